@@ -1,0 +1,95 @@
+# Needs Python >= 3.11 and make; everything else goes into environments under .venv.
+# `make demo` shows the library at work, `make test` runs everything that CI runs.
+
+PYTHON ?= python3
+# Processes that run tests side by side.
+WORKERS ?= 2
+# Real streams; the tests and examples that want them say so and skip where they are absent.
+export SKSTREAM_DATA ?= $(abspath ../shared/data)
+# One thread per process: the tests themselves run in parallel.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MPLBACKEND := Agg
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' skstream/__init__.py)
+# Stamps: an environment is installed again only for another version or another pyproject.toml.
+LATEST := .venv/latest/installed-$(VERSION)
+PREVIOUS := .venv/previous/installed-$(VERSION)
+DEMO := .venv/demo/installed-$(VERSION)
+PLAIN := .venv/plain/installed-$(VERSION)
+IN_LATEST := .venv/latest/bin/python -m
+IN_PREVIOUS := .venv/previous/bin/python -m
+
+.PHONY: help demo test lint types package doctest test-previous test-latest docs bench clean
+
+help:
+	@echo "make demo    install, compare models on a stream, end with a table and a picture"
+	@echo "make test    everything CI runs: lint, types, package, doctests, tests with two scikit-learns"
+	@echo "make docs    build the documentation into build/docs"
+	@echo "make bench   run every benchmark (long)"
+	@echo "make clean   remove environments, caches and build results"
+
+demo: $(DEMO)
+	.venv/demo/bin/skstream demo --out build/demo
+
+test: lint types package docs doctest test-previous test-latest
+
+lint: $(LATEST)
+	$(IN_LATEST) ruff check .
+	$(IN_LATEST) ruff format --check .
+
+types: $(LATEST)
+	$(IN_LATEST) mypy
+
+# The wheel and the sdist it is built from install and import in an environment of their own.
+package: $(LATEST) $(PLAIN)
+	rm -rf build/dist
+	$(IN_LATEST) build --no-isolation --outdir build/dist . > build/dist.log || (cat build/dist.log; false)
+	.venv/plain/bin/python -m pip install -q --no-deps --force-reinstall build/dist/*.whl
+	cd build && ../.venv/plain/bin/python -I -W error ../.ci/check_installed.py $(VERSION)
+
+doctest: $(LATEST)
+	CI=1 $(IN_LATEST) pytest -q --doctest-modules --doctest-glob='*.rst' skstream docs
+
+# The oldest supported scikit-learn, without any extra.
+test-previous: $(PREVIOUS)
+	CI=1 $(IN_PREVIOUS) pytest -q -n $(WORKERS) --dist worksteal tests
+
+# The newest scikit-learn, with every extra.
+test-latest: $(LATEST)
+	CI=1 $(IN_LATEST) pytest -q -n $(WORKERS) --dist worksteal tests
+
+docs: $(LATEST)
+	$(IN_LATEST) sphinx -q -W --keep-going -b html docs build/docs
+
+bench: $(LATEST)
+	set -e; for script in benchmarks/bench_*.py; do \
+	    echo "== $$script"; .venv/latest/bin/python $$script; done
+
+clean:
+	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# $(call environment,what to install): a new or updated environment in the stamp's folder.
+define environment
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "skstream needs \
+	Python 3.11 or newer, and $(PYTHON) is older: make $(MAKECMDGOALS) PYTHON=python3.12")'
+	@echo "installing into $(@D)"
+	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip install -q $(1)
+	@mkdir -p build && touch $@
+endef
+
+$(LATEST): pyproject.toml
+	$(call environment,--upgrade --upgrade-strategy eager --editable ".[all,dev]")
+
+$(PREVIOUS): pyproject.toml
+	$(call environment,--editable ".[test]" "scikit-learn==1.8.*")
+
+$(DEMO): pyproject.toml
+	$(call environment,--editable ".[plot,frames,progress]")
+
+# The required packages alone; `make package` adds the built wheel.
+$(PLAIN): pyproject.toml
+	$(call environment,.)

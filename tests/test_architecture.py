@@ -1,0 +1,339 @@
+"""The shape of the package, checked on its source: who may import whom, and what stays where."""
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+import skstream
+from skstream.utils._optional import EXTRAS
+from tests._imports import Import, imports_of
+
+PACKAGE = Path(skstream.__file__).parent
+FILES = sorted(PACKAGE.rglob("*.py"))
+MAX_LINES = 500
+
+# From the bottom up. A room imports from the layers below its own, and from itself.
+LAYERS = (
+    {"utils"},
+    {"forgetting", "metrics", "stats", "drift", "streams", "estimators"},
+    {"engine"},
+    {"evaluation", "compat"},
+    {"model_selection", "plotting", "testing", "cli"},
+)
+ESTIMATORS = {
+    "base",
+    "baselines",
+    "temporal",
+    "adaptive",
+    "ensemble",
+    "neighbors",
+    "naive_bayes",
+    "pipeline",
+}
+# Imports within a layer that the design names.
+WITHIN_LAYER = {("metrics", "forgetting"), ("forgetting", "drift"), ("estimators", "drift")}
+# A result's plot() needs the display classes, when it is called.
+LATE_UPWARD = {("evaluation", "plotting")}
+
+SKLEARN_PRIVATE_HOME = "skstream.utils._sklearn"
+OPTIONAL_PACKAGES = {*EXTRAS, "capymoa"}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def room_of(module: str) -> str | None:
+    """First name below skstream (the estimators share one room); None for skstream itself."""
+    parts = module.split(".")
+    if len(parts) == 1:
+        return None
+    return "estimators" if parts[1] in ESTIMATORS else parts[1]
+
+
+def layer_of(room: str) -> int:
+    found = [number for number, rooms in enumerate(LAYERS) if room in rooms]
+    assert found, f"skstream.{room} has no layer: place it in LAYERS, beside the design"
+    return found[0]
+
+
+def upward_imports(source: str, module: str) -> list[Import]:
+    """Imports against the one direction. The top-level package may import everything."""
+    room = room_of(module)
+    if room is None:
+        return []
+    return [i for i in imports_of(source) if not _is_downward(room, i)]
+
+
+def _is_downward(room: str, found: Import) -> bool:
+    if found.module == "skstream":
+        # Only the version stands there for all; the public names are for users.
+        if found.name == "__version__":
+            return True
+        target = room_of(f"skstream.{found.name}")
+        if found.name is None or not any(target in rooms for rooms in LAYERS):
+            return False
+    elif found.module.startswith("skstream."):
+        target = room_of(found.module)
+    else:
+        return True
+    return (
+        target == room
+        or layer_of(target) < layer_of(room)
+        or (room, target) in WITHIN_LAYER
+        or (found.late and (room, target) in LATE_UPWARD)
+    )
+
+
+def private_sklearn_imports(source: str, module: str) -> list[Import]:
+    """Underscored scikit-learn names outside their one home."""
+    if module == SKLEARN_PRIVATE_HOME:
+        return []
+    return [
+        i
+        for i in imports_of(source)
+        if i.module.partition(".")[0] == "sklearn"
+        and any(_is_private(part) for part in [*i.module.split("."), i.name or ""])
+    ]
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def early_optional_imports(source: str) -> list[Import]:
+    """Optional packages imported as soon as the file is."""
+    return [
+        i
+        for i in imports_of(source)
+        if i.module.partition(".")[0] in OPTIONAL_PACKAGES and not (i.late or i.typing_only)
+    ]
+
+
+def relative_imports(source: str) -> list[Import]:
+    return [i for i in imports_of(source) if i.relative]
+
+
+def definitions_in_init(source: str, module: str) -> list[str]:
+    """Statements of an ``__init__`` that are no docstring, no import, and not ``__all__``."""
+    names = {"__all__", "__version__"} if module == "skstream" else {"__all__"}
+    return [
+        ast.unparse(statement)
+        for position, statement in enumerate(ast.parse(source).body)
+        if not (
+            isinstance(statement, ast.Import | ast.ImportFrom)
+            or (position == 0 and _is_docstring(statement))
+            or (
+                isinstance(statement, ast.Assign)
+                and {ast.unparse(target) for target in statement.targets} <= names
+            )
+        )
+    ]
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def missing_public_names(module: object) -> list[str]:
+    return [name for name in getattr(module, "__all__", []) if not hasattr(module, name)]
+
+
+def is_too_long(source: str) -> bool:
+    return len(source.splitlines()) > MAX_LINES
+
+
+every_file = pytest.mark.parametrize("path", FILES, ids=module_name)
+
+
+@every_file
+def test_imports_point_one_way(path: Path) -> None:
+    assert not upward_imports(path.read_text("utf-8"), module_name(path))
+
+
+@every_file
+def test_private_sklearn_names_have_one_home(path: Path) -> None:
+    assert not private_sklearn_imports(path.read_text("utf-8"), module_name(path))
+
+
+@every_file
+def test_optional_packages_are_imported_late(path: Path) -> None:
+    assert not early_optional_imports(path.read_text("utf-8"))
+
+
+@every_file
+def test_imports_are_absolute(path: Path) -> None:
+    assert not relative_imports(path.read_text("utf-8"))
+
+
+@every_file
+def test_files_can_be_read_in_one_sitting(path: Path) -> None:
+    assert not is_too_long(path.read_text("utf-8")), f"more than {MAX_LINES} lines: split it"
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if p.name == "__init__.py"], ids=module_name)
+def test_package_init_exports_and_defines_nothing(path: Path) -> None:
+    assert not definitions_in_init(path.read_text("utf-8"), module_name(path))
+
+
+@every_file
+def test_every_public_name_exists(path: Path) -> None:
+    module = importlib.import_module(module_name(path))
+    assert not missing_public_names(module)
+    public = getattr(module, "__all__", [])
+    assert len(set(public)) == len(public), "a name stands twice in __all__"
+
+
+def test_every_public_module_has_an_explicit_all() -> None:
+    public = [p for p in FILES if not any(_is_private(part) for part in p.with_suffix("").parts)]
+    without = [
+        module_name(p)
+        for p in public
+        if room_of(module_name(p)) not in {"utils", "engine", "cli"}
+        and "__all__" not in p.read_text("utf-8")
+    ]
+    assert not without
+
+
+# The checks themselves, on sources that break each rule.
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("skstream.utils._seeds", "from skstream.metrics import kappa_score"),
+        ("skstream.metrics._kappa", "import skstream.engine.tape"),
+        ("skstream.metrics._kappa", "from skstream import engine"),
+        ("skstream.metrics._kappa", "from skstream import kappa_score"),
+        ("skstream.metrics._kappa", "import skstream"),
+        ("skstream.metrics._kappa", "def f():\n    from skstream.evaluation import x"),
+        ("skstream.drift._adwin", "from skstream.forgetting import Cumulative"),
+        ("skstream.stats._q", "from skstream.temporal import TemporalCorrection"),
+        ("skstream.base", "from skstream.engine.block import Block"),
+        ("skstream.engine.run", "from skstream.evaluation import PrequentialEvaluator"),
+        ("skstream.evaluation._result", "from skstream.plotting import PrequentialDisplay"),
+        ("skstream.evaluation._result", "def f():\n    from skstream.cli import main"),
+        ("skstream.plotting._fold", "from skstream.cli import main"),
+    ],
+)
+def test_an_upward_import_is_caught(module: str, source: str) -> None:
+    assert upward_imports(source, module)
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("skstream", "from skstream.evaluation import PrequentialEvaluator"),
+        ("skstream.metrics._kappa", "from skstream.forgetting import Cumulative"),
+        ("skstream.forgetting", "from skstream.drift import ADWIN"),
+        ("skstream.adaptive", "from skstream.drift import DDM"),
+        ("skstream.temporal", "from skstream.base import tags"),
+        ("skstream.engine.run", "import skstream.utils._sklearn"),
+        ("skstream.evaluation._file", "from skstream import __version__"),
+        ("skstream.evaluation._result", "def plot():\n    from skstream.plotting import x"),
+        ("skstream.cli", "from skstream.evaluation import PrequentialEvaluator"),
+        ("skstream.utils._seeds", "import numpy\nfrom sklearn.base import clone"),
+    ],
+)
+def test_a_downward_import_is_allowed(module: str, source: str) -> None:
+    assert not upward_imports(source, module)
+
+
+def test_a_package_without_a_layer_is_caught() -> None:
+    with pytest.raises(AssertionError, match=r"skstream\.newroom has no layer"):
+        upward_imports("from skstream.utils import x", "skstream.newroom._file")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from sklearn.utils._param_validation import Interval",
+        "from sklearn.utils.validation import _check_sample_weight",
+        "import sklearn.linear_model._base",
+        "def f():\n    from sklearn.naive_bayes import _BaseNB",
+        "import_module('sklearn.utils._tags')",
+    ],
+)
+def test_a_private_sklearn_name_is_caught(source: str) -> None:
+    assert private_sklearn_imports(source, "skstream.base")
+    assert not private_sklearn_imports(source, SKLEARN_PRIVATE_HOME)
+    assert not private_sklearn_imports("from sklearn import __version__", "skstream.base")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import numba",
+        "from numba import njit",
+        "import matplotlib.pyplot as plt",
+        "try:\n    import pandas\nexcept ImportError:\n    pandas = None",
+        "class A:\n    import polars",
+        "if TYPE_CHECKING:\n    pass\nelse:\n    import pyarrow",
+        "numba = optional_import('numba', 'fast kernels')",
+        "tqdm = importlib.import_module('tqdm.auto')",
+    ],
+)
+def test_an_early_optional_import_is_caught(source: str) -> None:
+    assert early_optional_imports(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f():\n    import numba",
+        "if TYPE_CHECKING:\n    import pandas",
+        "if typing.TYPE_CHECKING:\n    import pandas",
+        "def f():\n    return optional_import('pyarrow.parquet', 'ParquetStream')",
+        "import numpy",
+    ],
+)
+def test_a_late_optional_import_is_allowed(source: str) -> None:
+    assert not early_optional_imports(source)
+
+
+def test_a_relative_import_is_caught() -> None:
+    assert relative_imports("from . import base")
+    assert relative_imports("def f():\n    from .base import tags")
+    assert not relative_imports("from skstream.base import tags")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f():\n    pass",
+        "class A:\n    pass",
+        "x = 1",
+        "import os\n'a second string'",
+        "if True:\n    import os",
+        "__all__ = other = []",
+        "__version__ = '1'",
+    ],
+)
+def test_a_definition_in_an_init_is_caught(source: str) -> None:
+    assert definitions_in_init(source, "skstream.metrics")
+
+
+def test_exports_in_an_init_are_allowed() -> None:
+    source = "'''Measures.'''\nfrom skstream.metrics._kappa import kappa_score\n__all__ = ['a']"
+    assert not definitions_in_init(source, "skstream.metrics")
+    assert not definitions_in_init("__version__ = '1'", "skstream")
+
+
+def test_a_missing_public_name_is_caught() -> None:
+    class Module:
+        __all__ = ("here", "gone")
+        here = 1
+
+    assert missing_public_names(Module) == ["gone"]
+
+
+def test_a_long_file_is_caught() -> None:
+    assert is_too_long("x = 1\n" * (MAX_LINES + 1))
+    assert not is_too_long("x = 1\n" * MAX_LINES)
+
+
+def test_the_package_is_found() -> None:
+    assert "skstream.utils._optional" in [module_name(path) for path in FILES]

@@ -1,0 +1,44 @@
+"""The examples and the README's Python run as they stand, without a warning."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[1]
+EXAMPLES = sorted((PROJECT / "examples").glob("*.py"))
+README_BLOCKS = re.findall(
+    r"^```python\n(.*?)^```$", (PROJECT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
+)
+
+
+def run(arguments: list[str], folder: Path) -> None:
+    """Run Python in `folder`, with the package of this source tree."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(PROJECT), "MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs(example: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="examples draw pictures")
+    pytest.importorskip("pyarrow", reason="examples read Parquet files")
+    run([str(example)], tmp_path)
+
+
+@pytest.mark.parametrize("code", README_BLOCKS)
+def test_readme_code_runs(code: str, tmp_path: Path) -> None:
+    run(["-c", code], tmp_path)
+
+
+def test_readme_has_code() -> None:
+    assert README_BLOCKS

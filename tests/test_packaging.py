@@ -1,0 +1,67 @@
+"""The installed package: one version, type information, and a light import."""
+
+import subprocess
+import sys
+import tomllib
+from importlib import metadata, resources
+from pathlib import Path
+
+import pytest
+
+import skstream
+from skstream.utils._optional import EXTRAS
+
+PROJECT = Path(__file__).resolve().parents[1]
+PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))
+
+
+def test_version_has_one_source() -> None:
+    assert PYPROJECT["project"]["dynamic"] == ["version"]
+    assert PYPROJECT["tool"]["hatch"]["version"]["path"] == "skstream/__init__.py"
+
+
+def test_installed_version_is_the_package_version() -> None:
+    try:
+        installed = metadata.version("skstream")
+    except metadata.PackageNotFoundError:
+        pytest.skip("skstream runs from its source folder here, without being installed")
+    assert installed == skstream.__version__
+
+
+def test_citation_names_no_other_version() -> None:
+    citation = (PROJECT / "CITATION.cff").read_text("utf-8")
+    assert f"\nversion: {skstream.__version__}\n" in citation
+
+
+def test_type_information_is_shipped() -> None:
+    assert resources.files("skstream").joinpath("py.typed").is_file()
+
+
+def test_every_optional_package_is_in_the_extra_that_errors_name() -> None:
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    for package, extra in EXTRAS.items():
+        assert any(line.startswith(package) for line in extras[extra]), (package, extra)
+
+
+def _run(code: str) -> str:
+    """Output of a fresh interpreter in which every warning is an error."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("module", ["skstream", "skstream.evaluation", "skstream.cli"])
+def test_import_does_not_load_optional_packages(module: str) -> None:
+    # scikit-learn itself must not have been asked for a frame or a plot either.
+    code = f"import sys, {module}; print(*sorted({{*sys.modules}} & {{*{[*EXTRAS, 'IPython']!r}}}))"
+    assert _run(code).split() == []
+
+
+def test_star_import_finds_every_name() -> None:
+    assert _run("from skstream import *; print('ok')") == "ok\n"
