@@ -1,0 +1,285 @@
+"""Labels as the user gave them, and their codes: positions in the sorted classes."""
+
+import math
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+MISSING = -1
+_UNSEEN = -2
+# Integer labels that span less than this are looked up in a table instead of being sorted.
+_TABLE_SPAN = 1 << 20
+_SHOWN = 20
+
+
+def as_labels(y: Any) -> NDArray[Any]:
+    """Labels or targets as a one-dimensional array that keeps their types.
+
+    ``np.asarray(["a", np.nan])`` holds the string "nan" and ``np.asarray([1, "a"])`` the string
+    "1"; here such lists become arrays of objects, and a missing label stays missing.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        List, array, or pandas or polars series. Arrays are not copied.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The same labels. Integers or strings among which some are missing have dtype object.
+
+    Raises
+    ------
+    ValueError
+        If `y` is not one-dimensional.
+    """
+    if isinstance(y, np.ndarray):
+        labels = y
+    elif hasattr(y, "to_numpy"):
+        # polars turns integers with nulls into floats: other labels than the user's.
+        has_nulls = hasattr(y, "null_count") and hasattr(y, "to_list") and y.null_count() > 0
+        labels = _object_array(y.to_list()) if has_nulls else y.to_numpy()
+    else:
+        labels = _from_sequence(y)
+    if labels.ndim != 1:
+        hint = " Pass y.ravel()." if labels.ndim == 2 and labels.shape[1] == 1 else ""
+        raise ValueError(f"y must be one-dimensional. Got shape {labels.shape} instead.{hint}")
+    return labels
+
+
+def _from_sequence(y: Any) -> NDArray[Any]:
+    values = y if hasattr(y, "__array__") else list(y)
+    try:
+        labels = np.asarray(values)
+    except ValueError:  # rows of unequal length
+        return _object_array(values)
+    kind = labels.dtype.kind
+    if kind in "US" and not all(isinstance(label, (str, bytes)) for label in values):
+        return _object_array(values)
+    if kind == "f" and not any(isinstance(label, (float, np.floating)) for label in values):
+        return _object_array(values)  # integers beyond 64 bits, which would lose digits
+    return labels
+
+
+def _object_array(values: list[Any]) -> NDArray[Any]:
+    labels = np.empty(len(values), dtype=object)
+    labels[:] = values
+    return labels
+
+
+def _is_missing(label: Any) -> bool:
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, (float, np.floating)) and math.isnan(label)
+
+
+def find_classes(y: Any) -> NDArray[Any]:
+    """Sorted distinct labels; missing ones (None, NaN, ``pandas.NA``) left out.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Labels: integers, booleans, strings, or whole numbers stored as floats.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        The classes in the order of ``np.unique``.
+
+    Raises
+    ------
+    ValueError
+        If no label is there, or if the labels are fractional numbers (regression targets).
+    TypeError
+        If the labels cannot be sorted because their types are mixed.
+
+    Examples
+    --------
+    >>> from skstream.utils._labels import find_classes
+    >>> find_classes([3, 1, None, 3]).tolist()
+    [1, 3]
+    """
+    labels = as_labels(y)
+    kind = labels.dtype.kind
+    if kind == "f":
+        classes = _whole_numbers(labels[~np.isnan(labels)])
+    elif kind in "iu":
+        classes = _distinct_integers(labels)
+    elif kind in "bUS":
+        classes = np.unique(labels)
+    elif kind in "OT":
+        classes = _distinct_objects(labels)
+    else:
+        raise TypeError(
+            f"y has dtype {labels.dtype}, which cannot hold class labels. "
+            f"Use integers, booleans or strings."
+        )
+    if len(classes) == 0:
+        raise ValueError(
+            f"y holds no label: {len(labels)} rows, all of them missing. Pass classes= instead."
+        )
+    return classes
+
+
+def _distinct_integers(labels: NDArray[Any]) -> NDArray[Any]:
+    if len(labels) == 0:
+        return labels
+    low, high = int(labels.min()), int(labels.max())
+    if high - low >= _TABLE_SPAN or high > np.iinfo(np.int64).max:
+        return np.unique(labels)
+    counts = np.bincount(labels.astype(np.int64, copy=False) - low)
+    return (np.flatnonzero(counts) + low).astype(labels.dtype)
+
+
+def _whole_numbers(labels: NDArray[Any]) -> NDArray[Any]:
+    whole = np.isfinite(labels) & (np.floor(labels) == labels)
+    if not whole.all():
+        value = labels[np.flatnonzero(~whole)[0]]
+        raise ValueError(
+            f"y holds the number {value}, which is no class label: class labels stored as floats "
+            f"must be whole numbers. Fractional targets belong to regression."
+        )
+    if len(labels) and np.abs(labels).max() < 2**53:
+        return _distinct_integers(labels.astype(np.int64)).astype(labels.dtype)
+    return np.unique(labels)
+
+
+def _distinct_objects(labels: NDArray[Any]) -> NDArray[Any]:
+    try:
+        distinct = [label for label in set(labels.tolist()) if not _is_missing(label)]
+        distinct.sort()
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in labels if not _is_missing(label)})
+        raise TypeError(
+            f"The labels in y cannot be sorted: their types are {', '.join(kinds)} ({error}). "
+            f"Convert them all to one type, for example str."
+        ) from error
+    if any(isinstance(label, str) for label in distinct):
+        return _object_array(distinct)
+    classes = np.asarray(distinct)
+    return _whole_numbers(classes) if classes.dtype.kind == "f" else classes
+
+
+def encode_labels(y: Any, classes: ArrayLike, *, first_row: int = 0) -> NDArray[np.int64]:
+    """Positions of the labels in the sorted classes; -1 where a label is missing.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Labels. None, NaN and ``pandas.NA`` are missing labels.
+    classes : array-like of shape (n_classes,)
+        Sorted classes, as from `find_classes`.
+    first_row : int, default=0
+        Row number of ``y[0]`` in the stream, for the error message.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), dtype int64
+        Codes in ``[-1, n_classes)``.
+
+    Raises
+    ------
+    ValueError
+        If a label is not among the classes. Names the row, the label and the classes.
+
+    Examples
+    --------
+    >>> from skstream.utils._labels import encode_labels
+    >>> encode_labels(["UP", None, "DOWN"], ["DOWN", "UP"]).tolist()
+    [1, -1, 0]
+    """
+    known = as_labels(classes)
+    if hasattr(y, "cat") and hasattr(y.cat, "codes"):
+        codes = _encode_categories(y.cat.categories, y.cat.codes.to_numpy(), known)
+        labels = y
+    else:
+        labels = as_labels(y)
+        codes = _encode(labels, known)
+    if len(codes) and codes.min() == _UNSEEN:
+        row = int(np.flatnonzero(codes == _UNSEEN)[0])
+        raise ValueError(_unseen_message(as_labels(labels)[row], first_row + row, known))
+    return codes
+
+
+def _encode(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+    kinds = labels.dtype.kind + classes.dtype.kind
+    if len(classes) and len(labels):
+        if set(kinds) <= set("biu") and np.uint64 not in (labels.dtype, classes.dtype):
+            return _encode_integers(labels, classes)
+        if kinds in ("ff", "fi"):
+            return _encode_floats(labels, classes.astype(np.float64, copy=False))
+        if kinds == "UU":
+            return _encode_sorted(labels, classes)
+        if kinds == "UO" and all(isinstance(label, str) for label in classes):
+            return _encode_sorted(labels, classes.astype(str))
+    return _encode_objects(labels, classes)
+
+
+def _encode_integers(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+    low, high = int(classes[0]), int(classes[-1])
+    if high - low >= _TABLE_SPAN:
+        return _encode_sorted(labels.astype(np.int64), classes.astype(np.int64))
+    table = np.full(high - low + 1, _UNSEEN, dtype=np.int64)
+    table[classes.astype(np.int64) - low] = np.arange(len(classes))
+    positions = labels.astype(np.int64, copy=False)
+    if positions.min() < low or positions.max() > high:
+        inside = (positions >= low) & (positions <= high)
+        codes = np.full(len(labels), _UNSEEN, dtype=np.int64)
+        codes[inside] = table[positions[inside] - low]
+        return codes
+    return table[positions - low if low else positions]
+
+
+def _encode_floats(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+    codes = _encode_sorted(labels, classes)
+    codes[np.isnan(labels)] = MISSING
+    return codes
+
+
+def _encode_sorted(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+    codes = np.searchsorted(classes, labels).astype(np.int64, copy=False)
+    np.minimum(codes, len(classes) - 1, out=codes)
+    codes[classes[codes] != labels] = _UNSEEN
+    return codes
+
+
+class _CodeTable(dict[Hashable, int]):
+    """Codes of the known labels; missing and unseen ones have codes of their own."""
+
+    def __missing__(self, label: Any) -> int:
+        return MISSING if _is_missing(label) else _UNSEEN
+
+
+def _encode_objects(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+    table = _CodeTable(zip(classes.tolist(), range(len(classes)), strict=True))
+    try:
+        return np.fromiter(map(table.__getitem__, labels.tolist()), np.int64, len(labels))
+    except TypeError as error:
+        raise TypeError(f"y holds something that is no label: {error}.") from error
+
+
+def _encode_categories(
+    categories: Any, codes: NDArray[Any], classes: NDArray[Any]
+) -> NDArray[np.int64]:
+    # A category that is declared but does not occur here may be unknown. The last entry of the
+    # table serves the code -1, with which pandas marks a missing value.
+    table: NDArray[np.int64] = np.append(_encode(as_labels(categories), classes), MISSING)
+    return table.take(codes)
+
+
+def _unseen_message(label: Any, row: int, classes: NDArray[Any]) -> str:
+    names = classes.tolist()
+    shown = ", ".join(repr(name) for name in names[:_SHOWN])
+    if len(names) > _SHOWN:
+        shown += f", ... ({len(names)} classes)"
+    if isinstance(label, np.generic):
+        label = label.item()
+    message = f"Row {row} has the label {label!r}, which is not among the classes: [{shown}]."
+    if names and isinstance(label, str) != isinstance(names[0], str):
+        return (
+            f"{message} Labels have the type {type(label).__name__}, classes "
+            f"{type(names[0]).__name__}: use the same type for both."
+        )
+    return f"{message} Pass every label that can occur as classes=."

@@ -1,0 +1,152 @@
+"""Random numbers addressed by place: (seed, what, row), never by the order of calls.
+
+Every number depends only on its address, so that the cut of a stream into chunks, the number of
+workers and the order in which they run change nothing. The generators are fixed here (SHA-256 for
+the keys, Philox for the numbers) because their output is guaranteed across versions and platforms;
+the methods of ``numpy.random.Generator`` give no such guarantee.
+"""
+
+import hashlib
+import math
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Distribution function of Poisson(1): P(weight <= k) for k = 0, 1, ...; 1 to the last bit at 18.
+_POISSON_CDF = np.cumsum([math.exp(-1) / math.factorial(k) for k in range(20)])
+# One step of Philox's counter gives four numbers.
+_PER_COUNTER = 4
+
+
+def _digest(seed: int, place: tuple[int | str, ...]) -> bytes:
+    hasher = hashlib.sha256()
+    for part in (seed, *place):
+        if isinstance(part, Integral):
+            text = f"int:{int(part)};"
+        elif isinstance(part, str):
+            # The length keeps ("a", "b") and ("a;str:1:b",) apart.
+            text = f"str:{len(part)}:{part};"
+        else:
+            raise TypeError(
+                f"A place is addressed by integers and strings. Got {part!r} of type "
+                f"{type(part).__name__} instead."
+            )
+        hasher.update(text.encode())
+    return hasher.digest()
+
+
+def derive_seed(seed: int, *place: int | str) -> int:
+    """Seed of a place: the same on every platform, unrelated for different places.
+
+    Parameters
+    ----------
+    seed : int
+        The user's seed.
+    *place : int or str
+        Address, e.g. ``("model", "sgd", "fold", 3)``. ``3`` and ``"3"`` are different places.
+
+    Returns
+    -------
+    int
+        In ``[0, 2**32)``, as scikit-learn's `random_state` accepts.
+
+    Examples
+    --------
+    >>> from skstream.utils._seeds import derive_seed
+    >>> derive_seed(0, "fold", 1)
+    264508482
+    """
+    return int.from_bytes(_digest(seed, place)[:4], "little")
+
+
+def seed_estimator(estimator: Any, seed: int, *place: int | str) -> Any:
+    """Set every `random_state` that is None, nested ones too; integers the user gave stay.
+
+    Each one is addressed by its parameter path (``"sgd__random_state"``), so that the order of the
+    parameters, or one more step in a pipeline, changes no other seed.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Changed in place: pass a clone.
+    seed : int
+        The user's seed.
+    *place : int or str
+        Address of the estimator, e.g. its name and its fold.
+
+    Returns
+    -------
+    estimator
+        The same object.
+    """
+    unset = {
+        path: derive_seed(seed, *place, path)
+        for path, value in estimator.get_params(deep=True).items()
+        if value is None and (path == "random_state" or path.endswith("__random_state"))
+    }
+    return estimator.set_params(**unset) if unset else estimator
+
+
+def uniform(seed: int, stream_id: int | str, start: int, stop: int) -> NDArray[np.float64]:
+    """Uniform numbers in [0, 1) for the rows `start` to `stop` of one stream of numbers.
+
+    Parameters
+    ----------
+    seed : int
+        The user's seed.
+    stream_id : int or str
+        What the numbers are for; different ids give unrelated numbers.
+    start, stop : int
+        Row numbers, ``0 <= start <= stop``.
+
+    Returns
+    -------
+    ndarray of shape (stop - start,), dtype float64
+        Number `i` depends on `seed`, `stream_id` and the row ``start + i`` alone.
+
+    Examples
+    --------
+    >>> from skstream.utils._seeds import uniform
+    >>> whole = uniform(7, "assignment", 0, 10)
+    >>> bool((uniform(7, "assignment", 4, 9) == whole[4:9]).all())
+    True
+    """
+    return _uniform(seed, ("uniform", stream_id), start, stop)
+
+
+def poisson_weights(seed: int, fold: int, start: int, stop: int) -> NDArray[np.int64]:
+    """Poisson(1) weights of the rows `start` to `stop` in one fold.
+
+    The distribution function is inverted on one uniform number per row
+    (``Generator.poisson`` uses a varying number of them, so it cannot be addressed by row).
+
+    Parameters
+    ----------
+    seed : int
+        The user's seed.
+    fold : int
+        Number of the fold.
+    start, stop : int
+        Row numbers, ``0 <= start <= stop``.
+
+    Returns
+    -------
+    ndarray of shape (stop - start,), dtype int64
+        Weights; 36.8 % of them are 0.
+    """
+    numbers = _uniform(seed, ("poisson", fold), start, stop)
+    return np.searchsorted(_POISSON_CDF, numbers, side="right").astype(np.int64, copy=False)
+
+
+def _uniform(seed: int, place: tuple[int | str, ...], start: int, stop: int) -> NDArray[np.float64]:
+    if not 0 <= start <= stop:
+        raise ValueError(f"Rows must satisfy 0 <= start <= stop. Got start={start}, stop={stop}.")
+    key = np.frombuffer(_digest(seed, place)[:16], dtype="<u8").astype(np.uint64)
+    bits = np.random.Philox(key=key)
+    bits.advance(start // _PER_COUNTER)
+    skipped = start % _PER_COUNTER
+    raw = bits.random_raw(skipped + stop - start)[skipped:]
+    # The upper 53 bits fill the mantissa of a double.
+    return (raw >> np.uint64(11)) * np.float64(2.0**-53)
