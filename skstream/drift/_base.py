@@ -1,0 +1,111 @@
+"""What every drift detector offers, and the state it is built on."""
+
+from abc import abstractmethod
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from skstream.drift._checks import as_number, as_values
+
+
+class Monitor(Protocol):
+    """The state of a detector that has read something."""
+
+    alarm: bool  # whether the value read last raised an alarm
+    n_alarms: int
+
+    def feed(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Read finite values in order and return the positions that raised an alarm."""
+        ...
+
+
+class DriftDetector(BaseEstimator):
+    """Base of all drift detectors.
+
+    A detector reads one number after another and raises an alarm where it believes that
+    their distribution has changed. Constructor parameters are read at the first value and
+    hold until :meth:`reset`. ``clone`` gives a detector that has read nothing.
+
+    Subclasses define ``_start()``, which checks the parameters and returns a new state.
+    """
+
+    # A class attribute: the constructor of a scikit-learn estimator only stores parameters.
+    _state: Any = None
+
+    @abstractmethod
+    def _start(self) -> Monitor:
+        """Check the parameters and return the state of a detector that has read nothing."""
+
+    def update(self, x: float) -> Self:
+        """Read one value.
+
+        Parameters
+        ----------
+        x : float
+            The next value of the series; a truth value counts as 0 or 1.
+
+        Returns
+        -------
+        self
+            The detector; see :attr:`drift_detected`.
+
+        Raises
+        ------
+        ValueError
+            If `x` is not a finite number. The detector is then unchanged.
+        """
+        value = as_number(x)
+        self._started().feed(np.array([value]))
+        return self
+
+    def update_many(self, values: ArrayLike) -> NDArray[np.int64]:
+        """Read many values; exactly as one :meth:`update` for each, but faster.
+
+        Parameters
+        ----------
+        values : array-like of shape (n_values,)
+            The next values of the series, in order.
+
+        Returns
+        -------
+        ndarray of shape (n_alarms,), dtype int64
+            Positions within `values`, counted from 0, that raised an alarm.
+
+        Raises
+        ------
+        ValueError
+            If a value is not a finite number; the message gives its position. The detector
+            is then unchanged.
+        """
+        checked = as_values(values)
+        positions: NDArray[np.int64] = self._started().feed(checked)
+        return positions
+
+    def reset(self) -> Self:
+        """Forget everything that was read.
+
+        Returns
+        -------
+        self
+            The detector.
+        """
+        self.__dict__.pop("_state", None)
+        return self
+
+    @property
+    def drift_detected(self) -> bool:
+        """Whether the value read last raised an alarm."""
+        return self._state is not None and bool(self._state.alarm)
+
+    @property
+    def n_detections(self) -> int:
+        """Number of alarms since the start or the last :meth:`reset`."""
+        return 0 if self._state is None else int(self._state.n_alarms)
+
+    def _started(self) -> Any:
+        """Return the state, made from the parameters if this is the first use."""
+        if self._state is None:
+            self._state = self._start()
+        return self._state

@@ -1,0 +1,111 @@
+"""Where a window should be cut: ADWIN's test at the bucket boundaries."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.drift._histogram import MAX_BUCKETS, Floats, Table
+
+MIN_WIDTH = 10  # a window must be wider to be tested, as in MOA
+
+
+@dataclass(frozen=True)
+class CutRule:
+    """The test of one ADWIN: which two parts of a window differ too much in their means."""
+
+    delta: float
+    min_window: int
+    bound: str
+
+    def cuts(self, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Test windows at all their boundaries.
+
+        Every number is found by a fixed sequence of operations from the window's own buckets
+        (running sums, never a reduction whose order depends on the shape), so that the
+        verdict does not depend on which windows are tested together.
+
+        Returns
+        -------
+        cut : ndarray of shape (n_windows,), dtype bool
+            Whether the two sides of some boundary differ.
+        rise : ndarray of shape (n_windows,), dtype bool
+            Whether at the oldest such boundary the newer side has the greater mean.
+        """
+        n0 = np.cumsum(table.sizes, axis=1)
+        sum0 = np.cumsum(table.sums, axis=1)
+        n, total = n0[:, -1:], sum0[:, -1:]
+        n1 = n - n0
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            gap = (total - sum0) / n1 - sum0 / n0
+            threshold = self._threshold(table, n0, n1, total)
+            cut = (
+                (np.abs(gap) > threshold)
+                & (n0 >= self.min_window)
+                & (n1 >= self.min_window)
+                & (n > MIN_WIDTH)
+            )
+        oldest = cut.argmax(axis=1)
+        lines = np.arange(len(cut))
+        return cut[lines, oldest], gap[lines, oldest] > 0
+
+    def _threshold(self, table: Table, n0: Floats, n1: Floats, total: Floats) -> Floats:
+        n = n0[:, -1:]
+        log = self._log(n)
+        if self.bound == "theorem":
+            return np.sqrt((0.5 * log) * (1 / n0 + 1 / n1))
+        deviation = table.sums - table.sizes * (total / n)
+        spread = table.spreads + deviation * deviation / np.maximum(table.sizes, 1.0)
+        variance = np.cumsum(spread, axis=1)[:, -1:] / n
+        reciprocal = 1 / (n0 - 4) + 1 / (n1 - 4)
+        return np.sqrt((2 * variance * log) * reciprocal) + (2 / 3 * log) * reciprocal
+
+    def _log(self, n: Floats) -> Floats:
+        """Return the bound's logarithms; from the C library, alike for one window or many."""
+        widths = np.maximum(n[:, 0], MIN_WIDTH).tolist()  # smaller windows are not tested
+        if self.bound == "theorem":
+            logs = [math.log(4 * width / self.delta) for width in widths]
+        else:
+            logs = [math.log(2 * math.log(width) / self.delta) for width in widths]
+        return np.array(logs).reshape(-1, 1)
+
+    def suspects(self, table: Table, squares: Floats) -> NDArray[np.intp]:
+        """Find the windows that `cuts` could possibly cut, with less work.
+
+        Let q = n / (n0 n1), which the bound's sum of reciprocals never falls below, and D the
+        sum of the older side less its share of the total, so that the means differ by D q. A
+        cut then needs |D| > sqrt(2 log variance / q) + 2/3 log by the "moa" bound, and
+        |D| > sqrt(log / (2 q)) by the "theorem". The guards stand far above rounding errors.
+
+        Parameters
+        ----------
+        table : Table
+            The windows.
+        squares : ndarray of shape (n_windows,)
+            Sum of the squares of each window's centred values.
+
+        Returns
+        -------
+        ndarray of shape (n_suspects,), dtype intp
+            Lines of the table.
+        """
+        n0 = np.cumsum(table.sizes, axis=1)
+        excess = np.cumsum(table.sums, axis=1)
+        n, total = n0[:, -1:], excess[:, -1:]
+        log = self._log(n)
+        squares = squares[:, None]
+        with np.errstate(invalid="ignore", over="ignore"):
+            guard = 1e-12 * np.sqrt(n * squares)
+            if self.bound == "theorem":
+                factor = 0.5 * log / n
+            else:
+                spread = np.maximum((1 - 1e-9) * squares - total * total / n, 0.0)
+                factor = 2 * log * spread / (n * n)
+                guard -= 2 / 3 * log
+            # The buckets of one value end at boundaries with at most 4 values on the newer side.
+            older = slice(0, -MAX_BUCKETS)
+            n0, excess = n0[:, older], excess[:, older]
+            excess = np.maximum(np.abs(excess - n0 * (total / n)) + guard, 0.0)
+            innocent = excess * excess <= ((1 - 1e-9) * factor) * n0 * (n - n0)
+        return np.flatnonzero(~innocent.all(axis=1))
