@@ -1,0 +1,359 @@
+"""What the estimators share with each other and with the engine."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import check_non_negative, column_or_1d, validate_data
+
+from skstream.utils._sklearn import rows_of
+
+__all__ = [
+    "asks_row_by_row",
+    "learner",
+    "partial_fit_weighted",
+    "supports_sample_weight",
+]
+
+Learn = Callable[[Any, Any, NDArray[np.float64] | None, Any], None]
+
+# What learns from a stream in the place of a model that does not.
+_RELATIVES = {
+    "DummyClassifier": "skstream.baselines.MajorityClass()",
+    "DummyRegressor": "skstream.baselines.MeanRegressor()",
+    "ElasticNet": 'SGDRegressor(penalty="elasticnet")',
+    "KMeans": "MiniBatchKMeans()",
+    "Lasso": 'SGDRegressor(penalty="l1")',
+    "LinearRegression": "SGDRegressor()",
+    "LinearSVC": "SGDClassifier()",
+    "LinearSVR": 'SGDRegressor(loss="epsilon_insensitive")',
+    "LogisticRegression": 'SGDClassifier(loss="log_loss")',
+    "LogisticRegressionCV": 'SGDClassifier(loss="log_loss")',
+    "NMF": "MiniBatchNMF()",
+    "PCA": "IncrementalPCA()",
+    "Pipeline": "skstream.pipeline.StreamPipeline(steps)",
+    "Ridge": "SGDRegressor()",
+    "RidgeClassifier": 'SGDClassifier(loss="squared_error")',
+    "SVC": "SGDClassifier()",
+    "SVR": 'SGDRegressor(loss="epsilon_insensitive")',
+}
+
+
+def asks_row_by_row(estimator: Any) -> bool:
+    """Whether a model must be asked one row per call.
+
+    A model in ``previous_label="predicted"`` mode lets its answer to one row of a call decide
+    the next. Whoever asks it about rows that lie apart in time must therefore ask in separate
+    calls. Such an estimator has an attribute ``_asks_row_by_row`` that is True; estimators
+    nested in its parameters are looked at too.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Model, meta-estimator or pipeline; fitted or not.
+
+    Returns
+    -------
+    bool
+        Whether the estimator, or one inside it, says so.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skstream.base import asks_row_by_row
+    >>> from skstream.temporal import TemporalCorrection
+    >>> asks_row_by_row(TemporalCorrection(GaussianNB(), previous_label="predicted"))
+    True
+    >>> asks_row_by_row(TemporalCorrection(GaussianNB()))
+    False
+    """
+    return any(getattr(part, "_asks_row_by_row", False) is True for part in nested(estimator))
+
+
+def nested(estimator: Any) -> Iterator[Any]:
+    """Yield the estimator and all estimators in its parameters, to any depth."""
+    yield estimator
+    if hasattr(estimator, "get_params") and not isinstance(estimator, type):
+        # Pipelines hold their steps in a list: only deep parameters show them one by one.
+        for value in estimator.get_params(deep=True).values():
+            if hasattr(value, "get_params"):
+                yield from nested(value)
+
+
+def supports_sample_weight(estimator: Any) -> bool:
+    """Whether ``partial_fit`` of an estimator has a parameter ``sample_weight``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any model. The meta-estimators of this package accept weights whatever they wrap.
+
+    Returns
+    -------
+    bool
+        False also where there is no ``partial_fit``.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Perceptron, SGDClassifier
+    >>> from sklearn.neural_network import MLPRegressor
+    >>> from skstream.base import supports_sample_weight
+    >>> supports_sample_weight(SGDClassifier()), supports_sample_weight(MLPRegressor())
+    (True, False)
+    """
+    return "sample_weight" in _parameters_of_partial_fit(type(estimator))  # type: ignore[arg-type]
+
+
+def learner(estimator: Any) -> Learn:
+    """Return ``learn(X, y, weight, classes)``, which calls ``partial_fit`` as the model needs.
+
+    What the model accepts is looked up once, so that the returned function is cheap enough to
+    be called for every row of a stream.
+
+    - `weight`, an array of shape (n_rows,) of positive weights or None, is passed on where
+      ``partial_fit`` has a parameter ``sample_weight``. Elsewhere a row of weight k is repeated
+      k times within the one call. Where all weights are 1, none are passed.
+    - `classes` is passed on unless it is None or ``partial_fit`` has no such parameter. Give it
+      with the first rows.
+    - A frozen estimator learns nothing.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A model with ``partial_fit``.
+
+    Returns
+    -------
+    callable
+        ``learn(X, y, weight, classes) -> None``.
+
+    Raises
+    ------
+    TypeError
+        If the estimator has no ``partial_fit``. The message names a relative that has one,
+        where scikit-learn or this package has it.
+
+    Notes
+    -----
+    ``learn`` raises ValueError where the model takes no weights and a weight is no whole number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skstream.base import learner
+    >>> model = GaussianNB()
+    >>> learn = learner(model)
+    >>> learn(np.array([[0.0], [1.0]]), ["a", "b"], np.array([1.0, 2.0]), ["a", "b"])
+    >>> learn(np.array([[1.5]]), ["b"], None, None)
+    >>> model.class_count_
+    array([1., 3.])
+    """
+    if isinstance(estimator, FrozenEstimator):
+        return _learn_nothing
+    check_can_learn(estimator)
+    parameters = _parameters_of_partial_fit(type(estimator))  # type: ignore[arg-type]
+    takes_classes = "classes" in parameters
+    takes_weight = "sample_weight" in parameters
+    partial_fit = estimator.partial_fit
+
+    def learn(X: Any, y: Any, weight: NDArray[np.float64] | None, classes: Any) -> None:
+        known = {"classes": classes} if takes_classes and classes is not None else {}
+        if weight is None or (weight == 1.0).all():
+            partial_fit(X, y, **known)
+        elif takes_weight:
+            partial_fit(X, y, sample_weight=weight, **known)
+        else:
+            again = np.repeat(np.arange(len(weight)), _repetitions(weight, estimator))
+            partial_fit(rows_of(X, again), rows_of(y, again), **known)
+
+    return learn
+
+
+def _learn_nothing(X: Any, y: Any, weight: Any, classes: Any) -> None:
+    """Leave a frozen estimator as it is."""
+
+
+def partial_fit_weighted(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    weight: NDArray[np.float64] | None = None,
+    *,
+    classes: Any = None,
+) -> None:
+    """Learn weighted rows, by repetition where a model takes no weights.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A model with ``partial_fit``.
+    X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+        Rows to learn.
+    y : array-like of shape (n_rows,)
+        Their labels or targets.
+    weight : ndarray of shape (n_rows,), default=None
+        Positive weights; whole numbers where the model has no ``sample_weight``.
+    classes : array-like of shape (n_classes,), default=None
+        All labels, with the first rows.
+
+    See Also
+    --------
+    learner : The same, prepared once for many calls.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skstream.base import partial_fit_weighted
+    >>> model = GaussianNB()
+    >>> partial_fit_weighted(model, [[0.0], [1.0]], [0, 1], np.array([1.0, 2.0]), classes=[0, 1])
+    >>> model.class_count_
+    array([1., 2.])
+    """
+    learner(estimator)(X, y, weight, classes)
+
+
+def check_can_learn(estimator: Any) -> None:
+    """Raise a TypeError that names a way out if an estimator has no ``partial_fit``."""
+    if hasattr(estimator, "partial_fit"):
+        return
+    name = type(estimator).__name__
+    relative = _RELATIVES.get(name)
+    instead = f"{relative}, or another model" if relative else "a model"
+    raise TypeError(
+        f"{name} cannot learn from a stream: it has no partial_fit. Use {instead} with partial_fit."
+    )
+
+
+@lru_cache(maxsize=256)
+def _parameters_of_partial_fit(estimator_type: type) -> frozenset[str]:
+    partial_fit = getattr(estimator_type, "partial_fit", None)
+    return frozenset(inspect.signature(partial_fit).parameters) if partial_fit else frozenset()
+
+
+def _repetitions(weight: NDArray[np.float64], estimator: Any) -> NDArray[np.intp]:
+    times = weight.astype(np.intp)
+    fractional = np.flatnonzero(times != weight)
+    if len(fractional):
+        first = int(fractional[0])
+        raise ValueError(
+            f"{type(estimator).__name__}.partial_fit has no sample_weight, so a row of weight k "
+            f"is repeated k times, but weight[{first}] is {weight[first]}. "
+            f"Use whole numbers, or a model with sample_weight."
+        )
+    return times
+
+
+class ForgetfulFit:
+    """Mixin: ``fit`` forgets, then learns the rows in their order in one ``partial_fit``."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Forget everything, then learn the rows in their order.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,)
+            Their labels or targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights. A row of weight 0 is not learnt.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+        """
+        forget(self)
+        y = check_labels(self, y) if is_classifier(self) else check_targets(self, y)
+        weight = check_weight(sample_weight, len(y))
+        if weight is not None and not weight.any():
+            raise ValueError("Sample weights must contain at least one non-zero number.")
+        known = {"classes": np.unique(y)} if is_classifier(self) else {}
+        return self.partial_fit(X, y, sample_weight=weight, **known)  # type: ignore[attr-defined]
+
+
+def forget(estimator: Any) -> None:
+    """Delete the fitted attributes: those whose names end in an underscore."""
+    for name in [name for name in vars(estimator) if name.endswith("_")]:
+        delattr(estimator, name)
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Check rows from outside: at least one, and the number and names of their columns.
+
+    The values may be anything. Lists become arrays; arrays, sparse matrices and data frames
+    are returned as they are.
+    """
+    if not hasattr(X, "columns"):
+        return validate_data(
+            estimator, X, reset=reset, accept_sparse=True, dtype=None, ensure_all_finite=False
+        )
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if len(X) == 0:
+        raise ValueError(f"Found a data frame with 0 sample(s) (shape={X.shape}).")
+    return X
+
+
+def check_labels(estimator: Any, y: Any) -> Any:
+    """Class labels as a one-dimensional array, or scikit-learn's error about them."""
+    y = _check_column(estimator, y)
+    assert_all_finite(y, input_name="y", estimator_name=type(estimator).__name__)
+    check_classification_targets(y)
+    return y
+
+
+def check_targets(estimator: Any, y: Any) -> Any:
+    """Regression targets as a one-dimensional float array, or scikit-learn's error."""
+    y = _check_column(estimator, y)
+    return check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=estimator)
+
+
+def _check_column(estimator: Any, y: Any) -> Any:
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, "
+            "but the target y is None."
+        )
+    return column_or_1d(y, warn=True)
+
+
+def check_classes(estimator: Any, classes: Any) -> None:
+    """Set ``classes_`` at the first ``partial_fit``; later, check that they are the same."""
+    known = getattr(estimator, "classes_", None)
+    if known is None:
+        if classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        estimator.classes_ = unique_labels(classes)
+    elif classes is not None and not np.array_equal(known, unique_labels(classes)):
+        raise ValueError(
+            f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}"
+        )
+
+
+def check_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Learning weights as float64, one per row and none negative; None stays None."""
+    if sample_weight is None:
+        return None
+    if np.isscalar(sample_weight):
+        sample_weight = np.full(n_rows, sample_weight)
+    weight: NDArray[np.float64] = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weight.ndim != 1:
+        raise ValueError(
+            f"Sample weights must be 1D array or scalar, got {weight.ndim}D array. "
+            f"Expected either a scalar value or a 1D array of length {n_rows}."
+        )
+    if weight.shape != (n_rows,):
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}!")
+    check_non_negative(weight, "`sample_weight`")
+    return weight

@@ -1,0 +1,456 @@
+"""Baselines that never look at the features: what every model has to beat."""
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from skstream.base import (
+    ForgetfulFit,
+    check_classes,
+    check_labels,
+    check_rows,
+    check_targets,
+    check_weight,
+)
+from skstream.utils._labels import encode_labels
+from skstream.utils._sklearn import Interval
+
+__all__ = [
+    "MajorityClass",
+    "MajorityWindow",
+    "MeanRegressor",
+    "Persistent",
+    "PersistentRegressor",
+]
+
+
+class _Baseline(ForgetfulFit, BaseEstimator):
+    """An estimator that takes rows of any kind and looks at nothing but their number."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+
+    def _check_input(
+        self, X: Any, y: NDArray[Any], sample_weight: Any, *, first: bool
+    ) -> NDArray[np.float64] | None:
+        if first:
+            self._validate_params()
+        X = check_rows(self, X, reset=first)
+        check_consistent_length(X, y)
+        return check_weight(sample_weight, len(y))
+
+    def _check_question(self, X: Any) -> int:
+        check_is_fitted(self)
+        return int(check_rows(self, X, reset=False).shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class _LabelBaseline(ClassifierMixin, _Baseline):
+    """A baseline for classification; subclasses learn codes and answer probabilities."""
+
+    classes_: NDArray[Any]
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> "_LabelBaseline":
+        """Learn the labels of some rows, in their order.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Ignored, but for the number and names of the columns.
+        y : array-like of shape (n_rows,)
+            Labels: integers, booleans or strings.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can occur. Required at the first call.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights. A row of weight 0 is not learnt.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If `classes` is missing at the first call, a label is not among them, or the rows
+            have another width than before.
+        """
+        y = check_labels(self, y)
+        weight = self._check_input(X, y, sample_weight, first=not hasattr(self, "classes_"))
+        check_classes(self, classes)
+        codes = encode_labels(y, self.classes_)
+        if weight is not None:
+            codes, weight = codes[weight > 0], weight[weight > 0]
+        if len(codes):
+            self._learn(codes, weight)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the same label to all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Ignored, but for the number of rows and the number and names of the columns.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The label, of the type the labels were learnt in.
+        """
+        n_rows = self._check_question(X)
+        # argmax takes the first of equal counts: ties go to the lowest class.
+        return self.classes_[np.full(n_rows, self._class_weights().argmax())]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Give the same class probabilities to all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Ignored, but for the number of rows and the number and names of the columns.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Share of each class among what the baseline remembers, in the order of `classes_`.
+        """
+        n_rows = self._check_question(X)
+        weights = self._class_weights()
+        shares: NDArray[np.float64] = np.tile(weights / weights.sum(), (n_rows, 1))
+        return shares
+
+    def _learn(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
+        raise NotImplementedError
+
+    def _class_weights(self) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class Persistent(_LabelBaseline):
+    """The label of the row learnt last.
+
+    Also called no-change classifier. On a stream whose labels come in runs it is hard to beat;
+    `kappa_temporal` measures how far a model gets beyond it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    last_label_ : object
+        Label of the row learnt last. Not there before a row has been learnt.
+    n_features_in_ : int
+        Number of columns of the rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came in a data frame with string names.
+
+    See Also
+    --------
+    MajorityWindow : With ``window_size=1`` the same classifier.
+    PersistentRegressor : The same for regression.
+
+    Notes
+    -----
+    Weights only say which rows are learnt: those of weight 0 are not.
+
+    References
+    ----------
+    I. Žliobaitė, A. Bifet, J. Read, B. Pfahringer and G. Holmes (2015). Evaluation methods and
+    decision theory for classification of streaming data with temporal dependence. Machine
+    Learning 98, section 3.
+
+    Examples
+    --------
+    >>> from skstream.baselines import Persistent
+    >>> model = Persistent().partial_fit([[0], [0]], ["DOWN", "UP"], classes=["DOWN", "UP"])
+    >>> model.predict([[0], [0]])
+    array(['UP', 'UP'], dtype='<U4')
+    """
+
+    last_label_: Any
+
+    def _learn(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
+        self.last_label_ = self.classes_[codes[-1]]
+
+    def _class_weights(self) -> NDArray[np.float64]:
+        return np.asarray(self.classes_ == self.last_label_, dtype=np.float64)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "last_label_")
+
+
+class MajorityClass(_LabelBaseline):
+    """The most frequent label learnt so far; ties go to the lowest class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_counts_ : ndarray of shape (n_classes,), dtype float64
+        Sum of the weights of the rows learnt, by class.
+    n_features_in_ : int
+        Number of columns of the rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came in a data frame with string names.
+
+    See Also
+    --------
+    MajorityWindow : The most frequent among the last rows only.
+    MeanRegressor : The baseline of this kind for regression.
+
+    Examples
+    --------
+    >>> from skstream.baselines import MajorityClass
+    >>> model = MajorityClass().fit([[0], [0], [0]], ["DOWN", "UP", "UP"])
+    >>> model.predict([[0]])
+    array(['UP'], dtype='<U4')
+    >>> model.predict_proba([[0]]).round(2)
+    array([[0.33, 0.67]])
+    """
+
+    class_counts_: NDArray[np.float64]
+
+    def _learn(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
+        counts = getattr(self, "class_counts_", np.zeros(len(self.classes_))).copy()
+        # Added one by one in the order of the rows: cutting a call in two changes no bit.
+        np.add.at(counts, codes, 1.0 if weight is None else weight)
+        self.class_counts_ = counts
+
+    def _class_weights(self) -> NDArray[np.float64]:
+        return self.class_counts_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "class_counts_")
+
+
+class MajorityWindow(_LabelBaseline):
+    """The most frequent label among the rows learnt last; ties go to the lowest class.
+
+    Parameters
+    ----------
+    window_size : int, default=1000
+        Number of rows remembered, at least 1.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_counts_ : ndarray of shape (n_classes,), dtype float64
+        Sum of the weights of the rows remembered, by class.
+    window_codes_ : ndarray of shape (at most window_size,), dtype int64
+        Positions in `classes_` of the labels remembered, oldest first.
+    window_weights_ : ndarray of shape (at most window_size,), dtype float64
+        Weights of the rows remembered.
+    n_features_in_ : int
+        Number of columns of the rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came in a data frame with string names.
+
+    See Also
+    --------
+    MajorityClass : The most frequent of all labels learnt.
+    Persistent : What this is with ``window_size=1``.
+
+    Notes
+    -----
+    The window counts rows. A row of weight k votes k times, as if it had been repeated, but
+    takes one place in the window; a row of weight 0 is not learnt and takes none.
+
+    Examples
+    --------
+    >>> from skstream.baselines import MajorityWindow
+    >>> X, y = [[0]] * 5, ["UP", "UP", "UP", "DOWN", "DOWN"]
+    >>> MajorityWindow(window_size=3).fit(X, y).predict([[0]])
+    array(['DOWN'], dtype='<U4')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "window_size": [Interval(Integral, 1, None, closed="left")]
+    }
+
+    class_counts_: NDArray[np.float64]
+    window_codes_: NDArray[np.int64]
+    window_weights_: NDArray[np.float64]
+
+    def __init__(self, window_size: int = 1000):
+        self.window_size = window_size
+
+    def _learn(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
+        weight = np.ones(len(codes)) if weight is None else weight
+        if hasattr(self, "window_codes_"):
+            codes = np.concatenate([self.window_codes_, codes])
+            weight = np.concatenate([self.window_weights_, weight])
+        self.window_codes_ = codes[-self.window_size :].copy()
+        self.window_weights_ = weight[-self.window_size :].copy()
+        # Counted anew, so that fractional weights that leave the window leave no rounding.
+        self.class_counts_ = np.zeros(len(self.classes_))
+        np.add.at(self.class_counts_, self.window_codes_, self.window_weights_)
+
+    def _class_weights(self) -> NDArray[np.float64]:
+        return self.class_counts_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "class_counts_")
+
+
+class _TargetBaseline(RegressorMixin, _Baseline):
+    """A baseline for regression; subclasses learn targets and answer one number."""
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "_TargetBaseline":
+        """Learn the targets of some rows, in their order.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Ignored, but for the number and names of the columns.
+        y : array-like of shape (n_rows,)
+            Targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights. A row of weight 0 is not learnt.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If the rows have another width than before.
+        """
+        y = check_targets(self, y)
+        weight = self._check_input(X, y, sample_weight, first=not hasattr(self, "n_features_in_"))
+        if weight is not None:
+            y, weight = y[weight > 0], weight[weight > 0]
+        if len(y):
+            self._learn(y, weight)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Give the same number to all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Ignored, but for the number of rows and the number and names of the columns.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            The number.
+        """
+        return np.full(self._check_question(X), self._target())
+
+    def _learn(self, y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> None:
+        raise NotImplementedError
+
+    def _target(self) -> float:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags
+
+
+class PersistentRegressor(_TargetBaseline):
+    """The target of the row learnt last.
+
+    Attributes
+    ----------
+    last_target_ : float
+        Target of the row learnt last. Not there before a row has been learnt.
+    n_features_in_ : int
+        Number of columns of the rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came in a data frame with string names.
+
+    See Also
+    --------
+    Persistent : The same for classification.
+
+    Notes
+    -----
+    Weights only say which rows are learnt: those of weight 0 are not.
+
+    Examples
+    --------
+    >>> from skstream.baselines import PersistentRegressor
+    >>> PersistentRegressor().fit([[0], [0]], [1.5, 2.5]).predict([[0]])
+    array([2.5])
+    """
+
+    last_target_: float
+
+    def _learn(self, y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> None:
+        self.last_target_ = float(y[-1])
+
+    def _target(self) -> float:
+        return self.last_target_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "last_target_")
+
+
+class MeanRegressor(_TargetBaseline):
+    """The weighted mean of all targets learnt so far.
+
+    Attributes
+    ----------
+    target_sum_ : float
+        Sum of weight times target over the rows learnt.
+    weight_sum_ : float
+        Sum of their weights.
+    n_features_in_ : int
+        Number of columns of the rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came in a data frame with string names.
+
+    See Also
+    --------
+    MajorityClass : The baseline of this kind for classification.
+
+    Examples
+    --------
+    >>> from skstream.baselines import MeanRegressor
+    >>> model = MeanRegressor().partial_fit([[0], [0]], [1.0, 2.0])
+    >>> model.partial_fit([[0]], [6.0]).predict([[0]])
+    array([3.])
+    """
+
+    target_sum_: float
+    weight_sum_: float
+
+    def _learn(self, y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> None:
+        weight = np.ones(len(y)) if weight is None else weight
+        self.target_sum_ = _add_in_order(getattr(self, "target_sum_", 0.0), weight * y)
+        self.weight_sum_ = _add_in_order(getattr(self, "weight_sum_", 0.0), weight)
+
+    def _target(self) -> float:
+        return self.target_sum_ / self.weight_sum_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "weight_sum_")
+
+
+def _add_in_order(total: float, values: NDArray[np.float64]) -> float:
+    """Add one by one, as single rows would be: ``np.sum`` adds pairwise."""
+    return float(np.add.accumulate(np.concatenate([[total], values]))[-1])
