@@ -1,0 +1,1 @@
+"""One engine: it executes any timeline on any estimator."""

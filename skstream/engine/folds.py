@@ -1,0 +1,90 @@
+"""Timelines of k-fold distributed validation: k copies of a model along one stream."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from skstream.engine.timeline import Arrivals, Operations, operate_rows
+from skstream.utils._seeds import poisson_weights, uniform
+
+Strategy = Literal["bootstrap", "cross", "split"]
+TestOn = Literal["held_out", "trained", "all"]
+Assignment = Literal["random", "round_robin"]
+
+
+@dataclass(frozen=True, slots=True)
+class FoldState:
+    """Progress of a fold: rows of the warm-up learnt so far, and the row expected next."""
+
+    n_learnt: int = 0
+    next_row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FoldTimeline:
+    """What one fold learns and is asked (Bifet et al. 2015, Section 3).
+
+    Every number drawn is addressed by seed, fold and row, so that neither the cutting of the
+    stream nor the worker it runs in changes it.
+
+    Parameters
+    ----------
+    fold : int
+        This fold.
+    n_folds : int
+        Number of folds.
+    strategy : {"bootstrap", "cross", "split"}
+        Learn each row with a Poisson(1) weight; in all folds but the chosen one; in the
+        chosen one only.
+    test_on : {"held_out", "trained", "all"}
+        Ask about the rows the fold does not learn, about those it learns, or about all.
+    assignment : {"random", "round_robin"}
+        How the fold of a row is chosen: uniformly, or row modulo `n_folds`.
+    seed : int
+        Seed of weights and assignments.
+    n_warmup : int
+        Rows learnt first, unasked, by every fold with weight 1.
+    """
+
+    fold: int
+    n_folds: int
+    strategy: Strategy
+    test_on: TestOn
+    assignment: Assignment
+    seed: int
+    n_warmup: int
+
+    def initial(self) -> FoldState:
+        """Return the state before the first row."""
+        return FoldState()
+
+    def step(self, state: FoldState, arrivals: Arrivals) -> tuple[FoldState, Operations]:
+        """Return the state after these rows, and what is to be done."""
+        weight = self._learning_weight(arrivals.first_row, arrivals.first_row + arrivals.n_rows)
+        tested = None
+        if self.test_on == "held_out":
+            tested = weight == 0
+        elif self.test_on == "trained":
+            tested = weight > 0
+        n_learnt, operations = operate_rows(
+            state.n_learnt, self.n_warmup, arrivals, weight, tested
+        )
+        return FoldState(n_learnt, operations.settled), operations
+
+    def close(self, state: FoldState) -> tuple[FoldState, Operations]:
+        """Nothing waits at the end of the stream."""
+        none = np.empty(0, dtype=np.int64)
+        return state, Operations(none, None, none, none, settled=state.next_row)
+
+    def _learning_weight(self, start: int, stop: int) -> np.ndarray:
+        if self.strategy == "bootstrap":
+            return poisson_weights(self.seed, self.fold, start, stop).astype(np.float64)
+        is_chosen = self._chosen_fold(start, stop) == self.fold
+        return (is_chosen if self.strategy == "split" else ~is_chosen).astype(np.float64)
+
+    def _chosen_fold(self, start: int, stop: int) -> np.ndarray:
+        if self.assignment == "round_robin":
+            return np.arange(start, stop) % self.n_folds
+        drawn = uniform(self.seed, "assignment", start, stop)
+        return (drawn * self.n_folds).astype(np.int64)

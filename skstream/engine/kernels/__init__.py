@@ -1,0 +1,23 @@
+"""Exact kernels, beside the generic loop; importing this package registers all of them."""
+
+from skstream.engine.kernels._base import (
+    Declined,
+    Kernel,
+    Task,
+    TransformKernel,
+    kernel_of,
+    make_kernel,
+    make_transform_kernel,
+    registered_kernels,
+)
+
+__all__ = [
+    "Declined",
+    "Kernel",
+    "Task",
+    "TransformKernel",
+    "kernel_of",
+    "make_kernel",
+    "make_transform_kernel",
+    "registered_kernels",
+]

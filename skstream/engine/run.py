@@ -1,0 +1,102 @@
+"""The engine: models in lockstep along one pass of the stream."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skstream.engine.block import Block
+from skstream.engine.loop import no_answers
+from skstream.engine.model import ModelError, ModelRun
+from skstream.engine.rows import RowStore
+from skstream.engine.timeline import Arrivals, Operations, Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One model on one timeline."""
+
+    model: ModelRun
+    timeline: Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What one lane did in a step: its operations, and the answers to their asks."""
+
+    operations: Operations
+    answers: np.ndarray
+
+
+class Engine:
+    """Executes every lane's timeline; owns the rows that wait for their turn.
+
+    Lanes that share a timeline object share its computation.
+
+    Parameters
+    ----------
+    lanes : sequence of Lane
+        The models and their timelines.
+    survive : bool, default=False
+        Go on with the other models when one fails; it then answers nothing any more.
+
+    Attributes
+    ----------
+    failures : dict of int to ModelError
+        The failed lanes, by position.
+    """
+
+    def __init__(self, lanes: Sequence[Lane], survive: bool = False):
+        self.lanes = list(lanes)
+        self.failures: dict[int, ModelError] = {}
+        self._survive = survive
+        self._timelines = list({id(lane.timeline): lane.timeline for lane in lanes}.values())
+        self._states = [timeline.initial() for timeline in self._timelines]
+        self._store = RowStore()
+
+    @property
+    def loops(self) -> bool:
+        """Whether any model is executed call by call."""
+        return any(lane.model.loops for lane in self.lanes)
+
+    def arrive(self, X: Any, y: np.ndarray, arrivals: Arrivals) -> list[Answered]:
+        """Let rows arrive; return what each lane did, in the order of the lanes."""
+        self._store.add(arrivals.first_row, X, y)
+        steps = [
+            timeline.step(state, arrivals)
+            for timeline, state in zip(self._timelines, self._states, strict=True)
+        ]
+        return self._execute(steps)
+
+    def close(self) -> list[Answered]:
+        """End the stream: do what was still waiting."""
+        steps = [
+            timeline.close(state)
+            for timeline, state in zip(self._timelines, self._states, strict=True)
+        ]
+        return self._execute(steps)
+
+    def _execute(self, steps: list[tuple[Any, Operations]]) -> list[Answered]:
+        self._states = [state for state, _ in steps]
+        blocks = [self._store.block(operations) for _, operations in steps]
+        position = {id(timeline): k for k, timeline in enumerate(self._timelines)}
+        answered = []
+        for number, lane in enumerate(self.lanes):
+            k = position[id(lane.timeline)]
+            answered.append(self._run_lane(number, lane.model, blocks[k], steps[k][1]))
+        waiting = [operations.waiting for _, operations in steps]
+        self._store.keep(waiting[0] if len(waiting) == 1 else np.unique(np.concatenate(waiting)))
+        return answered
+
+    def _run_lane(
+        self, number: int, model: ModelRun, block: Block, operations: Operations
+    ) -> Answered:
+        if number not in self.failures:
+            try:
+                return Answered(operations, model.run(block, operations))
+            except ModelError as error:
+                if not self._survive:
+                    raise
+                self.failures[number] = error
+        return Answered(operations, no_answers(model.task, block.n_asks))

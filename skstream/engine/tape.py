@@ -1,0 +1,75 @@
+"""The tape: what was asked, what was answered, and what was true."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tape:
+    """True labels once per row, answers per model and fold, as small integer codes.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,) or None
+        Sorted labels; codes are positions in it. None for regression.
+    y : ndarray of shape (n_rows,)
+        Codes (-1: no label) or targets (NaN: none).
+    weight : ndarray of shape (n_rows,) or None
+        Scoring weights; None where all are 1.
+    answers : dict of str to ndarray of shape (n_folds, n_rows)
+        Codes (-1: not asked, or no answer) or predicted targets (NaN), by model.
+    """
+
+    classes: np.ndarray | None
+    y: np.ndarray
+    weight: np.ndarray | None
+    answers: dict[str, np.ndarray]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    def predictions(self, model: str, fold: int = 0) -> np.ndarray:
+        """Answers of a model as labels; None (object array) or NaN where it gave none."""
+        answers = self.answers[model][fold]
+        return answers if self.classes is None else labels_of(answers, self.classes)
+
+
+def labels_of(codes: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Codes as labels; where a code is -1, all become objects, and those None."""
+    if (codes >= 0).all():
+        return classes[codes]
+    labels = classes[codes].astype(object)
+    labels[codes < 0] = None
+    return labels
+
+
+class Recorder:
+    """Appends blocks of values without copying what is there, as small as they go."""
+
+    def __init__(self, classes: np.ndarray | None):
+        self._dtype: Any = np.float64 if classes is None else code_dtype(len(classes))
+        self._blocks: list[np.ndarray] = []
+
+    def append(self, values: np.ndarray) -> None:
+        """Take in a block of codes or targets."""
+        self._blocks.append(values.astype(self._dtype))
+
+    def array(self) -> np.ndarray:
+        """Return everything recorded so far."""
+        if not self._blocks:
+            return np.empty(0, dtype=self._dtype)
+        if len(self._blocks) > 1:
+            self._blocks = [np.concatenate(self._blocks)]
+        return self._blocks[0]
+
+
+def code_dtype(n_classes: int) -> Any:
+    """Smallest signed integer type that holds the codes -1 to ``n_classes - 1``."""
+    for dtype in (np.int8, np.int16, np.int32):
+        if n_classes <= np.iinfo(dtype).max + 1:
+            return dtype
+    return np.int64

@@ -1,0 +1,289 @@
+"""Timelines: who is asked what, and who learns when, as resumable state machines.
+
+A timeline turns events (rows arrived) into operations (ask these, learn those) without ever
+seeing a model or a feature. The engine executes the operations.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """Consecutive rows that arrived together with their labels.
+
+    Attributes
+    ----------
+    first_row : int
+        Number of the first row, counted from 0 at the start of the stream.
+    labelled : ndarray of shape (n_rows,), dtype bool
+        Whether the row has a label.
+    weight : ndarray of shape (n_rows,), dtype float64, or None
+        The user's ``sample_weight``; None where all are 1.
+    """
+
+    first_row: int
+    labelled: np.ndarray
+    weight: np.ndarray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.labelled)
+
+    @property
+    def learnable(self) -> np.ndarray:
+        """Rows that have a label and a positive weight, as a mask."""
+        if self.weight is None:
+            return self.labelled
+        return self.labelled & (self.weight > 0)
+
+
+def _no_rows() -> np.ndarray:
+    return np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """Asks and learns in the order of their stamps, over numbered rows.
+
+    Attributes
+    ----------
+    learn_rows : ndarray of shape (n_learns,), dtype int64
+        Rows to learn, in order.
+    weight : ndarray of shape (n_learns,), dtype float64, or None
+        Learning weights, all positive; None where all are 1.
+    ask_rows : ndarray of shape (n_asks,), dtype int64
+        Rows to ask about, in order.
+    stamp : ndarray of shape (n_asks,), dtype int64
+        How many of these learns precede each ask; non-decreasing.
+    batches, groups : ndarray of int64 or None
+        Bounds of the learns of one ``partial_fit``, and of the asks of one ``predict``;
+        None: one row each.
+    waiting : ndarray of int64
+        Rows that later operations will need, ascending: the engine keeps them.
+    settled : int
+        All rows below this number have had their part, and can be scored.
+    """
+
+    learn_rows: np.ndarray
+    weight: np.ndarray | None
+    ask_rows: np.ndarray
+    stamp: np.ndarray
+    batches: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    waiting: np.ndarray = field(default_factory=_no_rows)
+    settled: int = 0
+
+
+class Timeline(Protocol):
+    """A protocol of evaluation, as a state machine over row numbers."""
+
+    def initial(self) -> Any:
+        """Return the state before the first row."""
+
+    def step(self, state: Any, arrivals: Arrivals) -> tuple[Any, Operations]:
+        """Return the state after these rows, and what is to be done."""
+
+    def close(self, state: Any) -> tuple[Any, Operations]:
+        """Return the final state, and what was still to be done at the end of the stream."""
+
+
+def rows_of_warmup(n_missing: int, learnable: np.ndarray) -> int:
+    """Count the rows up to the last one of a warm-up that still lacks `n_missing` learns."""
+    if n_missing <= 0:
+        return 0
+    positions = np.flatnonzero(learnable)
+    return int(positions[n_missing - 1]) + 1 if len(positions) >= n_missing else len(learnable)
+
+
+def operate_rows(
+    n_learnt: int,
+    n_warmup: int,
+    arrivals: Arrivals,
+    fold_weight: np.ndarray | None = None,
+    tested: np.ndarray | None = None,
+) -> tuple[int, Operations]:
+    """Ask, then learn, row by row.
+
+    Parameters
+    ----------
+    n_learnt : int
+        Warm-up rows learnt so far.
+    n_warmup : int
+        Rows learnt unasked, by every fold and with weight 1.
+    arrivals : Arrivals
+        The rows.
+    fold_weight : ndarray of shape (n_rows,) or None
+        Learning weights of the fold, on top of the user's; 0: not learnt. None: all 1.
+    tested : ndarray of shape (n_rows,), dtype bool, or None
+        Rows the fold is asked about; None: all.
+
+    Returns
+    -------
+    n_learnt : int
+        Warm-up rows learnt now.
+    operations : Operations
+        What is to be done.
+    """
+    learnable = arrivals.learnable
+    warm = rows_of_warmup(n_warmup - n_learnt, learnable)
+    n_learnt = min(n_warmup, n_learnt + int(np.count_nonzero(learnable[:warm])))
+    weight = arrivals.weight
+    asked = np.arange(arrivals.n_rows) >= warm
+    if fold_weight is not None:
+        fold_weight = np.where(asked, fold_weight, 1.0)
+        learnable = learnable & (fold_weight > 0)
+        weight = fold_weight if weight is None else weight * fold_weight
+    if tested is not None:
+        asked &= tested
+    learnt_before = np.cumsum(learnable) - learnable
+    learns, asks = np.flatnonzero(learnable), np.flatnonzero(asked)
+    if weight is not None:
+        weight = weight[learns]
+        weight = None if (weight == 1).all() else weight
+    operations = Operations(
+        learn_rows=arrivals.first_row + learns,
+        weight=weight,
+        ask_rows=arrivals.first_row + asks,
+        stamp=learnt_before[asks].astype(np.int64, copy=False),
+        settled=arrivals.first_row + arrivals.n_rows,
+    )
+    return n_learnt, operations
+
+
+@dataclass(frozen=True, slots=True)
+class PrequentialState:
+    """Progress of a prequential timeline.
+
+    Attributes
+    ----------
+    n_learnt : int
+        Rows learnt so far, until the warm-up is over.
+    rows, learnable, weight : ndarray
+        Rows of the incomplete batch, whether each is to be learnt, and their weights.
+    next_row : int
+        Number of the row expected next.
+    """
+
+    n_learnt: int = 0
+    rows: np.ndarray = field(default_factory=_no_rows)
+    learnable: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=bool))
+    weight: np.ndarray | None = None
+    next_row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PrequentialTimeline:
+    """Test, then train, on every row.
+
+    The first `n_warmup` rows that have a label and a positive weight are learnt unasked: a
+    model that has learnt nothing has no answer. With ``batch_size=b`` the rows after them are
+    taken b at a time, all asked, then all learnt in one ``partial_fit`` (and the warm-up is
+    the first batch).
+
+    Parameters
+    ----------
+    n_warmup : int, default=1
+        Rows learnt unasked.
+    batch_size : int, default=1
+        Rows of a batch.
+    """
+
+    n_warmup: int = 1
+    batch_size: int = 1
+
+    def initial(self) -> PrequentialState:
+        """Return the state before the first row."""
+        return PrequentialState()
+
+    def step(
+        self, state: PrequentialState, arrivals: Arrivals
+    ) -> tuple[PrequentialState, Operations]:
+        """Return the state after these rows, and what is to be done."""
+        if self.batch_size == 1:
+            return self._step_rows(state, arrivals)
+        return self._step_batches(state, arrivals)
+
+    def close(self, state: PrequentialState) -> tuple[PrequentialState, Operations]:
+        """Flush the incomplete batch."""
+        in_warmup = state.n_learnt < self.n_warmup
+        sizes = [(len(state.rows), in_warmup)] if len(state.rows) else []
+        return self._operate(state, sizes)
+
+    def _step_rows(
+        self, state: PrequentialState, arrivals: Arrivals
+    ) -> tuple[PrequentialState, Operations]:
+        n_learnt, operations = operate_rows(state.n_learnt, self.n_warmup, arrivals)
+        return replace(state, n_learnt=n_learnt, next_row=operations.settled), operations
+
+    def _step_batches(
+        self, state: PrequentialState, arrivals: Arrivals
+    ) -> tuple[PrequentialState, Operations]:
+        arrived = np.arange(arrivals.first_row, arrivals.first_row + arrivals.n_rows)
+        weight = _joined_weights(state.weight, len(state.rows), arrivals.weight, arrivals.n_rows)
+        state = replace(
+            state,
+            rows=np.concatenate([state.rows, arrived]),
+            learnable=np.concatenate([state.learnable, arrivals.learnable]),
+            weight=weight,
+            next_row=arrivals.first_row + arrivals.n_rows,
+        )
+        sizes: list[tuple[int, bool]] = []
+        n_rows = len(state.rows)
+        taken = 0
+        if state.n_learnt < self.n_warmup:
+            n_learnable = int(np.count_nonzero(state.learnable))
+            if n_learnable < self.n_warmup:
+                return self._operate(state, [])
+            taken = rows_of_warmup(self.n_warmup, state.learnable)
+            sizes.append((taken, True))
+        n_batches = (n_rows - taken) // self.batch_size
+        sizes.extend([(self.batch_size, False)] * n_batches)
+        return self._operate(state, sizes)
+
+    def _operate(
+        self, state: PrequentialState, sizes: list[tuple[int, bool]]
+    ) -> tuple[PrequentialState, Operations]:
+        """Ask and learn the waiting rows in batches of these sizes (rows, whether warm-up)."""
+        bounds = np.concatenate([[0], np.cumsum([size for size, _ in sizes])]).astype(np.int64)
+        taken = int(bounds[-1])
+        learnable = state.learnable[:taken]
+        learnt_before = np.concatenate([[0], np.cumsum(learnable)]).astype(np.int64)
+        skipped = int(bounds[1]) if sizes and sizes[0][1] else 0
+        ask_bounds = bounds[1:] if skipped else bounds
+        batch_of_ask = np.repeat(ask_bounds[:-1], np.diff(ask_bounds))
+        positions = np.flatnonzero(learnable)
+        batches = np.unique(learnt_before[bounds])  # a batch without labels learns nothing
+        operations = Operations(
+            learn_rows=state.rows[positions],
+            weight=None if state.weight is None else state.weight[positions],
+            ask_rows=state.rows[skipped:taken],
+            stamp=learnt_before[batch_of_ask],
+            batches=batches,
+            groups=ask_bounds - skipped,
+            waiting=state.rows[taken:],
+            settled=int(state.rows[taken]) if taken < len(state.rows) else state.next_row,
+        )
+        left = replace(
+            state,
+            n_learnt=self.n_warmup if sizes else state.n_learnt,
+            rows=state.rows[taken:],
+            learnable=state.learnable[taken:],
+            weight=None if state.weight is None else state.weight[taken:],
+        )
+        return left, operations
+
+
+def _joined_weights(
+    first: np.ndarray | None, n_first: int, second: np.ndarray | None, n_second: int
+) -> np.ndarray | None:
+    if first is None and second is None:
+        return None
+    parts = [
+        np.ones(n) if weight is None else weight
+        for weight, n in ((first, n_first), (second, n_second))
+    ]
+    return np.concatenate(parts)

@@ -1,0 +1,24 @@
+"""Evaluators and their results."""
+
+from skstream.engine.model import ModelError
+from skstream.engine.tape import Tape
+from skstream.evaluation._cost import Cost
+from skstream.evaluation._evaluator import EvaluationInterrupted
+from skstream.evaluation._predict import prequential_predict
+from skstream.evaluation._prequential import PrequentialEvaluator
+from skstream.evaluation._result import EvaluationResult
+from skstream.evaluation._run import EvaluationRun, load_run
+from skstream.evaluation._storage import load_result
+
+__all__ = [
+    "Cost",
+    "EvaluationInterrupted",
+    "EvaluationResult",
+    "EvaluationRun",
+    "ModelError",
+    "PrequentialEvaluator",
+    "Tape",
+    "load_result",
+    "load_run",
+    "prequential_predict",
+]

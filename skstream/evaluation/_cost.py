@@ -1,0 +1,89 @@
+"""What a model cost: time, size, and both together."""
+
+import pickle
+from dataclasses import dataclass
+from typing import Any
+
+BYTES_PER_GIGABYTE = 1e9
+SECONDS_PER_HOUR = 3600.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """Cost of one model over a run, summed over its folds.
+
+    Attributes
+    ----------
+    seconds_asking, seconds_learning : float
+        Time in ``predict`` and in ``partial_fit`` where the model was executed call by call.
+    seconds_in_kernel : float
+        Time in a kernel, which asks and learns at once.
+    size : float
+        Bytes of the pickled model at the end; NaN where it cannot be pickled.
+    ram_hours : float
+        Gigabytes held times hours of computing (Bifet et al.'s RAM-hours), with the size
+        measured whenever the number of rows had doubled.
+    """
+
+    seconds_asking: float = 0.0
+    seconds_learning: float = 0.0
+    seconds_in_kernel: float = 0.0
+    size: float = 0.0
+    ram_hours: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """All time spent in the model."""
+        return self.seconds_asking + self.seconds_learning + self.seconds_in_kernel
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(
+            seconds_asking=self.seconds_asking + other.seconds_asking,
+            seconds_learning=self.seconds_learning + other.seconds_learning,
+            seconds_in_kernel=self.seconds_in_kernel + other.seconds_in_kernel,
+            size=self.size + other.size,
+            ram_hours=self.ram_hours + other.ram_hours,
+        )
+
+
+class CostMeter:
+    """Follows the time and size of one model."""
+
+    def __init__(self) -> None:
+        self._size = 0.0
+        self._measure_at = 1024
+        self._seconds = 0.0
+        self._ram_hours = 0.0
+
+    def follow(self, n_rows: int, model: Any) -> None:
+        """Measure the model's size if the number of rows has doubled."""
+        if n_rows >= self._measure_at:
+            self._measure(model)
+            while self._measure_at <= n_rows:
+                self._measure_at *= 2
+
+    def _measure(self, model: Any) -> None:
+        seconds = sum(model.seconds.values())
+        self._size = pickled_size(model.estimator())
+        hours = (seconds - self._seconds) / SECONDS_PER_HOUR
+        self._ram_hours += self._size / BYTES_PER_GIGABYTE * hours
+        self._seconds = seconds
+
+    def cost(self, model: Any) -> Cost:
+        """Return the cost so far."""
+        self._measure(model)
+        return Cost(
+            seconds_asking=model.seconds["asking"],
+            seconds_learning=model.seconds["learning"],
+            seconds_in_kernel=model.seconds["kernel"],
+            size=self._size,
+            ram_hours=self._ram_hours,
+        )
+
+
+def pickled_size(model: Any) -> float:
+    """Bytes of the pickled model; NaN where it cannot be pickled."""
+    try:
+        return float(len(pickle.dumps(model, protocol=pickle.HIGHEST_PROTOCOL)))
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return float("nan")

@@ -1,0 +1,282 @@
+"""What all evaluators share: from models and a stream to a result."""
+
+import secrets
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
+from typing import Any, ClassVar
+
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils.parallel import Parallel, delayed
+
+from skstream.engine.model import ModelError
+from skstream.engine.timeline import Timeline
+from skstream.evaluation._outcome import RunOutcome
+from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._run import EvaluationRun
+from skstream.evaluation._settings import (
+    Settings,
+    is_regression,
+    named_models,
+    prepared_models,
+)
+from skstream.forgetting import as_forgetting
+from skstream.metrics import resolve_metrics
+from skstream.streams import as_stream
+from skstream.utils._labels import find_classes
+from skstream.utils._optional import optional_import
+from skstream.utils._sklearn import validate_parameter_constraints
+
+#: Rows between two moves of the progress bar.
+ROWS_PER_TICK = 4096
+
+
+class EvaluationInterrupted(KeyboardInterrupt):
+    """Ctrl-C during an evaluation; carries the result so far.
+
+    Attributes
+    ----------
+    result : EvaluationResult or None
+        Scores of the rows that every model had done; in a parallel evaluation, of the models
+        that had finished. None if there was nothing yet.
+    """
+
+    def __init__(self, result: EvaluationResult | None):
+        super().__init__("Evaluation interrupted; the result so far is in its attribute 'result'.")
+        self.result = result
+
+
+class StreamEvaluator(BaseEstimator):
+    """Base class of the evaluators; parameters as scikit-learn keeps them."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+    _protocol: ClassVar[str]
+
+    def evaluate(
+        self,
+        models: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        classes: Any = None,
+        sample_weight: Any = None,
+    ) -> EvaluationResult:
+        """Evaluate models on a stream.
+
+        Parameters
+        ----------
+        models : estimator, list of estimators, or dict of str to estimator
+            Models with ``partial_fit``. They are cloned, and stay untouched.
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or stream
+            Features in time order; or, without `y`, any iterable of chunks ``(X, y)`` or
+            ``(X, y, meta)``.
+        y : array-like of shape (n_rows,), default=None
+            Labels or targets.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that may come; found in `y` where it is an array.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of learning and scoring; 0: asked, but neither learnt nor scored.
+
+        Returns
+        -------
+        result : EvaluationResult
+            Scores, curves, answers and costs.
+
+        Raises
+        ------
+        ValueError
+            If rows or labels are bad; says which row.
+        TypeError
+            If a model cannot learn row by row.
+        ModelError
+            If a model fails; says which, and at which row.
+        EvaluationInterrupted
+            On Ctrl-C; carries the result so far.
+        """
+        self._validate()
+        stream = as_stream(X, y, sample_weight=sample_weight)
+        named = named_models(models)
+        known = stream.classes if classes is None else classes
+        settings = self._settings(named, known, bounded=stream.n_rows is not None)
+        n_folds = len(settings.timelines)
+        places = [(name, fold) for name in named for fold in range(n_folds)]
+        prepared = prepared_models(
+            named, n_folds, seed=settings.parameters["seed"], warm_start=self.warm_start
+        )
+        n_jobs = min(effective_n_jobs(self.n_jobs), len(places))
+        if n_jobs > 1 and stream.reiterable:
+            return self._evaluate_apart(settings, prepared, places, stream)
+        return self._evaluate_in_lockstep(EvaluationRun(settings, prepared, places), stream)
+
+    def start(self, models: Any, *, classes: Any = None) -> EvaluationRun:
+        """Start a run on a stream that is fed by hand, and may never end.
+
+        Parameters
+        ----------
+        models : estimator, list of estimators, or dict of str to estimator
+            Models with ``partial_fit``.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that may come; not for regressors.
+
+        Returns
+        -------
+        run : EvaluationRun
+            With ``update(X, y)``, ``result()``, ``close()`` and ``save(path)``.
+        """
+        self._validate()
+        named = named_models(models)
+        settings = self._settings(named, classes, bounded=False)
+        n_folds = len(settings.timelines)
+        prepared = prepared_models(
+            named, n_folds, seed=settings.parameters["seed"], warm_start=self.warm_start
+        )
+        places = [(name, fold) for name in named for fold in range(n_folds)]
+        return EvaluationRun(settings, prepared, places)
+
+    def _timelines(self, seed: int) -> list[Timeline]:
+        """Return one timeline per fold."""
+        raise TypeError(f"{type(self).__name__} does not define its timelines.")
+
+    def _validate(self) -> None:
+        validate_parameter_constraints(
+            self._parameter_constraints,
+            self.get_params(deep=False),
+            caller_name=type(self).__name__,
+        )
+
+    def _settings(self, named: Mapping[str, Any], classes: Any, *, bounded: bool) -> Settings:
+        regression = is_regression(named)
+        if not regression and classes is None:
+            raise ValueError(
+                "The labels that may come are not known: this stream does not say its classes. "
+                "Pass classes=[...]."
+            )
+        if self.batch_size == 1:
+            _warn_of_gaussian_nb(named)
+        labels = None if regression else find_classes(classes)
+        keep_tape = bounded if self.keep_tape == "auto" else self.keep_tape
+        seed = secrets.randbits(32) if self.random_state is None else int(self.random_state)
+        return Settings(
+            protocol=self._protocol,
+            classes=labels,
+            metrics=resolve_metrics(self.metrics, classes=labels),
+            forgetting=as_forgetting(self.forgetting),
+            timelines=self._timelines(seed),
+            record_every=self.record_every,
+            missing_labels=self.missing_labels,
+            keep_tape=keep_tape,
+            engine=self.engine,
+            batch_size=self.batch_size,
+            error_score=self.error_score,
+            return_models=self.return_models,
+            parameters={**_plain_parameters(self), "seed": seed},
+        )
+
+    def _evaluate_in_lockstep(self, run: EvaluationRun, stream: Any) -> EvaluationResult:
+        total = stream.n_rows
+        with self._progress_bar(total, "row") as advance:
+            try:
+                for X, y, meta in _small_chunks(stream, self.progress):
+                    run.update(X, y, sample_weight=meta.get("sample_weight"))
+                    advance(len(y))
+                run.close()
+            except KeyboardInterrupt as interrupt:
+                raise EvaluationInterrupted(run.result()) from interrupt
+            except ModelError as error:
+                error.result = run.result() if run.n_rows else None
+                raise
+        return run.result()
+
+    def _evaluate_apart(
+        self,
+        settings: Settings,
+        prepared: dict[tuple[str, int], Any],
+        places: list[tuple[str, int]],
+        stream: Any,
+    ) -> EvaluationResult:
+        jobs = (
+            delayed(run_lane)(settings, {place: prepared[place]}, place, stream)
+            for place in places
+        )
+        outcomes: list[RunOutcome] = []
+        with self._progress_bar(len(places), "model") as advance:
+            try:
+                for outcome in Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs):
+                    outcomes.append(outcome)
+                    advance(1)
+            except KeyboardInterrupt as interrupt:
+                result = assemble(settings, outcomes) if outcomes else None
+                raise EvaluationInterrupted(result) from interrupt
+        return assemble(settings, outcomes)
+
+    def _progress_bar(self, total: int | None, unit: str) -> Any:
+        if not self.progress:
+            return nullcontext(lambda n: None)
+        tqdm = optional_import("tqdm.auto", "progress=True").tqdm
+        return _Bar(tqdm(total=total, unit=unit, desc=type(self).__name__, unit_scale=True))
+
+
+class _Bar:
+    """A tqdm bar as a context that gives its ``update``."""
+
+    def __init__(self, bar: Any):
+        self._bar = bar
+
+    def __enter__(self) -> Callable[[int], Any]:
+        update: Callable[[int], Any] = self._bar.update
+        return update
+
+    def __exit__(self, *exception: object) -> None:
+        self._bar.close()
+
+
+def run_lane(
+    settings: Settings,
+    models: Mapping[tuple[str, int], Any],
+    place: tuple[str, int],
+    stream: Iterable[Any],
+) -> RunOutcome:
+    """Evaluate one model in one fold; runs in a worker."""
+    run = EvaluationRun(settings, models, [place])
+    for X, y, meta in stream:
+        run.update(X, y, sample_weight=meta.get("sample_weight"))
+    run.close()
+    return run.outcome()
+
+
+def _small_chunks(stream: Iterable[Any], wanted: bool) -> Iterator[Any]:
+    """Chunks of the stream, cut so that a progress bar moves."""
+    for X, y, meta in stream:
+        if not wanted or len(y) <= ROWS_PER_TICK:
+            yield X, y, meta
+        else:
+            yield from as_stream(X, y, chunk_size=ROWS_PER_TICK, **meta)
+
+
+def _plain_parameters(evaluator: BaseEstimator) -> dict[str, Any]:
+    """Parameters as plain data, for the record of a result."""
+    plain = (str, int, float, bool, type(None))
+    return {
+        name: value if isinstance(value, plain) else repr(value)
+        for name, value in evaluator.get_params(deep=False).items()
+    }
+
+
+def _warn_of_gaussian_nb(models: Mapping[str, Any]) -> None:
+    for name, model in models.items():
+        parts = [model]
+        if hasattr(model, "get_params"):
+            parts.extend(model.get_params(deep=True).values())
+        if any(type(part) is GaussianNB for part in parts):
+            warnings.warn(
+                f"Model '{name}' learns with GaussianNB row by row. GaussianNB takes its variance "
+                "floor from the rows of the current call, and from a single row that is 0: "
+                "features that are (nearly) constant in a class give NaN or wild answers. Use "
+                "skstream.naive_bayes.IncrementalGaussianNB, whose floor follows all rows learnt.",
+                UserWarning,
+                stacklevel=4,
+            )
+            return
+

@@ -1,0 +1,132 @@
+"""Rows and labels on their way into a run: checked, and labels as codes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skstream.engine.block import take_rows
+from skstream.streams import as_stream
+from skstream.utils._labels import encode_labels
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Rows ready for the engine.
+
+    Attributes
+    ----------
+    X : container of shape (n_rows, n_features)
+        Features as the user gave them.
+    y : ndarray of shape (n_rows,)
+        Codes (-1: no label) or targets (NaN: none).
+    labelled : ndarray of shape (n_rows,), dtype bool
+        Whether there is a label.
+    weight : ndarray of shape (n_rows,) or None
+        The user's weights.
+    """
+
+    X: Any
+    y: np.ndarray
+    labelled: np.ndarray
+    weight: np.ndarray | None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    def piece(self, begin: int, end: int) -> "Chunk":
+        """Return the rows from `begin` up to `end`."""
+        end = min(end, self.n_rows)
+        if begin == 0 and end == self.n_rows:
+            return self
+        return Chunk(
+            take_rows(self.X, np.arange(begin, end)),
+            self.y[begin:end],
+            self.labelled[begin:end],
+            None if self.weight is None else self.weight[begin:end],
+        )
+
+
+class RowShape:
+    """Width and column names of the first rows, which all later ones must share."""
+
+    def __init__(self) -> None:
+        self._n_features: int | None = None
+        self._names: list[str] | None = None
+
+    def check(self, X: Any, first_row: int) -> None:
+        """Raise an error if `X` does not fit the rows before it."""
+        names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
+        n_features = X.shape[1]
+        if self._n_features is None:
+            self._n_features, self._names = n_features, names
+        if n_features != self._n_features:
+            raise ValueError(
+                f"The rows from row {first_row} on have {n_features} features; those before "
+                f"them have {self._n_features}. All rows of a stream must have the same columns."
+            )
+        if names != self._names:
+            raise ValueError(
+                f"The rows from row {first_row} on have the columns {names}; those before them "
+                f"have {self._names}. All rows of a stream must have the same columns in the "
+                "same order."
+            )
+
+
+def encoded(
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    classes: np.ndarray | None,
+    missing_labels: str,
+    shape: RowShape,
+    *,
+    first_row: int,
+) -> Chunk:
+    """Check rows that arrive, and encode their labels; raises before anything is learnt."""
+    (X, y, meta), *_ = as_stream(X, y, sample_weight=sample_weight, chunk_size=max(1, len(y)))
+    shape.check(X, first_row)
+    if classes is None:
+        codes = _targets(y, first_row)
+        labelled = ~np.isnan(codes)
+    else:
+        codes = encode_labels(y, classes, first_row=first_row)
+        labelled = codes >= 0
+    if missing_labels == "error" and not labelled.all():
+        row = first_row + int(labelled.argmin())
+        raise ValueError(
+            f"Row {row} has no label (None or NaN). A row without its label cannot be learnt or "
+            'scored; drop it, or pass missing_labels="skip" to have it asked only.'
+        )
+    return Chunk(X, codes, labelled, _weights(meta.get("sample_weight"), first_row))
+
+
+def _targets(y: Any, first_row: int) -> np.ndarray:
+    try:
+        targets = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"The targets from row {first_row} on are not numbers, but the models are "
+            f"regressors: {error}"
+        ) from error
+    infinite = np.isinf(targets)
+    if infinite.any():
+        row = first_row + int(infinite.argmax())
+        raise ValueError(f"The target of row {row} is {targets[infinite][0]}; it must be finite.")
+    return targets
+
+
+def _weights(weight: Any, first_row: int) -> np.ndarray | None:
+    if weight is None:
+        return None
+    weight = np.asarray(weight, dtype=np.float64)
+    wrong = ~(np.isfinite(weight) & (weight >= 0))
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise ValueError(
+            f"sample_weight of row {first_row + at} is {weight[at]}; weights must be finite and "
+            "not negative (0: asked, but neither learnt nor scored)."
+        )
+    return weight

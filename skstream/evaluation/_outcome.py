@@ -1,0 +1,31 @@
+"""What workers bring back: plain data, put together by the parent."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skstream.evaluation._cost import Cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaneOutcome:
+    """What one model did in one fold."""
+
+    name: str
+    fold: int
+    curves: Any
+    answers: np.ndarray | None
+    cost: Cost
+    path: str
+    estimator: Any = None
+    failure: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOutcome:
+    """What one run's lanes did, and the labels they shared (None without a tape)."""
+
+    lanes: list[LaneOutcome]
+    y: np.ndarray | None
+    weight: np.ndarray | None

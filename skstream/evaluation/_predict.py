@@ -1,0 +1,142 @@
+"""The answers of one model along a stream, without scores."""
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_regressor
+
+from skstream.engine.kernels import Task
+from skstream.engine.model import ModelRun
+from skstream.engine.run import Answered, Engine, Lane
+from skstream.engine.tape import labels_of
+from skstream.engine.timeline import Arrivals, PrequentialTimeline
+from skstream.evaluation._input import RowShape, encoded
+from skstream.evaluation._settings import named_models
+from skstream.streams import as_stream
+from skstream.utils._labels import find_classes
+from skstream.utils._seeds import seed_estimator
+from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
+
+_CONSTRAINTS = {
+    "method": [StrOptions({"predict", "predict_proba", "decision_function"})],
+    "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
+    "n_warmup": [Interval(numbers.Integral, 1, None, closed="left")],
+    "missing_labels": [StrOptions({"error", "skip"})],
+    "engine": [StrOptions({"auto", "loop"})],
+    "random_state": [Interval(numbers.Integral, 0, 2**32 - 1, closed="both"), None],
+}
+
+
+def prequential_predict(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    method: str = "predict",
+    classes: Any = None,
+    sample_weight: Any = None,
+    batch_size: int = 1,
+    n_warmup: int = 1,
+    missing_labels: str = "error",
+    engine: str = "auto",
+    random_state: int | None = 0,
+    return_rows: bool = False,
+) -> Any:
+    """Predict every row of a stream with a model that has learnt the rows before it.
+
+    The streaming counterpart of `sklearn.model_selection.cross_val_predict`.
+
+    Parameters
+    ----------
+    estimator : estimator with ``partial_fit``
+        The model; it is cloned.
+    X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or stream
+        Features in time order, or (without `y`) an iterable of chunks.
+    y : array-like of shape (n_rows,), default=None
+        Labels or targets.
+    method : {"predict", "predict_proba", "decision_function"}, default="predict"
+        What to ask.
+    classes : array-like, default=None
+        All labels that may come; found in `y` where it is an array.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Learning weights; 0: asked and not learnt.
+    batch_size, n_warmup, missing_labels, engine
+        As in `PrequentialEvaluator`.
+    random_state : int, default=0
+        Seed of the estimator's random_state parameters that are None.
+    return_rows : bool, default=False
+        Return the numbers of the rows asked, too.
+
+    Returns
+    -------
+    y_pred : ndarray of shape (n_asked,) or (n_asked, n_classes)
+        Answers to the rows asked, in order. Where every row has a label these are all rows
+        but the first `n_warmup`: compare with ``y[n_warmup:]``.
+    rows : ndarray of shape (n_asked,)
+        Their row numbers, if `return_rows`.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import accuracy_score
+    >>> from sklearn.naive_bayes import MultinomialNB
+    >>> from skstream import prequential_predict
+    >>> X, y = [[1, 0], [0, 1], [1, 0], [0, 1]], ["a", "b", "a", "b"]
+    >>> y_pred = prequential_predict(MultinomialNB(), X, y)
+    >>> accuracy_score(y[1:], y_pred)
+    0.666...
+    """
+    validate_parameter_constraints(
+        _CONSTRAINTS,
+        {
+            "method": method,
+            "batch_size": batch_size,
+            "n_warmup": n_warmup,
+            "missing_labels": missing_labels,
+            "engine": engine,
+            "random_state": random_state,
+        },
+        caller_name="prequential_predict",
+    )
+    ((name, model),) = named_models(estimator).items()
+    stream = as_stream(X, y, sample_weight=sample_weight)
+    task = Task(_classes(model, stream, classes), method, batch_size)
+    copy = clone(model) if random_state is None else seed_estimator(clone(model), random_state, name)
+    timeline = PrequentialTimeline(n_warmup=n_warmup, batch_size=batch_size)
+    pass_through = Engine([Lane(ModelRun(name, 0, copy, task, engine), timeline)])
+    shape = RowShape()
+    answered: list[Answered] = []
+    first_row = 0
+    for rows_X, rows_y, meta in stream:
+        chunk = encoded(
+            rows_X,
+            rows_y,
+            meta.get("sample_weight"),
+            task.classes,
+            missing_labels,
+            shape,
+            first_row=first_row,
+        )
+        arrivals = Arrivals(first_row, chunk.labelled, chunk.weight)
+        answered.extend(pass_through.arrive(chunk.X, chunk.y, arrivals))
+        first_row += chunk.n_rows
+    answered.extend(pass_through.close())
+    answers = np.concatenate([one.answers for one in answered])
+    rows = np.concatenate([one.operations.ask_rows for one in answered])
+    y_pred = answers
+    if task.classes is not None and method == "predict":
+        y_pred = labels_of(answers, task.classes)
+    return (y_pred, rows) if return_rows else y_pred
+
+
+def _classes(model: Any, stream: Any, classes: Any) -> np.ndarray | None:
+    if is_regressor(model):
+        return None
+    known = stream.classes if classes is None else classes
+    if known is None:
+        raise ValueError(
+            "The labels that may come are not known: this stream does not say its classes. "
+            "Pass classes=[...]."
+        )
+    return find_classes(known)
+

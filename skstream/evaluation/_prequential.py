@@ -1,0 +1,127 @@
+"""Prequential evaluation: test, then train, on every row."""
+
+import numbers
+from typing import Any, ClassVar
+
+from skstream.engine.timeline import PrequentialTimeline, Timeline
+from skstream.evaluation._evaluator import StreamEvaluator
+from skstream.utils._sklearn import Interval, StrOptions
+
+
+class PrequentialEvaluator(StreamEvaluator):
+    """Evaluate models prequentially: every row is predicted, scored, then learnt.
+
+    Parameters
+    ----------
+    metrics : str, callable, list or dict, default=None
+        Measures: names, functions ``f(y_true, y_pred)``, or ``functools.partial`` of the
+        functions of `skstream.metrics`. None: accuracy, kappa, kappa_m, kappa_temporal and
+        kappa_plus; for regressors mae, rmse and r2.
+    forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
+        What the running means of the measures remember: "cumulative", "adwin", or a
+        specification such as ``SlidingWindow(1000)``; a dict asks for several at once.
+    batch_size : int, default=1
+        Rows that are all predicted, then all learnt in one ``partial_fit``. More than 1 is
+        another protocol than row by row, with other answers.
+    n_warmup : int, default=1
+        Rows learnt first, unasked: a model that has learnt nothing has no answer. They are not
+        scored, but are the past of every baseline.
+    record_every : int, default=None
+        Distance of the checkpoints of the curves, in rows. None: at most 1,024, the distance
+        doubling as the stream grows. The last row is always a checkpoint.
+    missing_labels : {"error", "skip"}, default="error"
+        Rows without a label are an error, or are asked, and neither learnt nor scored.
+    keep_tape : bool or "auto", default="auto"
+        Keep labels and answers, so that the result can be scored again and compared.
+        "auto": where the length of the stream is known.
+    engine : {"auto", "loop"}, default="auto"
+        "auto" uses an exact kernel where there is one; "loop" calls every model row by row.
+    warm_start : bool, default=False
+        Start from copies of fitted models instead of unfitted clones.
+    return_models : bool, default=False
+        Put the fitted copies on the result.
+    random_state : int, default=None
+        Seed of every random_state parameter that is None, nested ones too, and of the
+        protocol's own chance. None: drawn, and recorded in the result.
+    n_jobs : int, default=None
+        Models evaluated at once, through joblib. Results do not depend on it.
+    error_score : "raise" or float, default="raise"
+        Score of a model that fails while the others go on; "raise": the failure ends the
+        evaluation.
+    progress : bool, default=False
+        Show a progress bar (needs tqdm).
+
+    See Also
+    --------
+    prequential_predict : The answers alone.
+
+    References
+    ----------
+    Gama, J., Sebastião, R., & Rodrigues, P. P. (2013). On evaluating stream learning
+    algorithms. Machine Learning, 90, 317-346. Sections 2 and 3.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from skstream import Persistent, PrequentialEvaluator
+    >>> from skstream.streams import make_demo_stream
+    >>> X, y = make_demo_stream(2000, random_state=0)
+    >>> evaluator = PrequentialEvaluator(["accuracy", "kappa_temporal"])
+    >>> result = evaluator.evaluate({"sgd": SGDClassifier(), "persistent": Persistent()}, X, y)
+    >>> result.scores["persistent"]["kappa_temporal"]
+    0.0
+    """
+
+    _protocol = "prequential"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "metrics": ["no_validation"],
+        "forgetting": ["no_validation"],
+        "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
+        "n_warmup": [Interval(numbers.Integral, 1, None, closed="left")],
+        "record_every": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "missing_labels": [StrOptions({"error", "skip"})],
+        "keep_tape": ["boolean", StrOptions({"auto"})],
+        "engine": [StrOptions({"auto", "loop"})],
+        "warm_start": ["boolean"],
+        "return_models": ["boolean"],
+        "random_state": [Interval(numbers.Integral, 0, 2**32 - 1, closed="both"), None],
+        "n_jobs": [numbers.Integral, None],
+        "error_score": [StrOptions({"raise"}), numbers.Real],
+        "progress": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        metrics: Any = None,
+        *,
+        forgetting: Any = "cumulative",
+        batch_size: int = 1,
+        n_warmup: int = 1,
+        record_every: int | None = None,
+        missing_labels: str = "error",
+        keep_tape: bool | str = "auto",
+        engine: str = "auto",
+        warm_start: bool = False,
+        return_models: bool = False,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+        error_score: Any = "raise",
+        progress: bool = False,
+    ):
+        self.metrics = metrics
+        self.forgetting = forgetting
+        self.batch_size = batch_size
+        self.n_warmup = n_warmup
+        self.record_every = record_every
+        self.missing_labels = missing_labels
+        self.keep_tape = keep_tape
+        self.engine = engine
+        self.warm_start = warm_start
+        self.return_models = return_models
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.error_score = error_score
+        self.progress = progress
+
+    def _timelines(self, seed: int) -> list[Timeline]:
+        return [PrequentialTimeline(n_warmup=self.n_warmup, batch_size=self.batch_size)]

@@ -1,0 +1,111 @@
+"""Results as text, HTML and tidy columns."""
+
+import html as html_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from skstream.evaluation._result import EvaluationResult
+
+NEXT_CALLS = "to_frame(), plot(), rescore(), compare(), save()"
+
+
+def one_line(result: "EvaluationResult") -> str:
+    """Answer first: the last measure of every model, then the next calls."""
+    metric = result.metric_names[-1]
+    scores = result.scores
+    answers = ", ".join(f"{name}: {metric} {scores[name][metric]:.4f}" for name in scores)
+    return (
+        f"{type(result).__name__}({result.protocol}; {answers} after {rows_seen(result):,} rows; "
+        f"see {NEXT_CALLS})"
+    )
+
+
+def rows_seen(result: "EvaluationResult") -> int:
+    """Rows of the stream at the last checkpoint."""
+    return int(result.n_rows[-1]) if len(result.n_rows) else 0
+
+
+def table(result: "EvaluationResult") -> str:
+    """Scores of all models as aligned text, one block per forgetting mechanism."""
+    lines = [_title(result)]
+    for forgetting in result.forgetting_names:
+        header, rows = _cells(result, forgetting)
+        if len(result.forgetting_names) > 1:
+            lines.append(f"{forgetting}:")
+        lines.extend(_aligned(header, rows))
+    lines.extend(f"{name} failed: {message}" for name, message in result.failures.items())
+    return "\n".join(lines)
+
+
+def html(result: "EvaluationResult") -> str:
+    """Scores of all models as HTML tables."""
+    parts = [f"<p><b>{html_module.escape(_title(result))}</b></p>"]
+    for forgetting in result.forgetting_names:
+        header, rows = _cells(result, forgetting)
+        head = "".join(f"<th>{html_module.escape(cell)}</th>" for cell in header)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html_module.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in rows
+        )
+        parts.append(
+            f"<p>{html_module.escape(forgetting)}</p>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+    parts.append(f"<p>Next: <code>{NEXT_CALLS}</code></p>")
+    return "\n".join(parts)
+
+
+def tidy_columns(result: "EvaluationResult") -> dict[str, Any]:
+    """Columns of the tidy frame."""
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("model", "forgetting", "fold", "n_rows", "metric", "value")
+    }
+    for model, by_forgetting in result.values.items():
+        for forgetting, metrics in by_forgetting.items():
+            for metric, curve in metrics.items():
+                n_checkpoints, n_folds = curve.shape
+                n = n_checkpoints * n_folds
+                columns["model"].extend([model] * n)
+                columns["forgetting"].extend([forgetting] * n)
+                columns["fold"].extend(np.repeat(np.arange(n_folds), n_checkpoints).tolist())
+                columns["n_rows"].extend(np.tile(result.n_rows, n_folds).tolist())
+                columns["metric"].extend([metric] * n)
+                columns["value"].extend(curve.T.ravel().tolist())
+    return columns
+
+
+def _title(result: "EvaluationResult") -> str:
+    folds = f", mean of {result.n_folds} folds" if result.n_folds > 1 else ""
+    return f"{result.protocol} evaluation after {rows_seen(result):,} rows{folds}"
+
+
+def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list[list[str]]]:
+    header = ["model", *result.metric_names, "seconds", "path"]
+    scores = result.final_scores(forgetting)
+    rows = []
+    for name, values in scores.items():
+        cost = result.costs.get(name)
+        rows.append(
+            [
+                name,
+                *(f"{value:.4f}" for value in values.values()),
+                "" if cost is None else f"{cost.seconds:.2f}",
+                result.paths.get(name, ""),
+            ]
+        )
+    return header, rows
+
+
+def _aligned(header: list[str], rows: list[list[str]]) -> list[str]:
+    widths = [max(len(row[k]) for row in [header, *rows]) for k in range(len(header))]
+    left = {0, len(header) - 1}
+
+    def line(cells: list[str]) -> str:
+        return "  ".join(
+            cell.ljust(width) if k in left else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ).rstrip()
+
+    return [line(header), "  ".join("-" * width for width in widths), *map(line, rows)]

@@ -1,0 +1,386 @@
+"""Results: scores over the stream, the tape behind them, and what they cost."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
+
+from skstream.engine.tape import Tape
+from skstream.evaluation import _report
+from skstream.evaluation._cost import Cost
+from skstream.evaluation._outcome import LaneOutcome, RunOutcome
+from skstream.evaluation._rescore import rescored_values
+from skstream.evaluation._settings import Settings
+from skstream.utils._optional import optional_import
+
+#: Values by model, forgetting mechanism and measure.
+Values = dict[str, dict[str, dict[str, np.ndarray]]]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class EvaluationResult:
+    """Result of an evaluation: immutable, printable, plottable, savable.
+
+    Attributes
+    ----------
+    protocol : str
+        How the models were evaluated, e.g. "prequential".
+    n_rows : ndarray of shape (n_checkpoints,), dtype int64
+        Rows of the stream seen at every checkpoint; the last row is always one.
+    values : dict
+        ``values[model][forgetting][metric]``: ndarray of shape (n_checkpoints, n_folds), NaN
+        where nothing was scored yet or the measure is undefined.
+    classes : ndarray of shape (n_classes,) or None
+        Sorted labels; None for regression.
+    tape : Tape or None
+        Labels and answers, where they were kept.
+    costs : dict of str to Cost
+        Time and size per model.
+    paths : dict of str to str
+        How each model was executed: "kernel", "loop" or "kernel, then loop".
+    models : dict or None
+        Fitted copies by model, where asked for (a list of them for several folds).
+    failures : dict of str to str
+        Error message per failed model, where the evaluator was told to go on.
+    parameters : dict
+        The evaluator's parameters, and the seed that was used.
+    """
+
+    protocol: str
+    n_rows: np.ndarray
+    values: Values
+    classes: np.ndarray | None = None
+    tape: Tape | None = None
+    costs: dict[str, Cost] = field(default_factory=dict)
+    paths: dict[str, str] = field(default_factory=dict)
+    models: dict[str, Any] | None = None
+    failures: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def model_names(self) -> list[str]:
+        """Names of the models."""
+        return list(self.values)
+
+    @property
+    def forgetting_names(self) -> list[str]:
+        """Names of the forgetting mechanisms."""
+        return list(next(iter(self.values.values())))
+
+    @property
+    def metric_names(self) -> list[str]:
+        """Names of the measures."""
+        return list(self.values[self.model_names[0]][self.forgetting_names[0]])
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return int(self.curve(self.model_names[0], self.metric_names[0]).shape[1])
+
+    @property
+    def scores(self) -> dict[str, dict[str, float]]:
+        """Final value by model and measure, under the first mechanism; the mean over folds."""
+        return self.final_scores()
+
+    def final_scores(self, forgetting: str | None = None) -> dict[str, dict[str, float]]:
+        """Return the final value by model and measure under one mechanism; the mean over folds.
+
+        Parameters
+        ----------
+        forgetting : str, default=None
+            Name of the mechanism; None: the first.
+
+        Returns
+        -------
+        scores : dict of str to dict of str to float
+            Values by model and measure.
+        """
+        forgetting = self.forgetting_names[0] if forgetting is None else forgetting
+        return {
+            model: {metric: _final(curve) for metric, curve in self._of(model, forgetting).items()}
+            for model in self.model_names
+        }
+
+    def curve(self, model: str, metric: str, forgetting: str | None = None) -> np.ndarray:
+        """Return the values of one measure of one model at the checkpoints.
+
+        Parameters
+        ----------
+        model, metric : str
+            Names of the model and the measure.
+        forgetting : str, default=None
+            Name of the mechanism; None: the first.
+
+        Returns
+        -------
+        values : ndarray of shape (n_checkpoints, n_folds)
+            Values at ``n_rows``.
+        """
+        forgetting = self.forgetting_names[0] if forgetting is None else forgetting
+        return _pick(self._of(model, forgetting), metric, "measure")
+
+    def _of(self, model: str, forgetting: str) -> dict[str, np.ndarray]:
+        return _pick(_pick(self.values, model, "model"), forgetting, "forgetting")
+
+    def to_frame(self) -> Any:
+        """Return all values as a tidy data frame.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Columns model, forgetting, fold, n_rows, metric, value: a row each.
+        """
+        pandas = optional_import("pandas", "to_frame()")
+        return pandas.DataFrame(_report.tidy_columns(self))
+
+    def rescore(
+        self,
+        metrics: Any = None,
+        forgetting: Any = "cumulative",
+        *,
+        record_every: int | None = None,
+    ) -> "EvaluationResult":
+        """Score the tape again with other measures or forgetting; no model is run.
+
+        Parameters
+        ----------
+        metrics : str, callable, list or dict, default=None
+            As for the evaluator; None: the standard measures.
+        forgetting : str, Forgetting or dict, default="cumulative"
+            As for the evaluator.
+        record_every : int, default=None
+            As for the evaluator.
+
+        Returns
+        -------
+        result : EvaluationResult
+            The same answers with new scores.
+
+        Raises
+        ------
+        ValueError
+            If no tape was kept.
+        """
+        n_rows, values = rescored_values(self.require_tape(), metrics, forgetting, record_every)
+        for name in self.failures:
+            values[name] = _filled(values[name], np.nan)
+        result = replace(self, n_rows=n_rows, values=values)
+        _warn_of_undefined(result)
+        return result
+
+    def require_tape(self) -> Tape:
+        """Return the tape, or raise an error that says how to keep one."""
+        if self.tape is None:
+            raise ValueError(
+                "This result has no tape of labels and answers: evaluate with keep_tape=True."
+            )
+        return self.tape
+
+    def predictions(self, model: str, fold: int = 0) -> np.ndarray:
+        """Return the answers of a model, row by row.
+
+        Parameters
+        ----------
+        model : str
+            Name of the model.
+        fold : int, default=0
+            Fold.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_rows,)
+            Predicted labels or targets; None or NaN for rows that were not asked.
+        """
+        tape = self.require_tape()
+        _pick(tape.answers, model, "model")
+        return tape.predictions(model, fold)
+
+    def plot(self, metric: str | None = None, **options: Any) -> Any:
+        """Plot a measure over the stream.
+
+        Parameters
+        ----------
+        metric : str, default=None
+            Measure; None: the last one of the scores.
+        **options
+            Passed to ``PrequentialDisplay.from_result``.
+
+        Returns
+        -------
+        display : PrequentialDisplay
+            With attributes ``ax_`` and ``figure_``.
+        """
+        from skstream.plotting import PrequentialDisplay
+
+        return PrequentialDisplay.from_result(self, metric, **options)
+
+    def save(self, path: str | Path) -> Path:
+        """Save as data: one NPZ file without pickles, to be read by `load_result`.
+
+        Fitted models are not saved.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write; ``.npz`` is appended where it has no suffix.
+
+        Returns
+        -------
+        path : Path
+            The file written.
+        """
+        from skstream.evaluation._storage import save_result
+
+        return save_result(self, path)
+
+    def __repr__(self) -> str:
+        return _report.one_line(self)
+
+    def __str__(self) -> str:
+        return _report.table(self)
+
+    def _repr_html_(self) -> str:
+        return _report.html(self)
+
+
+def assemble(settings: Settings, outcomes: list[RunOutcome]) -> EvaluationResult:
+    """Put together what the workers brought back.
+
+    Parameters
+    ----------
+    settings : Settings
+        Settings of the run.
+    outcomes : list of RunOutcome
+        Outcomes whose lanes, in order, are all models and folds.
+
+    Returns
+    -------
+    result : EvaluationResult
+        The result.
+    """
+    by_model: dict[str, list[LaneOutcome]] = {}
+    for outcome in outcomes:
+        for lane in outcome.lanes:
+            by_model.setdefault(lane.name, []).append(lane)
+    failures = {
+        name: lane.failure
+        for name, lanes in by_model.items()
+        for lane in reversed(lanes)
+        if lane.failure is not None
+    }
+    values = {
+        name: {
+            forgetting: {
+                metric: _fold_columns(lanes, forgetting, metric, settings.error_score)
+                for metric in settings.metrics
+            }
+            for forgetting in settings.forgetting
+        }
+        for name, lanes in by_model.items()
+    }
+    result = EvaluationResult(
+        protocol=settings.protocol,
+        n_rows=outcomes[0].lanes[0].curves.n_rows,
+        values=values,
+        classes=settings.classes,
+        tape=_joined_tape(settings, outcomes[0], by_model),
+        costs={
+            name: sum((lane.cost for lane in lanes), start=Cost())
+            for name, lanes in by_model.items()
+        },
+        paths={name: lanes[0].path for name, lanes in by_model.items()},
+        models=_fitted_models(by_model) if settings.return_models else None,
+        failures=failures,
+        parameters=settings.parameters,
+    )
+    _warn_of_failures(result)
+    _warn_of_undefined(result)
+    return result
+
+
+def _fold_columns(
+    lanes: list[LaneOutcome], forgetting: str, metric: str, error_score: Any
+) -> np.ndarray:
+    columns = [
+        lane.curves.values[forgetting][metric]
+        if lane.failure is None
+        else np.full(len(lane.curves.n_rows), error_score, dtype=np.float64)
+        for lane in lanes
+    ]
+    return np.stack(columns, axis=1)
+
+
+def _joined_tape(
+    settings: Settings, first: RunOutcome, by_model: Mapping[str, list[LaneOutcome]]
+) -> Tape | None:
+    if first.y is None:
+        return None
+    return Tape(
+        classes=settings.classes,
+        y=first.y,
+        weight=first.weight,
+        answers={
+            name: np.stack([lane.answers for lane in lanes if lane.answers is not None])
+            for name, lanes in by_model.items()
+        },
+    )
+
+
+def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any]:
+    return {
+        name: lanes[0].estimator if len(lanes) == 1 else [lane.estimator for lane in lanes]
+        for name, lanes in by_model.items()
+    }
+
+
+def _final(curve: np.ndarray) -> float:
+    """Last value; the mean over folds that have one."""
+    if not len(curve):
+        return float("nan")
+    last = curve[-1][~np.isnan(curve[-1])]
+    return float(last.mean()) if len(last) else float("nan")
+
+
+def _filled(values: dict[str, dict[str, np.ndarray]], value: float) -> Any:
+    return {
+        forgetting: {metric: np.full_like(curve, value) for metric, curve in metrics.items()}
+        for forgetting, metrics in values.items()
+    }
+
+
+def _pick(choices: Mapping[str, Any], name: str, kind: str) -> Any:
+    if name not in choices:
+        raise KeyError(f"There is no {kind} '{name}' in this result; there are {list(choices)}.")
+    return choices[name]
+
+
+def _warn_of_failures(result: EvaluationResult) -> None:
+    for message in result.failures.values():
+        warnings.warn(message, FitFailedWarning, stacklevel=4)
+
+
+def _warn_of_undefined(result: EvaluationResult) -> None:
+    if not len(result.n_rows):
+        return
+    undefined = {
+        f"{metric} of '{model}' ({forgetting})"
+        for model, by_forgetting in result.values.items()
+        if model not in result.failures
+        for forgetting, metrics in by_forgetting.items()
+        for metric, curve in metrics.items()
+        if np.isnan(_final(curve))
+    }
+    if undefined:
+        listed = sorted(undefined)
+        more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""
+        warnings.warn(
+            f"Undefined at the last row, and so NaN: {', '.join(listed[:3])}{more}. A kappa is "
+            "undefined where its baseline makes no error; every measure is where no row was "
+            "scored.",
+            UndefinedMetricWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,280 @@
+"""A run: models evaluated in lockstep while the stream goes by."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+
+from skstream.engine.run import Answered, Engine
+from skstream.engine.tape import Recorder
+from skstream.engine.timeline import Arrivals
+from skstream.evaluation._cost import CostMeter
+from skstream.evaluation._input import Chunk, RowShape, encoded
+from skstream.evaluation._outcome import LaneOutcome, RunOutcome
+from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._settings import Settings
+from skstream.metrics import RunningMeasures
+from skstream.utils._interrupt import deferred_interrupt
+
+#: Rows between two points at which a run can be interrupted: a second or two of a loop.
+ROWS_PER_PIECE = 1024
+
+CHECKPOINT_FORMAT = 1
+
+
+@dataclass
+class _Scorer:
+    """Scores and answers of one lane."""
+
+    measures: RunningMeasures
+    answers: Recorder
+    meter: CostMeter = field(default_factory=CostMeter)
+
+
+class EvaluationRun:
+    """Models on their way along a stream: feed rows, look at the result at any time.
+
+    Made by the ``start`` method of an evaluator.
+
+    Parameters
+    ----------
+    settings : Settings
+        The evaluator's settings, resolved.
+    models : dict of (str, int) to estimator
+        One prepared model per name and fold.
+    places : list of (str, int)
+        Names and folds, in the order of the result.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        models: Mapping[tuple[str, int], Any],
+        places: list[tuple[str, int]],
+    ):
+        self._settings = settings
+        self._places = places
+        self._engine = Engine(
+            settings.lanes(models, places), survive=settings.error_score != "raise"
+        )
+        self._scorers = [self._new_scorer() for _ in places]
+        self._shape = RowShape()
+        self._n_arrived = 0
+        self._n_settled = 0
+        self._unsettled = (_no_labels(settings), np.empty(0))
+        self._y_tape = Recorder(settings.classes)
+        self._weights: list[np.ndarray] | None = None
+        self._state = "open"
+
+    def _new_scorer(self) -> _Scorer:
+        settings = self._settings
+        measures = RunningMeasures(
+            settings.metrics,
+            settings.forgetting,
+            classes=settings.classes,
+            record_every=settings.record_every,
+            bounded=settings.keep_tape,
+        )
+        return _Scorer(measures, Recorder(settings.classes))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that have arrived."""
+        return self._n_arrived
+
+    def update(self, X: Any, y: Any, *, sample_weight: Any = None) -> "EvaluationRun":
+        """Let rows arrive with their labels: each is asked, then learnt.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Features, in time order.
+        y : array-like of shape (n_rows,)
+            Labels or targets; None or NaN where missing, if the evaluator allows it.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of learning and scoring.
+
+        Returns
+        -------
+        self : EvaluationRun
+            The run.
+
+        Raises
+        ------
+        ValueError
+            If the rows do not fit the earlier ones, or a label is unknown or missing. Nothing
+            has been learnt then.
+        ModelError
+            If a model fails; names the model and the row.
+        """
+        self._require_open()
+        chunk = encoded(X, y, sample_weight, self._settings, self._shape, first_row=self._n_arrived)
+        step = ROWS_PER_PIECE if self._engine.loops else max(1, chunk.n_rows)
+        for begin in range(0, chunk.n_rows, step):
+            self._advance(chunk.piece(begin, begin + step))
+        return self
+
+    def _advance(self, piece: Chunk) -> None:
+        self._state = "broken"  # until all models have done the piece
+        arrivals = Arrivals(self._n_arrived, piece.labelled, piece.weight)
+        answered = self._engine.arrive(piece.X, piece.y, arrivals)
+        with deferred_interrupt():
+            self._n_arrived += piece.n_rows
+            weight = np.ones(piece.n_rows) if piece.weight is None else piece.weight
+            y_before, weight_before = self._unsettled
+            self._unsettled = (
+                np.concatenate([y_before, piece.y]),
+                np.concatenate([weight_before, weight]),
+            )
+            if piece.weight is not None and self._weights is None:
+                self._weights = [np.ones(self._n_settled)]
+            self._score(answered)
+            self._state = "open"
+
+    def _score(self, answered: list[Answered]) -> None:
+        """Score the rows that have had their part in every lane."""
+        settled = min(one.operations.settled for one in answered)
+        y, weight = self._unsettled
+        n = settled - self._n_settled
+        y_now, weight_now = y[:n], weight[:n]
+        self._unsettled = (y[n:], weight[n:])
+        scoring_weight = None if self._weights is None else weight_now
+        for lane, scorer, one in zip(self._engine.lanes, self._scorers, answered, strict=True):
+            p = np.full(n, np.nan if self._settings.classes is None else -1, dtype=y.dtype)
+            p[one.operations.ask_rows - self._n_settled] = one.answers
+            scorer.measures.update(y_now, p, scoring_weight)
+            if self._settings.keep_tape:
+                scorer.answers.append(p)
+            scorer.meter.follow(settled, lane.model)
+        if self._settings.keep_tape:
+            self._y_tape.append(y_now)
+            if self._weights is not None:
+                self._weights.append(weight_now)
+        self._n_settled = settled
+
+    def close(self) -> "EvaluationRun":
+        """End the stream: an incomplete batch is asked and learnt. No update can follow."""
+        if self._state == "closed":
+            return self
+        self._require_open()
+        answered = self._engine.close()
+        with deferred_interrupt():
+            self._score(answered)
+            self._state = "closed"
+        return self
+
+    def result(self) -> EvaluationResult:
+        """Return the result so far; the run can go on afterwards.
+
+        Returns
+        -------
+        result : EvaluationResult
+            Scores of all rows that every model has done; an incomplete batch is left out.
+        """
+        return assemble(self._settings, [self.outcome()])
+
+    def outcome(self) -> RunOutcome:
+        """Return what this run's lanes did, for putting results together."""
+        keep = self._settings.keep_tape
+        failures = self._engine.failures
+        lanes = [
+            LaneOutcome(
+                name=name,
+                fold=fold,
+                curves=scorer.measures.curves(),
+                answers=scorer.answers.array() if keep else None,
+                cost=scorer.meter.cost(lane.model),
+                path=lane.model.path,
+                estimator=lane.model.estimator() if self._settings.return_models else None,
+                failure=str(failures[number]) if number in failures else None,
+            )
+            for number, ((name, fold), lane, scorer) in enumerate(
+                zip(self._places, self._engine.lanes, self._scorers, strict=True)
+            )
+        ]
+        weights = self._weights
+        return RunOutcome(
+            lanes=lanes,
+            y=self._y_tape.array() if keep else None,
+            weight=np.concatenate(weights) if keep and weights is not None else None,
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Save a checkpoint from which `load_run` goes on with an identical result.
+
+        The checkpoint holds the models and is written by joblib: load it only if you trust
+        whoever wrote it.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+
+        Returns
+        -------
+        path : Path
+            The file written.
+        """
+        self._require_open()
+        path = Path(path)
+        joblib.dump({"format": CHECKPOINT_FORMAT, "run": self}, path)
+        return path
+
+    def _require_open(self) -> None:
+        if self._state == "closed":
+            raise RuntimeError("The run is closed: its last batch has been flushed. Start another.")
+        if self._state == "broken":
+            raise RuntimeError(
+                "The run was stopped in the middle of a row by an error or an interrupt: result() "
+                "gives what came before, but it cannot go on. Go on from a saved checkpoint "
+                "(load_run) or start another."
+            )
+
+    def __repr__(self) -> str:
+        names = list(dict.fromkeys(name for name, _ in self._places))
+        return (
+            f"{type(self).__name__}({self._state}: {', '.join(names)} after "
+            f"{self._n_arrived:,} rows; see update(X, y), result(), save(path))"
+        )
+
+
+def load_run(path: str | Path) -> EvaluationRun:
+    """Load a checkpoint written by ``EvaluationRun.save``, to go on where it stopped.
+
+    A checkpoint contains models and is a pickle: loading one can run any code, so load only
+    files that you trust.
+
+    Parameters
+    ----------
+    path : str or Path
+        File written by ``save``.
+
+    Returns
+    -------
+    run : EvaluationRun
+        The run, in the state in which it was saved.
+
+    Raises
+    ------
+    ValueError
+        If the file is no checkpoint, or of another format version.
+    """
+    content = joblib.load(path)
+    if not isinstance(content, dict) or "run" not in content:
+        raise ValueError(
+            f"{path} is not a checkpoint of a run. Results are loaded with load_result."
+        )
+    if content["format"] != CHECKPOINT_FORMAT:
+        raise ValueError(
+            f"{path} has checkpoint format {content['format']}; this version of skstream reads "
+            f"{CHECKPOINT_FORMAT}. Run it with the version that wrote it."
+        )
+    run: EvaluationRun = content["run"]
+    return run
+
+
+def _no_labels(settings: Settings) -> np.ndarray:
+    return np.empty(0, dtype=np.float64 if settings.classes is None else np.int64)

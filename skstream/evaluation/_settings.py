@@ -1,0 +1,143 @@
+"""What a run needs to know, resolved once and handed to every worker."""
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_regressor
+
+from skstream.base import check_can_learn
+from skstream.engine.kernels import Task
+from skstream.engine.model import ModelRun
+from skstream.engine.run import Lane
+from skstream.engine.timeline import Timeline
+from skstream.utils._seeds import seed_estimator
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """A run's settings, the same for all its models and workers.
+
+    Attributes
+    ----------
+    classes : ndarray or None
+        Sorted labels; None for regression.
+    metrics, forgetting : dict
+        Resolved measures and mechanisms by name.
+    timelines : list of Timeline
+        One per fold.
+    record_every : int or None
+        Distance of the checkpoints.
+    missing_labels : {"error", "skip"}
+        What to do with rows without a label.
+    keep_tape : bool
+        Whether answers are kept.
+    engine : {"auto", "loop"}
+        Whether kernels may be used.
+    batch_size : int
+        Rows per ``partial_fit``.
+    error_score : "raise" or float
+        Score of a failed model, or that a failure ends the run.
+    return_models : bool
+        Whether fitted copies are wanted.
+    parameters : dict
+        The evaluator's parameters, for the record.
+    """
+
+    protocol: str
+    classes: np.ndarray | None
+    metrics: dict[str, Any]
+    forgetting: dict[str, Any]
+    timelines: list[Timeline]
+    record_every: int | None
+    missing_labels: str
+    keep_tape: bool
+    engine: str
+    batch_size: int
+    error_score: Any
+    return_models: bool
+    parameters: dict[str, Any]
+
+    @property
+    def task(self) -> Task:
+        """The task of every model."""
+        return Task(classes=self.classes, method="predict", batch_size=self.batch_size)
+
+    def lanes(self, models: Mapping[str, Any], places: Sequence[tuple[str, int]]) -> list[Lane]:
+        """Put models (one per place: name and fold) on the timelines of their folds."""
+        return [
+            Lane(
+                ModelRun(name, fold, models[name, fold], self.task, self.engine),
+                self.timelines[fold],
+            )
+            for name, fold in places
+        ]
+
+
+def named_models(models: Any) -> dict[str, Any]:
+    """Models by name, from one model, a list or a dict; each must have ``partial_fit``."""
+    if isinstance(models, Mapping):
+        named = {str(name): model for name, model in models.items()}
+    elif isinstance(models, Sequence) and not hasattr(models, "partial_fit"):
+        named = _numbered(list(models))
+    else:
+        named = _numbered([models])
+    if not named:
+        raise ValueError("No model was given; pass an estimator, a list or a dict of them.")
+    for name, model in named.items():
+        _require_partial_fit(name, model)
+    return named
+
+
+def _numbered(models: list[Any]) -> dict[str, Any]:
+    names = [type(model).__name__ for model in models]
+    repeated = {name for name in names if names.count(name) > 1}
+    seen: dict[str, int] = {}
+    named = {}
+    for name, model in zip(names, models, strict=True):
+        seen[name] = seen.get(name, 0) + 1
+        named[f"{name}-{seen[name]}" if name in repeated else name] = model
+    return named
+
+
+def _require_partial_fit(name: str, model: Any) -> None:
+    if isinstance(model, type):
+        raise TypeError(
+            f"Model '{name}' is the class {model.__name__}, not an instance; "
+            f"pass {model.__name__}()."
+        )
+    try:
+        check_can_learn(model)
+    except TypeError as error:
+        raise TypeError(f"Model '{name}': {error}") from error
+    if not hasattr(model, "predict"):
+        raise TypeError(
+            f"Model '{name}': {type(model).__name__} has no predict; put it into a "
+            "StreamPipeline that ends in a classifier or regressor."
+        )
+
+
+def is_regression(models: Mapping[str, Any]) -> bool:
+    """Whether the models are regressors; a mixture is an error."""
+    kinds = {name: is_regressor(model) for name, model in models.items()}
+    if len(set(kinds.values())) > 1:
+        regressors = sorted(name for name, regressor in kinds.items() if regressor)
+        raise ValueError(
+            f"Models {regressors} are regressors and the others are not; "
+            "evaluate classifiers and regressors apart."
+        )
+    return next(iter(kinds.values()))
+
+
+def prepared_models(
+    models: Mapping[str, Any], n_folds: int, *, seed: int, warm_start: bool
+) -> dict[tuple[str, int], Any]:
+    """Make a seeded copy of every model for every fold; fitted copies where the start is warm."""
+    return {
+        (name, fold): deepcopy(model)
+        if warm_start
+        else seed_estimator(clone(model), seed, name, fold)
+        for name, model in models.items()
+        for fold in range(n_folds)
+    }

@@ -1,0 +1,142 @@
+"""Results as files: arrays and a JSON header in one NPZ, never a pickle."""
+
+import json
+import zipfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skstream.engine.tape import Tape
+from skstream.evaluation._cost import Cost
+from skstream.evaluation._result import EvaluationResult
+
+FORMAT = 1
+
+
+def save_result(result: EvaluationResult, path: str | Path) -> Path:
+    """Save a result as data.
+
+    Parameters
+    ----------
+    result : EvaluationResult
+        Result to save; fitted models are left out.
+    path : str or Path
+        File to write; ``.npz`` is appended where it has no suffix.
+
+    Returns
+    -------
+    path : Path
+        The file written.
+    """
+    path = Path(path)
+    if not path.suffix:
+        path = path.with_suffix(".npz")
+    arrays = {"n_rows": result.n_rows}
+    for m, by_forgetting in enumerate(result.values.values()):
+        for f, metrics in enumerate(by_forgetting.values()):
+            for k, curve in enumerate(metrics.values()):
+                arrays[f"values/{m}/{f}/{k}"] = curve
+    if result.classes is not None:
+        arrays["classes"] = plain_labels(result.classes)
+    tape = result.tape
+    if tape is not None:
+        arrays["tape/y"] = tape.y
+        if tape.weight is not None:
+            arrays["tape/weight"] = tape.weight
+        for m, answers in enumerate(tape.answers.values()):
+            arrays[f"tape/answers/{m}"] = answers
+    header = {
+        "format": FORMAT,
+        "kind": type(result).__name__,
+        "protocol": result.protocol,
+        "models": result.model_names,
+        "forgetting": result.forgetting_names,
+        "metrics": result.metric_names,
+        "costs": {name: asdict(cost) for name, cost in result.costs.items()},
+        "paths": result.paths,
+        "failures": result.failures,
+        "parameters": result.parameters,
+    }
+    with path.open("wb") as file:
+        np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
+    return path
+
+
+def load_result(path: str | Path) -> EvaluationResult:
+    """Load a result saved by ``result.save``. Only data is read, no code can run.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to read.
+
+    Returns
+    -------
+    result : EvaluationResult
+        The result, without fitted models.
+
+    Raises
+    ------
+    ValueError
+        If the file is no saved result, or of a format this version does not know.
+    """
+    path = Path(path)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = json.loads(str(arrays.pop("header")))
+    except (ValueError, KeyError, zipfile.BadZipFile, AttributeError) as error:
+        raise ValueError(f"{path} is not a result saved by skstream: {error}") from error
+    if header["format"] != FORMAT:
+        raise ValueError(
+            f"{path} has result format {header['format']}; this version of skstream reads "
+            f"{FORMAT}. Load it with the version that wrote it."
+        )
+    return EvaluationResult(
+        protocol=header["protocol"],
+        n_rows=arrays["n_rows"],
+        values={
+            model: {
+                forgetting: {
+                    metric: arrays[f"values/{m}/{f}/{k}"]
+                    for k, metric in enumerate(header["metrics"])
+                }
+                for f, forgetting in enumerate(header["forgetting"])
+            }
+            for m, model in enumerate(header["models"])
+        },
+        classes=arrays.get("classes"),
+        tape=_loaded_tape(arrays, header),
+        costs={name: Cost(**cost) for name, cost in header["costs"].items()},
+        paths=header["paths"],
+        failures=header["failures"],
+        parameters=header["parameters"],
+    )
+
+
+def _loaded_tape(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Tape | None:
+    if "tape/y" not in arrays:
+        return None
+    return Tape(
+        classes=arrays.get("classes"),
+        y=arrays["tape/y"],
+        weight=arrays.get("tape/weight"),
+        answers={
+            model: arrays[f"tape/answers/{m}"] for m, model in enumerate(header["models"])
+        },
+    )
+
+
+def plain_labels(classes: np.ndarray) -> np.ndarray:
+    """Labels as an array that needs no pickle."""
+    if classes.dtype != object:
+        return classes
+    plain = np.array(classes.tolist())
+    if plain.dtype == object:
+        raise ValueError(
+            f"Labels of type {type(classes[0]).__name__} cannot be saved as data; use strings "
+            "or numbers as labels."
+        )
+    return plain

@@ -1,0 +1,1 @@
+"""Small helpers shared by every package; the only home of private scikit-learn names."""

@@ -1,0 +1,47 @@
+"""Optional dependencies, imported late."""
+
+import importlib
+from types import ModuleType
+
+EXTRAS = {
+    "matplotlib": "plot",
+    "pandas": "frames",
+    "polars": "frames",
+    "pyarrow": "frames",
+    "tqdm": "progress",
+    "numba": "fast",
+    "dask": "dask",
+    "distributed": "dask",
+    "river": "river",
+}
+
+
+def optional_import(name: str, purpose: str) -> ModuleType:
+    """Import an optional package, or say which extra installs it.
+
+    Parameters
+    ----------
+    name : str
+        Module to import, e.g. ``"pyarrow.parquet"``.
+    purpose : str
+        What needs it; begins the error message, e.g. ``"ParquetStream"``.
+
+    Returns
+    -------
+    module
+        The imported module.
+
+    Raises
+    ------
+    ImportError
+        If the package is absent. The message names the extra to install.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        package = name.partition(".")[0]
+        extra = EXTRAS[package]
+        raise ImportError(
+            f"{purpose} needs {package}, which is not installed. "
+            f'Install it with: pip install "skstream[{extra}]"'
+        ) from error

@@ -1,0 +1,15 @@
+"""Checks of models and input that several packages share."""
+
+from typing import Any
+
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Whether an estimator has learnt something, in scikit-learn's sense."""
+    try:
+        check_is_fitted(estimator)
+    except NotFittedError:
+        return False
+    return True
