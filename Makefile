@@ -44,7 +44,7 @@ types: $(LATEST)
 
 # The wheel and the sdist it is built from install and import in an environment of their own.
 package: $(LATEST) $(PLAIN)
-	rm -rf build/dist
+	rm -rf build/dist && mkdir -p build
 	$(IN_LATEST) build --no-isolation --outdir build/dist . > build/dist.log || (cat build/dist.log; false)
 	.venv/plain/bin/python -m pip install -q --no-deps --force-reinstall build/dist/*.whl
 	cd build && ../.venv/plain/bin/python -I -W error ../.ci/check_installed.py $(VERSION)
@@ -71,25 +71,16 @@ clean:
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# $(call environment,what to install): a new or updated environment in the stamp's folder.
-define environment
+$(LATEST): WANTED := --upgrade --upgrade-strategy eager --editable ".[all,dev]"
+$(PREVIOUS): WANTED := --editable ".[test]" "scikit-learn==1.8.*"
+$(DEMO): WANTED := --editable ".[plot,frames,progress]"
+# The required packages alone; `make package` puts the built wheel in the place of this install.
+$(PLAIN): WANTED := .
+
+$(LATEST) $(PREVIOUS) $(DEMO) $(PLAIN): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "skstream needs \
-	Python 3.11 or newer, and $(PYTHON) is older: make $(MAKECMDGOALS) PYTHON=python3.12")'
-	@echo "installing into $(@D)"
+	Python 3.11 or newer, but $(PYTHON) is older. Name another: make PYTHON=python3.12")'
+	@echo "Installing into $(@D)"
 	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
-	@$(@D)/bin/python -m pip install -q $(1)
-	@mkdir -p build && touch $@
-endef
-
-$(LATEST): pyproject.toml
-	$(call environment,--upgrade --upgrade-strategy eager --editable ".[all,dev]")
-
-$(PREVIOUS): pyproject.toml
-	$(call environment,--editable ".[test]" "scikit-learn==1.8.*")
-
-$(DEMO): pyproject.toml
-	$(call environment,--editable ".[plot,frames,progress]")
-
-# The required packages alone; `make package` adds the built wheel.
-$(PLAIN): pyproject.toml
-	$(call environment,.)
+	@$(@D)/bin/python -m pip install -q $(WANTED)
+	@touch $@
