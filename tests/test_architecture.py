@@ -32,8 +32,14 @@ ESTIMATORS = {
     "naive_bayes",
     "pipeline",
 }
-# Imports within a layer that the design names.
-WITHIN_LAYER = {("metrics", "forgetting"), ("forgetting", "drift"), ("estimators", "drift")}
+# Imports within a layer that the design names; and running statistics, as running measures do,
+# take any forgetting mechanism.
+WITHIN_LAYER = {
+    ("metrics", "forgetting"),
+    ("stats", "forgetting"),
+    ("forgetting", "drift"),
+    ("estimators", "drift"),
+}
 # A result's plot() needs the display classes, when it is called.
 LATE_UPWARD = {("evaluation", "plotting")}
 
@@ -151,32 +157,38 @@ every_file = pytest.mark.parametrize("path", FILES, ids=module_name)
 
 @every_file
 def test_imports_point_one_way(path: Path) -> None:
-    assert not upward_imports(path.read_text("utf-8"), module_name(path))
+    found = upward_imports(path.read_text("utf-8"), module_name(path))
+    assert not found
 
 
 @every_file
 def test_private_sklearn_names_have_one_home(path: Path) -> None:
-    assert not private_sklearn_imports(path.read_text("utf-8"), module_name(path))
+    found = private_sklearn_imports(path.read_text("utf-8"), module_name(path))
+    assert not found
 
 
 @every_file
 def test_optional_packages_are_imported_late(path: Path) -> None:
-    assert not early_optional_imports(path.read_text("utf-8"))
+    found = early_optional_imports(path.read_text("utf-8"))
+    assert not found
 
 
 @every_file
 def test_imports_are_absolute(path: Path) -> None:
-    assert not relative_imports(path.read_text("utf-8"))
+    found = relative_imports(path.read_text("utf-8"))
+    assert not found
 
 
 @every_file
 def test_files_can_be_read_in_one_sitting(path: Path) -> None:
-    assert not is_too_long(path.read_text("utf-8")), f"more than {MAX_LINES} lines: split it"
+    too_long = is_too_long(path.read_text("utf-8"))
+    assert not too_long, f"more than {MAX_LINES} lines: split it"
 
 
 @pytest.mark.parametrize("path", [p for p in FILES if p.name == "__init__.py"], ids=module_name)
 def test_package_init_exports_and_defines_nothing(path: Path) -> None:
-    assert not definitions_in_init(path.read_text("utf-8"), module_name(path))
+    found = definitions_in_init(path.read_text("utf-8"), module_name(path))
+    assert not found
 
 
 @every_file

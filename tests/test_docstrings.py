@@ -1,0 +1,57 @@
+"""Public docstrings are complete numpydoc, and show an example."""
+
+import dataclasses
+import inspect
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests._public import public_methods, public_modules, public_objects
+
+validate = pytest.importorskip("numpydoc.validate", reason="needs numpydoc").validate
+
+PYPROJECT = Path(__file__).resolve().parents[1] / "pyproject.toml"
+IGNORED = set(
+    tomllib.loads(PYPROJECT.read_text("utf-8"))["tool"]["numpydoc_validation"]["checks"]
+) - {"all"}
+OBJECTS = public_objects()
+# Sections that a one-line method may do without: its summary says what it gives.
+OPTIONAL_IN_METHODS = {"RT01", "YD01"}
+
+
+def faults(path: str, allowed: set[str]) -> list[str]:
+    """What numpydoc finds, beyond what the project's configuration ignores."""
+    ignored = IGNORED | allowed
+    return [f"{code}: {text}" for code, text in validate(path)["errors"] if code not in ignored]
+
+
+def is_returned(value: object) -> bool:
+    """Whether users get such an object rather than make it: a result describes its attributes."""
+    return dataclasses.is_dataclass(value) and "\nAttributes\n" in (inspect.getdoc(value) or "")
+
+
+def is_made_by_users(value: object) -> bool:
+    if not inspect.isclass(value):
+        return True
+    return not (is_returned(value) or inspect.isabstract(value) or issubclass(value, BaseException))
+
+
+@pytest.mark.parametrize("path", OBJECTS)
+def test_docstring_is_complete(path: str) -> None:
+    assert not faults(path, {"PR01"} if is_returned(OBJECTS[path]) else set())
+
+
+@pytest.mark.parametrize("path", public_methods())
+def test_method_docstring_is_complete(path: str) -> None:
+    assert not faults(path, OPTIONAL_IN_METHODS)
+
+
+@pytest.mark.parametrize("path", [p for p, value in OBJECTS.items() if is_made_by_users(value)])
+def test_docstring_has_an_example(path: str) -> None:
+    assert ">>>" in (inspect.getdoc(OBJECTS[path]) or ""), "no example that runs"
+
+
+@pytest.mark.parametrize("module", public_modules(), ids=lambda module: module.__name__)
+def test_module_says_what_it_holds(module: object) -> None:
+    assert (inspect.getdoc(module) or "").rstrip().endswith((".", "!", "?"))
