@@ -1,5 +1,6 @@
 """What all evaluators share: from models and a stream to a result."""
 
+import numbers
 import secrets
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,6 +21,7 @@ from skstream.evaluation._settings import (
     Settings,
     is_regression,
     named_models,
+    names_of_baselines,
     prepared_models,
 )
 from skstream.forgetting import as_forgetting
@@ -27,10 +29,27 @@ from skstream.metrics import resolve_metrics
 from skstream.streams import as_stream
 from skstream.utils._labels import find_classes
 from skstream.utils._optional import optional_import
-from skstream.utils._sklearn import validate_parameter_constraints
+from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
 
 #: Rows between two moves of the progress bar.
 ROWS_PER_TICK = 4096
+
+
+COMMON_CONSTRAINTS: dict[str, list[Any]] = {
+    "metrics": ["no_validation"],
+    "forgetting": ["no_validation"],
+    "n_warmup": [Interval(numbers.Integral, 1, None, closed="left")],
+    "record_every": [Interval(numbers.Integral, 1, None, closed="left"), None],
+    "missing_labels": [StrOptions({"error", "skip"})],
+    "keep_tape": ["boolean", StrOptions({"auto"})],
+    "engine": [StrOptions({"auto", "loop"})],
+    "warm_start": ["boolean"],
+    "return_models": ["boolean"],
+    "random_state": [Interval(numbers.Integral, 0, 2**32 - 1, closed="both"), None],
+    "n_jobs": [numbers.Integral, None],
+    "error_score": [StrOptions({"raise"}), numbers.Real],
+    "progress": ["boolean"],
+}
 
 
 class EvaluationInterrupted(KeyboardInterrupt):
@@ -171,6 +190,7 @@ class StreamEvaluator(BaseEstimator):
             batch_size=self.batch_size,
             error_score=self.error_score,
             return_models=self.return_models,
+            baselines=names_of_baselines(named),
             parameters={**_plain_parameters(self), "seed": seed},
         )
 

@@ -4,8 +4,8 @@ import numbers
 from typing import Any, ClassVar
 
 from skstream.engine.timeline import PrequentialTimeline, Timeline
-from skstream.evaluation._evaluator import StreamEvaluator
-from skstream.utils._sklearn import Interval, StrOptions
+from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator
+from skstream.utils._sklearn import Interval
 
 
 class PrequentialEvaluator(StreamEvaluator):
@@ -74,20 +74,8 @@ class PrequentialEvaluator(StreamEvaluator):
 
     _protocol = "prequential"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "metrics": ["no_validation"],
-        "forgetting": ["no_validation"],
+        **COMMON_CONSTRAINTS,
         "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
-        "n_warmup": [Interval(numbers.Integral, 1, None, closed="left")],
-        "record_every": [Interval(numbers.Integral, 1, None, closed="left"), None],
-        "missing_labels": [StrOptions({"error", "skip"})],
-        "keep_tape": ["boolean", StrOptions({"auto"})],
-        "engine": [StrOptions({"auto", "loop"})],
-        "warm_start": ["boolean"],
-        "return_models": ["boolean"],
-        "random_state": [Interval(numbers.Integral, 0, 2**32 - 1, closed="both"), None],
-        "n_jobs": [numbers.Integral, None],
-        "error_score": [StrOptions({"raise"}), numbers.Real],
-        "progress": ["boolean"],
     }
 
     def __init__(

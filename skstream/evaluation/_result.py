@@ -46,6 +46,8 @@ class EvaluationResult:
         Fitted copies by model, where asked for (a list of them for several folds).
     failures : dict of str to str
         Error message per failed model, where the evaluator was told to go on.
+    baselines : tuple of str
+        Names of the models that are naive baselines.
     parameters : dict
         The evaluator's parameters, and the seed that was used.
     """
@@ -59,6 +61,7 @@ class EvaluationResult:
     paths: dict[str, str] = field(default_factory=dict)
     models: dict[str, Any] | None = None
     failures: dict[str, str] = field(default_factory=dict)
+    baselines: tuple[str, ...] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -295,6 +298,7 @@ def assemble(settings: Settings, outcomes: list[RunOutcome]) -> EvaluationResult
         paths={name: lanes[0].path for name, lanes in by_model.items()},
         models=_fitted_models(by_model) if settings.return_models else None,
         failures=failures,
+        baselines=settings.baselines,
         parameters=settings.parameters,
     )
     _warn_of_failures(result)

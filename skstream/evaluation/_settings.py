@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_regressor
 
+from skstream import baselines
 from skstream.base import check_can_learn
 from skstream.engine.kernels import Task
 from skstream.engine.model import ModelRun
@@ -41,6 +42,8 @@ class Settings:
         Score of a failed model, or that a failure ends the run.
     return_models : bool
         Whether fitted copies are wanted.
+    baselines : tuple of str
+        Names of the models that are naive baselines.
     parameters : dict
         The evaluator's parameters, for the record.
     """
@@ -57,6 +60,7 @@ class Settings:
     batch_size: int
     error_score: Any
     return_models: bool
+    baselines: tuple[str, ...]
     parameters: dict[str, Any]
 
     @property
@@ -116,6 +120,13 @@ def _require_partial_fit(name: str, model: Any) -> None:
             f"Model '{name}': {type(model).__name__} has no predict; put it into a "
             "StreamPipeline that ends in a classifier or regressor."
         )
+
+
+def names_of_baselines(models: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names of the models that are this package's naive baselines."""
+    return tuple(
+        name for name, model in models.items() if type(model).__module__ == baselines.__name__
+    )
 
 
 def is_regression(models: Mapping[str, Any]) -> bool:

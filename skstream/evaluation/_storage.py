@@ -57,6 +57,7 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
         "costs": {name: asdict(cost) for name, cost in result.costs.items()},
         "paths": result.paths,
         "failures": result.failures,
+        "baselines": result.baselines,
         "parameters": result.parameters,
     }
     with path.open("wb") as file:
@@ -112,6 +113,7 @@ def load_result(path: str | Path) -> EvaluationResult:
         costs={name: Cost(**cost) for name, cost in header["costs"].items()},
         paths=header["paths"],
         failures=header["failures"],
+        baselines=tuple(header["baselines"]),
         parameters=header["parameters"],
     )
 

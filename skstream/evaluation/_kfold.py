@@ -1,0 +1,132 @@
+"""k-fold distributed validation: k copies of every model along one stream."""
+
+import numbers
+from typing import Any, ClassVar
+
+from skstream.engine.folds import Assignment, FoldTimeline, Strategy, TestOn
+from skstream.engine.timeline import Timeline
+from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator
+from skstream.utils._sklearn import Interval, StrOptions
+
+
+class KFoldEvaluator(StreamEvaluator):
+    """Evaluate k copies of every model side by side, for honest tests of significance.
+
+    One prequential run says nothing about chance. Here every row meets k copies of the model,
+    which learn it or not, and are tested on it or not, by one of three strategies; scores come
+    as one curve per fold, to be compared fold by fold. All models see the same folds and
+    weights.
+
+    Parameters
+    ----------
+    metrics : str, callable, list or dict, default=None
+        Measures, as in `PrequentialEvaluator`.
+    strategy : {"bootstrap", "cross", "split"}, default="bootstrap"
+        How a row is learnt: by each fold with a Poisson(1) weight ("bootstrap"), by all folds
+        but one ("cross"), by one fold ("split").
+    n_folds : int, default=10
+        Number of folds.
+    test_on : {"held_out", "trained", "all"}, default="all"
+        The folds asked about a row: those that do not learn it, those that do (just before),
+        or all.
+    assignment : {"random", "round_robin"}, default="random"
+        How the one fold of "cross" and "split" is chosen: uniformly, or the row's number
+        modulo `n_folds`.
+    forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
+        What the running means remember, one mechanism per fold.
+    n_warmup : int, default=1
+        Rows learnt first, unasked, by every fold with weight 1.
+    record_every, missing_labels, keep_tape, engine, warm_start, return_models
+        As in `PrequentialEvaluator`.
+    random_state : int, default=None
+        Seed of the folds and of the models' random_state parameters that are None (another one
+        in each fold). None: drawn, and recorded in the result.
+    n_jobs : int, default=None
+        Models times folds evaluated at once, through joblib. Results do not depend on it.
+    error_score, progress
+        As in `PrequentialEvaluator`.
+
+    See Also
+    --------
+    PrequentialEvaluator : One copy of every model.
+
+    References
+    ----------
+    Bifet, A., De Francisci Morales, G., Read, J., Holmes, G., & Pfahringer, B. (2015).
+    Efficient online evaluation of big data stream classifiers. KDD. Section 3.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from skstream import KFoldEvaluator
+    >>> from skstream.streams import make_demo_stream
+    >>> X, y = make_demo_stream(2000, random_state=0)
+    >>> evaluator = KFoldEvaluator("accuracy", n_folds=3, random_state=0)
+    >>> result = evaluator.evaluate({"sgd": SGDClassifier()}, X, y)
+    >>> result.curve("sgd", "accuracy")[-1].shape
+    (3,)
+    """
+
+    _protocol = "k-fold"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **COMMON_CONSTRAINTS,
+        "strategy": [StrOptions({"bootstrap", "cross", "split"})],
+        "n_folds": [Interval(numbers.Integral, 1, None, closed="left")],
+        "test_on": [StrOptions({"held_out", "trained", "all"})],
+        "assignment": [StrOptions({"random", "round_robin"})],
+    }
+    #: Weights and assignments belong to single rows, and so does learning.
+    batch_size = 1
+
+    def __init__(
+        self,
+        metrics: Any = None,
+        *,
+        strategy: Strategy = "bootstrap",
+        n_folds: int = 10,
+        test_on: TestOn = "all",
+        assignment: Assignment = "random",
+        forgetting: Any = "cumulative",
+        n_warmup: int = 1,
+        record_every: int | None = None,
+        missing_labels: str = "error",
+        keep_tape: bool | str = "auto",
+        engine: str = "auto",
+        warm_start: bool = False,
+        return_models: bool = False,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+        error_score: Any = "raise",
+        progress: bool = False,
+    ):
+        self.metrics = metrics
+        self.strategy = strategy
+        self.n_folds = n_folds
+        self.test_on = test_on
+        self.assignment = assignment
+        self.forgetting = forgetting
+        self.n_warmup = n_warmup
+        self.record_every = record_every
+        self.missing_labels = missing_labels
+        self.keep_tape = keep_tape
+        self.engine = engine
+        self.warm_start = warm_start
+        self.return_models = return_models
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.error_score = error_score
+        self.progress = progress
+
+    def _timelines(self, seed: int) -> list[Timeline]:
+        return [
+            FoldTimeline(
+                fold=fold,
+                n_folds=self.n_folds,
+                strategy=self.strategy,
+                test_on=self.test_on,
+                assignment=self.assignment,
+                seed=seed,
+                n_warmup=self.n_warmup,
+            )
+            for fold in range(self.n_folds)
+        ]

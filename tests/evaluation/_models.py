@@ -1,0 +1,56 @@
+"""Small models that show what the engine does with them."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+
+class Diary(ClassifierMixin, BaseEstimator):
+    """Predicts the newest label and writes down every call."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        if not hasattr(self, "calls_"):
+            self.calls_ = []
+            self.classes_ = np.unique(classes)
+        weight = None if sample_weight is None else list(sample_weight)
+        self.calls_.append(("learn", [row_number(x) for x in X], list(y), weight))
+        self.newest_ = y[-1]
+        return self
+
+    def predict(self, X):
+        self.calls_.append(("ask", [row_number(x) for x in X], None, None))
+        return np.full(len(X), self.newest_)
+
+
+class Unweighted(Diary):
+    """The same without sample_weight."""
+
+    def partial_fit(self, X, y, classes=None):
+        return super().partial_fit(X, y, classes)
+
+
+class Breaks(ClassifierMixin, BaseEstimator):
+    """Raises an error when it learns a certain row."""
+
+    def __init__(self, at=3):
+        self.at = at
+
+    def partial_fit(self, X, y, classes=None):
+        self.classes_ = np.unique(classes) if classes is not None else self.classes_
+        if row_number(X[0]) == self.at:
+            raise RuntimeError("out of paper")
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+
+def row_number(x):
+    """Number of a row of `numbered_rows`."""
+    return int(np.ravel(x)[0])
+
+
+def numbered_rows(n, n_features=2):
+    """Rows whose first feature is their number."""
+    X = np.zeros((n, n_features))
+    X[:, 0] = np.arange(n)
+    return X
