@@ -102,10 +102,10 @@ def supports_sample_weight(estimator: Any) -> bool:
 
     Examples
     --------
-    >>> from sklearn.linear_model import Perceptron, SGDClassifier
-    >>> from sklearn.neural_network import MLPRegressor
+    >>> from sklearn.decomposition import IncrementalPCA
+    >>> from sklearn.preprocessing import StandardScaler
     >>> from skstream.base import supports_sample_weight
-    >>> supports_sample_weight(SGDClassifier()), supports_sample_weight(MLPRegressor())
+    >>> supports_sample_weight(StandardScaler()), supports_sample_weight(IncrementalPCA())
     (True, False)
     """
     return "sample_weight" in _parameters_of_partial_fit(type(estimator))  # type: ignore[arg-type]

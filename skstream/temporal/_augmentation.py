@@ -1,0 +1,235 @@
+"""Previous labels as features of a classifier."""
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skstream.base import check_rows
+from skstream.temporal._meta import TemporalClassifier, inner_has
+from skstream.utils._columns import append_columns
+from skstream.utils._labels import encode_labels
+from skstream.utils._sklearn import Interval, StrOptions, rows_of
+
+
+class TemporallyAugmented(TemporalClassifier):
+    """Gives the labels learnt last to a classifier as additional features.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Classifier with ``partial_fit``. It is cloned.
+    n_lags : int, default=1
+        Number of previous labels, at least 0.
+    encoding : {"onehot", "ordinal"}, default="onehot"
+        "onehot": a column for each class and one for "missing", for each previous label.
+        "ordinal": one column for each previous label, holding its position in `classes_`, or
+        the number of classes where it is missing. New columns stand to the right, those of the
+        newest label first.
+    previous_label : {"known", "predicted"}, default="known"
+        What stands before a row that is asked. "known": the labels learnt last, the same for
+        all rows of a call. "predicted": for a later row of the call, this classifier's own
+        answers to the rows before it come first.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted inner model. It sees ``n_features_in_`` columns and the new ones; in data
+        frames their names are ``previous_label_1=UP``, ..., ``previous_label_1_missing``
+        (onehot) or ``previous_label_1`` (ordinal).
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    label_history_ : ndarray of shape (at most n_lags,)
+        The labels learnt last, newest first.
+    n_features_in_ : int
+        Number of columns of the rows given.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came in a data frame with string names.
+
+    See Also
+    --------
+    TemporalCorrection : Corrects the probabilities of the inner model instead.
+
+    Notes
+    -----
+    A row is learnt with the labels of the rows learnt just before it, earlier rows of the same
+    call included, never with an answer of the model.
+
+    References
+    ----------
+    I. Žliobaitė, A. Bifet, J. Read, B. Pfahringer and G. Holmes (2015). Evaluation methods and
+    decision theory for classification of streaming data with temporal dependence. Machine
+    Learning 98, section 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import MultinomialNB
+    >>> from skstream.temporal import TemporallyAugmented
+    >>> X = np.ones((6, 1))
+    >>> y = ["a", "b", "a", "b", "a", "b"]
+    >>> model = TemporallyAugmented(MultinomialNB()).fit(X, y)
+    >>> model.predict(X[:1]), model.label_history_
+    (array(['a'], dtype='<U1'), array(['b'], dtype='<U1'))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": "no_validation",
+        "n_lags": [Interval(Integral, 0, None, closed="left")],
+        "encoding": [StrOptions({"onehot", "ordinal"})],
+        "previous_label": [StrOptions({"known", "predicted"})],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        n_lags: int = 1,
+        encoding: str = "onehot",
+        previous_label: str = "known",
+    ):
+        self.estimator = estimator
+        self.n_lags = n_lags
+        self.encoding = encoding
+        self.previous_label = previous_label
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        return check_rows(self, X, reset=reset)
+
+    def _rows_to_learn(self, X: Any, codes: NDArray[np.int64]) -> Any:
+        return self._extended(X, self._lags(codes)[:-1])
+
+    def _remember(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
+        newest = self._lags(codes)[-1]
+        self.label_history_ = self.classes_[newest[newest >= 0]]
+
+    def _lags(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        return lags_after(self._history_codes(), codes, self.n_lags)
+
+    def _extended(self, X: Any, lags: NDArray[np.int64]) -> Any:
+        return extended_by_labels(X, lags, self.classes_, self.encoding)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels.
+        """
+        return self._ask("predict", X)
+
+    @inner_has("predict_proba")
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        return self._ask("predict_proba", X)
+
+    @inner_has("decision_function")
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Compute the inner model's decision values.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Decision values.
+        """
+        return self._ask("decision_function", X)
+
+    def _ask(self, method: str, X: Any) -> NDArray[Any]:
+        check_is_fitted(self)
+        X = self._check_rows(X, reset=False)
+        ask = getattr(self.estimator_, method)
+        newest = self._lags(np.empty(0, np.int64))
+        if self.previous_label == "known":
+            known: NDArray[Any] = ask(self._extended(X, np.repeat(newest, X.shape[0], axis=0)))
+            return known
+        answers = []
+        for row in range(X.shape[0]):
+            extended = self._extended(rows_of(X, [row]), newest)
+            answers.append(ask(extended))
+            answered = encode_labels(self.estimator_.predict(extended), self.classes_)
+            newest = lags_after(newest[0], answered, self.n_lags)[-1:]
+        return np.concatenate(answers)
+
+
+def lags_after(
+    history: NDArray[np.int64], codes: NDArray[np.int64], n_lags: int
+) -> NDArray[np.int64]:
+    """Codes of the newest labels after none, one, two, ... of some labels have been learnt.
+
+    Parameters
+    ----------
+    history : ndarray of shape (at most n_lags,), dtype int64
+        Codes learnt before, newest first; -1 where missing.
+    codes : ndarray of shape (n_labels,), dtype int64
+        Codes in the order of learning.
+    n_lags : int
+        Number of labels remembered.
+
+    Returns
+    -------
+    ndarray of shape (n_labels + 1, n_lags), dtype int64
+        Row i holds the newest labels after i of `codes`, newest first; -1 where missing.
+    """
+    if n_lags == 0:
+        return np.empty((len(codes) + 1, 0), np.int64)
+    missing = np.full(n_lags - len(history), -1, dtype=np.int64)
+    timeline = np.concatenate([missing, history[::-1], codes])
+    return sliding_window_view(timeline, n_lags)[:, ::-1]
+
+
+def extended_by_labels(
+    X: Any, lags: NDArray[np.int64], classes: NDArray[Any], encoding: str
+) -> Any:
+    """Rows with their previous labels as additional columns.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix, dataframe} of shape (n_rows, n_features)
+        The rows.
+    lags : ndarray of shape (n_rows, n_lags), dtype int64
+        Codes of the previous labels, newest first; -1 where missing.
+    classes : ndarray of shape (n_classes,)
+        Labels of the codes.
+    encoding : {"onehot", "ordinal"}
+        How the labels become columns.
+
+    Returns
+    -------
+    {ndarray, sparse matrix, dataframe}
+        Of the kind of `X`, with the new columns on the right.
+    """
+    levels = np.where(lags < 0, len(classes), lags)
+    numbers = range(1, lags.shape[1] + 1)
+    if encoding == "ordinal":
+        return append_columns(X, levels, [f"previous_label_{lag}" for lag in numbers])
+    onehot = levels[:, :, np.newaxis] == np.arange(len(classes) + 1)
+    names = []
+    for lag in numbers:
+        names += [f"previous_label_{lag}={label}" for label in classes]
+        names.append(f"previous_label_{lag}_missing")
+    return append_columns(X, onehot.reshape(len(lags), len(names)).astype(np.int64), names)

@@ -1,0 +1,185 @@
+"""What the temporal meta-classifiers have in common."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any, ClassVar, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
+from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+
+from skstream.base import (
+    ForgetfulFit,
+    check_can_learn,
+    check_classes,
+    check_labels,
+    check_weight,
+    learner,
+    supports_sample_weight,
+)
+from skstream.utils._labels import encode_labels
+from skstream.utils._sklearn import rows_of
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def inner_has(method: str) -> Callable[[Method], Method]:
+    """Offer a method only where the inner model has it."""
+
+    def check(meta: Any) -> bool:
+        getattr(meta.estimator, method)  # raises the inner model's own AttributeError
+        return True
+
+    return cast("Callable[[Method], Method]", available_if(check))
+
+
+class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier around another one that remembers the labels it has learnt.
+
+    Subclasses say what a row looks like to the inner model when it is learnt, and what they
+    remember of it.
+    """
+
+    # Weights decide what is learnt and counted here, so they are asked for; the classes are
+    # known to this classifier and handed to the inner one by it.
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": True}
+    __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {
+        "sample_weight": True,
+        "classes": UNUSED,
+    }
+    __metadata_request__score: ClassVar[dict[str, Any]] = {"sample_weight": True}
+
+    estimator: Any
+    previous_label: str
+    classes_: NDArray[Any]
+    estimator_: Any
+    label_history_: NDArray[Any]
+
+    @property
+    def _asks_row_by_row(self) -> bool:
+        return self.previous_label == "predicted"
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> "TemporalClassifier":
+        """Learn rows in their order.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,)
+            Their labels. Each row's previous label is that of the row learnt just before it,
+            in this call or an earlier one.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can occur. Required at the first call.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights. A row of weight 0 is not learnt and leaves no trace. Where the
+            inner model takes no weights, it sees a row of weight k repeated k times; here the
+            row still counts as one, with weight k.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+
+        Raises
+        ------
+        TypeError
+            If the inner model is no classifier with the methods needed.
+        ValueError
+            If `classes` is missing at the first call, a label is not among them, or the rows
+            have another width than before.
+        """
+        first = not hasattr(self, "estimator_")
+        if first:
+            self._validate_params()
+            self._check_estimator()
+        X = self._check_rows(X, reset=first)
+        y = check_labels(self, y)
+        check_consistent_length(X, y)
+        weight = check_weight(sample_weight, len(y))
+        check_classes(self, classes)
+        codes = encode_labels(y, self.classes_)
+        if weight is not None and not weight.all():
+            learnt = np.flatnonzero(weight)
+            if len(learnt) == 0:
+                return self
+            X, y, codes, weight = rows_of(X, learnt), y[learnt], codes[learnt], weight[learnt]
+        model = clone(self.estimator) if first else self.estimator_
+        learn = learner(model)
+        learn(
+            self._rows_to_learn(X, codes),
+            y,
+            self._route_weight(model, weight),
+            self.classes_ if first else None,
+        )
+        self.estimator_ = model
+        self._remember(codes, weight)
+        return self
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        raise NotImplementedError
+
+    def _rows_to_learn(self, X: Any, codes: NDArray[np.int64]) -> Any:
+        raise NotImplementedError
+
+    def _remember(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
+        raise NotImplementedError
+
+    def _check_estimator(self) -> None:
+        check_can_learn(self.estimator)
+        if not is_classifier(self.estimator):
+            raise TypeError(
+                f"{type(self).__name__} needs a classifier. "
+                f"Got {type(self.estimator).__name__}, which is none."
+            )
+
+    def _route_weight(self, model: Any, weight: Any) -> Any:
+        """Weight for the inner model: what it asked for, where metadata routing is on."""
+        routing = get_config()["enable_metadata_routing"]
+        if weight is None or not routing or not supports_sample_weight(model):
+            return weight
+        routed = process_routing(self, "partial_fit", sample_weight=weight)
+        return routed["estimator"]["partial_fit"].get("sample_weight")
+
+    def _history_codes(self) -> NDArray[np.int64]:
+        """Codes of the labels learnt last, newest first."""
+        history = getattr(self, "label_history_", None)
+        return np.empty(0, np.int64) if history is None else encode_labels(history, self.classes_)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say where metadata goes: weights are used here and routed to the inner model.
+
+        Returns
+        -------
+        MetadataRouter
+            The routing, as scikit-learn describes it.
+        """
+        mapping = (
+            MethodMapping()
+            .add(caller="fit", callee="partial_fit")
+            .add(caller="partial_fit", callee="partial_fit")
+        )
+        return (
+            MetadataRouter(owner=self)
+            .add_self_request(self)
+            .add(estimator=self.estimator, method_mapping=mapping)
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags = deepcopy(inner.input_tags)
+        tags.non_deterministic = inner.non_deterministic
+        if inner.classifier_tags is not None:
+            tags.classifier_tags = deepcopy(inner.classifier_tags)
+            tags.classifier_tags.multi_label = False
+        return tags
