@@ -1,0 +1,173 @@
+"""Parameters of scikit-learn's SGD estimators, as its loops use them."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn import linear_model
+
+from skstream.engine.kernels._linear_dense import Floats
+from skstream.engine.kernels._linear_losses import (
+    GRADIENT_STEP,
+    GRADIENTS,
+    PA1,
+    PA2,
+    Rule,
+    epsilon_insensitive,
+    hinge,
+    huber,
+    log_loss,
+    modified_huber,
+    squared_epsilon_insensitive,
+    squared_error,
+    squared_hinge,
+)
+from skstream.utils._numba import jit
+
+# Deprecated since scikit-learn 1.8, absent from 1.10 on.
+AGGRESSIVE_CLASSIFIERS: tuple[type, ...] = tuple(
+    getattr(linear_model, name)
+    for name in ("PassiveAggressiveClassifier",)
+    if hasattr(linear_model, name)
+)
+AGGRESSIVE_REGRESSORS: tuple[type, ...] = tuple(
+    getattr(linear_model, name)
+    for name in ("PassiveAggressiveRegressor",)
+    if hasattr(linear_model, name)
+)
+
+_REGRESSION_LOSSES = {
+    "squared_error": squared_error,
+    "huber": huber,
+    "epsilon_insensitive": epsilon_insensitive,
+    "squared_epsilon_insensitive": squared_epsilon_insensitive,
+}
+_LOSSES = {
+    "hinge": hinge,
+    "perceptron": hinge,
+    "squared_hinge": squared_hinge,
+    "log_loss": log_loss,
+    "modified_huber": modified_huber,
+    **_REGRESSION_LOSSES,
+}
+# Thresholds of the hinges are fixed; the other losses take the parameter `epsilon`.
+_THRESHOLDS = {"hinge": 1.0, "perceptron": 0.0, "squared_hinge": 1.0}
+_AGGRESSIVE = {"pa1": PA1, "pa2": PA2}
+
+# Beyond these limits learning rates could overflow, where C and Python differ.
+MAX_POWER = 10.0
+MIN_ALPHA = 1e-100
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the loops learn: the rule of a single step, and what changes with the step number.
+
+    Attributes
+    ----------
+    rule : Rule
+        Loss and kind of step.
+    learning_rate : str
+        scikit-learn's names.
+    eta0, power_t, alpha : float
+        As in scikit-learn.
+    l1_share : float
+        Share of the penalty that is l1.
+    shrinks, cuts : bool
+        Whether the penalty has an l2 and an l1 part.
+    """
+
+    rule: Rule
+    learning_rate: str
+    eta0: float
+    power_t: float
+    alpha: float
+    l1_share: float
+    shrinks: bool
+    cuts: bool
+
+    def schedule(self, t: float, n: int) -> tuple[Floats, Floats, Floats]:
+        """Learning rates, l2 factors and l1 amounts of the next `n` steps after step `t`."""
+        eta = self._learning_rates(t, n)
+        shrink, cut = np.ones(n), np.zeros(n)
+        if self.shrinks:
+            shrink = np.maximum(0.0, 1.0 - (1.0 - self.l1_share) * eta * self.alpha)
+        if self.cuts:
+            cut = self.l1_share * eta * self.alpha
+        return eta, shrink, cut
+
+    def _learning_rates(self, t: float, n: int) -> Floats:
+        if self.learning_rate == "optimal":
+            numbers = t + np.arange(n, dtype=np.float64)
+            return 1.0 / (self.alpha * (self._optimal_start() + numbers - 1.0))
+        if self.learning_rate == "invscaling":
+            rates = np.empty(n)
+            _inverse_scaling(self.eta0, self.power_t, t, rates)
+            return rates
+        return np.full(n, self.eta0)
+
+    def _optimal_start(self) -> float:
+        """Bottou's heuristic: the first step is of the size of a typical weight."""
+        typical_weight = math.sqrt(1.0 / math.sqrt(self.alpha))
+        slope = GRADIENTS[self.rule.loss].plain(1.0, -typical_weight, self.rule.epsilon)
+        first_rate = typical_weight / max(1.0, slope)
+        return 1.0 / (first_rate * self.alpha)
+
+
+@jit
+def _inverse_scaling(eta0: float, power: float, t: float, rates: Floats) -> None:
+    # NumPy's power may round differently from the C library's, which scikit-learn calls.
+    for i in range(len(rates)):
+        rates[i] = eta0 / math.pow(t, power)
+        t += 1.0
+
+
+def read_settings(estimator: Any) -> Settings | None:
+    """Return the settings of an SGD estimator with valid parameters; None if not supported."""
+    is_regressor = type(estimator) in (linear_model.SGDRegressor, *AGGRESSIVE_REGRESSORS)
+    is_classifier = not is_regressor
+    loss, learning_rate = estimator.loss, estimator.learning_rate
+    penalty, alpha = estimator.penalty, estimator.alpha
+    if type(estimator) in (*AGGRESSIVE_CLASSIFIERS, *AGGRESSIVE_REGRESSORS):
+        # These two hand on other parameters than they hold.
+        first_kind = "hinge" if is_classifier else "epsilon_insensitive"
+        learning_rate = "pa1" if loss == first_kind else "pa2"
+        loss, penalty, alpha = first_kind, None, 1.0
+    if estimator.early_stopping or estimator.average or estimator.verbose:
+        return None
+    # Row by row it shuffles nothing; but a generator given by the user is drawn from.
+    if isinstance(estimator.random_state, np.random.RandomState):
+        return None
+    # Negative powers are deprecated; large ones overflow within a long stream.
+    if learning_rate == "invscaling" and not 0 <= estimator.power_t <= MAX_POWER:
+        return None
+    losses = _REGRESSION_LOSSES if is_regressor else _LOSSES
+    rates = ("constant", "optimal", "invscaling", "adaptive", "pa1", "pa2")
+    if loss not in losses or learning_rate not in rates:
+        return None
+    if penalty not in (None, "l2", "l1", "elasticnet"):
+        return None
+    l1_share = {"l2": 0.0, "l1": 1.0}.get(penalty, estimator.l1_ratio)
+    eta0, alpha = float(estimator.eta0), float(alpha)
+    if not math.isfinite(eta0 * alpha) or 0.0 < alpha < MIN_ALPHA:
+        return None
+    rule = Rule(
+        loss=GRADIENTS.index(losses[loss]),
+        epsilon=_THRESHOLDS.get(loss, float(estimator.epsilon)),
+        low=0.0 if loss == "log_loss" else -1.0,
+        is_classifier=is_classifier,
+        aggressive=_AGGRESSIVE.get(learning_rate, GRADIENT_STEP),
+        eta0=eta0,
+        fit_intercept=bool(estimator.fit_intercept),
+    )
+    return Settings(
+        rule=rule,
+        learning_rate=learning_rate,
+        eta0=eta0,
+        power_t=float(estimator.power_t),
+        alpha=alpha,
+        l1_share=float(l1_share or 0.0),
+        shrinks=penalty in ("l2", "elasticnet"),
+        cuts=penalty in ("l1", "elasticnet"),
+    )
