@@ -2,5 +2,8 @@
 
 from skstream.drift._adwin import ADWIN
 from skstream.drift._base import DriftDetector
+from skstream.drift._ddm import DDM
+from skstream.drift._error_ratio import ErrorRatio
+from skstream.drift._page_hinkley import PageHinkley
 
-__all__ = ["ADWIN", "DriftDetector"]
+__all__ = ["ADWIN", "DDM", "DriftDetector", "ErrorRatio", "PageHinkley"]

@@ -1,38 +1,28 @@
 """The ADWIN drift detector."""
 
 import math
-from typing import NamedTuple, Self
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from skstream.drift._base import DriftDetector
-from skstream.drift._checks import (
-    as_number,
-    as_values,
-    check_integer,
-    check_option,
-    check_real,
-)
+from skstream.drift._checks import as_number, as_values
 from skstream.drift._cut import CutRule
 from skstream.drift._histogram import (
     MAX_BUCKETS,
     Floats,
     Integers,
     Table,
+    follow_lengths,
     histogram_at,
-    lengths_after,
-    merge_tree,
     sizes_of,
 )
+from skstream.utils._sklearn import Interval, StrOptions
 
-
-class _Shrinks(NamedTuple):
-    """What happened to the window while values were read."""
-
-    positions: Integers  # the value after which it shrank
-    starts: Integers  # the oldest input it then held
-    raised: NDArray[np.bool_]  # whether the change goes in a direction that raises an alarm
+_CELLS = 40_000  # slots of the histogram looked at together: arrays of 320 kB stay in the cache
+_FAR = 8.0  # standard deviations between mean and centre that are too many
 
 
 class _Window:
@@ -58,62 +48,65 @@ class _Window:
 
     def feed(self, values: Floats) -> Integers:
         """Read values and return the positions that raised an alarm."""
-        shrinks = self.advance(values)
-        return shrinks.positions[shrinks.raised]
+        return self.advance(values)[2]
 
     def feed_one(self, value: float) -> None:
         """Read one value; the cheap way where no check is due."""
-        if len(self.pending) + 1 == self.clock or self.n_seen == 0:
-            self.feed(np.array([value]))
+        if len(self.pending) + 1 == self.clock:
+            self.advance(np.array([value]))
         else:
             self.pending.append(value)
             self.n_seen += 1
             self.alarm = False
 
-    def advance(self, values: Floats) -> _Shrinks:
-        """Read values, with a check after every `clock`-th of all inputs."""
-        if len(values) and self.n_seen == 0:
-            self.centre = float(values[0])
+    def advance(self, values: Floats) -> tuple[Integers, Integers, Integers]:
+        """Read values, with a check after every `clock`-th of all inputs.
+
+        Returns
+        -------
+        positions, starts : ndarray of shape (n_shrinks,), dtype int64
+            The values after which the window shrank, and the oldest input it then held.
+        alarms : ndarray of shape (n_alarms,), dtype int64
+            Those of the positions where the mean went in a direction that raises an alarm.
+        """
         n_old = len(self.pending)
         data = np.concatenate((self.pending, values))
         end = len(data) - len(data) % self.clock
         done = 0
-        shrinks: list[tuple[int, int, bool]] = []
+        positions, starts, alarms = [], [], []
         while done < end:
             n_values = min(end - done, self.clock * self._n_checks_together())
             n_read, rise = self._read(data[done : done + n_values])
             done += n_read
             if rise is not None:
-                raised = self.direction in ("both", "up" if rise else "down")
-                shrinks.append((done - n_old - 1, self.start, raised))
+                positions.append(done - n_old - 1)
+                starts.append(self.start)
+                if self.direction in ("both", "up" if rise else "down"):
+                    alarms.append(done - n_old - 1)
         self.pending = data[end:].tolist()
         self.n_seen += len(values)
-        positions, starts, raised_ = np.array(shrinks, dtype=np.int64).reshape(-1, 3).T
-        result = _Shrinks(positions, starts, raised_.astype(bool))
+        self.n_alarms += len(alarms)
         if len(values):
-            self.alarm = bool(result.raised[-1:].any()) and positions[-1] == len(values) - 1
-        self.n_alarms += int(result.raised.sum())
-        return result
+            self.alarm = alarms[-1:] == [len(values) - 1]
+        return _integers(positions), _integers(starts), _integers(alarms)
 
     def boundaries(self) -> Integers:
         """Return the first input of every bucket, once the pending values are put in."""
-        rows = lengths_after(self.lengths, np.array([len(self.pending)]))
-        sizes = sizes_of([int(row.length[0]) for row in rows])
+        _, lengths = follow_lengths(self.lengths, np.array([len(self.pending)]))
+        sizes = sizes_of(lengths[:, 0].tolist())
         return self.start + np.cumsum(sizes) - sizes
 
     def moments(self) -> tuple[float, float]:
-        """Return mean and population variance of the window; exact sums, rounded once."""
-        sums, spreads = self.buckets
-        sizes = sizes_of(self.lengths)
-        rest = np.array(self.pending) - self.centre
-        n = self.n_seen - self.start
-        offset = math.fsum([*sums, *rest]) / n
-        deviations = sums - sizes * offset
-        spread = math.fsum([*spreads, *(deviations**2 / sizes), *((rest - offset) ** 2)])
-        return self.centre + offset, spread / n
+        """Return mean and population variance of the window."""
+        pending = np.array(self.pending) - self.centre
+        sizes = np.append(sizes_of(self.lengths), np.ones(len(pending), dtype=np.int64))
+        sums = np.append(self.buckets[0], pending)
+        spreads = np.append(self.buckets[1], np.zeros(len(pending)))
+        offset, variance = _moments(sizes, sums, spreads)
+        return self.centre + offset, variance
 
     def _n_checks_together(self) -> int:
-        """Choose a number of checks: few while the window is small, lest much is undone."""
+        """Choose a number of checks: few while the window is small, lest much be undone."""
         width = sum(length << row for row, length in enumerate(self.lengths))
         slots = MAX_BUCKETS * max(len(self.lengths), 10)
         return min(max(width // (4 * self.clock), 16), max(_CELLS // slots, 1))
@@ -128,21 +121,22 @@ class _Window:
         rise : bool or None
             Whether the mean rose at the shrink; None without one.
         """
+        if not self.lengths:  # the first check of all: begin with a value from the middle
+            self.centre = float(np.sort(values[: self.clock])[self.clock // 2])
         centred = values - self.centre
         n_values = np.arange(self.clock, len(values) + 1, self.clock)
-        rows = lengths_after(self.lengths, n_values)
-        table = histogram_at(rows, merge_tree(self.lengths, self.buckets, centred))
+        moments = histogram_at(self.lengths, self.buckets, centred, n_values)
         if len(n_values) > 1:
-            lines = self.rule.suspects(table, self._squares(centred))
+            lines = self.rule.suspects(moments, self._squares(centred))
         else:
             lines = np.zeros(1, dtype=np.intp)
-        cut, rises = self.rule.cuts(table.take(lines))
+        cut, rises = self.rule.cuts(moments.table(lines))
         hit = int(cut.argmax()) if cut.any() else None
         line = len(n_values) - 1 if hit is None else int(lines[hit])
 
-        self.lengths = [length for row in rows if (length := int(row.length[line]))]
-        present = table.sizes[line] > 0
-        self.buckets = np.stack((table.sums[line, present], table.spreads[line, present]))
+        self.lengths = [length for length in moments.lengths[:, line].tolist() if length]
+        standing = moments.index[line][moments.sizes[line] > 0]
+        self.buckets = moments.buckets[:, standing]
         if hit is None:
             return len(values), None
         self._shrink()
@@ -168,28 +162,32 @@ class _Window:
         self.buckets = self.buckets[:, n_dropped:].copy()
         for _ in range(n_dropped):
             self.lengths[-1] -= 1
-            while self.lengths and self.lengths[-1] == 0:
+            if self.lengths[-1] == 0:
                 self.lengths.pop()
         self._recentre(sizes[n_dropped:])
 
     def _recentre(self, sizes: Integers) -> None:
-        """Move the centre to the mean where it has become far from all values.
+        """Move the centre to the mean where that has gone far away.
 
-        A series that leaves its centre by many standard deviations makes the window shrink,
-        so that this is the moment to look.
+        A lasting change of the mean makes the window shrink, so that this is the moment to look.
         """
-        sums, spreads = self.buckets
-        offset = math.fsum(sums) / int(sizes.sum())
-        deviations = sums - sizes * offset
-        spread = math.fsum([*spreads, *(deviations**2 / sizes)])
-        if offset * offset * sizes.sum() > _FAR**2 * spread:
+        offset, variance = _moments(sizes, *self.buckets)
+        if offset * offset > _FAR * _FAR * variance:
             centre = self.centre + offset
             self.buckets[0] -= sizes * (centre - self.centre)
             self.centre = centre
 
 
-_CELLS = 40_000  # slots of the histogram looked at together: arrays of 320 kB
-_FAR = 8.0  # standard deviations between mean and centre; MOA's exactness is lost long after
+def _moments(sizes: Integers, sums: Floats, spreads: Floats) -> tuple[float, float]:
+    """Return mean and population variance of buckets together."""
+    n = sizes.sum()
+    mean = sums.sum() / n
+    deviations = sums - sizes * mean
+    return float(mean), float((spreads + deviations * deviations / sizes).sum() / n)
+
+
+def _integers(values: list[int]) -> Integers:
+    return np.array(values, dtype=np.int64)
 
 
 class ADWIN(DriftDetector):
@@ -256,6 +254,13 @@ class ADWIN(DriftDetector):
     1112
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "delta": [Interval(Real, 0, 1, closed="neither")],
+        "clock": [Interval(Integral, 1, None, closed="left")],
+        "min_window": [Interval(Integral, 5, None, closed="left")],
+        "bound": [StrOptions({"moa", "theorem"})],
+        "direction": [StrOptions({"both", "up", "down"})],
+    }
     _state: _Window | None
 
     def __init__(
@@ -274,16 +279,8 @@ class ADWIN(DriftDetector):
         self.direction = direction
 
     def _start(self) -> _Window:
-        rule = CutRule(
-            delta=check_real(self, "delta", 0.0, 1.0),
-            min_window=check_integer(self, "min_window", 5),
-            bound=check_option(self, "bound", ("moa", "theorem")),
-        )
-        return _Window(
-            rule,
-            clock=check_integer(self, "clock", 1),
-            direction=check_option(self, "direction", ("both", "up", "down")),
-        )
+        rule = CutRule(float(self.delta), int(self.min_window), self.bound)
+        return _Window(rule, int(self.clock), self.direction)
 
     def update(self, x: float) -> Self:
         """Read one value.
@@ -334,8 +331,8 @@ class ADWIN(DriftDetector):
             is then unchanged.
         """
         checked = as_values(values)
-        shrinks = self._started().advance(checked)
-        return shrinks.positions, shrinks.starts
+        positions, starts, _ = self._started().advance(checked)
+        return positions, starts
 
     def boundaries(self) -> Integers:
         """Return where the buckets of the window begin.

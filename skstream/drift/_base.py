@@ -1,23 +1,28 @@
 """What every drift detector offers, and the state it is built on."""
 
 from abc import abstractmethod
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from skstream.drift._checks import as_number, as_values
+from skstream.utils._sklearn import validate_parameter_constraints
 
 
 class Monitor(Protocol):
-    """The state of a detector that has read something."""
+    """The state of a detector that has been used."""
 
-    alarm: bool  # whether the value read last raised an alarm
     n_alarms: int
 
+    @property
+    def alarm(self) -> bool:
+        """Whether the value read last raised an alarm."""
+        ...
+
     def feed(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Read finite values in order and return the positions that raised an alarm."""
+        """Read checked values in order and return the positions that raised an alarm."""
         ...
 
 
@@ -26,17 +31,23 @@ class DriftDetector(BaseEstimator):
 
     A detector reads one number after another and raises an alarm where it believes that
     their distribution has changed. Constructor parameters are read at the first value and
-    hold until :meth:`reset`. ``clone`` gives a detector that has read nothing.
+    hold until :meth:`reset`; ``clone`` gives a detector that has read nothing.
 
-    Subclasses define ``_start()``, which checks the parameters and returns a new state.
+    Subclasses declare ``_parameter_constraints`` as scikit-learn does and define
+    ``_start()``, which returns a new state; ``_check(values)`` refuses values that are
+    numbers but wrong for this detector.
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     # A class attribute: the constructor of a scikit-learn estimator only stores parameters.
     _state: Any = None
 
     @abstractmethod
     def _start(self) -> Monitor:
-        """Check the parameters and return the state of a detector that has read nothing."""
+        """Return the state of a detector that has read nothing."""
+
+    def _check(self, values: NDArray[np.float64]) -> None:
+        """Raise a ValueError that names a value which this detector cannot take."""
 
     def update(self, x: float) -> Self:
         """Read one value.
@@ -54,14 +65,16 @@ class DriftDetector(BaseEstimator):
         Raises
         ------
         ValueError
-            If `x` is not a finite number. The detector is then unchanged.
+            If `x` is not a finite number, or not one that this detector takes. The detector
+            is then unchanged.
         """
-        value = as_number(x)
-        self._started().feed(np.array([value]))
+        values = np.array([as_number(x)])
+        self._check(values)
+        self._started().feed(values)
         return self
 
     def update_many(self, values: ArrayLike) -> NDArray[np.int64]:
-        """Read many values; exactly as one :meth:`update` for each, but faster.
+        """Read many values: as one :meth:`update` for each, but faster.
 
         Parameters
         ----------
@@ -76,10 +89,11 @@ class DriftDetector(BaseEstimator):
         Raises
         ------
         ValueError
-            If a value is not a finite number; the message gives its position. The detector
-            is then unchanged.
+            If a value is not a finite number, or not one that this detector takes; the
+            message gives its position. The detector is then unchanged.
         """
         checked = as_values(values)
+        self._check(checked)
         positions: NDArray[np.int64] = self._started().feed(checked)
         return positions
 
@@ -107,5 +121,10 @@ class DriftDetector(BaseEstimator):
     def _started(self) -> Any:
         """Return the state, made from the parameters if this is the first use."""
         if self._state is None:
+            validate_parameter_constraints(
+                self._parameter_constraints,
+                self.get_params(deep=False),
+                caller_name=type(self).__name__,
+            )
             self._state = self._start()
         return self._state

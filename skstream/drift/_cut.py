@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.drift._histogram import MAX_BUCKETS, Floats, Table
+from skstream.drift._histogram import MAX_BUCKETS, Floats, Moments, Table
 
 MIN_WIDTH = 10  # a window must be wider to be tested, as in MOA
 
@@ -70,7 +70,7 @@ class CutRule:
             logs = [math.log(2 * math.log(width) / self.delta) for width in widths]
         return np.array(logs).reshape(-1, 1)
 
-    def suspects(self, table: Table, squares: Floats) -> NDArray[np.intp]:
+    def suspects(self, moments: Moments, squares: Floats) -> NDArray[np.intp]:
         """Find the windows that `cuts` could possibly cut, with less work.
 
         Let q = n / (n0 n1), which the bound's sum of reciprocals never falls below, and D the
@@ -80,32 +80,31 @@ class CutRule:
 
         Parameters
         ----------
-        table : Table
+        moments : Moments
             The windows.
-        squares : ndarray of shape (n_windows,)
+        squares : ndarray of shape (n_moments,)
             Sum of the squares of each window's centred values.
 
         Returns
         -------
         ndarray of shape (n_suspects,), dtype intp
-            Lines of the table.
+            Which of the moments.
         """
-        n0 = np.cumsum(table.sizes, axis=1)
-        excess = np.cumsum(table.sums, axis=1)
+        n0 = np.cumsum(moments.sizes, axis=1)
+        excess = np.cumsum(moments.sums(), axis=1)
         n, total = n0[:, -1:], excess[:, -1:]
-        log = self._log(n)
         squares = squares[:, None]
         with np.errstate(invalid="ignore", over="ignore"):
             guard = 1e-12 * np.sqrt(n * squares)
             if self.bound == "theorem":
-                factor = 0.5 * log / n
+                factor = 0.5 * np.log(4 * n / self.delta) / n
             else:
+                log = np.log(2 * np.log(np.maximum(n, MIN_WIDTH)) / self.delta)
                 spread = np.maximum((1 - 1e-9) * squares - total * total / n, 0.0)
                 factor = 2 * log * spread / (n * n)
                 guard -= 2 / 3 * log
             # The buckets of one value end at boundaries with at most 4 values on the newer side.
-            older = slice(0, -MAX_BUCKETS)
-            n0, excess = n0[:, older], excess[:, older]
+            n0, excess = n0[:, :-MAX_BUCKETS], excess[:, :-MAX_BUCKETS]
             excess = np.maximum(np.abs(excess - n0 * (total / n)) + guard, 0.0)
             innocent = excess * excess <= ((1 - 1e-9) * factor) * n0 * (n - n0)
         return np.flatnonzero(~innocent.all(axis=1))

@@ -1,13 +1,15 @@
-"""The exponential histogram of ADWIN, for many moments at once.
+"""The exponential histogram of ADWIN, at many moments at once.
 
 Row r of the histogram holds buckets of 2**r consecutive values. New values enter row 0 as
 buckets of one; a row that would hold more than five buckets merges its two oldest into one
 bucket of the next row. So how many buckets stand where depends on the number of values
-alone, and a bucket's sums are those of a binary tree over its values, however the stream was
-cut. A bucket is a column of two numbers: its sum, and its sum of squared deviations from its
-own mean.
+alone, and a bucket is a binary tree over its values, however the stream was cut.
+
+Buckets are columns of two numbers, the sum of the values and their spread, the sum of squared
+deviations from their mean; oldest buckets come first, so that rows come in descending order.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -19,128 +21,133 @@ Integers = NDArray[np.int64]
 MAX_BUCKETS = 5  # per row; the constant M of Bifet & Gavaldà (2007), as in MOA
 
 
-class Row(NamedTuple):
-    """One row of the histogram at several moments."""
-
-    left: Integers  # buckets that have left it for the next row
-    length: Integers  # buckets in it
-
-
 class Table(NamedTuple):
-    """The histogram at several moments, one line per moment, oldest bucket first.
+    """Windows as lines of buckets, oldest first; absent buckets are all zero."""
 
-    Absent buckets have size 0, sum 0 and spread 0.
-    """
-
-    sizes: Floats  # (n_moments, n_slots)
+    sizes: Floats  # (n_windows, n_slots)
     sums: Floats
-    spreads: Floats  # sums of squared deviations from the bucket's mean
+    spreads: Floats
 
-    def take(self, lines: NDArray[np.intp]) -> "Table":
-        """Return some of the moments."""
-        return Table(self.sizes[lines], self.sums[lines], self.spreads[lines])
+
+@dataclass(frozen=True)
+class Moments:
+    """The histogram at several moments, in MAX_BUCKETS slots per row."""
+
+    buckets: Floats  # (2, n_formed + 1), all that stand at any moment, and an absent one
+    index: Integers  # (n_moments, n_slots), the buckets that stand
+    sizes: Floats  # (n_moments, n_slots), 0 for absent ones
+    lengths: Integers  # (n_rows, n_moments), buckets in each row, from row 0 on
+
+    def sums(self) -> Floats:
+        """Return the sums of the buckets, 0 for absent ones."""
+        sums: Floats = self.buckets[0].take(self.index)
+        return sums
+
+    def table(self, lines: NDArray[np.intp]) -> Table:
+        """Return the windows at some of the moments."""
+        index = self.index[lines]
+        return Table(self.sizes[lines], self.buckets[0].take(index), self.buckets[1].take(index))
 
 
 def sizes_of(lengths: list[int]) -> Integers:
-    """Return the sizes of all buckets, oldest first."""
+    """Return the sizes of the buckets of rows of these lengths, from row 0 on."""
     return np.repeat(1 << np.arange(len(lengths))[::-1], lengths[::-1])
 
 
-def lengths_after(lengths: list[int], n_values: Integers) -> list[Row]:
-    """Follow the rows of a histogram through further values.
+def follow_lengths(lengths: list[int], n_values: Integers) -> tuple[Integers, Integers]:
+    """Follow the lengths of the rows through further values.
+
+    Row r loses (arrived + length - 4) >> 1 pairs, where that is positive, and as many buckets
+    arrive in row r + 1. Put into each other, the shifts of all rows add up to one: all rows
+    but the highest hold at least 4 buckets, so that no negative number is ever passed on.
 
     Parameters
     ----------
     lengths : list of int
         Buckets in each row now, from row 0 on.
     n_values : ndarray of shape (n_moments,), dtype int64
-        Number of further values at each moment.
+        Number of further values at each moment, ascending.
 
     Returns
     -------
-    list of Row
-        From row 0 on, one entry per moment in each.
+    left : ndarray of shape (n_rows, n_moments), dtype int64
+        Buckets that have left each row for the next.
+    lengths : ndarray of shape (n_rows, n_moments), dtype int64
+        Buckets in each row. The last row is the highest that ever holds one.
     """
-    rows = []
-    arrived = n_values
-    for length in lengths:
-        rows.append(_after(length, arrived))
-        arrived = rows[-1].left >> 1
-    while arrived.any():
-        rows.append(_after(0, arrived))
-        arrived = rows[-1].left >> 1
-    return rows
+    n_new = int(n_values[-1]).bit_length()
+    before = np.array([*lengths, *[0] * n_new])
+    rows = np.arange(len(before))
+    shift = np.cumsum((before - (MAX_BUCKETS - 1)) << rows)
+    pairs = np.maximum((n_values + shift[:, None]) >> (rows + 1)[:, None], 0)
+    left = 2 * pairs
+    after = before[:, None] - left
+    after[0] += n_values
+    after[1:] += pairs[:-1]
+    n_rows = max(len(lengths), int(np.count_nonzero(after[:, -1])))
+    return left[:n_rows], after[:n_rows]
 
 
-def _after(length: int, arrived: Integers) -> Row:
-    present = arrived + length
-    left = np.maximum(present - (MAX_BUCKETS - 1), 0) & ~1
-    return Row(left, present - left)
-
-
-def merge_tree(lengths: list[int], buckets: Floats, values: Floats) -> list[Floats]:
-    """Form every bucket that the values lead to.
+def histogram_at(
+    lengths: list[int], buckets: Floats, values: Floats, n_values: Integers
+) -> Moments:
+    """Put values into a histogram and lay it out at several moments.
 
     Parameters
     ----------
     lengths : list of int
         Buckets in each row now, from row 0 on.
     buckets : ndarray of shape (2, n_buckets)
-        Sums and spreads of these buckets, oldest first.
-    values : ndarray of shape (n_values,)
+        These buckets.
+    values : ndarray of shape (n,)
         Further values.
+    n_values : ndarray of shape (n_moments,), dtype int64
+        How many of them are in at each moment, ascending; at last all.
 
     Returns
     -------
-    list of ndarray of shape (2, n_formed)
-        For each row, from row 0 on: its buckets now and those that will enter it, oldest
-        first.
+    Moments
+        The histogram at these moments.
     """
-    rows = []
-    entering = np.zeros((2, len(values)))
-    entering[0] = values
+    left, after = follow_lengths(lengths, n_values)
+    n_rows = len(after)
+    nodes, offsets = _merge(lengths, buckets, values)
+    first = (left + offsets[:, None])[::-1].T[:, :, None]
+    slots = np.arange(MAX_BUCKETS)
+    present = slots < after[::-1].T[:, :, None]
+    index = np.where(present, first + slots, nodes.shape[1] - 1)
+    sizes = present * (2.0 ** np.arange(n_rows)[::-1])[:, None]
+    n_slots = n_rows * MAX_BUCKETS
+    return Moments(nodes, index.reshape(-1, n_slots), sizes.reshape(-1, n_slots), after)
+
+
+def _merge(lengths: list[int], buckets: Floats, values: Floats) -> tuple[Floats, Integers]:
+    """Form every bucket that the values lead to.
+
+    Returns
+    -------
+    nodes : ndarray of shape (2, n_formed + 1)
+        All buckets, row after row, the highest row first; then an absent one.
+    offsets : ndarray of shape (n_rows,), dtype int64
+        Where each row begins, from row 0 on.
+    """
+    arriving = np.zeros((2, len(values)))
+    arriving[0] = values
+    parts = [np.zeros((2, 1))]
+    widths = lengths.copy()
     end = buckets.shape[1]
     row = 0
-    while row < len(lengths) or entering.shape[1]:
+    while arriving.shape[1]:
         length = lengths[row] if row < len(lengths) else 0
-        nodes = np.concatenate((buckets[:, end - length : end], entering), axis=1)
+        nodes = np.concatenate((buckets[:, end - length : end], arriving), axis=1)
         end -= length
-        rows.append(nodes)
+        parts.append(nodes)
+        widths[row : row + 1] = [nodes.shape[1]]
         leaving = max(nodes.shape[1] - (MAX_BUCKETS - 1), 0) & ~1
-        entering = nodes[:, 0:leaving:2] + nodes[:, 1:leaving:2]
-        gap = nodes[0, 0:leaving:2] - nodes[0, 1:leaving:2]
-        entering[1] += gap * gap * 0.5 ** (row + 1)
+        older, newer = nodes[:, 0:leaving:2], nodes[:, 1:leaving:2]
+        arriving = older + newer
+        gap = older[0] - newer[0]
+        arriving[1] += gap * gap * 0.5 ** (row + 1)
         row += 1
-    return rows
-
-
-def histogram_at(rows: list[Row], tree: list[Floats]) -> Table:
-    """Lay out the histogram at every moment.
-
-    Parameters
-    ----------
-    rows : list of Row
-        From `lengths_after`.
-    tree : list of ndarray
-        From `merge_tree`, for the same values.
-
-    Returns
-    -------
-    Table
-        With ``MAX_BUCKETS`` slots per row, the row of the largest buckets first.
-    """
-    n_rows = len(rows)
-    nodes = np.concatenate([*tree, np.zeros((2, 1))], axis=1)  # the last stands for "absent"
-    offsets = np.cumsum([0] + [level.shape[1] for level in tree])
-    left = np.array([rows[r].left + offsets[r] for r in range(n_rows - 1, -1, -1)])
-    length = np.array([rows[r].length for r in range(n_rows - 1, -1, -1)])
-    slots = np.arange(MAX_BUCKETS)
-    present = slots < length.T[:, :, None]
-    index = np.where(present, left.T[:, :, None] + slots, nodes.shape[1] - 1)
-    sizes = present * (2.0 ** np.arange(n_rows - 1, -1, -1))[:, None]
-    n_moments = len(index)
-    return Table(
-        sizes.reshape(n_moments, -1),
-        nodes[0].take(index).reshape(n_moments, -1),
-        nodes[1].take(index).reshape(n_moments, -1),
-    )
+    parts.append(buckets[:, :end])
+    return np.concatenate(parts[::-1], axis=1), sum(widths) - np.cumsum(widths)

@@ -1,0 +1,149 @@
+"""The drift detection method of Gama and others."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.drift._base import DriftDetector
+from skstream.drift._checks import refuse_where
+from skstream.drift._sequential import (
+    DRIFT,
+    NORMAL,
+    WARNING,
+    SequentialMonitor,
+    SequentialTest,
+)
+from skstream.utils._sklearn import Interval
+
+
+class _Rate(NamedTuple):
+    n: int
+    n_errors: float
+    least: float  # least p + s so far
+    p_min: float  # p and s there
+    s_min: float
+
+
+@dataclass(frozen=True)
+class DDMTest(SequentialTest):
+    """An error rate against its own best."""
+
+    warning_level: float
+    drift_level: float
+    min_values: int
+
+    def initial(self) -> _Rate:
+        """Return the state before the first value."""
+        return _Rate(0, 0.0, math.inf, math.inf, math.inf)
+
+    def scan(
+        self, state: _Rate, values: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int8], Callable[[int], _Rate]]:
+        """Follow the error rate through values."""
+        n = np.arange(state.n + 1, state.n + len(values) + 1)
+        n_errors = state.n_errors + np.cumsum(values)  # whole numbers: exact in any order
+        p = n_errors / n
+        s = np.sqrt(p * (1 - p) / n)
+        height = np.where(n >= self.min_values, p + s, math.inf)
+
+        # Put the best before these values in front: best[i] is where p + s is least until i.
+        p_all, s_all = np.append(state.p_min, p), np.append(state.s_min, s)
+        least = np.minimum.accumulate(np.append(state.least, height))
+        improved = np.flatnonzero(least[1:] < least[:-1]) + 1
+        best = np.zeros(len(least), dtype=np.intp)
+        best[improved] = improved
+        best = np.maximum.accumulate(best)[1:]
+        p_min, s_min = p_all[best], s_all[best]
+
+        watched = n >= self.min_values
+        levels = np.full(len(values), NORMAL, dtype=np.int8)
+        levels[watched & (height > p_min + self.warning_level * s_min)] = WARNING
+        levels[watched & (height > p_min + self.drift_level * s_min)] = DRIFT
+
+        def state_after(i: int) -> _Rate:
+            return _Rate(
+                int(n[i]), float(n_errors[i]), float(least[i + 1]), float(p_min[i]), float(s_min[i])
+            )
+
+        return levels, state_after
+
+
+class DDM(DriftDetector):
+    """Detect a rising error rate with the drift detection method.
+
+    The method watches the error rate p of all values since the last alarm and its standard
+    deviation s = sqrt(p (1 - p) / n), and remembers both where p + s was least. An alarm is
+    raised where p + s exceeds p_min + 3 s_min; between 2 and 3 lies the warning zone. After an
+    alarm the method starts afresh.
+
+    Parameters
+    ----------
+    warning_level : float, default=2.0
+        Standard deviations above the minimum where the warning zone begins, positive.
+    drift_level : float, default=3.0
+        Standard deviations above the minimum where an alarm is raised, at least
+        `warning_level`.
+    min_values : int, default=30
+        Number of values, at least 1, before which nothing is remembered and nothing raised.
+
+    See Also
+    --------
+    ADWIN : Finds falls too, and slow changes on long streams.
+
+    Notes
+    -----
+    The values are losses, 1 for an error and 0 for a correct answer. Both comparisons are
+    strict: otherwise a stream without errors, or of errors alone, would raise an alarm at
+    p + s = p_min. A first error after more than `min_values` correct answers does raise one,
+    since then p_min = s_min = 0.
+
+    References
+    ----------
+    .. [1] Gama, J., Medas, P., Castillo, G. & Rodrigues, P. (2004). Learning with drift
+       detection. Brazilian Symposium on Artificial Intelligence, section 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.drift import DDM
+    >>> rng = np.random.default_rng(0)
+    >>> losses = np.r_[rng.random(1000) < 0.2, rng.random(1000) < 0.6]
+    >>> DDM().update_many(losses)
+    array([1043])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "warning_level": [Interval(Real, 0, None, closed="neither")],
+        "drift_level": [Interval(Real, 0, None, closed="neither")],
+        "min_values": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self, *, warning_level: float = 2.0, drift_level: float = 3.0, min_values: int = 30
+    ) -> None:
+        self.warning_level = warning_level
+        self.drift_level = drift_level
+        self.min_values = min_values
+
+    @property
+    def warning_detected(self) -> bool:
+        """Whether the value read last lies in the warning zone, below an alarm."""
+        return self._state is not None and self._state.level == WARNING
+
+    def _check(self, values: NDArray[np.float64]) -> None:
+        wrong = (values != 0) & (values != 1)
+        refuse_where(wrong, values, "DDM reads 0/1 losses: 1 for an error, 0 for none.")
+
+    def _start(self) -> SequentialMonitor:
+        if self.drift_level < self.warning_level:
+            raise ValueError(
+                f"drift_level={self.drift_level} is below warning_level={self.warning_level};"
+                " an alarm must not come before its warning."
+            )
+        test = DDMTest(float(self.warning_level), float(self.drift_level), int(self.min_values))
+        return SequentialMonitor(test, reset_after_alarm=True)
