@@ -1,0 +1,174 @@
+"""Which answer was shown in each bin of the wait for a label (Grzenda et al. 2020)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+#: Cells of the table of durations per row, bin and class that are held at once.
+CELLS_AT_ONCE = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Answers in force between the arrival of rows and their labels.
+
+    Attributes
+    ----------
+    row : ndarray of shape (n,), dtype int64
+        Position of the row, non-decreasing; every row has at least its first answer.
+    since : ndarray of shape (n,)
+        Time since the row's arrival at which the answer was given; non-decreasing in a row.
+    answer : ndarray of shape (n,)
+        Code, or value.
+    delay : ndarray of shape (n_rows,)
+        Time from arrival to label, per row.
+    """
+
+    row: np.ndarray
+    since: np.ndarray
+    answer: np.ndarray
+    delay: np.ndarray
+
+    @property
+    def newest(self) -> np.ndarray:
+        """Per row, the answer in force when the label came."""
+        return self.answer[np.append(np.flatnonzero(np.diff(self.row)), len(self.row) - 1)]
+
+
+def answers_by_bin(
+    shown: Shown, n_bins: int, reduce: str | Callable[..., Any], n_classes: int | None
+) -> np.ndarray:
+    """Reduce the answers in force to one per row and bin.
+
+    A row's wait is cut into `n_bins` equal parts. An answer counts in a bin for the time it was
+    in force there; the one carried in from before included. Where the label came at once,
+    every bin takes the newest answer.
+
+    Parameters
+    ----------
+    shown : Shown
+        Answers in force.
+    n_bins : int
+        Number of bins.
+    reduce : {"dominant", "mean"} or callable
+        The answer shown longest (ties: the lowest class), the mean weighted by time, or
+        ``f(answers, durations)`` of the answers of one bin.
+    n_classes : int or None
+        Number of classes; None for regression.
+
+    Returns
+    -------
+    answers : ndarray of shape (n_rows, n_bins)
+        Codes, or values.
+    """
+    n_rows = len(shown.delay)
+    if n_rows == 0:
+        return np.empty((0, n_bins), dtype=shown.answer.dtype)
+    answers = np.repeat(shown.newest[:, None], n_bins, axis=1)
+    changed = _changes(shown)
+    if not len(changed.row):
+        return answers
+    rows = np.unique(changed.row)
+    if reduce == "dominant":
+        step = max(1, CELLS_AT_ONCE // (n_bins * ((n_classes or 0) + 1)))
+        for begin in range(0, len(rows), step):
+            some = rows[begin : begin + step]
+            part = _pieces(_of_rows(changed, some), n_bins)
+            answers[some] = _dominant(part, len(some), n_bins, n_classes or 0)
+    elif reduce == "mean":
+        part = _pieces(_of_rows(changed, rows), n_bins)
+        total = np.bincount(
+            part.row * n_bins + part.bin,
+            weights=part.answer * part.duration,
+            minlength=len(rows) * n_bins,
+        )
+        answers[rows] = total.reshape(len(rows), n_bins) / shown.delay[rows, None]
+    else:
+        part = _pieces(_of_rows(changed, rows), n_bins)
+        _reduce_each(part, rows, n_bins, reduce, answers)
+    return answers
+
+
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """An answer's share of a bin, with the position of its row among those looked at.
+
+    Durations are in units in which every bin is as long as the row's whole delay.
+    """
+
+    row: np.ndarray
+    bin: np.ndarray
+    answer: np.ndarray
+    duration: np.ndarray
+
+
+def _changes(shown: Shown) -> Shown:
+    """Leave only rows whose answer changed, and of them only the changes."""
+    new = np.concatenate(
+        [[True], (np.diff(shown.row) > 0) | (shown.answer[1:] != shown.answer[:-1])]
+    )
+    per_row = np.bincount(shown.row[new], minlength=len(shown.delay))
+    several = (per_row > 1) & (shown.delay > 0)
+    keep = new & several[shown.row]
+    return Shown(shown.row[keep], shown.since[keep], shown.answer[keep], shown.delay)
+
+
+def _of_rows(shown: Shown, rows: np.ndarray) -> Shown:
+    """Some rows, numbered from 0."""
+    begin, end = np.searchsorted(shown.row, [rows[0], rows[-1] + 1])
+    part = slice(begin, end)
+    row = np.searchsorted(rows, shown.row[part])
+    return Shown(row, shown.since[part], shown.answer[part], shown.delay[rows])
+
+
+def _pieces(shown: Shown, n_bins: int) -> _Pieces:
+    """Cut the time of every answer at the bounds of the bins.
+
+    Times are scaled by the number of bins, so that bounds are multiples of the delay: whole
+    numbers stay whole, and nothing is rounded.
+    """
+    width = shown.delay[shown.row]
+    begin = shown.since * n_bins
+    end = np.append(begin[1:], 0.0)
+    last = np.append(np.diff(shown.row) > 0, True)
+    end[last] = width[last] * n_bins
+    first_bin = (begin // width).astype(np.int64)
+    n_spanned = np.maximum(0, -(-end // width).astype(np.int64) - first_bin)
+    which = np.repeat(np.arange(len(begin)), n_spanned)
+    bins = first_bin[which] + np.arange(len(which)) - np.repeat(
+        np.cumsum(n_spanned) - n_spanned, n_spanned
+    )
+    bound = width[which] * bins
+    duration = np.minimum(end[which], bound + width[which]) - np.maximum(begin[which], bound)
+    kept = (bins < n_bins) & (duration > 0)
+    return _Pieces(
+        shown.row[which[kept]], bins[kept], shown.answer[which[kept]], duration[kept]
+    )
+
+
+def _dominant(part: _Pieces, n_rows: int, n_bins: int, n_classes: int) -> np.ndarray:
+    # Column 0 is for answers that are none (-1).
+    width = n_classes + 1
+    cell = (part.row * n_bins + part.bin) * width + part.answer.astype(np.int64) + 1
+    shown_for = np.bincount(cell, weights=part.duration, minlength=n_rows * n_bins * width)
+    longest = shown_for.reshape(n_rows, n_bins, width).argmax(axis=2)
+    return longest - 1
+
+
+def _reduce_each(
+    part: _Pieces,
+    rows: np.ndarray,
+    n_bins: int,
+    reduce: Any,
+    answers: np.ndarray,
+) -> None:
+    cell = part.row * n_bins + part.bin
+    order = np.argsort(cell, kind="stable")
+    cells, starts = np.unique(cell[order], return_index=True)
+    bounds = np.append(starts, len(order))
+    for k, one in enumerate(cells):
+        members = order[bounds[k] : bounds[k + 1]]
+        row, in_bin = divmod(int(one), n_bins)
+        answers[rows[row], in_bin] = reduce(part.answer[members], part.duration[members] / n_bins)

@@ -1,0 +1,79 @@
+"""Answers by bin against exact rational arithmetic."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skstream.evaluation._bins import Shown, answers_by_bin
+
+
+def literal(since, answers, delay, n_bins, reduce):
+    """One row, as the paper says it, in exact fractions."""
+    if delay == 0:
+        return [answers[-1]] * n_bins
+    ends = [*since[1:], delay]
+    reduced = []
+    for b in range(1, n_bins + 1):
+        lo, hi = Fraction(delay) * (b - 1) / n_bins, Fraction(delay) * b / n_bins
+        time = {}
+        for answer, begin, end in zip(answers, since, ends, strict=True):
+            shown = min(Fraction(end), hi) - max(Fraction(begin), lo)
+            if shown > 0:
+                time[answer] = time.get(answer, Fraction(0)) + shown
+        if reduce == "dominant":
+            reduced.append(min(time, key=lambda answer: (-time[answer], answer)))
+        else:
+            reduced.append(float(sum(a * t for a, t in time.items()) / (hi - lo)))
+    return reduced
+
+
+@st.composite
+def waits(draw):
+    delay = draw(st.integers(0, 20))
+    n = draw(st.integers(1, 6))
+    since = sorted(draw(st.lists(st.integers(0, delay), min_size=n - 1, max_size=n - 1)))
+    answers = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    return [0, *since], answers, delay
+
+
+@pytest.mark.parametrize("reduce", ["dominant", "mean"])
+@given(st.lists(waits(), min_size=1, max_size=6), st.integers(1, 9))
+def test_bins_are_exact(reduce, rows, n_bins):
+    shown = Shown(
+        row=np.concatenate([np.full(len(s), k) for k, (s, _, _) in enumerate(rows)]),
+        since=np.concatenate([np.asarray(s, dtype=float) for s, _, _ in rows]),
+        answer=np.concatenate([np.asarray(a) for _, a, _ in rows]).astype(
+            np.int64 if reduce == "dominant" else float
+        ),
+        delay=np.array([d for _, _, d in rows], dtype=float),
+    )
+    found = answers_by_bin(shown, n_bins, reduce, 3 if reduce == "dominant" else None)
+    expected = [literal(*row, n_bins, reduce) for row in rows]
+    if reduce == "dominant":
+        assert found.tolist() == expected
+    else:
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_any_function_may_reduce():
+    shown = Shown(
+        row=np.array([0, 0, 1]),
+        since=np.array([0.0, 3.0, 0.0]),
+        answer=np.array([1.0, 5.0, 2.0]),
+        delay=np.array([4.0, 4.0]),
+    )
+    found = answers_by_bin(shown, 2, lambda answers, durations: answers[durations.argmax()], None)
+    # In the second bin, [2, 4), the answers 1 and 5 were shown for one unit each: the first.
+    assert found.tolist() == [[1.0, 1.0], [2.0, 2.0]]
+    weights = answers_by_bin(shown, 2, lambda answers, durations: durations.sum(), None)
+    assert weights[0].tolist() == [2.0, 2.0]
+
+
+def test_rows_whose_label_came_at_once_take_the_newest_answer():
+    shown = Shown(
+        np.array([0, 0]), np.array([0.0, 0.0]), np.array([1, 2]), np.array([0.0])
+    )
+    assert answers_by_bin(shown, 3, "dominant", 3).tolist() == [[2, 2, 2]]
