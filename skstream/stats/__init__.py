@@ -1,0 +1,33 @@
+"""Tests and statistics that compare models: over folds, over rows, and at any time."""
+
+from skstream.stats._anytime import (
+    AnytimeComparisonResult,
+    RunningAnytimeComparison,
+    anytime_comparison,
+)
+from skstream.stats._mcnemar import McNemarResult, mcnemar
+from skstream.stats._mcnemar_curve import McNemarCurve, RunningMcNemar, mcnemar_curve
+from skstream.stats._q_statistic import QStatisticResult, RunningQStatistic, q_statistic
+from skstream.stats._ranks import FriedmanNemenyiResult, friedman_nemenyi
+from skstream.stats._sign_test import SignTestResult, sign_test
+from skstream.stats._wilcoxon import WilcoxonResult, wilcoxon
+
+__all__ = [
+    "AnytimeComparisonResult",
+    "FriedmanNemenyiResult",
+    "McNemarCurve",
+    "McNemarResult",
+    "QStatisticResult",
+    "RunningAnytimeComparison",
+    "RunningMcNemar",
+    "RunningQStatistic",
+    "SignTestResult",
+    "WilcoxonResult",
+    "anytime_comparison",
+    "friedman_nemenyi",
+    "mcnemar",
+    "mcnemar_curve",
+    "q_statistic",
+    "sign_test",
+    "wilcoxon",
+]

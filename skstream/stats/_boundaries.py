@@ -1,0 +1,135 @@
+"""Boundaries that a centred sum crosses, at any time, with small probability.
+
+Both classes answer the same two questions about ``S``, the sum of differences minus their
+conditional expectations, and ``V``, its variance process: how far from zero may ``|S|`` be at
+level alpha, and at which level does a given ``|S|`` lie on the boundary. The differences span an
+interval of length `SPAN`, and ``V`` sums their squared deviations from a prediction made before
+each of them, so that ``exp(l * S - psi(l) * V)`` with ``psi(l) = (-log(1 - c l) - c l) / c**2``
+and ``c = SPAN`` is a supermartingale for every ``l`` in [0, 1/c) (Howard et al. 2021, Theorem 4).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy import special
+
+from skstream.stats._checks import FloatArray
+
+# Losses are scaled to [0, 1], so the difference of two of them lies in [-1, 1].
+SPAN = 2.0
+
+
+class Boundary(Protocol):
+    """What the comparison needs to know about a boundary."""
+
+    def radius(self, variance: FloatArray, alpha: float) -> FloatArray:
+        """Largest ``|S|`` inside the boundary at level alpha."""
+        ...
+
+    def log_p_value(self, deviation: FloatArray, variance: FloatArray) -> FloatArray:
+        """Logarithm of the level at which ``|S| = deviation`` lies on the boundary."""
+        ...
+
+
+@dataclass(frozen=True)
+class StitchedBoundary:
+    """Stitched boundary of Howard et al. (2021), equation (10), for both signs of S.
+
+    Attributes
+    ----------
+    least_variance : float
+        Variance below which the boundary stays constant (their m).
+    eta : float
+        Ratio of the epochs of variance that are stitched together.
+    exponent : float
+        Power of the epoch number by which alpha is spent (their s).
+    """
+
+    least_variance: float = 25.0
+    eta: float = 2.0
+    exponent: float = 1.4
+
+    def _scales(self) -> tuple[float, float]:
+        k1 = (self.eta**0.25 + self.eta**-0.25) / math.sqrt(2)
+        k2 = (math.sqrt(self.eta) + 1) / 2
+        return k1, k2
+
+    def _log_h(self, variance: FloatArray) -> FloatArray:
+        epoch = np.log(variance / self.least_variance) / math.log(self.eta)
+        return np.asarray(self.exponent * np.log(epoch + 1) + math.log(special.zeta(self.exponent)))
+
+    def radius(self, variance: FloatArray, alpha: float) -> FloatArray:
+        """Largest ``|S|`` inside the boundary at level alpha."""
+        k1, k2 = self._scales()
+        variance = np.maximum(variance, self.least_variance)
+        level = self._log_h(variance) + math.log(2 / alpha)
+        linear = k2 * SPAN * level
+        return np.asarray(np.sqrt(k1**2 * variance * level + linear**2) + linear)
+
+    def log_p_value(self, deviation: FloatArray, variance: FloatArray) -> FloatArray:
+        """Logarithm of the level at which ``|S| = deviation`` lies on the boundary."""
+        k1, k2 = self._scales()
+        variance = np.maximum(variance, self.least_variance)
+        exponent = deviation**2 / (k1**2 * variance + 2 * k2 * SPAN * deviation)
+        return np.minimum(0.0, math.log(2) + self._log_h(variance) - exponent)
+
+
+@dataclass(frozen=True)
+class MixtureBoundary:
+    """Gamma-exponential mixture of Howard et al. (2021), Proposition 9, for both signs of S.
+
+    With ``u = 1 - c l`` in (0, 1] and mixing density proportional to
+    ``u**(r - 1) * exp(-r u)``, ``r = tuning / c**2``, the mixture of the supermartingales is
+
+        exp(y - r) * r**r / gamma(r, r) * gamma(a, y) / y**a,
+        a = (V + tuning) / c**2,  y = (c S + V + tuning) / c**2,
+
+    where gamma(., .) is the lower incomplete gamma function. A supermartingale that starts at 1
+    reaches 2 / alpha with probability at most alpha / 2 (Ville), once for each sign of S.
+
+    Attributes
+    ----------
+    tuning : float
+        The boundary is tightest when V is about ten times this (their rho).
+    """
+
+    tuning: float = 50.0
+
+    def _log_mixture(self, total: FloatArray, variance: FloatArray) -> FloatArray:
+        r = self.tuning / SPAN**2
+        a = (variance + self.tuning) / SPAN**2
+        y = a + total / SPAN
+        constant = r * math.log(r) - r - math.lgamma(r) - math.log(special.gammainc(r, r))
+        return np.asarray(
+            constant + y - a * np.log(y) + special.gammaln(a) + np.log(special.gammainc(a, y))
+        )
+
+    def _slope(self, total: FloatArray, variance: FloatArray) -> FloatArray:
+        """Differentiate the logarithm of the mixture by S: the mean of l under it."""
+        a = (variance + self.tuning) / SPAN**2
+        y = a + total / SPAN
+        log_density = (a - 1) * np.log(y) - y - special.gammaln(a)
+        return np.asarray((1 - a / y + np.exp(log_density) / special.gammainc(a, y)) / SPAN)
+
+    def radius(self, variance: FloatArray, alpha: float) -> FloatArray:
+        """Largest ``|S|`` inside the boundary at level alpha."""
+        variance = np.asarray(variance, dtype=np.float64)
+        target = math.log(2 / alpha)
+        scale = variance + self.tuning
+        radius = np.sqrt(scale * (2 * target + np.log(scale / self.tuning)))
+        # The logarithm is increasing and convex in S: from its first step on, Newton's method
+        # comes down to the root from above and cannot overshoot. A fixed number of steps, more
+        # than enough for any V, keeps each entry independent of its neighbours.
+        for _ in range(8):
+            excess = self._log_mixture(radius, variance) - target
+            radius = radius - excess / self._slope(radius, variance)
+        return np.asarray(radius)
+
+    def log_p_value(self, deviation: FloatArray, variance: FloatArray) -> FloatArray:
+        """Logarithm of the level at which ``|S| = deviation`` lies on the boundary."""
+        return np.minimum(0.0, math.log(2) - self._log_mixture(deviation, variance))
+
+
+BOUNDARIES: dict[str, Boundary] = {"stitched": StitchedBoundary(), "mixture": MixtureBoundary()}

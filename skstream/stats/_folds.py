@@ -1,0 +1,32 @@
+"""What the tests on one value per fold share."""
+
+from collections.abc import Sequence
+
+from numpy.typing import ArrayLike
+
+from skstream.stats._checks import FloatArray, as_pair, check_alpha, check_names
+from skstream.stats._ties import paired_differences
+
+FOLD_CAVEAT = (
+    "Folds of one stream share rows and are not independent, so the p-value is approximate; "
+    "it says nothing about how large or how useful the difference is."
+)
+
+
+def fold_verdict(better: str | None, names: tuple[str, ...]) -> str:
+    """Say which model is better, or that no difference was shown."""
+    if better is None:
+        return f"No difference shown between {names[0]} and {names[1]}"
+    worse = names[1] if better == names[0] else names[0]
+    return f"{better} is better than {worse}"
+
+
+def prepare(
+    a: ArrayLike, b: ArrayLike, alpha: float, names: Sequence[str]
+) -> tuple[FloatArray, float, tuple[str, ...]]:
+    """Check what both fold tests take, and return the differences free of rounding."""
+    alpha, checked_names = check_alpha(alpha), check_names(names, 2)
+    values_a, values_b = as_pair(a, b, "a", "b")
+    if not len(values_a):
+        raise ValueError("a and b are empty; give one value per fold.")
+    return paired_differences(values_a, values_b), alpha, checked_names

@@ -1,0 +1,262 @@
+"""Logarithm of the ratio of two models' accumulated losses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skstream.forgetting import Forgetting
+from skstream.stats._checks import FloatArray, as_pair, check_names, read_only
+from skstream.stats._recorder import CurveRecorder
+from skstream.stats._report import Report, plural
+from skstream.stats._running_sums import make_running_sum, one_forgetting
+from skstream.utils._optional import optional_import
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class QStatisticResult(Report):
+    """Result of `q_statistic`.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_checkpoints,)
+        Number of rows seen at each checkpoint.
+    loss_a, loss_b : ndarray of shape (n_checkpoints,)
+        Running (windowed, faded) sums of the losses of the two models.
+    values : ndarray of shape (n_checkpoints,)
+        ``log(loss_a / loss_b)``; positive where the first model loses more.
+    forgetting : Forgetting
+        What the sums remember.
+    names : tuple of str
+        The two models.
+    """
+
+    rows: NDArray[np.int64]
+    loss_a: FloatArray
+    loss_b: FloatArray
+    values: FloatArray
+    forgetting: Forgetting
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        for array in (self.loss_a, self.loss_b, self.values):
+            read_only(array)
+        read_only(self.rows)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows seen."""
+        return int(self.rows[-1])
+
+    @property
+    def value(self) -> float:
+        """The statistic at the last row."""
+        return float(self.values[-1])
+
+    @property
+    def ahead(self) -> str | None:
+        """Name of the model with the smaller loss at the last row; None if they are equal."""
+        if self.value == 0:
+            return None
+        return self.names[1] if self.value > 0 else self.names[0]
+
+    def to_frame(self) -> Any:
+        """Return the curve as a pandas data frame, one row per checkpoint."""
+        pandas = optional_import("pandas", "QStatisticResult.to_frame")
+        return pandas.DataFrame(
+            {
+                "n_rows": self.rows,
+                "loss_a": self.loss_a,
+                "loss_b": self.loss_b,
+                "q": self.values,
+            }
+        )
+
+    def _verdict(self) -> str:
+        lead = f"{self.ahead} is ahead" if self.ahead else "neither model is ahead"
+        return f"{lead} after {plural(self.n_rows, 'row')}: Q = {self.value:.4g}"
+
+    def _sentences(self) -> list[str]:
+        lead = f"{self.ahead} is ahead" if self.ahead else "Neither model is ahead"
+        share = np.mean(np.sign(self.values) == np.sign(self.value))
+        return [
+            f"{lead} after {plural(self.n_rows, 'row')} under {self.forgetting.name}: "
+            f"Q = log(loss of {self.names[0]} / loss of {self.names[1]}) = {self.value:.4g}, "
+            f"running losses {self.loss_a[-1]:,.6g} and {self.loss_b[-1]:,.6g}.",
+            f"Q has this sign at {share:.0%} of the {plural(len(self.rows), 'checkpoint')}.",
+            "Q is descriptive: it has no p-value and does not show that the difference is more "
+            "than chance.",
+        ]
+
+
+class RunningQStatistic:
+    """Q statistic of two models while the stream is running.
+
+    Parameters
+    ----------
+    forgetting : Forgetting or str, default="cumulative"
+        What the sums of losses remember: Cumulative, SlidingWindow or FadingFactor, or a
+        name such as ``"window:1000"``. AdaptiveWindow is an error: ADWIN follows the loss of
+        one model.
+    record_every : int, default=None
+        Keep every row whose number is a multiple of this, and the last one. None keeps at most
+        1,024 rows, the interval doubling.
+    names : sequence of two str, default=("A", "B")
+        Names of the models.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not valid.
+
+    See Also
+    --------
+    q_statistic : The same from arrays.
+
+    Examples
+    --------
+    >>> from skstream.stats import RunningQStatistic
+    >>> running = RunningQStatistic("cumulative")
+    >>> _ = running.update([0, 1, 1], [0, 1, 0])
+    >>> running.result().values.round(3).tolist()
+    [0.0, 0.0, 0.693]
+    """
+
+    def __init__(
+        self,
+        forgetting: Forgetting | str = "cumulative",
+        *,
+        record_every: int | None = None,
+        names: Sequence[str] = ("A", "B"),
+    ) -> None:
+        self.forgetting = one_forgetting(forgetting, "The Q statistic")
+        self.names = check_names(names, 2)
+        self._loss_a = make_running_sum(self.forgetting)
+        self._loss_b = make_running_sum(self.forgetting)
+        self._recorder = CurveRecorder(record_every)
+
+    def update(self, loss_a: ArrayLike, loss_b: ArrayLike) -> Self:
+        """Take the losses of the next rows.
+
+        Parameters
+        ----------
+        loss_a, loss_b : array-like of shape (n_rows,), or a single number
+            Nonnegative losses of the two models.
+
+        Returns
+        -------
+        RunningQStatistic
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If lengths differ or a loss is negative or not finite.
+        """
+        a, b = as_pair(loss_a, loss_b, "loss_a", "loss_b")
+        for name, losses in (("loss_a", a), ("loss_b", b)):
+            bad = np.flatnonzero(losses < 0)
+            if bad.size:
+                raise ValueError(
+                    f"{name}[{bad[0]}] is {losses[bad[0]]:g}; the Q statistic needs nonnegative "
+                    f"losses, such as 0/1 or absolute errors."
+                )
+        self._recorder.record(self._loss_a.update(a), self._loss_b.update(b))
+        return self
+
+    def result(self) -> QStatisticResult:
+        """Return the curve so far.
+
+        Returns
+        -------
+        QStatisticResult
+            Running losses and Q at the checkpoints and at the last row.
+
+        Raises
+        ------
+        ValueError
+            If there was no row yet.
+        """
+        rows, losses = self._recorder.curve()
+        loss_a, loss_b = losses.T.copy()
+        return QStatisticResult(
+            rows=rows,
+            loss_a=loss_a,
+            loss_b=loss_b,
+            values=log_ratio(loss_a, loss_b),
+            forgetting=self.forgetting,
+            names=self.names,
+        )
+
+
+def log_ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """Logarithm of a ratio of nonnegative numbers; 0/0 gives 0, x/0 +inf and 0/x -inf."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Two logarithms, because the ratio of a large and a tiny number can overflow.
+        ratio = np.log(numerator) - np.log(denominator)
+    return np.where(numerator == denominator, 0.0, ratio)
+
+
+def q_statistic(
+    loss_a: ArrayLike,
+    loss_b: ArrayLike,
+    *,
+    forgetting: Forgetting | str = "cumulative",
+    record_every: int | None = None,
+    names: Sequence[str] = ("A", "B"),
+) -> QStatisticResult:
+    """Compute the logarithm of the ratio of two models' losses over time.
+
+    Parameters
+    ----------
+    loss_a, loss_b : array-like of shape (n_rows,)
+        Nonnegative losses of the two models, in stream order.
+    forgetting : Forgetting or str, default="cumulative"
+        What the sums of losses remember: Cumulative, SlidingWindow or FadingFactor, or a
+        name such as ``"window:1000"``. AdaptiveWindow is an error: ADWIN follows the loss of
+        one model.
+    record_every : int, default=None
+        Keep every row whose number is a multiple of this, and the last one. None keeps at most
+        1,024 rows, the interval doubling.
+    names : sequence of two str, default=("A", "B")
+        Names of the models.
+
+    Returns
+    -------
+    QStatisticResult
+        Running losses and Q at the checkpoints and at the last row.
+
+    Raises
+    ------
+    ValueError
+        If there is no row, lengths differ, a loss is negative or not finite, or a parameter is
+        not valid.
+
+    See Also
+    --------
+    RunningQStatistic : The same while the stream is running.
+    anytime_comparison : Says whether the difference is more than chance.
+
+    Notes
+    -----
+    ``Q = log(S_A / S_B)`` of the running sums. It is positive while the first model loses more.
+    Without any loss in either sum it is 0; with loss in one of them only it is infinite. Under
+    Cumulative it hardly reacts to recent changes, which is why Gama et al. advise a window or
+    a fading factor.
+
+    References
+    ----------
+    J. Gama, R. Sebastiao and P. P. Rodrigues. On evaluating stream learning algorithms.
+    Machine Learning 90, 2013, section 4.
+
+    Examples
+    --------
+    >>> from skstream.stats import q_statistic
+    >>> q_statistic([0, 1, 1], [0, 0, 1]).values.round(3).tolist()
+    [0.0, inf, 0.693]
+    """
+    running = RunningQStatistic(forgetting, record_every=record_every, names=names)
+    return running.update(loss_a, loss_b).result()

@@ -1,0 +1,324 @@
+"""Three and more models over several folds or streams: Friedman and Nemenyi."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from skstream.stats._checks import FloatArray, check_alpha, check_names, read_only
+from skstream.stats._report import Report, against_alpha, format_p, number
+from skstream.stats._ties import merge_rounding
+from skstream.utils._optional import optional_import
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class FriedmanNemenyiResult(Report):
+    """Result of `friedman_nemenyi`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The models, in the order given.
+    average_ranks : ndarray of shape (n_models,)
+        Average rank per model; 1 is best.
+    n_blocks : int
+        Number of folds or streams.
+    chi2 : float
+        Friedman's statistic, corrected for ties, with ``n_models - 1`` degrees of freedom.
+    chi2_p_value : float
+        Its p-value.
+    f_statistic : float
+        Iman and Davenport's statistic, with ``n_models - 1`` and
+        ``(n_models - 1) * (n_blocks - 1)`` degrees of freedom; infinite if every block ranks
+        the models alike.
+    p_value : float
+        P-value of `f_statistic`, the less conservative of the two; it decides `significant`.
+    critical_difference : float
+        Nemenyi's: two models differ if their average ranks differ by at least this much.
+    rank_differences : ndarray of shape (n_models, n_models)
+        Average rank of the row's model minus that of the column's.
+    pairwise_p_values : ndarray of shape (n_models, n_models)
+        Nemenyi's p-values, corrected for looking at all pairs; 1 on the diagonal.
+    groups : tuple of tuple of str
+        Maximal sets of models that Nemenyi's test does not tell apart, best first. No group
+        has one member, and none lies inside another.
+    n_tied_blocks : int
+        Blocks in which at least two models share a rank.
+    alpha : float
+        Level of the tests.
+    """
+
+    names: tuple[str, ...]
+    average_ranks: FloatArray
+    n_blocks: int
+    chi2: float
+    chi2_p_value: float
+    f_statistic: float
+    p_value: float
+    critical_difference: float
+    rank_differences: FloatArray
+    pairwise_p_values: FloatArray
+    groups: tuple[tuple[str, ...], ...]
+    n_tied_blocks: int
+    alpha: float
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        for array in (self.average_ranks, self.rank_differences, self.pairwise_p_values):
+            read_only(array)
+
+    @property
+    def significant(self) -> bool:
+        """Whether the models differ at all: `p_value` is below alpha."""
+        return self.p_value < self.alpha
+
+    @property
+    def ranking(self) -> tuple[str, ...]:
+        """Names from the best average rank to the worst."""
+        return tuple(self.names[i] for i in np.argsort(self.average_ranks, kind="stable"))
+
+    @property
+    def different_pairs(self) -> tuple[tuple[str, str], ...]:
+        """Pairs that Nemenyi's test tells apart, the better model first."""
+        order = np.argsort(self.average_ranks, kind="stable")
+        return tuple(
+            (self.names[i], self.names[j])
+            for place, i in enumerate(order)
+            for j in order[place + 1 :]
+            if differ(self.rank_differences[j, i], self.critical_difference)
+        )
+
+    def to_frame(self) -> Any:
+        """Return the average ranks and pairwise p-values as a pandas data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per model, best first: ``average_rank`` and a column ``p_vs_<name>`` for
+            every model.
+        """
+        pandas = optional_import("pandas", "FriedmanNemenyiResult.to_frame")
+        columns = {"average_rank": self.average_ranks} | {
+            f"p_vs_{name}": self.pairwise_p_values[:, j] for j, name in enumerate(self.names)
+        }
+        index = pandas.Index(self.names, name="model")
+        return pandas.DataFrame(columns, index=index).loc[list(self.ranking)]
+
+    def _verdict(self) -> str:
+        best = self.ranking[0]
+        rank = self.average_ranks.min()
+        verdict = "the models differ" if self.significant else "no difference shown"
+        return (
+            f"{verdict}, {format_p(self.p_value)}; best average rank {rank:.3g} ({best}), "
+            f"critical difference {self.critical_difference:.3g}"
+        )
+
+    def _sentences(self) -> list[str]:
+        k, n = len(self.names), self.n_blocks
+        verdict = "The models differ" if self.significant else "No difference shown between models"
+        order = np.argsort(self.average_ranks, kind="stable")
+        ranks = ", ".join(f"{self.names[i]} {self.average_ranks[i]:.3g}" for i in order)
+        sentences = [
+            f"{verdict}: {k} models over {n} folds or streams, Friedman chi2({k - 1}) = "
+            f"{number(self.chi2)} ({format_p(self.chi2_p_value)}), Iman-Davenport "
+            f"F({k - 1}, {(k - 1) * (n - 1)}) = {number(self.f_statistic)} "
+            f"({against_alpha(self.p_value, self.alpha)}).",
+            f"Average ranks, 1 is best: {ranks}.",
+            f"Ties share their average rank; blocks with ties: {self.n_tied_blocks} of {n}.",
+            f"Nemenyi's critical difference is {self.critical_difference:.3g}; {self._pairs()}.",
+        ]
+        if not self.significant and self.different_pairs:
+            sentences.append("The Friedman test does not reject, so do not rely on single pairs.")
+        sentences.append(
+            "Not being told apart is not being equal; ranks say nothing about the size of a "
+            "difference, and folds of one stream are not independent."
+        )
+        return sentences
+
+    def _pairs(self) -> str:
+        if not self.groups:
+            return "every pair of models differs"
+        if not self.different_pairs:
+            return "no pair of models differs"
+        return "not told apart: " + "; ".join("{" + ", ".join(g) + "}" for g in self.groups)
+
+
+def friedman_nemenyi(
+    scores: ArrayLike,
+    names: Sequence[str] | None = None,
+    *,
+    higher_is_better: bool = True,
+    alpha: float = 0.05,
+) -> FriedmanNemenyiResult:
+    """Rank several models over folds or streams, and say which ones differ.
+
+    Parameters
+    ----------
+    scores : array-like or data frame of shape (n_blocks, n_models)
+        One row per fold or stream, one column per model; at least two of each.
+    names : sequence of str, default=None
+        Names of the models. None takes the columns of a data frame, else ``"model 1"``, ....
+    higher_is_better : bool, default=True
+        Whether a larger score is the better one. False for losses.
+    alpha : float, default=0.05
+        Level of the tests, in (0, 1).
+
+    Returns
+    -------
+    FriedmanNemenyiResult
+        Average ranks, Friedman's and Iman and Davenport's test, Nemenyi's critical difference,
+        pairwise p-values and the groups of a critical-difference diagram.
+
+    Raises
+    ------
+    ValueError
+        If the scores are not finite, not two-dimensional or too few, names are repeated or of
+        the wrong number, or `alpha` is not in (0, 1).
+
+    See Also
+    --------
+    skstream.plotting.CriticalDifferenceDisplay : Draws the result.
+
+    Notes
+    -----
+    With average ranks R_j of k models over N blocks, Friedman's statistic is
+    ``12 N / (k (k + 1)) * sum((R_j - (k + 1) / 2)**2)``, divided by
+    ``1 - sum(t**3 - t) / (N k (k**2 - 1))`` over ties of size t; Iman and Davenport's is
+    ``(N - 1) chi2 / (N (k - 1) - chi2)``. Nemenyi's critical difference is
+    ``q * sqrt(k (k + 1) / (6 N))`` with q the quantile of the studentized range with infinite
+    degrees of freedom divided by ``sqrt(2)``. Scores that differ by rounding alone (1e-12
+    relative to the largest of the block) are tied.
+
+    References
+    ----------
+    J. Demsar. Statistical comparisons of classifiers over multiple data sets. Journal of
+    Machine Learning Research 7, 2006, section 3.2.
+
+    Examples
+    --------
+    >>> from skstream.stats import friedman_nemenyi
+    >>> scores = [[0.9, 0.7, 0.5], [0.8, 0.7, 0.6], [0.9, 0.8, 0.7], [0.7, 0.6, 0.5]]
+    >>> result = friedman_nemenyi(scores, ["sgd", "bayes", "persistent"])
+    >>> result.average_ranks.tolist()
+    [1.0, 2.0, 3.0]
+    >>> result.groups
+    (('sgd', 'bayes'), ('bayes', 'persistent'))
+    """
+    alpha = check_alpha(alpha)
+    if names is None and hasattr(scores, "columns"):
+        names = list(scores.columns)
+    table = as_score_table(scores)
+    n_blocks, n_models = table.shape
+    if names is None:
+        names = [f"model {j + 1}" for j in range(n_models)]
+    checked_names = check_names(names, n_models)
+    if len(set(checked_names)) < n_models:
+        raise ValueError(f"names must be distinct. Got {checked_names} instead.")
+
+    ranks = rank_rows(-table if higher_is_better else table)
+    average_ranks = ranks.mean(axis=0)
+    chi2 = friedman_statistic(ranks)
+    dof = n_models - 1
+    slack = n_blocks * dof - chi2
+    # All blocks in one order leave no residual: the ratio is infinite, and so must F be.
+    f_statistic = (n_blocks - 1) * chi2 / slack if slack > 1e-9 * n_blocks * dof else math.inf
+    standard_error = math.sqrt(n_models * (n_models + 1) / (6 * n_blocks))
+    quantile = stats.studentized_range.ppf(1 - alpha, n_models, np.inf) / math.sqrt(2)
+    differences = average_ranks[:, None] - average_ranks[None, :]
+    studentized = math.sqrt(2) * np.abs(differences) / standard_error
+    p_values = np.clip(stats.studentized_range.sf(studentized, n_models, np.inf), 0.0, 1.0)
+    critical_difference = float(quantile * standard_error)
+    return FriedmanNemenyiResult(
+        names=checked_names,
+        average_ranks=average_ranks,
+        n_blocks=n_blocks,
+        chi2=chi2,
+        chi2_p_value=float(stats.chi2.sf(chi2, dof)),
+        f_statistic=f_statistic,
+        p_value=float(stats.f.sf(f_statistic, dof, dof * (n_blocks - 1))),
+        critical_difference=critical_difference,
+        rank_differences=differences,
+        pairwise_p_values=p_values,
+        groups=tuple(
+            tuple(checked_names[j] for j in group)
+            for group in maximal_groups(average_ranks, critical_difference)
+        ),
+        n_tied_blocks=sum(len(np.unique(row)) < n_models for row in ranks),
+        alpha=alpha,
+    )
+
+
+def as_score_table(scores: ArrayLike) -> FloatArray:
+    """Return the scores as a finite table with at least two rows and two columns."""
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim != 2 or min(table.shape) < 2:
+        raise ValueError(
+            f"scores must have shape (n_blocks, n_models) with at least two folds or streams "
+            f"and two models. Got shape {table.shape} instead."
+        )
+    bad = np.argwhere(~np.isfinite(table))
+    if bad.size:
+        row, column = bad[0]
+        raise ValueError(
+            f"scores[{row}, {column}] is {table[row, column]}; every score must be finite. "
+            f"Leave out the folds or streams on which a model has no score."
+        )
+    return table
+
+
+def rank_rows(table: FloatArray) -> FloatArray:
+    """Rank each row from its smallest value (rank 1), ties sharing their average rank."""
+    return np.array(
+        [stats.rankdata(merge_rounding(row, float(np.max(np.abs(row))))) for row in table]
+    )
+
+
+def friedman_statistic(ranks: FloatArray) -> float:
+    """Friedman's chi-squared of a table of ranks, corrected for ties; 0 if all are tied."""
+    n_blocks, n_models = ranks.shape
+    centre = (n_models + 1) / 2
+    spread = n_blocks * float(np.sum((ranks.mean(axis=0) - centre) ** 2))
+    # The variance of the ranks at hand holds the correction for ties.
+    variance = float(np.sum((ranks - centre) ** 2)) / (n_blocks * (n_models - 1))
+    return spread / variance if variance > 0 else 0.0
+
+
+def differ(rank_difference: float, critical_difference: float) -> bool:
+    """Whether average ranks differ by the critical difference, up to rounding."""
+    return bool(abs(rank_difference) >= critical_difference * (1 - 1e-12))
+
+
+def maximal_groups(average_ranks: FloatArray, critical_difference: float) -> list[tuple[int, ...]]:
+    """Find the bars of a critical-difference diagram.
+
+    Parameters
+    ----------
+    average_ranks : ndarray of shape (n_models,)
+        Average ranks, in any order.
+    critical_difference : float
+        Models whose ranks differ by at least this much are told apart.
+
+    Returns
+    -------
+    list of tuple of int
+        Indices of the members of each group, best rank first: the longest runs of neighbours
+        in rank whose ends are not told apart. Runs of one model, and runs inside another, are
+        left out.
+    """
+    order = np.argsort(average_ranks, kind="stable")
+    groups: list[tuple[int, ...]] = []
+    last_end = 0
+    for start, first in enumerate(order):
+        end = start + 1
+        while end < len(order) and not differ(
+            average_ranks[order[end]] - average_ranks[first], critical_difference
+        ):
+            end += 1
+        if end > last_end and end - start > 1:
+            groups.append(tuple(int(j) for j in order[start:end]))
+        last_end = max(last_end, end)
+    return groups

@@ -1,0 +1,52 @@
+"""How results print: the answer first, in words that can be quoted."""
+
+import textwrap
+
+import numpy as np
+
+
+class Report:
+    """A result that prints as sentences.
+
+    Subclasses give a `_verdict` (the answer in a few words, shown by ``repr``) and `_sentences`
+    (the whole statement, shown by ``print``).
+    """
+
+    def _verdict(self) -> str:
+        raise NotImplementedError
+
+    def _sentences(self) -> list[str]:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """Return the statement to quote, with what it does not show."""
+        return textwrap.fill(" ".join(self._sentences()), width=88)
+
+    def __repr__(self) -> str:
+        """Return the answer, and where to find the rest."""
+        return f"{type(self).__name__}({self._verdict()}; print() it for the full statement)"
+
+
+def format_p(p_value: float) -> str:
+    """Write a p-value as ``p = 0.0098``, or ``p < 0.0001`` for anything smaller."""
+    if p_value < 1e-4:
+        return "p < 0.0001"
+    return f"p = {p_value:.2g}" if p_value < 0.0995 else f"p = {p_value:.3f}"
+
+
+def against_alpha(p_value: float, alpha: float) -> str:
+    """Write the p-value beside the level it is compared with."""
+    relation = "below" if p_value < alpha else "not below"
+    return f"{format_p(p_value)}, {relation} alpha = {alpha:g}"
+
+
+def number(value: float) -> str:
+    """Write a statistic with up to four significant digits; whole numbers as they are."""
+    if np.isfinite(value) and value == round(value):
+        return f"{value:,.0f}"
+    return f"{value:,.4g}"
+
+
+def plural(count: int, noun: str) -> str:
+    """Write a count with its noun: ``1 row``, ``45,312 rows``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

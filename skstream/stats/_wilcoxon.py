@@ -1,0 +1,246 @@
+"""Wilcoxon's signed-rank test on one value per fold."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from skstream.stats._checks import FloatArray
+from skstream.stats._folds import FOLD_CAVEAT, fold_verdict, prepare
+from skstream.stats._report import Report, against_alpha, format_p, number, plural
+from skstream.stats._ties import tie_sizes
+
+# Up to here the null distribution of the ranks is computed exactly; it is the bound SciPy uses.
+LARGEST_EXACT_SAMPLE = 50
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class WilcoxonResult(Report):
+    """Result of `wilcoxon`.
+
+    Attributes
+    ----------
+    w_plus, w_minus : float
+        Sums of the ranks of the positive and of the negative differences ``a - b``.
+    p_value : float
+        Two-sided p-value; 1 when every difference is zero.
+    critical_value : float or None
+        Largest ``min(w_plus, w_minus)`` that gives a p-value below `alpha`. None if there is
+        none, or if the p-value is a normal approximation.
+    median_difference : float
+        Median of ``a - b`` over all folds.
+    n_folds : int
+        Number of folds given.
+    n_zeros : int
+        Folds on which the two models are equal.
+    tie_sizes : tuple of int
+        How many nonzero differences share each tied size; empty without ties.
+    zero_method : {"wilcox", "pratt"}
+        What was done with the zeros: dropped, or ranked and then dropped.
+    method : {"exact", "normal approximation"}
+        How the p-value was computed. "exact" counts every assignment of signs to the ranks at
+        hand; it is ``scipy.stats.wilcoxon(method="exact")``, extended to tied ranks. "normal
+        approximation" is ``scipy.stats.wilcoxon`` for more than 50 ranked folds.
+    alpha : float
+        Level of the test.
+    names : tuple of str
+        The two models.
+    higher_is_better : bool
+        Whether a larger value is the better one.
+    """
+
+    w_plus: float
+    w_minus: float
+    p_value: float
+    critical_value: float | None
+    median_difference: float
+    n_folds: int
+    n_zeros: int
+    tie_sizes: tuple[int, ...]
+    zero_method: str
+    method: str
+    alpha: float
+    names: tuple[str, ...]
+    higher_is_better: bool
+
+    @property
+    def statistic(self) -> float:
+        """The smaller of the two rank sums."""
+        return min(self.w_plus, self.w_minus)
+
+    @property
+    def significant(self) -> bool:
+        """Whether the p-value is below alpha."""
+        return self.p_value < self.alpha
+
+    @property
+    def better(self) -> str | None:
+        """Name of the model shown to be better, or None."""
+        if not self.significant:
+            return None
+        a_is_better = (self.w_plus > self.w_minus) == self.higher_is_better
+        return self.names[0] if a_is_better else self.names[1]
+
+    def _verdict(self) -> str:
+        sums = f"W+ = {number(self.w_plus)}, W- = {number(self.w_minus)}"
+        return f"{fold_verdict(self.better, self.names)}: {sums}, {format_p(self.p_value)}"
+
+    def _sentences(self) -> list[str]:
+        treatment = {"wilcox": "dropped", "pratt": "ranked, then dropped"}[self.zero_method]
+        ties = (
+            f"{plural(sum(self.tie_sizes), 'difference')} in ties"
+            if self.tie_sizes
+            else "no ties among the rest"
+        )
+        critical = (
+            f"; at this alpha the smaller sum may be at most {number(self.critical_value)}"
+            if self.critical_value is not None
+            else ""
+        )
+        return [
+            f"{fold_verdict(self.better, self.names)} on {plural(self.n_folds, 'fold')}: "
+            f"W+ = {number(self.w_plus)}, W- = {number(self.w_minus)}, median difference "
+            f"{self.names[0]} - {self.names[1]} = {self.median_difference:.4g} (Wilcoxon "
+            f"signed-rank test, two-sided, {self.method}, "
+            f"{against_alpha(self.p_value, self.alpha)}{critical}).",
+            f'Zero differences ({self.n_zeros}) are {treatment} ("{self.zero_method}"), {ties}.',
+            FOLD_CAVEAT,
+        ]
+
+
+def wilcoxon(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    zero_method: Literal["wilcox", "pratt"] = "wilcox",
+    alpha: float = 0.05,
+    higher_is_better: bool = True,
+    names: Sequence[str] = ("A", "B"),
+) -> WilcoxonResult:
+    """Compare two models by the signed ranks of their differences over folds.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_folds,)
+        One value per fold and model, for example accuracies, in the same order of folds.
+    zero_method : {"wilcox", "pratt"}, default="wilcox"
+        What happens to folds on which the models are equal: "wilcox" drops them before
+        ranking, "pratt" ranks them and then drops their ranks. The two can lead to different
+        p-values, so the printed statement names the one in use.
+    alpha : float, default=0.05
+        Level of the test, in (0, 1).
+    higher_is_better : bool, default=True
+        Whether a larger value is the better one. False for losses.
+    names : sequence of two str, default=("A", "B")
+        Names of the models, for the printed statement.
+
+    Returns
+    -------
+    WilcoxonResult
+        Rank sums, the two-sided p-value and how it was computed.
+
+    Raises
+    ------
+    ValueError
+        If the values are not finite or not paired, `alpha` is not in (0, 1) or `zero_method`
+        is unknown.
+
+    See Also
+    --------
+    sign_test : Counts wins only.
+    scipy.stats.wilcoxon : The same exact test without ties; used here for more than 50 folds.
+
+    Notes
+    -----
+    Sizes of differences that agree up to rounding (1e-12 relative to the values) share their
+    average rank, and differences within rounding of zero are zeros. With at most 50 ranked
+    folds the p-value is exact, given the ranks at hand. Folds of k-fold distributed validation
+    share rows; Bifet et al. (2015, Table 2) found a true null hypothesis rejected in about
+    10 % of their runs at the 5 % level.
+
+    References
+    ----------
+    A. Bifet, G. De Francisci Morales, J. Read, G. Holmes and B. Pfahringer. Efficient online
+    evaluation of big data stream classifiers. KDD, 2015, section 4 (their Table 1 gives
+    W+ = 53 where the ranks sum to 52).
+
+    Examples
+    --------
+    >>> from skstream.stats import wilcoxon
+    >>> result = wilcoxon(
+    ...     [0.91, 0.83, 0.75, 0.94, 0.85, 0.96], [0.90, 0.81, 0.72, 0.90, 0.80, 0.90]
+    ... )
+    >>> result.w_plus, result.w_minus, result.p_value
+    (21.0, 0.0, 0.03125)
+    >>> print(result)
+    A is better than B on 6 folds: W+ = 21, W- = 0, median difference A - B = 0.035
+    (Wilcoxon signed-rank test, two-sided, exact, p = 0.031, below alpha = 0.05; at this
+    alpha the smaller sum may be at most 0). Zero differences (0) are dropped ("wilcox"), no
+    ties among the rest. Folds of one stream share rows and are not independent, so the
+    p-value is approximate; it says nothing about how large or how useful the difference is.
+    """
+    if zero_method not in ("wilcox", "pratt"):
+        raise ValueError(f"zero_method must be 'wilcox' or 'pratt'. Got {zero_method!r} instead.")
+    differences, alpha, checked_names = prepare(a, b, alpha, names)
+    nonzero = differences[differences != 0]
+    ranked = nonzero if zero_method == "wilcox" else differences
+    ranks = stats.rankdata(np.abs(ranked))[ranked != 0]
+    w_plus = float(np.sum(ranks[nonzero > 0]))
+    w_minus = float(np.sum(ranks[nonzero < 0]))
+    ties = tie_sizes(np.abs(nonzero))
+
+    critical_value = None
+    if len(ranks) > LARGEST_EXACT_SAMPLE:
+        method = "normal approximation"
+        p_value = float(stats.wilcoxon(differences, zero_method=zero_method).pvalue)
+    else:
+        method = "exact"
+        sums, p_values = signed_rank_p_values(ranks)
+        p_value = float(p_values[np.searchsorted(sums, min(w_plus, w_minus))])
+        enough = sums[p_values < alpha]
+        critical_value = float(enough[-1]) if enough.size else None
+    return WilcoxonResult(
+        w_plus=w_plus,
+        w_minus=w_minus,
+        p_value=p_value,
+        critical_value=critical_value,
+        median_difference=float(np.median(differences)),
+        n_folds=len(differences),
+        n_zeros=len(differences) - len(nonzero),
+        tie_sizes=ties,
+        zero_method=zero_method,
+        method=method,
+        alpha=alpha,
+        names=checked_names,
+        higher_is_better=higher_is_better,
+    )
+
+
+def signed_rank_p_values(ranks: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Exact two-sided p-values of the smaller rank sum, for ranks that may be tied.
+
+    Parameters
+    ----------
+    ranks : ndarray of shape (n,)
+        Whole or half ranks of the nonzero differences.
+
+    Returns
+    -------
+    sums : ndarray of shape (n_sums,)
+        The rank sums that can occur, ascending.
+    p_values : ndarray of shape (n_sums,)
+        The p-value if the smaller rank sum is this, when every rank carries either sign with
+        probability 1/2. Sums beyond half of the total have p-value 1.
+    """
+    doubled = np.rint(2 * ranks).astype(np.int64)  # half ranks become whole numbers
+    probability = np.zeros(int(doubled.sum()) + 1)
+    probability[0] = 1.0
+    for rank in doubled:
+        shifted = np.zeros_like(probability)
+        shifted[rank:] = probability[: len(probability) - rank]
+        probability = (probability + shifted) / 2
+    possible = np.flatnonzero(probability)
+    return possible / 2, np.minimum(1.0, 2 * np.cumsum(probability)[possible])

@@ -1,0 +1,198 @@
+"""Sign test and Wilcoxon's signed-rank test."""
+
+import dataclasses
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from skstream.stats import sign_test, wilcoxon
+from tests.stats._table1 import CLASS_A, CLASS_B
+
+fold_pairs = st.integers(1, 12).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.integers(0, 6), min_size=n, max_size=n),
+        st.lists(st.integers(0, 6), min_size=n, max_size=n),
+    )
+)
+
+
+def test_table_1_sign_test() -> None:
+    result = sign_test(CLASS_A, CLASS_B)
+    assert (result.wins_a, result.wins_b, result.ties) == (8, 2, 0)
+    assert result.p_value == pytest.approx(0.109375)
+    assert result.critical_value == 9
+    assert result.better is None
+
+
+def test_table_1_wilcoxon() -> None:
+    result = wilcoxon(CLASS_A, CLASS_B)
+    assert (result.w_plus, result.w_minus) == (52, 3)
+    assert result.p_value == pytest.approx(0.0098, abs=5e-5)
+    assert result.critical_value == 8
+    assert result.method == "exact"
+    assert result.better == "A"
+
+
+@pytest.mark.parametrize(("n", "critical"), [(5, None), (6, 6), (8, 8), (10, 9), (20, 15)])
+def test_critical_values_of_the_sign_test(n: int, critical: int | None) -> None:
+    # Demsar (2006), Table 3, two-sided 5 %.
+    assert sign_test(np.ones(n), np.zeros(n)).critical_value == critical
+
+
+@pytest.mark.parametrize(
+    ("n", "critical"), [(5, None), (6, 0), (8, 3), (10, 8), (15, 25), (20, 52)]
+)
+def test_critical_values_of_wilcoxon(n: int, critical: int | None) -> None:
+    # The usual table of the signed-rank test, two-sided 5 %.
+    assert wilcoxon(np.arange(1.0, n + 1), np.zeros(n)).critical_value == critical
+
+
+@settings(max_examples=60)
+@given(fold_pairs)
+def test_sign_test_is_the_binomial_test(pair: tuple[list[int], list[int]]) -> None:
+    a, b = map(np.array, pair)
+    result = sign_test(a, b)
+    wins, losses = int(np.sum(a > b)), int(np.sum(a < b))
+    expected = scipy_stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
+    assert result.p_value == pytest.approx(expected, rel=1e-12)
+    reached = result.critical_value is not None and max(wins, losses) >= result.critical_value
+    assert result.significant == reached
+
+
+@pytest.mark.parametrize("n", [3, 10, 25, 50])
+def test_wilcoxon_without_ties_is_scipys_exact_test(n: int) -> None:
+    rng = np.random.default_rng(n)
+    a, b = rng.normal(0.4, 1, n), rng.normal(0, 1, n)
+    expected = scipy_stats.wilcoxon(a, b, method="exact")
+    result = wilcoxon(a, b)
+    assert result.statistic == expected.statistic
+    assert result.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+    assert result.method == "exact"
+
+
+@settings(max_examples=40)
+@given(fold_pairs, st.sampled_from(["wilcox", "pratt"]))
+def test_wilcoxon_with_ties_counts_all_signs(
+    pair: tuple[list[int], list[int]], zero_method: str
+) -> None:
+    a, b = map(np.array, pair)
+    difference = a - b
+    kept = difference if zero_method == "pratt" else difference[difference != 0]
+    ranks = scipy_stats.rankdata(np.abs(kept))[kept != 0]
+    w_plus = np.array(list(itertools.product([0, 1], repeat=len(ranks)))) @ ranks
+    observed = ranks @ (kept[kept != 0] > 0)
+    tail = min(np.mean(w_plus <= observed), np.mean(w_plus >= observed))
+    result = wilcoxon(a, b, zero_method=zero_method)
+    assert result.w_plus == observed
+    assert result.p_value == pytest.approx(min(1.0, 2 * tail), rel=1e-12)
+    reached = result.critical_value is not None and result.statistic <= result.critical_value
+    assert result.significant == reached
+
+
+def test_wilcoxon_of_many_folds_is_scipys_normal_approximation() -> None:
+    rng = np.random.default_rng(3)
+    a = rng.normal(0.2, 1, 80)
+    result = wilcoxon(a, np.zeros(80))
+    assert result.method == "normal approximation"
+    assert result.critical_value is None
+    assert result.p_value == pytest.approx(scipy_stats.wilcoxon(a).pvalue)
+
+
+def test_zero_handling_changes_the_p_value_and_is_named() -> None:
+    # Two p-values for one comparison: the statement says which one it is.
+    a = np.array([1, 2, 0, 4, 5, 6, 7, 8, 8, 8])
+    b = np.array([0, 0, 3, 0, 0, 0, 0, 8, 8, 8])
+    wilcox, pratt = (wilcoxon(a, b, zero_method=m) for m in ("wilcox", "pratt"))
+    assert (wilcox.w_plus, wilcox.w_minus) == (25, 3)
+    assert (pratt.w_plus, pratt.w_minus) == (43, 6)
+    assert wilcox.p_value == 2 * 5 / 2**7  # sums up to 3: {}, {1}, {2}, {3}, {1, 2}
+    assert pratt.p_value == 2 * 4 / 2**7  # sums up to 6: {}, {4}, {5}, {6}
+    assert '"wilcox"' in str(wilcox)
+    assert '"pratt"' in str(pratt)
+    assert wilcox.n_zeros == pratt.n_zeros == 3
+
+
+def test_ties_hidden_by_rounding_are_ties() -> None:
+    a = np.array([0.3, 0.2, 0.7, 0.1 + 0.2])
+    b = np.array([0.2, 0.1, 0.6, 0.3])
+    assert len(set(a - b)) > 2
+    result = wilcoxon(a, b)
+    assert result.tie_sizes == (3,)
+    assert result.n_zeros == 1
+    assert sign_test(a, b).ties == 1
+
+
+@settings(max_examples=40)
+@given(fold_pairs, st.randoms(use_true_random=False))
+def test_order_of_folds_does_not_matter(pair: tuple[list[int], list[int]], random) -> None:
+    a, b = map(np.array, pair)
+    order = list(range(len(a)))
+    random.shuffle(order)
+    for test in (sign_test, wilcoxon):
+        assert test(a[order], b[order]) == test(a, b)
+
+
+@settings(max_examples=40)
+@given(fold_pairs)
+def test_swapping_the_models_swaps_the_answer(pair: tuple[list[int], list[int]]) -> None:
+    a, b = pair
+    there, back = wilcoxon(a, b), wilcoxon(b, a)
+    assert (there.w_plus, there.w_minus, there.p_value) == (back.w_minus, back.w_plus, back.p_value)
+    for test in (sign_test, wilcoxon):
+        losses = test(a, b, higher_is_better=False)
+        swapped = {None: None, "A": "B", "B": "A"}
+        assert losses.better == test(b, a).better == swapped[test(a, b).better]
+
+
+@pytest.mark.parametrize("test", [sign_test, wilcoxon])
+@pytest.mark.parametrize("n", [1, 4, 10, 60])
+def test_a_model_never_differs_from_itself(test, n: int) -> None:
+    a = np.random.default_rng(0).random(n)
+    result = test(a, a, names=("sgd", "sgd"))
+    assert result.p_value == 1
+    assert not result.significant
+    assert result.better is None
+
+
+@pytest.mark.parametrize("test", [sign_test, wilcoxon])
+def test_results_are_frozen_and_survive_pickling(test) -> None:
+    result = test(CLASS_A, CLASS_B)
+    assert pickle.loads(pickle.dumps(result)) == result
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.p_value = 0.0
+
+
+@pytest.mark.parametrize("test", [sign_test, wilcoxon])
+def test_statements_say_what_was_done(test) -> None:
+    result = test(CLASS_A, CLASS_B, names=("sgd", "bayes"))
+    statement = str(result).replace("\n", " ")
+    for part in ("sgd", "bayes", "10 folds", "alpha = 0.05", "dropped", "not independent"):
+        assert part in statement
+    assert type(result).__name__ in repr(result)
+    assert "print()" in repr(result)
+
+
+@pytest.mark.parametrize("test", [sign_test, wilcoxon])
+def test_bad_input(test) -> None:
+    with pytest.raises(ValueError, match=r"Got shapes \(3,\) and \(2,\)"):
+        test([1, 2, 3], [1, 2])
+    with pytest.raises(ValueError, match=r"b\[1\] is nan; every value must be finite"):
+        test([1, 2], [1, np.nan])
+    with pytest.raises(ValueError, match=r"a must be one-dimensional. Got shape \(2, 2\)"):
+        test(np.ones((2, 2)), np.ones((2, 2)))
+    with pytest.raises(ValueError, match="a and b are empty"):
+        test([], [])
+    with pytest.raises(ValueError, match=r"alpha must be in \(0, 1\). Got 5"):
+        test([1], [2], alpha=5)
+    with pytest.raises(ValueError, match="one name per model: 2 models, got 3"):
+        test([1], [2], names=("a", "b", "c"))
+
+
+def test_unknown_zero_method() -> None:
+    with pytest.raises(ValueError, match=r"'wilcox' or 'pratt'. Got 'zsplit'"):
+        wilcoxon([1], [2], zero_method="zsplit")

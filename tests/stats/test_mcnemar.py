@@ -1,0 +1,173 @@
+"""McNemar's test, final and running."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow
+from skstream.stats import RunningMcNemar, mcnemar, mcnemar_curve
+from tests.stats._streams import random_blocks, random_losses, seeds
+
+MECHANISMS = [Cumulative(), SlidingWindow(30), FadingFactor(0.95)]
+
+
+def test_hand_worked() -> None:
+    y = np.zeros(100, dtype=int)
+    a, b = np.zeros(100, dtype=int), np.zeros(100, dtype=int)
+    a[:15] = 1  # 10 of these alone
+    b[10:18] = 1  # 3 of these alone
+    result = mcnemar(y, a, b)
+    assert (result.only_a_wrong, result.only_b_wrong, result.n_rows) == (10, 3, 100)
+    assert result.statistic == pytest.approx(49 / 13)
+    assert result.p_value == pytest.approx(scipy_stats.chi2.sf(49 / 13, 1))
+    assert result.better is None  # 3.77 is below 3.841
+    assert mcnemar(y, b, a).statistic == pytest.approx(-49 / 13)
+
+
+def test_the_sign_says_who_errs_more() -> None:
+    y = ["up"] * 20
+    worse, better = ["down"] * 11 + ["up"] * 9, ["up"] * 19 + ["down"]
+    assert mcnemar(y, worse, better).statistic > 6.635
+    assert mcnemar(y, worse, better, names=("sgd", "bayes")).better == "bayes"
+    assert mcnemar(y, better, worse, names=("bayes", "sgd")).better == "bayes"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_against_statsmodels(seed: int) -> None:
+    tables = pytest.importorskip("statsmodels.stats.contingency_tables")
+    loss_a, loss_b = random_losses(seed, 80)
+    y = np.zeros(80)
+    table = [[np.sum((loss_a == i) & (loss_b == j)) for j in (0, 1)] for i in (0, 1)]
+    chi2 = tables.mcnemar(table, exact=False, correction=False)
+    result = mcnemar(y, loss_a, loss_b)
+    assert abs(result.statistic) == pytest.approx(chi2.statistic)
+    assert result.p_value == pytest.approx(chi2.pvalue)
+    exact = tables.mcnemar(table, exact=True)
+    assert mcnemar(y, loss_a, loss_b, method="exact").p_value == pytest.approx(exact.pvalue)
+
+
+def literal_curve(loss_a: np.ndarray, loss_b: np.ndarray, forgetting) -> np.ndarray:
+    """The statistic recomputed from all rows at every row."""
+    values = []
+    for t in range(1, len(loss_a) + 1):
+        weight = np.ones(t)
+        if isinstance(forgetting, SlidingWindow):
+            weight[: max(0, t - forgetting.window_size)] = 0
+        if isinstance(forgetting, FadingFactor):
+            weight = forgetting.fading_factor ** np.arange(t - 1.0, -1, -1)
+        a = np.sum(weight * ((loss_a[:t] == 1) & (loss_b[:t] == 0)))
+        b = np.sum(weight * ((loss_a[:t] == 0) & (loss_b[:t] == 1)))
+        values.append(np.sign(a - b) * (a - b) ** 2 / (a + b) if a + b > 0 else 0.0)
+    return np.array(values)
+
+
+@pytest.mark.parametrize("forgetting", MECHANISMS, ids=lambda f: f.name)
+def test_running_equals_definition(forgetting) -> None:
+    loss_a, loss_b = random_losses(1, 200)
+    curve = RunningMcNemar(forgetting, record_every=1).update(loss_a, loss_b).result()
+    np.testing.assert_allclose(
+        curve.statistics, literal_curve(loss_a, loss_b, forgetting), rtol=1e-9, atol=1e-12
+    )
+    np.testing.assert_allclose(curve.p_values, scipy_stats.chi2.sf(np.abs(curve.statistics), 1))
+
+
+def test_end_of_the_curve_is_the_final_test() -> None:
+    loss_a, loss_b = random_losses(2, 3000)
+    y = np.zeros(3000)
+    curve, final = mcnemar_curve(y, loss_a, loss_b), mcnemar(y, loss_a, loss_b)
+    assert (curve.statistic, curve.p_value) == (final.statistic, final.p_value)
+    assert (curve.better, curve.significant) == (final.better, final.significant)
+    recent = mcnemar_curve(y, loss_a, loss_b, forgetting="window:100")
+    assert recent.statistic == mcnemar(y[-100:], loss_a[-100:], loss_b[-100:]).statistic
+
+
+@settings(max_examples=40)
+@given(seeds, st.integers(1, 3000), st.sampled_from(MECHANISMS), st.booleans())
+def test_blocks_and_saving_change_nothing(seed: int, n_rows: int, forgetting, save: bool) -> None:
+    loss_a, loss_b = random_losses(seed, n_rows)
+    expected = RunningMcNemar(forgetting).update(loss_a, loss_b).result()
+    running = RunningMcNemar(forgetting)
+    for block in random_blocks(seed, n_rows):
+        running.update(loss_a[block], loss_b[block])
+        if save:
+            running = pickle.loads(pickle.dumps(running))
+    result = running.result()
+    np.testing.assert_array_equal(result.rows, expected.rows)
+    np.testing.assert_array_equal(result.statistics, expected.statistics)
+    np.testing.assert_array_equal(result.p_values, expected.p_values)
+
+
+@pytest.mark.parametrize("forgetting", MECHANISMS, ids=lambda f: f.name)
+def test_a_model_never_differs_from_itself(forgetting) -> None:
+    answers = np.random.default_rng(0).integers(0, 3, 500)
+    y = np.random.default_rng(1).integers(0, 3, 500)
+    curve = mcnemar_curve(y, answers, answers, forgetting=forgetting, names=("m", "m"))
+    assert np.all(curve.statistics == 0)
+    assert np.all(curve.p_values == 1)
+    for method in ("chi2", "exact"):
+        result = mcnemar(y, answers, answers, method=method)
+        assert (result.statistic, result.p_value, result.better) == (0, 1, None)
+
+
+def test_fading_statistic_of_equal_models_is_a_fraction_of_chi2() -> None:
+    # What the notes say: 1 / (1 + fading_factor) on average, so the thresholds are conservative.
+    rng = np.random.default_rng(0)
+    loss_a = rng.integers(0, 2, 200_000)
+    curve = RunningMcNemar("fading:0.99").update(loss_a, 1 - loss_a).result()
+    assert np.mean(np.abs(curve.statistics[100:])) == pytest.approx(1 / 1.99, rel=0.1)
+
+
+def test_single_rows_and_booleans() -> None:
+    running = RunningMcNemar()
+    running.update(True, False).update(np.array([False]), np.array([True])).update(1, 0)
+    assert running.result().only_a_wrong.tolist() == [1, 1, 2]
+
+
+def test_statements() -> None:
+    loss_a, loss_b = random_losses(0, 500)
+    y = np.zeros(500)
+    final = mcnemar(y, loss_a, loss_b, names=("sgd", "bayes"))
+    curve = mcnemar_curve(y, loss_a, loss_b, forgetting="window:100", names=("sgd", "bayes"))
+    for result in (final, curve):
+        statement = str(result).replace("\n", " ")
+        for part in ("sgd", "bayes", "500 rows", "alpha = 0.05", "signed M", "not there"):
+            assert part in statement
+        assert "signed M" in repr(result)
+    assert "window:100" in str(curve).replace("\n", " ")
+
+
+def test_frame() -> None:
+    pytest.importorskip("pandas")
+    curve = mcnemar_curve([1, 1, 1], [0, 1, 0], [1, 1, 1])
+    frame = curve.to_frame()
+    assert list(frame.columns) == ["n_rows", "only_a_wrong", "only_b_wrong", "statistic", "p_value"]
+    assert frame["n_rows"].tolist() == [1, 2, 3]
+
+
+def test_bad_input() -> None:
+    with pytest.raises(ValueError, match=r"equal length. Got shapes .*\(2,\).*\(3,\)"):
+        mcnemar([1, 2, 3], [1, 2], [1, 2, 3])
+    with pytest.raises(ValueError, match=r"y_true\[1\] is NaN"):
+        mcnemar([1, np.nan], [1, 2], [1, 2])
+    with pytest.raises(ValueError, match=r"a\[0\] is NaN"):
+        mcnemar(["x"], np.array([np.nan], dtype=object), ["x"])
+    with pytest.raises(ValueError, match=r"'chi2' or 'exact'. Got 'fisher'"):
+        mcnemar([1], [1], [1], method="fisher")
+    with pytest.raises(ValueError, match=r"loss_b\[1\] is 0.5; McNemar's test needs 0/1 losses"):
+        RunningMcNemar().update([0, 1], [1, 0.5])
+    with pytest.raises(ValueError, match="No rows were compared yet"):
+        RunningMcNemar().update([], []).result()
+    with pytest.raises(ValueError, match=r"Got shapes \(2,\) and \(1,\)"):
+        RunningMcNemar().update([0, 1], [1])
+
+
+def test_a_refused_block_leaves_no_trace() -> None:
+    running = RunningMcNemar().update([1, 0], [0, 0])
+    with pytest.raises(ValueError, match="0/1 losses"):
+        running.update([1, 1], [0, 7])
+    assert running.result().n_rows == 2
+    assert running.update([1], [0]).result().statistics.tolist() == [1, 1, 2]

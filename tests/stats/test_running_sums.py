@@ -1,0 +1,129 @@
+"""Running sums, and which rows of a curve are kept."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
+from skstream.stats import RunningMcNemar, RunningQStatistic
+from skstream.stats._recorder import MOST_CHECKPOINTS, CurveRecorder
+from skstream.stats._running_sums import RunningSum, make_running_sum
+from tests.stats._streams import random_blocks, seeds
+
+mechanisms = st.one_of(
+    st.just(Cumulative()),
+    st.integers(1, 40).map(SlidingWindow),
+    st.floats(0.5, 1.0).map(FadingFactor),
+)
+
+
+def literal_sums(values: np.ndarray, forgetting) -> list[float]:
+    """The definition, recomputed from all rows at every row."""
+    sums = []
+    for t in range(1, len(values) + 1):
+        past = values[:t]
+        if isinstance(forgetting, SlidingWindow):
+            past = past[-forgetting.window_size :]
+        if isinstance(forgetting, FadingFactor):
+            past = past * forgetting.fading_factor ** np.arange(t - 1, -1, -1)
+        sums.append(float(np.sum(past)))
+    return sums
+
+
+def in_blocks(running: RunningSum, values: np.ndarray, seed: int) -> np.ndarray:
+    return np.concatenate([running.update(values[b]) for b in random_blocks(seed, len(values))])
+
+
+@settings(max_examples=50)
+@given(mechanisms, seeds, st.integers(1, 150))
+def test_sums_by_definition_and_in_any_blocks(forgetting, seed: int, n_rows: int) -> None:
+    values = np.random.default_rng(seed).random(n_rows)
+    at_once = make_running_sum(forgetting).update(values)
+    np.testing.assert_allclose(at_once, literal_sums(values, forgetting), rtol=1e-12)
+    np.testing.assert_array_equal(in_blocks(make_running_sum(forgetting), values, seed), at_once)
+
+
+@settings(max_examples=25)
+@given(mechanisms, seeds, st.integers(2, 150))
+def test_sums_go_on_after_saving(forgetting, seed: int, n_rows: int) -> None:
+    values = np.random.default_rng(seed).random(n_rows)
+    running = make_running_sum(forgetting)
+    head = running.update(values[: n_rows // 2])
+    running = pickle.loads(pickle.dumps(running))
+    tail = running.update(values[n_rows // 2 :])
+    expected = make_running_sum(forgetting).update(values)
+    np.testing.assert_array_equal(np.concatenate([head, tail]), expected)
+
+
+def test_a_window_of_zeros_sums_to_exactly_zero() -> None:
+    # Adding the newest value and subtracting the oldest leaves a rest, and log(rest / 0) is inf.
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.random(100_000) * 1e6, np.zeros(50), rng.random(100)])
+    sums = make_running_sum(SlidingWindow(50)).update(values)
+    assert sums[100_049] == 0.0
+    assert sums[-1] == pytest.approx(np.sum(values[-50:]), rel=1e-14)
+    subtracting = np.cumsum(values - np.concatenate([np.zeros(50), values[:-50]]))
+    assert subtracting[100_049] != 0.0
+
+
+@pytest.mark.parametrize("make", [RunningMcNemar, RunningQStatistic])
+def test_adaptive_window_is_an_error(make) -> None:
+    for spelling in ("adwin", AdaptiveWindow()):
+        with pytest.raises(ValueError, match="not defined under AdaptiveWindow"):
+            make(spelling)
+
+
+@pytest.mark.parametrize("make", [RunningMcNemar, RunningQStatistic])
+def test_one_mechanism_at_a_time(make) -> None:
+    with pytest.raises(ValueError, match=r"one forgetting mechanism at a time. Got 2"):
+        make(["cumulative", "window:10"])
+
+
+def recorded(n_rows: int, record_every: int | None, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    recorder = CurveRecorder(record_every)
+    values = np.arange(1.0, n_rows + 1)
+    for block in random_blocks(seed, n_rows):
+        recorder.record(values[block], -values[block])
+    return recorder.curve()
+
+
+@settings(max_examples=40)
+@given(seeds, st.integers(1, 9000), st.sampled_from([None, 1, 7, 200, 10**6]))
+def test_checkpoints_are_multiples_and_the_last_row(
+    seed: int, n_rows: int, record_every: int | None
+) -> None:
+    rows, values = recorded(n_rows, record_every, seed)
+    np.testing.assert_array_equal(values, np.column_stack([rows, -rows]))
+    assert rows[-1] == n_rows
+    interval = record_every
+    if record_every is None:
+        assert len(rows) <= MOST_CHECKPOINTS
+        interval = 1
+        while n_rows // interval > MOST_CHECKPOINTS - 1:
+            interval *= 2
+    expected = sorted({*range(interval, n_rows + 1, interval), n_rows})
+    np.testing.assert_array_equal(rows, expected)
+
+
+def test_the_last_partial_interval_is_not_lost() -> None:
+    rows, _ = recorded(2500, 200, seed=0)
+    assert rows.tolist() == [*range(200, 2401, 200), 2500]
+
+
+def test_asking_for_the_curve_changes_nothing() -> None:
+    recorder = CurveRecorder(3)
+    for t in range(1, 11):
+        recorder.record(np.array([float(t)]))
+        rows, values = recorder.curve()
+        assert rows.tolist() == sorted({*range(3, t + 1, 3), t})
+        values[:] = -1  # the caller's copy
+    assert recorder.curve()[1].ravel().tolist() == [3, 6, 9, 10]
+
+
+@pytest.mark.parametrize("record_every", [0, -1, 2.5])
+def test_bad_interval(record_every) -> None:
+    with pytest.raises(ValueError, match="record_every must be a positive integer or None"):
+        CurveRecorder(record_every)
