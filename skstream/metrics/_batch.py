@@ -1,0 +1,125 @@
+"""Batch functions are the running measures over one finished piece of a stream."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from skstream.forgetting import Cumulative
+from skstream.metrics._columns import NOTHING, Array, Floats
+from skstream.metrics._registry import Measure
+from skstream.metrics._running import RunningMeasures
+from skstream.utils._labels import as_labels, encode_labels, find_classes
+
+_WHY = "its baseline makes no error on these rows, or there is none"
+
+
+def classification_values(
+    measures: Sequence[Measure],
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    sample_weight: ArrayLike | None,
+    past: ArrayLike | None = None,
+) -> list[float]:
+    """Values of measures on labels and answers, after some labels of the past."""
+    earlier = np.empty(0, dtype=np.int64) if past is None else as_labels(past)
+    given = {"y_true": as_labels(y_true), "y_pred": as_labels(y_pred), "past": earlier}
+    check_consistent_length(given["y_true"], given["y_pred"], sample_weight)
+    classes = _all_classes(given)
+    codes = {name: _codes(name, labels, classes) for name, labels in given.items()}
+    n_past = len(codes["past"])
+    y = np.concatenate((codes["past"], codes["y_true"]))
+    p = np.concatenate((np.full(n_past, NOTHING), codes["y_pred"]))
+    return _values(measures, y, p, _weights(sample_weight, n_past), classes)
+
+
+def regression_values(
+    measures: Sequence[Measure],
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    sample_weight: ArrayLike | None,
+    past: float | None = None,
+) -> list[float]:
+    """Values of measures on targets and answers, after a target of the past."""
+    check_consistent_length(y_true, y_pred, sample_weight)
+    earlier = [] if past is None else [past]
+    y = np.concatenate((earlier, _targets("y_true", y_true)))
+    p = np.concatenate((np.full(len(earlier), np.nan), _targets("y_pred", y_pred)))
+    return _values(measures, y, p, _weights(sample_weight, len(earlier)), None)
+
+
+def _values(
+    measures: Sequence[Measure],
+    y: Array,
+    p: Array,
+    weight: Floats | None,
+    classes: Array | None,
+) -> list[float]:
+    running = RunningMeasures(
+        {measure.name: measure for measure in measures},
+        {"all": Cumulative()},
+        classes=classes,
+        record_every=len(y) + 1,
+    )
+    running.update(y, p, weight)
+    values = running.final()["all"]
+    undefined = [name for name, value in values.items() if np.isnan(value)]
+    if undefined:
+        warnings.warn(
+            f"{', '.join(undefined)} is undefined and set to NaN: {_WHY}.",
+            UndefinedMetricWarning,
+            stacklevel=4,
+        )
+    return list(values.values())
+
+
+def _all_classes(given: dict[str, Array]) -> Array:
+    found = {name: find_classes(labels) for name, labels in given.items() if len(labels)}
+    if not found:
+        raise ValueError("y_true and y_pred are empty: there is nothing to score.")
+    names = list(found)
+    text = [found[name].dtype.kind in "USOT" for name in names]
+    if len(set(text)) > 1:
+        raise ValueError(
+            f"{names[text.index(True)]} holds strings and {names[text.index(False)]} numbers. "
+            "Labels and answers must be of one type; convert them, for example with "
+            "astype(str)."
+        )
+    return find_classes(np.concatenate(list(found.values())))
+
+
+def _codes(name: str, labels: Array, classes: Array) -> Array:
+    codes = encode_labels(labels, classes)
+    if len(codes) and codes.min() == NOTHING:
+        row = int(codes.argmin())
+        raise ValueError(f"{name}[{row}] is {labels[row]!r}: a label is missing. Drop the row.")
+    return codes
+
+
+def _targets(name: str, targets: ArrayLike) -> Floats:
+    values: Floats = column_or_1d(targets).astype(np.float64)
+    if not np.isfinite(values).all():
+        row = int(np.isfinite(values).argmin())
+        raise ValueError(f"{name}[{row}] is {values[row]}. Drop the row or clip the number.")
+    return values
+
+
+def _weights(sample_weight: ArrayLike | None, n_past: int) -> Floats | None:
+    if sample_weight is None:
+        return None
+    return np.concatenate((np.ones(n_past), column_or_1d(sample_weight)))
+
+
+def one_value(
+    measure: Measure,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    sample_weight: ArrayLike | None,
+    past: Any = None,
+) -> float:
+    """Value of one measure of classification."""
+    return classification_values([measure], y_true, y_pred, sample_weight, past)[0]

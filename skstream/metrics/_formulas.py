@@ -1,0 +1,230 @@
+"""Measures as formulas over sums of elementary series.
+
+Every kappa is one minus a ratio of errors, so that the denominators of its two means cancel: a
+model with the baseline's very errors gets exactly 0, and a nearly perfect baseline costs no
+digits.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from skstream.metrics._columns import Floats
+from skstream.metrics._sums import SumsByKind
+
+# A sum below this part of its scale is as good as forgotten: one row of weight 1e-16 among rows
+# of weight 1 does not make a baseline fallible.
+NEGLIGIBLE = 1e-16
+# The spread of the targets is a difference; below this part of its terms it is rounding.
+_SPREAD_LOST = 1e-13
+
+
+class Sums:
+    """Sums of elementary series at some checkpoints; results that measures share are kept.
+
+    Parameters
+    ----------
+    by_kind : dict of str to ndarray
+        Shape (n_checkpoints,), or (n_classes, n_checkpoints) for series of every class.
+    """
+
+    def __init__(self, by_kind: SumsByKind) -> None:
+        self._by_kind = by_kind
+        self._values: dict[Callable[[Sums], Floats], Floats] = {}
+
+    def __getitem__(self, kind: str) -> Floats:
+        return self._by_kind[kind]
+
+    def value(self, formula: "Formula") -> Floats:
+        """Result of a formula, worked out once. Not to be written into."""
+        if formula not in self._values:
+            self._values[formula] = formula(self)
+        return self._values[formula]
+
+
+Formula: TypeAlias = Callable[[Sums], Floats]
+
+
+def _ratio(numerator: Floats, denominator: Floats, scale: Floats | float = 0.0) -> Floats:
+    """Quotient; NaN where the denominator is negligible beside the scale, never infinite."""
+    with np.errstate(all="ignore"):
+        quotient = numerator / denominator
+    undefined = denominator <= scale * NEGLIGIBLE
+    if undefined.any():
+        quotient[undefined] = np.nan
+    return quotient
+
+
+def _finite(values: Floats) -> Floats:
+    """Replace what overflowed by NaN."""
+    values[np.isinf(values)] = np.nan
+    return values
+
+
+def accuracy(sums: Sums) -> Floats:
+    rows = sums["rows"]
+    return _ratio(rows - sums["wrong"], rows)
+
+
+def error(sums: Sums) -> Floats:
+    return _ratio(sums["wrong"], sums["rows"])
+
+
+def _disagreement(first: Floats, second: Floats) -> Floats:
+    """Sum of ``first[c] * second[d]`` over all c != d; no subtraction, so no lost digits."""
+    n_classes = len(first)
+    if n_classes == 2:
+        total = first[0] * second[1]
+        total += first[1] * second[0]
+        return total
+    total = np.zeros(first.shape[1])
+    for order in (range(n_classes), range(n_classes - 1, -1, -1)):
+        passed = np.zeros(first.shape[1])
+        for code in order:
+            total += second[code] * passed
+            passed += first[code]
+    return total
+
+
+def chance_disagreement(sums: Sums) -> Floats:
+    """One minus the accuracy of chance, times the square of the number of rows."""
+    return _disagreement(sums["label"], sums["answer"])
+
+
+def kappa(sums: Sums) -> Floats:
+    rows = sums["rows"]
+    return 1.0 - _ratio(sums["wrong"] * rows, sums.value(chance_disagreement), rows * rows)
+
+
+def kappa_se(sums: Sums) -> Floats:
+    rows, wrong = sums["rows"], sums["wrong"]
+    deviation = np.sqrt(_ratio(np.maximum(rows - wrong, 0.0) * wrong, rows**3))
+    squared = rows * rows
+    return deviation * _ratio(squared, sums.value(chance_disagreement), squared)
+
+
+def kappa_z(sums: Sums) -> Floats:
+    rows = sums["rows"]
+    agreement = (sums["label"] * sums["answer"]).sum(axis=0)
+    odds = _ratio(sums.value(chance_disagreement), agreement, rows * rows)
+    return sums.value(kappa) * np.sqrt(rows * odds)
+
+
+def kappa_m(sums: Sums) -> Floats:
+    return 1.0 - _ratio(sums["wrong_beside_majority"], sums["majority_wrong"], sums["rows"])
+
+
+def kappa_m_inclusive(sums: Sums) -> Floats:
+    return 1.0 - _ratio(sums["wrong"], sums["inclusive_wrong"], sums["rows"])
+
+
+def kappa_m_hindsight(sums: Sums) -> Floats:
+    label = sums["label"]
+    # Added up rather than subtracted from the rows: exactly 0 where there is one class alone.
+    majority = label.argmax(axis=0)
+    others = np.where(np.arange(len(label))[:, None] == majority, 0.0, label).sum(axis=0)
+    return 1.0 - _ratio(sums["wrong"], others, sums["rows"])
+
+
+def kappa_temporal(sums: Sums) -> Floats:
+    return 1.0 - _ratio(sums["wrong_beside_persistent"], sums["persistent_wrong"], sums["rows"])
+
+
+def kappa_plus(sums: Sums) -> Floats:
+    product = np.maximum(sums.value(kappa), 0.0)
+    product *= np.maximum(sums.value(kappa_temporal), 0.0)
+    return np.sqrt(product, out=product)
+
+
+def _class_accuracies(sums: Sums) -> Floats:
+    """Accuracy on every class; NaN for a class that is not among the labels."""
+    return _ratio(sums["hit"], sums["label"], sums["rows"])
+
+
+def _mean_over_seen(values: Floats) -> Floats:
+    """Mean over the classes whose value is defined; NaN where there is none."""
+    defined = ~np.isnan(values)
+    return _ratio(np.where(defined, values, 0.0).sum(axis=0), defined.sum(axis=0, dtype=float))
+
+
+def arithmetic_accuracy(sums: Sums) -> Floats:
+    return _mean_over_seen(sums.value(_class_accuracies))
+
+
+def geometric_accuracy(sums: Sums) -> Floats:
+    with np.errstate(divide="ignore"):
+        logarithms = np.log(np.maximum(sums.value(_class_accuracies), 0.0))
+    return np.exp(_mean_over_seen(logarithms))
+
+
+def harmonic_accuracy(sums: Sums) -> Floats:
+    with np.errstate(divide="ignore"):
+        return 1.0 / _mean_over_seen(1.0 / np.maximum(sums.value(_class_accuracies), 0.0))
+
+
+def class_f1(sums: Sums) -> Floats:
+    """F1 of every class; NaN for a class that is neither among the labels nor the answers."""
+    return _ratio(2.0 * sums["hit"], sums["label"] + sums["answer"], sums["rows"])
+
+
+def class_precision(sums: Sums) -> Floats:
+    """Precision of every class; NaN for a class that was never the answer."""
+    return _ratio(sums["hit"], sums["answer"], sums["rows"])
+
+
+def class_recall(sums: Sums) -> Floats:
+    """Recall of every class; NaN for a class that is not among the labels."""
+    return sums.value(_class_accuracies)
+
+
+def of_class(sums: Sums, formula: Formula, code: int) -> Floats:
+    """One class's value of a measure that every class has."""
+    return sums.value(formula)[code].copy()
+
+
+def macro(sums: Sums, formula: Formula) -> Floats:
+    """Mean over the classes among the labels or the answers, 0 where a class has no value."""
+    seen = ~np.isnan(sums.value(class_f1))
+    values = sums.value(formula)
+    return _mean_over_seen(np.where(seen & np.isnan(values), 0.0, values))
+
+
+def mcc(sums: Sums) -> Floats:
+    rows, wrong = sums["rows"], sums["wrong"]
+    covariance = sums.value(chance_disagreement) - rows * wrong
+    spreads = [_disagreement(sums[kind], sums[kind]) for kind in ("label", "answer")]
+    product = np.sqrt(spreads[0]) * np.sqrt(spreads[1])
+    correlation = _ratio(covariance, product, rows * rows)
+    correlation[np.isnan(correlation) & (rows > 0.0)] = 0.0
+    return np.clip(correlation, -1.0, 1.0, out=correlation)
+
+
+def cmd(sums: Sums) -> Floats:
+    label, hit = sums["label"], sums["hit"]
+    determinant = hit[0] * hit[1] - (label[0] - hit[0]) * (label[1] - hit[1])
+    return np.where(sums["rows"] > 0.0, determinant, np.nan)
+
+
+def mae(sums: Sums) -> Floats:
+    return _ratio(sums["absolute_error"], sums["rows"])
+
+
+def mse(sums: Sums) -> Floats:
+    return _ratio(sums["squared_error"], sums["rows"])
+
+
+def rmse(sums: Sums) -> Floats:
+    return np.sqrt(sums.value(mse))
+
+
+def r2(sums: Sums) -> Floats:
+    squares = sums["target_squared"]
+    with np.errstate(all="ignore"):
+        spread = squares - sums["target"] ** 2 / sums["rows"]
+    spread[~(spread > _SPREAD_LOST * squares)] = 0.0
+    return _finite(1.0 - _ratio(sums["squared_error"], spread))
+
+
+def persistent_skill(sums: Sums) -> Floats:
+    return _finite(1.0 - _ratio(sums["error_beside_persistent"], sums["persistent_error"]))

@@ -1,0 +1,172 @@
+"""Rows of the stream, checked on arrival, and those that wait for a block to fill."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skstream.metrics._columns import NOTHING, Array, Floats
+
+#: Stands for "the label before it" where the caller named no previous label.
+NOT_GIVEN = -2
+NOT_GIVEN_TARGET = np.inf
+
+
+class Rows:
+    """Consecutive rows of the stream.
+
+    Parameters
+    ----------
+    y, p : ndarray of shape (n,)
+        Codes, `NOTHING` for none; or targets, NaN for none.
+    weight : ndarray of shape (n,), or None
+        Scoring weights; None where all are 1.
+    previous : ndarray of shape (n,), or None
+        Answers of the persistent baseline; None where they are the labels before.
+    """
+
+    __slots__ = ("p", "previous", "weight", "y")
+
+    def __init__(
+        self, y: Array, p: Array, weight: Floats | None = None, previous: Array | None = None
+    ) -> None:
+        self.y = y
+        self.p = p
+        self.weight = weight
+        self.previous = previous
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __getitem__(self, rows: slice) -> "Rows":
+        arrays = (self.y, self.p, self.weight, self.previous)
+        return Rows(*(None if a is None else a[rows] for a in arrays))
+
+    @classmethod
+    def checked(
+        cls,
+        y: ArrayLike,
+        p: ArrayLike,
+        weight: ArrayLike | None,
+        previous: ArrayLike | None,
+        classes: Array | None,
+        first_row: int,
+    ) -> Self:
+        """Rows from a caller; errors name the parameter, the row and what came."""
+        labels = np.asarray(y)
+        if labels.ndim != 1:
+            raise ValueError(f"y must be one-dimensional. Got shape {labels.shape} instead.")
+        columns = {"y": labels, "p": np.asarray(p)}
+        if previous is not None:
+            columns["previous"] = np.asarray(previous)
+        weights = None if weight is None else np.asarray(weight, dtype=np.float64)
+        for name, column in [*columns.items(), ("weight", weights)]:
+            if column is not None and column.shape != labels.shape:
+                raise ValueError(
+                    f"{name} must have the shape of y, {labels.shape}. Got {column.shape} instead."
+                )
+        if weights is not None:
+            _check_weights(weights, first_row)
+        checked = {
+            name: _as_targets(name, column, first_row)
+            if classes is None
+            else _as_codes(name, column, len(classes), first_row)
+            for name, column in columns.items()
+        }
+        return cls(checked["y"], checked["p"], weights, checked.get("previous"))
+
+
+def code_dtype(n_classes: int) -> np.dtype[Any]:
+    """Smallest type that holds all codes and the marks below zero."""
+    return np.min_scalar_type(-n_classes - 2)
+
+
+def _as_codes(name: str, column: Array, n_classes: int, first_row: int) -> Array:
+    if column.dtype.kind not in "iu" and len(column):
+        raise ValueError(
+            f"{name} must hold integer codes of the classes. Got dtype {column.dtype} instead; "
+            "encode labels with numpy.searchsorted(classes, labels)."
+        )
+    if len(column) and (column.min() < NOTHING or column.max() >= n_classes):
+        row = int(np.flatnonzero((column < NOTHING) | (column >= n_classes))[0])
+        raise ValueError(
+            f"{name}[{row}] (row {first_row + row} of the stream) is {column[row]}. Codes of "
+            f"{n_classes} classes are -1 (none) to {n_classes - 1}."
+        )
+    return column.astype(code_dtype(n_classes), copy=False)
+
+
+def _as_targets(name: str, column: Array, first_row: int) -> Floats:
+    targets = column.astype(np.float64, copy=False)
+    if np.isinf(targets).any():
+        row = int(np.flatnonzero(np.isinf(targets))[0])
+        raise ValueError(
+            f"{name}[{row}] (row {first_row + row} of the stream) is infinite. Clip targets and "
+            "answers to finite numbers; use NaN for none."
+        )
+    return targets
+
+
+def _check_weights(weights: Floats, first_row: int) -> None:
+    valid = (weights >= 0.0) & (weights < np.inf)
+    if not valid.all():
+        row = int(valid.argmin())
+        raise ValueError(
+            f"weight[{row}] (row {first_row + row} of the stream) is {weights[row]}. Weights "
+            "must be finite and not negative; 0 leaves a row out."
+        )
+
+
+class Waiting:
+    """Rows that wait for a block to fill.
+
+    Parameters
+    ----------
+    size : int
+        Rows in a block.
+    n_classes : int or None
+        Number of classes; None for regression.
+    """
+
+    def __init__(self, size: int, n_classes: int | None) -> None:
+        dtype = np.dtype(np.float64) if n_classes is None else code_dtype(n_classes)
+        self.not_given = NOT_GIVEN_TARGET if n_classes is None else NOT_GIVEN
+        self.n = 0
+        self._y = np.empty(size, dtype)
+        self._p = np.empty(size, dtype)
+        self._weight = np.empty(size)
+        self._previous = np.empty(size, dtype)
+        self._has_weight = False
+        self._has_previous = False
+
+    def append(self, rows: Rows) -> None:
+        """Add rows, for which there must be room."""
+        here = slice(self.n, self.n + len(rows))
+        self._y[here] = rows.y
+        self._p[here] = rows.p
+        # What only some of the rows bring is filled up for the others.
+        if rows.weight is not None and not self._has_weight:
+            self._weight[: self.n] = 1.0
+            self._has_weight = True
+        if self._has_weight:
+            self._weight[here] = 1.0 if rows.weight is None else rows.weight
+        if rows.previous is not None and not self._has_previous:
+            self._previous[: self.n] = self.not_given
+            self._has_previous = True
+        if self._has_previous:
+            self._previous[here] = self.not_given if rows.previous is None else rows.previous
+        self.n += len(rows)
+
+    def rows(self) -> Rows:
+        """The rows that wait (views)."""
+        return Rows(
+            self._y[: self.n],
+            self._p[: self.n],
+            self._weight[: self.n] if self._has_weight else None,
+            self._previous[: self.n] if self._has_previous else None,
+        )
+
+    def clear(self) -> None:
+        """Let the rows go."""
+        self.n = 0
+        self._has_weight = self._has_previous = False

@@ -1,0 +1,286 @@
+"""Measures of a stream as it goes by."""
+
+from collections.abc import Mapping
+from math import ceil, log2
+from numbers import Integral
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, SlidingWindow
+from skstream.metrics._checkpoints import Curves, Recorder
+from skstream.metrics._columns import Array
+from skstream.metrics._registry import Measure
+from skstream.metrics._rows import Rows, Waiting
+from skstream.metrics._scores import Scores
+from skstream.metrics._user import takes_weights
+
+# Rows wait until so many are there, so that the arithmetic does not depend on how the stream was
+# cut, and calls with a single row stay cheap. A few arrays of this length fit the cache.
+_BLOCK = 8192
+
+
+class RunningMeasures:
+    """Any measures under any forgetting, over a stream that arrives in pieces of any size.
+
+    Parameters
+    ----------
+    metrics : dict of str to Measure
+        From `resolve_metrics`.
+    forgetting : dict of str to Forgetting
+        From `skstream.forgetting.as_forgetting`.
+    classes : ndarray of shape (n_classes,), or None
+        Sorted labels; labels and answers are codes, positions in it. None for regression.
+    record_every : int, default=None
+        Checkpoints are taken at its multiples and at the last row. None: at most 1,024 of
+        them, at the multiples of a power of two that grows with the stream.
+    bounded : bool, default=True
+        Whether the stream ends and its rows may be kept. False refuses functions of the user
+        that would need all of them.
+
+    Raises
+    ------
+    ValueError
+        If `record_every` is not a positive integer or None; if a forgetting does not suit a
+        measure; if a user's function needs rows that may not be kept.
+
+    See Also
+    --------
+    resolve_metrics : Names, functions and partials to measures.
+
+    Notes
+    -----
+    A row is scored if it has a label, an answer and a positive weight. A row that was not asked
+    (code -1; in regression NaN) is not, but is the past of every baseline. A row without a label
+    or with weight 0 counts as a row of the stream and as nothing else.
+
+    In a kappa the accuracy and the baseline run over the same rows: a row before which no label
+    was known is left out of both.
+
+    Memory does not grow with the stream, but for the curves (with `record_every`) and, with
+    functions of the user, the rows that the forgetting remembers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.forgetting import as_forgetting
+    >>> from skstream.metrics import RunningMeasures, resolve_metrics
+    >>> classes = np.array(["DOWN", "UP"])
+    >>> running = RunningMeasures(
+    ...     resolve_metrics(["accuracy", "kappa_temporal"], classes=classes),
+    ...     as_forgetting("window:1000"),
+    ...     classes=classes,
+    ... )
+    >>> running.update([0, 0, 1, 1], [-1, 0, 0, 0])  # the first row was not asked
+    >>> running.final()
+    {'window:1000': {'accuracy': 0.33..., 'kappa_temporal': -1.0}}
+    >>> running.curves().n_rows
+    array([1, 2, 3, 4])
+    """
+
+    def __init__(
+        self,
+        metrics: Mapping[str, Measure],
+        forgetting: Mapping[str, Forgetting],
+        *,
+        classes: ArrayLike | None,
+        record_every: int | None = None,
+        bounded: bool = True,
+    ) -> None:
+        if record_every is not None and (
+            not isinstance(record_every, Integral)
+            or isinstance(record_every, bool)
+            or record_every < 1
+        ):
+            raise ValueError(
+                "The 'record_every' parameter of RunningMeasures must be an int in the range "
+                f"[1, inf) or None. Got {record_every!r} instead."
+            )
+        self.metrics = dict(metrics)
+        self.forgetting = dict(forgetting)
+        self.classes = None if classes is None else np.asarray(classes)
+        self.record_every = record_every
+        _check_together(self.metrics, self.forgetting, self.classes, bounded)
+        self._scores = Scores(self.metrics, self.forgetting, self.classes)
+        self._recorder = Recorder(record_every, list(self.forgetting), list(self.metrics))
+        sizes = [f.window_size for f in forgetting.values() if isinstance(f, SlidingWindow)]
+        # Long windows want long blocks: the window is gone through once per block.
+        self._block = max([_BLOCK, *(1 << ceil(log2(size)) - 1 for size in sizes if size > 1)])
+        n_classes = None if self.classes is None else len(self.classes)
+        self._waiting = Waiting(self._block, n_classes)
+        self._n_processed = 0
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the stream read so far."""
+        return self._n_processed + self._waiting.n
+
+    def update(
+        self,
+        y: ArrayLike,
+        p: ArrayLike,
+        weight: ArrayLike | None = None,
+        previous: ArrayLike | None = None,
+    ) -> None:
+        """Read the next rows of the stream, in order.
+
+        Parameters
+        ----------
+        y : array-like of shape (n,)
+            Codes of the labels, -1 where there is none. Regression: targets, NaN for none.
+        p : array-like of shape (n,)
+            Codes of the answers, -1 where the row was not asked. Regression: NaN.
+        weight : array-like of shape (n,), default=None
+            Scoring weights, not negative. None: all 1.
+        previous : array-like of shape (n,), default=None
+            Code (or target) that the persistent baseline answers to each row, -1 (NaN) for
+            none. None: the label of the row before.
+
+        Raises
+        ------
+        ValueError
+            If the lengths differ, a code is not among the classes, or a weight is negative or
+            not finite.
+        """
+        rows = Rows.checked(y, p, weight, previous, self.classes, self.n_rows)
+        start, n = 0, len(rows)
+        while start < n:
+            if self._waiting.n == 0 and n - start >= self._block:
+                self._process(rows[start : start + self._block])
+                start += self._block
+            else:
+                stop = min(n, start + self._block - self._waiting.n)
+                self._waiting.append(rows[start:stop])
+                start = stop
+                if self._waiting.n == self._block:
+                    self._process_waiting()
+
+    def _process(self, rows: Rows) -> None:
+        first, last = self._n_processed, self._n_processed + len(rows)
+        self._recorder.thin(last)
+        due = self._recorder.due(first, last)
+        self._recorder.record(due, self._scores.advance(rows, due - first, due))
+        self._n_processed = last
+
+    def _process_waiting(self) -> None:
+        if self._waiting.n:
+            self._process(self._waiting.rows())
+            self._waiting.clear()
+
+    def curves(self) -> Curves:
+        """Measures at the checkpoints so far; the last row read is always one.
+
+        Returns
+        -------
+        Curves
+            Nothing changes, and updating can go on.
+        """
+        first, last = self._n_processed, self.n_rows
+        due = self._recorder.due(first, last)
+        recorded = int(due[-1]) if len(due) else self._recorder.last
+        if last > recorded:
+            due = np.append(due, last)
+        values = self._scores.copy().advance(self._waiting.rows(), due - first, due)
+        return self._recorder.curves(due, values, last)
+
+    def final(self) -> dict[str, dict[str, float]]:
+        """Measures after the last row read.
+
+        Returns
+        -------
+        dict of str to dict of str to float
+            ``values[forgetting][metric]``; NaN where it is undefined. Nothing changes.
+        """
+        last = np.array([self.n_rows])
+        values = self._scores.copy().advance(self._waiting.rows(), last - self._n_processed, last)
+        return {
+            forgetting: {metric: float(array[0]) for metric, array in by_metric.items()}
+            for forgetting, by_metric in values.items()
+        }
+
+    def merge(self, other: Self) -> Self:
+        """Append what another object read after this one, as if this one had read it.
+
+        Parameters
+        ----------
+        other : RunningMeasures
+            The same measures and forgetting over the rows that followed. Stays as it is.
+
+        Returns
+        -------
+        RunningMeasures
+            This object. Its final values, and what it reads from now on, are those of one pass
+            over all rows. Its curves keep this part's checkpoints; the other part's, whose
+            values knew nothing of this part, are left out.
+
+        Raises
+        ------
+        ValueError
+            If the other object measures something else, or if a measure or a forgetting
+            cannot be merged: kappa_m and kappa_temporal look across the seam, and ADWIN's
+            window depends on the order of all losses.
+        """
+        _check_mergeable(self, other)
+        self._process_waiting()
+        scores = other._scores.copy()
+        scores.advance(other._waiting.rows(), np.empty(0, dtype=np.intp), np.empty(0, dtype=int))
+        self._scores.merge(scores)
+        self._n_processed += other.n_rows
+        self._recorder.thin(self._n_processed)
+        return self
+
+
+def _check_together(
+    metrics: Mapping[str, Measure],
+    forgetting: Mapping[str, Forgetting],
+    classes: Array | None,
+    bounded: bool,
+) -> None:
+    """Refuse what cannot be had together."""
+    for name, mechanism in forgetting.items():
+        adaptive = isinstance(mechanism, AdaptiveWindow)
+        if adaptive and classes is None:
+            raise ValueError(
+                f"Forgetting {name!r} is an AdaptiveWindow, which follows the 0/1 loss of a "
+                "classifier and is not defined for regression. Use SlidingWindow or FadingFactor."
+            )
+        alpha = mechanism.fading_factor if isinstance(mechanism, FadingFactor) else None
+        forgets = isinstance(mechanism, SlidingWindow) or (alpha is not None and alpha < 1.0)
+        for metric, measure in metrics.items():
+            if measure.function is None:
+                continue
+            if not bounded and not forgets:
+                raise ValueError(
+                    f"Measure {metric!r} is a function, and under {mechanism} it needs rows of "
+                    "the whole stream, which are not kept. Keep the tape, or use "
+                    "SlidingWindow, FadingFactor below 1, or a named measure."
+                )
+            if alpha is not None and alpha < 1.0 and not takes_weights(measure.function):
+                raise ValueError(
+                    f"Measure {metric!r} has no sample_weight parameter, which {mechanism} "
+                    "needs. Give the function one, or use SlidingWindow."
+                )
+
+
+def _check_mergeable(first: RunningMeasures, second: RunningMeasures) -> None:
+    for name in ("metrics", "forgetting", "record_every"):
+        ours, theirs = getattr(first, name), getattr(second, name)
+        if ours != theirs:
+            raise ValueError(f"Cannot merge: {name} is {ours!r} here and {theirs!r} there.")
+    if not np.array_equal(np.atleast_1d(first.classes), np.atleast_1d(second.classes)):
+        raise ValueError(
+            f"Cannot merge: classes are {first.classes!r} here and {second.classes!r} there."
+        )
+    crossing = [name for name, measure in first.metrics.items() if not measure.mergeable]
+    if crossing:
+        raise ValueError(
+            f"Cannot merge {', '.join(crossing)}: their baselines look at the labels before each "
+            "row, across the seam of the two parts. Score the tape of both parts instead."
+        )
+    adaptive = [n for n, f in first.forgetting.items() if isinstance(f, AdaptiveWindow)]
+    if adaptive:
+        raise ValueError(
+            f"Cannot merge under {', '.join(adaptive)}: where ADWIN cuts its window depends on "
+            "all losses in their order. Score the tape of both parts instead."
+        )

@@ -1,0 +1,157 @@
+"""From rows of the stream to values of measures: which rows count, and what preceded them."""
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, SlidingWindow
+from skstream.metrics._adaptive_sums import AdaptiveSums
+from skstream.metrics._checkpoints import Values
+from skstream.metrics._columns import NEEDS_PREVIOUS, NOTHING, Array
+from skstream.metrics._formulas import Sums
+from skstream.metrics._registry import Measure
+from skstream.metrics._rows import NOT_GIVEN, NOT_GIVEN_TARGET, Rows
+from skstream.metrics._sums import (
+    CumulativeSums,
+    FadingSums,
+    Integers,
+    Labelled,
+    RunningSums,
+    SlidingSums,
+)
+from skstream.metrics._user import ScoredTape, call_at_checkpoints
+
+
+class Scores:
+    """The running state behind the measures of one model.
+
+    Parameters
+    ----------
+    metrics : mapping of str to Measure
+        What is measured.
+    forgetting : mapping of str to Forgetting
+        Over what.
+    classes : ndarray of shape (n_classes,), or None
+        Labels of the codes; None for regression.
+    """
+
+    def __init__(
+        self,
+        metrics: Mapping[str, Measure],
+        forgetting: Mapping[str, Forgetting],
+        classes: Array | None,
+    ) -> None:
+        self.metrics = metrics
+        self.classes = classes
+        kinds = frozenset().union(*(measure.needs for measure in metrics.values()))
+        n_classes = 0 if classes is None else len(classes)
+        self.sums = {name: make_sums(f, kinds, n_classes) for name, f in forgetting.items()}
+        self.needs_previous = not kinds.isdisjoint(NEEDS_PREVIOUS)
+        self.last_label: float = np.nan if classes is None else NOTHING
+        self.n_scored = 0
+        keeps_rows = any(measure.function for measure in metrics.values())
+        self.tape = ScoredTape() if keeps_rows else None
+
+    def advance(self, rows: Rows, places: Integers, n_rows: NDArray[np.int64]) -> Values:
+        """Read rows and return the measures after the first ``places[i]`` of them.
+
+        `n_rows` says how many rows of the stream that makes, for errors.
+        """
+        labelled, ends = self._labelled(rows, places)
+        sums = {name: s.advance(labelled, ends) for name, s in self.sums.items()}
+        if self.tape is not None:
+            scored = labelled.columns(None, None)
+            self.tape.append(scored.y, scored.p, scored.weight)
+        values = {name: self._values(name, Sums(s), ends, n_rows) for name, s in sums.items()}
+        self.n_scored += labelled.n_scored
+        if self.tape is not None:
+            now = np.array([self.n_scored])
+            self.tape.forget(min(int(s.oldest(now)[-1]) for s in self.sums.values()))
+        return values
+
+    def _labelled(self, rows: Rows, places: Integers) -> tuple[Labelled, Integers]:
+        """Rows with a label and a positive weight, and the scored rows before each place."""
+        known = has_value(rows.y)
+        if rows.weight is not None:
+            known &= rows.weight > 0.0
+        answered = has_value(rows.p)
+        everything = bool(known.all())
+        if not everything:
+            kept = np.flatnonzero(known)
+            rows = Rows(
+                *(None if a is None else a[kept] for a in (rows.y, rows.p, rows.weight)),
+                previous=None if rows.previous is None else rows.previous[kept],
+            )
+        previous = self._previous(rows) if self.needs_previous else None
+        scored, ends = None, places
+        if not (everything and answered.all()):
+            counts = np.concatenate(([0], np.cumsum(known & answered)))
+            ends = counts[places]
+            scored = np.flatnonzero(answered[known])
+        return Labelled(rows.y, rows.p, rows.weight, previous, scored), ends
+
+    def _previous(self, rows: Rows) -> Array:
+        previous = np.empty_like(rows.y)
+        if len(previous):
+            previous[0] = self.last_label
+            previous[1:] = rows.y[:-1]
+            self.last_label = rows.y[-1].item()
+        if rows.previous is not None:
+            not_given = NOT_GIVEN_TARGET if self.classes is None else NOT_GIVEN
+            return np.where(rows.previous == not_given, previous, rows.previous)
+        return previous
+
+    def _values(
+        self, name: str, sums: Sums, ends: Integers, n_rows: NDArray[np.int64]
+    ) -> dict[str, NDArray[np.float64]]:
+        values = {}
+        for metric, measure in self.metrics.items():
+            if measure.formula is not None:
+                values[metric] = sums.value(measure.formula)
+            elif measure.function is not None and self.tape is not None:
+                values[metric] = call_at_checkpoints(
+                    metric,
+                    measure.function,
+                    self.tape,
+                    self.sums[name],
+                    self.classes,
+                    ends + self.n_scored,
+                    n_rows.tolist(),
+                )
+        return values
+
+    def merge(self, later: Self) -> None:
+        """Append what followed."""
+        for name, sums in self.sums.items():
+            sums.merge(later.sums[name])
+        if has_value(np.asarray([later.last_label])).all():
+            self.last_label = later.last_label
+        self.n_scored += later.n_scored
+        if self.tape is not None and later.tape is not None:
+            self.tape.merge(later.tape)
+
+    def copy(self) -> Self:
+        """Return a twin that can be advanced on its own."""
+        twin = copy(self)
+        twin.sums = {name: sums.copy() for name, sums in self.sums.items()}
+        twin.tape = None if self.tape is None else self.tape.copy()
+        return twin
+
+
+def has_value(column: Array) -> NDArray[np.bool_]:
+    """Where there is a code, or a target."""
+    return ~np.isnan(column) if column.dtype.kind == "f" else column > NOTHING
+
+
+def make_sums(forgetting: Forgetting, kinds: frozenset[str], n_classes: int) -> RunningSums:
+    """Running sums of elementary series under a mechanism."""
+    if isinstance(forgetting, SlidingWindow):
+        return SlidingSums(kinds, n_classes, int(forgetting.window_size))
+    if isinstance(forgetting, FadingFactor) and forgetting.fading_factor < 1.0:
+        return FadingSums(kinds, n_classes, float(forgetting.fading_factor))
+    if isinstance(forgetting, AdaptiveWindow):
+        return AdaptiveSums(kinds, n_classes, forgetting.make_detector())
+    return CumulativeSums(kinds, n_classes)

@@ -1,0 +1,142 @@
+"""Measures that users write: functions of labels and answers, called at the checkpoints."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+
+from skstream.metrics._columns import Array, Columns, Floats
+from skstream.metrics._sums import FadingSums, Integers, RunningSums
+
+
+class ScoredTape:
+    """The scored rows that some mechanism still remembers, in the pieces in which they came."""
+
+    def __init__(self) -> None:
+        self.first = 0
+        self.pieces: list[Columns] = []
+
+    @property
+    def stop(self) -> int:
+        """Number of the row that comes next."""
+        return self.first + sum(map(len, self.pieces))
+
+    def append(self, y: Array, p: Array, weight: Floats | None) -> None:
+        """Keep more rows."""
+        self.pieces = [*self.pieces, Columns(y, p, weight).copy()]
+
+    def forget(self, oldest: int) -> None:
+        """Drop the pieces that end before row `oldest`."""
+        pieces = self.pieces
+        while pieces and self.first + len(pieces[0]) <= oldest:
+            self.first += len(pieces[0])
+            pieces = pieces[1:]
+        self.pieces = pieces
+
+    def rows(self, start: int, stop: int) -> Columns:
+        """Rows from `start` to before `stop`."""
+        found: Columns | None = None
+        wanted = []
+        first = self.first
+        for piece in self.pieces:
+            wanted.append(piece[max(0, start - first) : max(0, stop - first)])
+            first += len(piece)
+        weighted = any(piece.weight is not None for piece in wanted)
+        found = Columns(
+            np.concatenate([piece.y for piece in wanted]),
+            np.concatenate([piece.p for piece in wanted]),
+            np.concatenate([np.ones(len(c)) if c.weight is None else c.weight for c in wanted])
+            if weighted
+            else None,
+        )
+        return found
+
+    def merge(self, later: Self) -> None:
+        """Append the rows that followed."""
+        self.pieces = [*self.pieces, *later.pieces]
+
+    def copy(self) -> Self:
+        """Return a twin that can be written on its own."""
+        return copy(self)
+
+
+def takes_weights(function: Callable[..., Any]) -> bool:
+    """Whether a measure has a parameter ``sample_weight``."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def call_at_checkpoints(
+    name: str,
+    function: Callable[..., Any],
+    tape: ScoredTape,
+    sums: RunningSums,
+    classes: Array | None,
+    ends: Integers,
+    n_rows: Sequence[int],
+) -> Floats:
+    """Values of a user's function on what the mechanism remembers at every checkpoint.
+
+    Parameters
+    ----------
+    name : str
+        Name of the measure, for errors.
+    function : callable
+        ``function(y_true, y_pred)``, perhaps with ``sample_weight``.
+    tape : ScoredTape
+        All rows that are needed.
+    sums : RunningSums
+        The mechanism, after it read the rows.
+    classes : ndarray or None
+        Labels that the codes stand for.
+    ends : ndarray of shape (n_checkpoints,)
+        Scored rows read at the checkpoints, counted from the beginning of the stream.
+    n_rows : sequence of int
+        Rows of the stream read at the checkpoints, for errors.
+
+    Returns
+    -------
+    ndarray of shape (n_checkpoints,)
+        NaN where nothing was scored.
+    """
+    values = np.full(len(ends), np.nan)
+    bounds = zip(sums.oldest(ends).tolist(), ends.tolist(), strict=True)
+    for i, (start, stop) in enumerate(bounds):
+        if stop > start:
+            rows = tape.rows(start, stop)
+            weight = rows.weight
+            if isinstance(sums, FadingSums):
+                faded = sums.alpha ** np.arange(len(rows) - 1, -1, -1.0)
+                weight = faded if weight is None else faded * weight
+            values[i] = _call(name, function, rows, weight, classes, n_rows[i])
+    return values
+
+
+def _call(
+    name: str,
+    function: Callable[..., Any],
+    rows: Columns,
+    weight: Floats | None,
+    classes: Array | None,
+    n_rows: int,
+) -> float:
+    y, p = (rows.y, rows.p) if classes is None else (classes[rows.y], classes[rows.p])
+    if weight is not None and not takes_weights(function):
+        raise ValueError(
+            f"Measure {name!r} has no sample_weight parameter, which rows with weights need, "
+            "as does a fading factor. Give the function one, or use a sliding window and no "
+            "weights."
+        )
+    try:
+        value = function(y, p) if weight is None else function(y, p, sample_weight=weight)
+        return float(value)
+    except Exception as error:
+        raise RuntimeError(
+            f"Measure {name!r} failed after {n_rows} rows of the stream, on the last {len(rows)} "
+            f"scored rows: {type(error).__name__}: {error}"
+        ) from error
