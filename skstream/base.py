@@ -3,13 +3,14 @@
 import inspect
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_non_negative, column_or_1d, validate_data
 
@@ -22,6 +23,7 @@ __all__ = [
     "supports_sample_weight",
 ]
 
+Method = TypeVar("Method", bound=Callable[..., Any])
 Learn = Callable[[Any, Any, NDArray[np.float64] | None, Any], None]
 
 # What learns from a stream in the place of a model that does not.
@@ -225,12 +227,22 @@ def check_can_learn(estimator: Any) -> None:
     """Raise a TypeError that names a way out if an estimator has no ``partial_fit``."""
     if hasattr(estimator, "partial_fit"):
         return
-    name = type(estimator).__name__
-    relative = _RELATIVES.get(name)
+    relative = relative_of(estimator)
     instead = f"{relative}, or another model" if relative else "a model"
     raise TypeError(
-        f"{name} cannot learn from a stream: it has no partial_fit. Use {instead} with partial_fit."
+        f"{type(estimator).__name__} cannot learn from a stream: it has no partial_fit. "
+        f"Use {instead} with partial_fit."
     )
+
+
+def relative_of(estimator: Any) -> str | None:
+    """Name what learns from a stream in the place of an estimator, where it is known."""
+    return _RELATIVES.get(type(estimator).__name__)
+
+
+def offered_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
+    """Offer a method only where a check of the estimator holds (typed ``available_if``)."""
+    return cast("Callable[[Method], Method]", available_if(check))
 
 
 @lru_cache(maxsize=256)
@@ -275,8 +287,7 @@ class ForgetfulFit:
         forget(self)
         y = check_labels(self, y) if is_classifier(self) else check_targets(self, y)
         weight = check_weight(sample_weight, len(y))
-        if weight is not None and not weight.any():
-            raise ValueError("Sample weights must contain at least one non-zero number.")
+        check_some_weight(weight)
         known = {"classes": np.unique(y)} if is_classifier(self) else {}
         return self.partial_fit(X, y, sample_weight=weight, **known)  # type: ignore[attr-defined]
 
@@ -357,3 +368,9 @@ def check_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
         raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}!")
     check_non_negative(weight, "`sample_weight`")
     return weight
+
+
+def check_some_weight(weight: NDArray[np.float64] | None) -> None:
+    """Raise an error if ``fit`` is given weights that leave nothing to learn."""
+    if weight is not None and not weight.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,21 +10,20 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metaestimators import available_if
 
 from skstream.base import (
     ForgetfulFit,
+    Method,
     check_can_learn,
     check_classes,
     check_labels,
     check_weight,
     learner,
+    offered_if,
     supports_sample_weight,
 )
 from skstream.utils._labels import encode_labels
 from skstream.utils._sklearn import rows_of
-
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def inner_has(method: str) -> Callable[[Method], Method]:
@@ -34,7 +33,7 @@ def inner_has(method: str) -> Callable[[Method], Method]:
         getattr(meta.estimator, method)  # raises the inner model's own AttributeError
         return True
 
-    return cast("Callable[[Method], Method]", available_if(check))
+    return offered_if(check)
 
 
 class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):

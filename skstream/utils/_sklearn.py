@@ -5,6 +5,9 @@ from typing import Any
 # Rows and columns of whatever holds them: arrays, lists, sparse matrices, data frames.
 from sklearn.utils import _safe_indexing
 
+# Where the columns of a ColumnTransformer stand, however the user names them.
+from sklearn.utils._indexing import _get_column_indices
+
 # Constraints declared beside a class give one error sentence everywhere.
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -13,11 +16,16 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 
+# Number of rows of the same, and of whatever turns into an array.
+from sklearn.utils.validation import _num_samples
+
 __all__ = [
     "HasMethods",
     "Interval",
     "StrOptions",
+    "column_positions",
     "columns_of",
+    "n_rows_of",
     "rows_of",
     "validate_parameter_constraints",
 ]
@@ -31,3 +39,13 @@ def rows_of(X: Any, index: Any) -> Any:
 def columns_of(X: Any, columns: Any) -> Any:
     """Columns of an array, sparse matrix or data frame by position, name, slice or mask."""
     return _safe_indexing(X, columns, axis=1)
+
+
+def column_positions(X: Any, columns: Any) -> list[int]:
+    """Positions of columns of an array, sparse matrix or data frame, however they are named."""
+    return list(_get_column_indices(X, columns))
+
+
+def n_rows_of(X: Any) -> int:
+    """Count rows of an array, list, sparse matrix or data frame."""
+    return int(_num_samples(X))

@@ -1,0 +1,206 @@
+"""Which transformers can stand in a stream, and how each of them learns."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures
+from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import validate_data
+
+from skstream.base import relative_of, supports_sample_weight
+from skstream.utils._sklearn import column_positions, columns_of
+from skstream.utils._validation import is_fitted
+
+_Weight = NDArray[np.float64] | None
+
+
+def _has_categories(encoder: Any) -> bool:
+    """Whether the categories are given, and no category is dropped for being rare."""
+    return (
+        not isinstance(encoder.categories, str)
+        and encoder.min_frequency is None
+        and encoder.max_categories is None
+    )
+
+
+# Transformers that take nothing from the values of the rows under these parameters: they are
+# fitted on the first rows, and any others would have done.
+_FITTED_BY_PARAMETERS: dict[type, Callable[[Any], bool]] = {
+    OneHotEncoder: _has_categories,
+    OrdinalEncoder: _has_categories,
+    PolynomialFeatures: lambda transformer: True,
+    SimpleImputer: lambda imputer: (
+        imputer.strategy == "constant" and imputer.keep_empty_features and not imputer.add_indicator
+    ),
+    CountVectorizer: lambda vectorizer: vectorizer.vocabulary is not None,
+    GaussianRandomProjection: lambda projection: projection.n_components != "auto",
+    SparseRandomProjection: lambda projection: projection.n_components != "auto",
+    RBFSampler: lambda sampler: sampler.gamma != "scale",
+}
+
+
+def is_passthrough(transformer: Any) -> bool:
+    """Whether a step is left out."""
+    return transformer is None or (isinstance(transformer, str) and transformer == "passthrough")
+
+
+def learns(transformer: Any) -> bool:
+    """Whether a transformer learns row by row. A frozen one shows its inner ``partial_fit``."""
+    return not isinstance(transformer, FrozenEstimator) and hasattr(transformer, "partial_fit")
+
+
+def _is_fitted_at_once(transformer: Any) -> bool:
+    """Whether the first rows suffice to fit a transformer for good."""
+    if not get_tags(transformer).requires_fit:
+        return True
+    by_parameters = _FITTED_BY_PARAMETERS.get(type(transformer))
+    return by_parameters is not None and by_parameters(transformer)
+
+
+def prepared(name: str, transformer: Any, X: Any) -> Any:
+    """Return an unfitted copy of a transformer that can learn from the rows that come.
+
+    A fitted transformer that cannot learn comes back as it is, frozen.
+
+    Parameters
+    ----------
+    name : str
+        Name of the step, for the error.
+    transformer : transformer or "passthrough"
+        What the user gave.
+    X : {array-like, sparse matrix, dataframe}
+        The first rows it will see.
+
+    Raises
+    ------
+    TypeError
+        If the transformer can neither learn row by row nor do without learning.
+    """
+    if is_passthrough(transformer):
+        return "passthrough"
+    if isinstance(transformer, FrozenEstimator):
+        return transformer
+    if isinstance(transformer, ColumnTransformer):
+        return _prepared_columns(name, transformer, X)
+    transformer_with_categories = _with_declared_categories(transformer, X)
+    if learns(transformer) or _is_fitted_at_once(transformer_with_categories):
+        return clone(transformer_with_categories)
+    if is_fitted(transformer):
+        return FrozenEstimator(transformer)
+    raise TypeError(_refusal(name, transformer))
+
+
+def _refusal(name: str, transformer: Any) -> str:
+    relative = relative_of(transformer)
+    instead = f"{relative}, another" if relative else "a"
+    return (
+        f"Step {name!r}: {type(transformer).__name__} cannot learn row by row. Use {instead} "
+        f"transformer with partial_fit (StandardScaler, MinMaxScaler, MaxAbsScaler, "
+        f"IncrementalPCA, MiniBatchNMF, a StreamPipeline of transformers), one without state "
+        f"(Normalizer, Binarizer, FunctionTransformer, HashingVectorizer, FeatureHasher), "
+        f"one that its parameters determine (OneHotEncoder and OrdinalEncoder with categories= "
+        f"or on categorical columns of a data frame, PolynomialFeatures, "
+        f'SimpleImputer(strategy="constant", keep_empty_features=True)), or a fitted one in a '
+        f"sklearn.frozen.FrozenEstimator."
+    )
+
+
+def _with_declared_categories(transformer: Any, X: Any) -> Any:
+    """Give an encoder the categories that the columns of a data frame declare."""
+    if type(transformer) not in (OneHotEncoder, OrdinalEncoder) or not hasattr(X, "columns"):
+        return transformer
+    if not isinstance(transformer.categories, str):
+        return transformer
+    categories = [_declared(X[column].dtype) for column in X.columns]
+    if any(declared is None for declared in categories):
+        return transformer
+    return clone(transformer).set_params(categories=categories)
+
+
+def _declared(dtype: Any) -> list[Any] | None:
+    """Categories of a categorical dtype of pandas or polars; None for other dtypes."""
+    categories = getattr(dtype, "categories", None)
+    if categories is None:
+        return None
+    values = list(categories)
+    # scikit-learn wants numeric categories sorted, and keeps the order of strings.
+    return values if any(isinstance(value, str) for value in values) else sorted(values)
+
+
+def learn_rows(transformer: Any, X: Any, y: Any, weight: _Weight, *, first: bool) -> None:
+    """Let a prepared transformer learn some rows, with weights where it takes them."""
+    if is_passthrough(transformer) or isinstance(transformer, FrozenEstimator):
+        return
+    if isinstance(transformer, ColumnTransformer):
+        _learn_columns(transformer, X, y, weight, first=first)
+    elif not learns(transformer):
+        if first:
+            transformer.fit(X, y)
+    elif weight is not None and supports_sample_weight(transformer):
+        transformer.partial_fit(X, y, sample_weight=weight)
+    else:
+        transformer.partial_fit(X, y)
+
+
+def _prepared_columns(name: str, transformer: ColumnTransformer, X: Any) -> ColumnTransformer:
+    copy = clone(transformer)
+    parts, used = [], set()
+    for part_name, part, given in transformer.transformers:
+        columns = given(X) if callable(given) else given
+        positions = column_positions(X, columns)
+        used.update(positions)
+        if len(positions) and not _is_dropped(part):
+            part = prepared(f"{name}__{part_name}", part, columns_of(X, columns))
+        parts.append((part_name, part, given))
+    rest = [position for position in range(X.shape[1]) if position not in used]
+    remainder = transformer.remainder
+    if rest and not _is_dropped(remainder):
+        remainder = prepared(f"{name}__remainder", remainder, columns_of(X, rest))
+    return copy.set_params(transformers=parts, remainder=remainder)
+
+
+def _is_dropped(part: Any) -> bool:
+    return isinstance(part, str) and part == "drop"
+
+
+def _learn_columns(
+    transformer: ColumnTransformer, X: Any, y: Any, weight: _Weight, *, first: bool
+) -> None:
+    """Let the parts of a column transformer learn their columns.
+
+    Its own ``fit`` settles which columns go where. What the parts took from the rows meanwhile
+    is thrown away, so that all of them learn in one way: by ``partial_fit``.
+    """
+    if first:
+        transformer.fit(X, y)
+        transformer.transformers_ = [
+            (name, clone(part) if learns(part) else part, columns)
+            for name, part, columns in transformer.transformers_
+        ]
+    else:
+        validate_data(transformer, X, reset=False, skip_check_array=True)
+    for _, part, columns in transformer.transformers_:
+        if _is_dropped(part) or len(column_positions(X, columns)) == 0:
+            continue
+        asked = weight if weight is not None and _asks_for_weight(part) else None
+        learn_rows(part, columns_of(X, columns), y, asked, first=first)
+
+
+def _asks_for_weight(part: Any) -> bool:
+    """Whether a part wants weights: without metadata routing, whoever takes them does."""
+    if not get_config()["enable_metadata_routing"]:
+        return True
+    return "sample_weight" in get_routing_for_object(part).consumes(
+        "partial_fit", ["sample_weight"]
+    )
