@@ -1,3 +1,48 @@
 """Exact, fast evaluation of classifiers that learn from data streams."""
 
+from skstream.baselines import (
+    MajorityClass,
+    MajorityWindow,
+    MeanRegressor,
+    Persistent,
+    PersistentRegressor,
+)
+from skstream.evaluation import (
+    EvaluationInterrupted,
+    EvaluationResult,
+    KFoldEvaluator,
+    ModelError,
+    PrequentialEvaluator,
+    load_result,
+    load_run,
+    prequential_predict,
+)
+from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
+from skstream.streams import ParquetStream, as_stream
+from skstream.temporal import TemporalCorrection, TemporallyAugmented
+
 __version__ = "0.1.0.dev0"
+
+__all__ = [
+    "AdaptiveWindow",
+    "Cumulative",
+    "EvaluationInterrupted",
+    "EvaluationResult",
+    "FadingFactor",
+    "KFoldEvaluator",
+    "MajorityClass",
+    "MajorityWindow",
+    "MeanRegressor",
+    "ModelError",
+    "ParquetStream",
+    "Persistent",
+    "PersistentRegressor",
+    "PrequentialEvaluator",
+    "SlidingWindow",
+    "TemporalCorrection",
+    "TemporallyAugmented",
+    "as_stream",
+    "load_result",
+    "load_run",
+    "prequential_predict",
+]

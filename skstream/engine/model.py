@@ -102,6 +102,8 @@ class ModelRun:
 
     def run(self, block: Block, operations: Operations) -> np.ndarray:
         """Execute a block; -1 or NaN where nothing had been learnt when asked."""
+        if not block.n_asks and not block.n_learns:
+            return no_answers(self.task)
         early = 0
         if not self._has_learnt:
             early = int(np.searchsorted(block.stamp, 1)) if block.n_learns else block.n_asks

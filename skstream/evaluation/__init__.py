@@ -4,6 +4,7 @@ from skstream.engine.model import ModelError
 from skstream.engine.tape import Tape
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._evaluator import EvaluationInterrupted
+from skstream.evaluation._kfold import KFoldEvaluator
 from skstream.evaluation._predict import prequential_predict
 from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._result import EvaluationResult
@@ -15,6 +16,7 @@ __all__ = [
     "EvaluationInterrupted",
     "EvaluationResult",
     "EvaluationRun",
+    "KFoldEvaluator",
     "ModelError",
     "PrequentialEvaluator",
     "Tape",

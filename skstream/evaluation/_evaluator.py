@@ -35,9 +35,9 @@ from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_con
 ROWS_PER_TICK = 4096
 
 
-COMMON_CONSTRAINTS: dict[str, list[Any]] = {
-    "metrics": ["no_validation"],
-    "forgetting": ["no_validation"],
+COMMON_CONSTRAINTS: dict[str, Any] = {
+    "metrics": "no_validation",
+    "forgetting": "no_validation",
     "n_warmup": [Interval(numbers.Integral, 1, None, closed="left")],
     "record_every": [Interval(numbers.Integral, 1, None, closed="left"), None],
     "missing_labels": [StrOptions({"error", "skip"})],
@@ -70,7 +70,7 @@ class EvaluationInterrupted(KeyboardInterrupt):
 class StreamEvaluator(BaseEstimator):
     """Base class of the evaluators; parameters as scikit-learn keeps them."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+    _parameter_constraints: ClassVar[dict[str, Any]]
     _protocol: ClassVar[str]
 
     def evaluate(

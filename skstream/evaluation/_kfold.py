@@ -68,7 +68,7 @@ class KFoldEvaluator(StreamEvaluator):
     """
 
     _protocol = "k-fold"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
         "strategy": [StrOptions({"bootstrap", "cross", "split"})],
         "n_folds": [Interval(numbers.Integral, 1, None, closed="left")],

@@ -73,7 +73,7 @@ class PrequentialEvaluator(StreamEvaluator):
     """
 
     _protocol = "prequential"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
         "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
     }

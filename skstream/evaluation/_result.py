@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 
 from skstream.engine.tape import Tape
-from skstream.evaluation import _report
+from skstream.evaluation import _compare, _report
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._rescore import rescored_values
@@ -202,6 +202,85 @@ class EvaluationResult:
         _pick(tape.answers, model, "model")
         return tape.predictions(model, fold)
 
+    def compare(
+        self,
+        a: str,
+        b: str,
+        *,
+        test: str = "auto",
+        metric: str | None = None,
+        forgetting: str | None = None,
+        at: int | None = None,
+        fold: int | None = None,
+        **options: Any,
+    ) -> Any:
+        """Test whether two models differ.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of the models.
+        test : {"auto", "wilcoxon", "sign", "anytime", "mcnemar", "q"}, default="auto"
+            "wilcoxon" and "sign" compare the values of `metric` over folds. The others compare
+            the losses row by row: "anytime" stays valid however often one looks. "auto" is
+            "wilcoxon" for several folds and "anytime" for one.
+        metric, forgetting : str, default=None
+            Measure and mechanism for the tests over folds; None: the last measure, the first
+            mechanism.
+        at : int, default=None
+            Look at the stream up to this row only.
+        fold : int, default=None
+            Fold for the tests over rows.
+        **options
+            Passed to the function of `skstream.stats`, such as ``alpha`` or ``zero_method``.
+
+        Returns
+        -------
+        result : frozen result of `skstream.stats`
+            E.g. WilcoxonResult; prints a sentence that can be quoted.
+        """
+        return _compare.compare(
+            self,
+            a,
+            b,
+            test=test,
+            metric=metric,
+            forgetting=forgetting,
+            at=at,
+            fold=fold,
+            options=options,
+        )
+
+    def rank(
+        self,
+        *others: "EvaluationResult",
+        metric: str | None = None,
+        forgetting: str | None = None,
+        at: int | None = None,
+        **options: Any,
+    ) -> Any:
+        """Rank the models over folds, or over several streams (Friedman, Nemenyi).
+
+        Parameters
+        ----------
+        *others : EvaluationResult
+            Results of the same models on other streams. None given: rank over the folds.
+        metric, forgetting : str, default=None
+            Measure and mechanism; None: the last measure, the first mechanism.
+        at : int, default=None
+            Look at the stream up to this row only.
+        **options
+            Passed to `skstream.stats.friedman_nemenyi`, such as ``alpha``.
+
+        Returns
+        -------
+        result : FriedmanNemenyiResult
+            Average ranks, the critical difference, and the groups that do not differ.
+        """
+        return _compare.rank(
+            [self, *others], metric=metric, forgetting=forgetting, at=at, options=options
+        )
+
     def plot(self, metric: str | None = None, **options: Any) -> Any:
         """Plot a measure over the stream.
 
@@ -210,16 +289,17 @@ class EvaluationResult:
         metric : str, default=None
             Measure; None: the last one of the scores.
         **options
-            Passed to ``PrequentialDisplay.from_result``.
+            Passed to the display's ``from_result``.
 
         Returns
         -------
-        display : PrequentialDisplay
+        display : PrequentialDisplay, or FoldDisplay of several folds
             With attributes ``ax_`` and ``figure_``.
         """
-        from skstream.plotting import PrequentialDisplay
+        from skstream.plotting import FoldDisplay, PrequentialDisplay
 
-        return PrequentialDisplay.from_result(self, metric, **options)
+        display = FoldDisplay if self.n_folds > 1 else PrequentialDisplay
+        return display.from_result(self, metric, **options)
 
     def save(self, path: str | Path) -> Path:
         """Save as data: one NPZ file without pickles, to be read by `load_result`.

@@ -111,7 +111,15 @@ class EvaluationRun:
             If a model fails; names the model and the row.
         """
         self._require_open()
-        chunk = encoded(X, y, sample_weight, self._settings, self._shape, first_row=self._n_arrived)
+        chunk = encoded(
+            X,
+            y,
+            sample_weight,
+            self._settings.classes,
+            self._settings.missing_labels,
+            self._shape,
+            first_row=self._n_arrived,
+        )
         step = ROWS_PER_PIECE if self._engine.loops else max(1, chunk.n_rows)
         for begin in range(0, chunk.n_rows, step):
             self._advance(chunk.piece(begin, begin + step))

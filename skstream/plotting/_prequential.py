@@ -1,7 +1,7 @@
 """Measures over the stream."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -73,7 +73,8 @@ class PrequentialDisplay:
         models: Sequence[str] | None = None,
         drifts: Sequence[int] = (),
         ax: Any = None,
-    ) -> "PrequentialDisplay":
+        **options: Any,
+    ) -> Self:
         """Plot a result.
 
         Parameters
@@ -90,6 +91,8 @@ class PrequentialDisplay:
             Rows at which the stream is known to change.
         ax : matplotlib Axes, default=None
             Axes to draw on; None: a new figure.
+        **options
+            Further parameters of the display.
 
         Returns
         -------
@@ -106,10 +109,11 @@ class PrequentialDisplay:
             forgetting=forgetting,
             baselines=[name for name in result.baselines if name in shown],
             drifts=drifts,
+            **options,
         )
         return display.plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> "PrequentialDisplay":
+    def plot(self, ax: Any = None) -> Self:
         """Draw the display.
 
         Parameters
@@ -133,7 +137,7 @@ class PrequentialDisplay:
             style = next(styles) if naive else "-"
             ax.plot(
                 self.n_rows,
-                _fold_mean(curve),
+                fold_mean(curve),
                 label=name,
                 color=color,
                 linestyle=style,
@@ -141,8 +145,7 @@ class PrequentialDisplay:
                 zorder=2 if naive else 3,
             )
             if curve.shape[1] > 1:
-                low, high = _fold_range(curve)
-                ax.fill_between(self.n_rows, low, high, color=color, alpha=0.2, linewidth=0)
+                self._draw_spread(ax, curve, color)
         self._frame_axes(ax)
         self._shade_baselines(ax)
         for row in self.drifts:
@@ -152,11 +155,16 @@ class PrequentialDisplay:
         self.figure_ = ax.figure
         return self
 
+    def _draw_spread(self, ax: Any, curve: np.ndarray, color: str) -> None:
+        """Show the folds of one model: a band from the lowest to the highest."""
+        low, high = np.fmin.reduce(curve, axis=1), np.fmax.reduce(curve, axis=1)
+        ax.fill_between(self.n_rows, low, high, color=color, alpha=0.2, linewidth=0)
+
     def _frame_axes(self, ax: Any) -> None:
-        finite = np.concatenate([_fold_mean(curve) for curve in self.curves.values()])
+        finite = np.concatenate([fold_mean(curve) for curve in self.curves.values()])
         # The first rows swing wildly; they must not set the scale of the whole stream.
         settled = np.concatenate(
-            [_fold_mean(curve)[len(curve) // 50 :] for curve in self.curves.values()]
+            [fold_mean(curve)[len(curve) // 50 :] for curve in self.curves.values()]
         )
         settled = settled[np.isfinite(settled)]
         if len(settled) and np.isfinite(finite).any():
@@ -174,7 +182,7 @@ class PrequentialDisplay:
     def _shade_baselines(self, ax: Any) -> None:
         """Shade what a naive guess reaches."""
         bottom = ax.get_ylim()[0]
-        curves = [_fold_mean(self.curves[name]) for name in self.baselines]
+        curves = [fold_mean(self.curves[name]) for name in self.baselines]
         if curves:
             best = np.fmax.reduce(curves)
         elif self.metric in KAPPAS:
@@ -211,19 +219,15 @@ class PrequentialDisplay:
 
     def __repr__(self) -> str:
         last = ", ".join(
-            f"{name}: {_fold_mean(curve)[-1]:.4f}" for name, curve in self.curves.items()
+            f"{name}: {fold_mean(curve)[-1]:.4f}" for name, curve in self.curves.items()
         )
         return f"{type(self).__name__}({self.metric}, {self.forgetting}; {last}; see plot(), frame())"
 
 
-def _fold_mean(curve: np.ndarray) -> np.ndarray:
+def fold_mean(curve: np.ndarray) -> np.ndarray:
     """Mean over the folds that have a value; NaN where none has."""
     known = ~np.isnan(curve)
     count = known.sum(axis=1)
     total = np.where(known, curve, 0.0).sum(axis=1)
     return np.divide(total, count, out=np.full(len(curve), np.nan), where=count > 0)
 
-
-def _fold_range(curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest fold; NaN where none has a value."""
-    return np.fmin.reduce(curve, axis=1), np.fmax.reduce(curve, axis=1)

@@ -1,5 +1,6 @@
 """Exact kernels, beside the generic loop; importing this package registers all of them."""
 
+from skstream.engine.kernels import _linear
 from skstream.engine.kernels._base import (
     Declined,
     Kernel,
