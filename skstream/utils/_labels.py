@@ -101,26 +101,29 @@ def find_classes(y: Any) -> NDArray[Any]:
     >>> find_classes([3, 1, None, 3]).tolist()
     [1, 3]
     """
-    labels = as_labels(y)
-    kind = labels.dtype.kind
-    if kind == "f":
-        classes = _whole_numbers(labels[~np.isnan(labels)])
-    elif kind in "iu":
-        classes = _distinct_integers(labels)
-    elif kind in "bUS":
-        classes = np.unique(labels)
-    elif kind in "OT":
-        classes = _distinct_objects(labels)
-    else:
-        raise TypeError(
-            f"y has dtype {labels.dtype}, which cannot hold class labels. "
-            f"Use integers, booleans or strings."
-        )
+    classes = distinct_labels(as_labels(y))
     if len(classes) == 0:
         raise ValueError(
-            f"y holds no label: {len(labels)} rows, all of them missing. Pass classes= instead."
+            "y holds no label: it is empty, or all its labels are missing. Pass classes= instead."
         )
     return classes
+
+
+def distinct_labels(labels: NDArray[Any]) -> NDArray[Any]:
+    """Sorted distinct labels, none where all are missing; errors as in `find_classes`."""
+    kind = labels.dtype.kind
+    if kind == "f":
+        return _whole_numbers(labels[~np.isnan(labels)])
+    if kind in "iu":
+        return _distinct_integers(labels)
+    if kind in "bUS":
+        return np.unique(labels)
+    if kind in "OT":
+        return _distinct_objects(labels)
+    raise TypeError(
+        f"y has dtype {labels.dtype}, which cannot hold class labels. Use integers, booleans or "
+        f"strings."
+    )
 
 
 def _distinct_integers(labels: NDArray[Any]) -> NDArray[Any]:

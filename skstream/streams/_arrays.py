@@ -1,0 +1,297 @@
+"""Streams of data in memory, and of any source that yields chunks."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from numbers import Integral
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from skstream.streams._stream import (
+    Chunk,
+    Stream,
+    as_meta,
+    as_rows,
+    check_lengths,
+    cut,
+    is_frame,
+)
+from skstream.utils._labels import as_labels, find_classes
+
+
+def check_chunk_size(chunk_size: Any) -> int:
+    """Refuse what is no positive integer."""
+    if not isinstance(chunk_size, Integral) or chunk_size < 1:
+        raise ValueError(f"chunk_size must be an integer >= 1. Got {chunk_size!r} instead.")
+    return int(chunk_size)
+
+
+class ArrayStream(Stream):
+    """Stream of rows that are in memory or in a memory map.
+
+    Usually made by `as_stream`. Frames and memory maps are sliced, never converted or copied.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+        Features in time order.
+    y : array-like of shape (n_rows,)
+        Labels or targets.
+    sample_weight, arrival, label_time, id : array-like of shape (n_rows,), default=None
+        Meta data; see `as_stream`.
+    chunk_size : int, default=65536
+        Rows per chunk.
+    feature_names : list of str, default=None
+        Names of the features; those of the columns where `X` is a frame.
+
+    Attributes
+    ----------
+    X : {ndarray, csr_matrix, dataframe} of shape (n_rows, n_features)
+        All features.
+    y : ndarray of shape (n_rows,)
+        All labels.
+    meta : dict of ndarray of shape (n_rows,)
+        All meta data.
+
+    Examples
+    --------
+    >>> from skstream.streams import ArrayStream
+    >>> stream = ArrayStream([[0.0], [1.0], [2.0]], ["a", "b", "a"], chunk_size=2)
+    >>> stream
+    ArrayStream(3 rows)
+    >>> [y.tolist() for X, y, meta in stream]
+    [['a', 'b'], ['a']]
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        arrival: Any = None,
+        label_time: Any = None,
+        id: Any = None,
+        chunk_size: int = 65536,
+        feature_names: list[str] | None = None,
+    ) -> None:
+        self.X = as_rows(X)
+        self.y = as_labels(y)
+        check_lengths(self.X, self.y)
+        if len(self.y) == 0:
+            raise ValueError(f"The stream is empty: X has shape {self.X.shape}.")
+        given = {
+            "sample_weight": sample_weight,
+            "arrival": arrival,
+            "label_time": label_time,
+            "id": id,
+        }
+        given = {key: values for key, values in given.items() if values is not None}
+        self.meta = as_meta(given, len(self.y))
+        self.chunk_size = check_chunk_size(chunk_size)
+        self._feature_names = feature_names
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @cached_property
+    def classes(self) -> NDArray[Any] | None:
+        """Sorted labels of `y`; None where `y` holds no label or holds fractional numbers."""
+        try:
+            return find_classes(self.y)
+        except ValueError:
+            return None
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the features; None if they have none, or if some are no strings."""
+        if self._feature_names is not None or not is_frame(self.X):
+            return self._feature_names
+        names = list(self.X.columns)
+        return names if all(isinstance(name, str) for name in names) else None
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Slices of the rows, in order."""
+        for start in range(0, self.n_rows, self.chunk_size):
+            stop = start + self.chunk_size
+            meta = {key: values[start:stop] for key, values in self.meta.items()}
+            yield cut(self.X, start, stop), self.y[start:stop], meta
+
+
+class ChunkStream(Stream):
+    """Stream of the chunks that another object yields.
+
+    Usually made by `as_stream`. Attributes `n_rows`, `classes` and `feature_names` of the source
+    are passed on where it has them.
+
+    Parameters
+    ----------
+    source : iterable or callable
+        Yields ``(X, y)`` or ``(X, y, meta)``. A callable (a generator function, say) is called
+        without arguments at each iteration and returns a new iterable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.streams import ChunkStream
+    >>> def source():
+    ...     yield np.zeros((2, 3)), [0, 1]
+    ...     yield np.ones((1, 3)), [0]
+    >>> stream = ChunkStream(source)
+    >>> stream.reiterable, sum(len(y) for X, y, meta in stream)
+    (True, 3)
+    >>> ChunkStream(source()).reiterable
+    False
+    """
+
+    def __init__(self, source: Iterable[Any] | Callable[[], Iterable[Any]]) -> None:
+        if not hasattr(source, "__iter__") and not callable(source):
+            raise TypeError(
+                f"A stream is made of an iterable of chunks (X, y), or of a function that returns "
+                f"one. Got {type(source).__name__} instead."
+            )
+        self.source = source
+        self._consumed = False
+
+    @property
+    def reiterable(self) -> bool:
+        """False for an iterator, which can be gone through only once."""
+        return not (hasattr(self.source, "__next__") and hasattr(self.source, "__iter__"))
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, if the source says it."""
+        n_rows = getattr(self.source, "n_rows", None)
+        return int(n_rows) if isinstance(n_rows, Integral) else None
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """Sorted classes, if the source says them."""
+        classes = getattr(self.source, "classes", None)
+        return None if classes is None else find_classes(classes)
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the features, if the source says them."""
+        names = getattr(self.source, "feature_names", None)
+        return None if names is None else list(names)
+
+    def chunks(self) -> Iterable[Any]:
+        """Chunks of the source, from its beginning."""
+        if not self.reiterable:
+            if self._consumed:
+                raise RuntimeError(
+                    f"This stream is a one-shot iterator ({type(self.source).__name__}) that was "
+                    f"already consumed, and a second pass is needed. Pass the generator function "
+                    f"itself instead of its result, or an object whose __iter__ starts again."
+                )
+            self._consumed = True
+        if hasattr(self.source, "__iter__"):
+            return self.source
+        chunks = self.source()
+        if not hasattr(chunks, "__iter__"):
+            raise TypeError(
+                f"The function given as a stream must return an iterable of chunks (X, y). "
+                f"It returned {type(chunks).__name__} instead."
+            )
+        return chunks
+
+
+def as_stream(
+    X: Any,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    arrival: Any = None,
+    label_time: Any = None,
+    id: Any = None,
+    chunk_size: int = 65536,
+) -> Stream:
+    """Make a stream of arrays, frames, sparse matrices, or of any source of chunks.
+
+    Row order is time order. Frames keep their names and dtypes; labels keep their types.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or source of chunks
+        Features: NumPy array or memory map, list of rows, pandas or polars frame, CSR matrix
+        (other sparse formats are converted once). Without `y`: a `Stream` (returned as it is), any
+        iterable of ``(X, y)`` or ``(X, y, meta)``, or a function that returns one. A one-shot
+        iterator is accepted and can be gone through once.
+    y : array-like of shape (n_rows,), default=None
+        Labels or targets; None, NaN and ``pandas.NA`` are missing ones. Required unless `X` is a
+        source of chunks, which brings its own.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weight of each row.
+    arrival : array-like of shape (n_rows,), default=None
+        When the features become known: numbers or ``datetime64``.
+    label_time : array-like of shape (n_rows,), default=None
+        When the label becomes known, in the units of `arrival`; infinity or NaT for never.
+    id : array-like of shape (n_rows,), default=None
+        Identifier of each row.
+    chunk_size : int, default=65536
+        Rows per chunk. The chunks of a source of chunks stay as they are.
+
+    Returns
+    -------
+    Stream
+        Iterating gives chunks ``(X, y, meta)``.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, if there are no rows, or if `y` is missing or given twice. While
+        iterating: if the number, names or kind of the features change between chunks.
+    TypeError
+        If `X` is neither data nor a source of chunks.
+
+    See Also
+    --------
+    ParquetStream : Stream of Parquet files, which are never read whole.
+    CSVStream : Stream of CSV files.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.streams import as_stream
+    >>> stream = as_stream(np.arange(10).reshape(5, 2), [1, 0, 1, 1, 0], chunk_size=2)
+    >>> stream.n_rows, stream.classes.tolist()
+    (5, [0, 1])
+    >>> for X, y, meta in stream:
+    ...     print(X.tolist(), y.tolist())
+    [[0, 1], [2, 3]] [1, 0]
+    [[4, 5], [6, 7]] [1, 1]
+    [[8, 9]] [0]
+    """
+    if isinstance(X, (str, PathLike)):
+        raise TypeError(
+            f"X is a path ({X!r}). Use ParquetStream(path, target=...) or "
+            f"CSVStream(path, target=...)."
+        )
+    meta = {
+        "sample_weight": sample_weight,
+        "arrival": arrival,
+        "label_time": label_time,
+        "id": id,
+    }
+    if _is_data(X) or (y is not None and isinstance(X, (list, tuple))):
+        if y is None:
+            raise ValueError(f"y is missing: X is a {type(X).__name__}, which holds no labels.")
+        return ArrayStream(X, y, chunk_size=chunk_size, **meta)
+    given = [name for name, values in {"y": y, **meta}.items() if values is not None]
+    if given:
+        raise ValueError(
+            f"{given[0]} is given beside a source of chunks ({type(X).__name__}). Its chunks "
+            f"(X, y, meta) must bring it themselves."
+        )
+    check_chunk_size(chunk_size)
+    return X if isinstance(X, Stream) else ChunkStream(X)
+
+
+def _is_data(X: Any) -> bool:
+    return isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame(X) or hasattr(X, "__array__")

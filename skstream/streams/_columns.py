@@ -1,0 +1,123 @@
+"""Columns of Arrow tables as the arrays that models and timelines take."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.utils._optional import optional_import
+
+NOMINAL = "nominal"
+NUMBER = "number"
+INTEGER = "integer"
+BOOLEAN = "boolean"
+TIME = "time"
+
+_PER_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+_NULL = -1
+_UNDECLARED = -2
+_SHOWN = 20
+
+
+def _pyarrow() -> Any:
+    return optional_import("pyarrow", "Reading tables")
+
+
+def role_of(name: str, kind: Any) -> str:
+    """Say what a column of an Arrow type is: nominal, number, integer, boolean or time."""
+    types = _pyarrow().types
+    if types.is_dictionary(kind) or types.is_string(kind) or types.is_large_string(kind):
+        return NOMINAL
+    if types.is_boolean(kind):
+        return BOOLEAN
+    if types.is_integer(kind):
+        return INTEGER
+    if types.is_floating(kind) or types.is_decimal(kind) or types.is_null(kind):
+        return NUMBER
+    if types.is_temporal(kind) and not types.is_interval(kind):
+        return TIME
+    raise TypeError(
+        f"Column {name!r} has the type {kind}, which is neither a number, a time nor a category. "
+        f"Name it in exclude=."
+    )
+
+
+def numbers(column: Any) -> NDArray[np.float64]:
+    """Column as float64; nulls as NaN.
+
+    Dates are days and timestamps seconds since 1970-01-01 (UTC where the zone is known), times of
+    day and durations are seconds, booleans 0 and 1.
+    """
+    pa = _pyarrow()
+    kind = column.type
+    scale = 1.0
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.int8())
+    elif pa.types.is_date(kind):
+        column = column.cast(pa.date32()).cast(pa.int32())
+    elif pa.types.is_temporal(kind):
+        scale = _PER_SECOND[kind.unit]
+        column = column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
+    # Integers beyond 2^53 lose their last digits, as documented.
+    values: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(
+        zero_copy_only=False
+    )
+    return values / scale if scale != 1.0 else values
+
+
+def moments(column: Any) -> NDArray[Any]:
+    """Column of arrival or label times: ``datetime64`` for dates and timestamps, else float64."""
+    pa = _pyarrow()
+    if pa.types.is_timestamp(column.type) and column.type.tz is not None:
+        column = column.cast(pa.timestamp(column.type.unit))  # UTC, its name dropped
+    if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
+        times: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+        return times
+    return numbers(column)
+
+
+def plain(column: Any) -> NDArray[Any]:
+    """Column of labels or identifiers with its own values; an array of objects if some are null.
+
+    Integers become int64 (uint64 stays), other numbers float64 with NaN for null.
+    """
+    pa = _pyarrow()
+    role = role_of("", column.type)
+    if role == NUMBER:
+        return numbers(column)
+    if role == NOMINAL or column.null_count:
+        return np.array(column.to_pylist(), dtype=object)
+    if role == INTEGER and not pa.types.is_uint64(column.type):
+        column = column.cast(pa.int64())
+    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return values
+
+
+def values_of(column: Any) -> list[Any]:
+    """Values of a nominal column: all of its dictionary, or the distinct ones; no null."""
+    declared = _pyarrow().types.is_dictionary(column.type)
+    values = column.dictionary if declared else column.unique()
+    return [value for value in values.to_pylist() if value is not None]
+
+
+def codes(column: Any, index: dict[Any, int], name: str, first_row: int) -> NDArray[np.int64]:
+    """Positions of the values of a nominal column among its categories; -1 for null."""
+    pa = _pyarrow()
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    positions = {None: _NULL, **index}
+    table = [positions.get(value, _UNDECLARED) for value in column.dictionary.to_pylist()]
+    places = column.indices.cast(pa.int64()).fill_null(len(table))
+    found: NDArray[np.int64] = np.array([*table, _NULL], dtype=np.int64).take(
+        places.to_numpy(zero_copy_only=False)
+    )
+    undeclared = np.flatnonzero(found == _UNDECLARED)
+    if len(undeclared):
+        row = int(undeclared[0])
+        shown = ", ".join(repr(value) for value in list(index)[:_SHOWN])
+        raise ValueError(
+            f"Row {first_row + row} has the value {column[row].as_py()!r} in column {name!r}, "
+            f"which is not among its {len(index)} declared categories: {shown}"
+            f"{', ...' if len(index) > _SHOWN else '.'}"
+        )
+    return found

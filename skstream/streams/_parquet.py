@@ -1,0 +1,234 @@
+"""Stream of Parquet files."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from skstream.streams._columns import role_of, values_of
+from skstream.streams._table import TableStream
+from skstream.utils._optional import optional_import
+
+
+class ParquetStream(TableStream):
+    """Stream of a Parquet file, or of a folder of them in the order of their names.
+
+    Files are read in pieces of at most `chunk_size` rows, anew at every pass, and never whole. The
+    object holds the path and the names, not the data: it pickles small, and a worker on another
+    machine that sees the same folder opens the files itself. Needs pyarrow.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File, or folder of ``*.parquet`` files with the same columns. Row order is time order.
+    target : str
+        Column of the labels or targets.
+    columns : list of str, default=None
+        Feature columns, in this order. None takes all columns but the target, the columns named
+        below, and those named in `exclude`.
+    exclude : list of str, default=None
+        Columns that are no features. None takes what the file itself says: the columns under
+        "exclude_from_features" in its metadata, and its own target if `target` is another column.
+    chunk_size : int, default=65536
+        Largest number of rows per chunk. No result depends on it.
+    missing : {"nan", "error"} or float, default="nan"
+        What becomes of a null, or a NaN, in a feature. "nan": NaN. "error": an error that names row
+        and column. A number: this number, and code -1 for a nominal feature. In a frame a missing
+        category stays missing. Missing labels always pass, as None or NaN.
+    as_frame : bool, default=False
+        If False, `X` is a float64 array, and nominal features are codes: positions in `categories`.
+        If True, `X` is a pandas frame, and nominal features have a categorical dtype with all
+        declared categories, for ``OneHotEncoder`` and ``ColumnTransformer``.
+    sample_weight, arrival, label_time, id : str, default=None
+        Columns of meta data. Dates and timestamps become ``datetime64``; a null is NaN or NaT.
+
+    Attributes
+    ----------
+    path : str
+        Absolute path.
+    target : str
+        Column of the labels.
+    chunk_size : int
+        Largest number of rows per chunk.
+    missing : str or float
+        Rule for missing values.
+    as_frame : bool
+        Whether chunks hold frames.
+
+    Raises
+    ------
+    ValueError
+        If a column is not in the file, or a parameter is out of range. While iterating: for a
+        category that is not declared, and for missing values under ``missing="error"``.
+    TypeError
+        If a column has a type that is neither number, time nor category.
+
+    See Also
+    --------
+    CSVStream : The same for CSV files.
+    as_stream : Streams of data in memory.
+
+    Notes
+    -----
+    Integers, booleans (0 and 1) and decimals become float64; integers beyond 2^53 lose digits.
+    Dates are days, timestamps seconds since 1970-01-01 (UTC where a time zone is known), times of
+    day and durations seconds.
+
+    Dictionary and string columns are nominal. Their categories, and so the codes, come from (first
+    that applies) the file's metadata under the key ``stream``, a JSON object with "nominal"
+    ``{column: categories}`` and "target", "classes"; the dictionaries stored with the row groups
+    of a dictionary column, values that never occur included; the sorted values found in a pass
+    over that column alone. In a folder, categories that a later file adds come last.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pyarrow as pa, pyarrow.parquet as pq
+    >>> from skstream.streams import ParquetStream
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> table = pa.table({"load": [1, 2], "day": ["Mon", None], "class": ["up", "down"]})
+    >>> pq.write_table(table, folder.name + "/power.parquet")
+    >>> stream = ParquetStream(folder.name, target="class")
+    >>> stream
+    ParquetStream(2 rows)
+    >>> stream.classes.tolist(), stream.categories
+    (['down', 'up'], {'day': ['Mon']})
+    >>> for X, y, meta in stream:
+    ...     print(X.tolist(), y.tolist())
+    [[1.0, 0.0], [2.0, nan]] ['up', 'down']
+    >>> folder.cleanup()
+    """
+
+    suffixes = (".parquet",)
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        target: str,
+        *,
+        columns: Sequence[str] | None = None,
+        exclude: Sequence[str] | None = None,
+        chunk_size: int = 65536,
+        missing: str | float = "nan",
+        as_frame: bool = False,
+        sample_weight: str | None = None,
+        arrival: str | None = None,
+        label_time: str | None = None,
+        id: str | None = None,
+    ) -> None:
+        meta = {
+            "sample_weight": sample_weight,
+            "arrival": arrival,
+            "label_time": label_time,
+            "id": id,
+        }
+        super().__init__(
+            path,
+            target,
+            columns=columns,
+            exclude=exclude,
+            chunk_size=chunk_size,
+            missing=missing,
+            as_frame=as_frame,
+            meta=meta,
+        )
+
+    @cached_property
+    def n_rows(self) -> int:
+        """Number of rows, from the footers of the files."""
+        total = 0
+        for file in self._files:
+            with _open(file) as parquet:
+                total += parquet.metadata.num_rows
+        return total
+
+    def _types(self) -> dict[str, Any]:
+        with _open(self._files[0]) as parquet:
+            return {field.name: field.type for field in parquet.schema_arrow}
+
+    def _batches(self, columns: list[str]) -> Iterator[Any]:
+        for file in self._files:
+            with _open(file) as parquet:
+                self._check_same_columns(parquet.schema_arrow, columns, file)
+                yield from parquet.iter_batches(self.chunk_size, columns=columns)
+
+    def _check_same_columns(self, schema: Any, columns: list[str], file: str) -> None:
+        for name in columns:
+            role = role_of(name, schema.field(name).type) if name in schema.names else "absent"
+            if role != self._roles[name]:
+                raise ValueError(
+                    f"Column {name!r} is {role} in {file}, but {self._roles[name]} in "
+                    f"{self._files[0]}. Every file of a stream needs the same columns."
+                )
+
+    def _not_features(self) -> set[str]:
+        with _open(self._files[0]) as parquet:
+            about = _about(parquet.schema_arrow)
+        return {*about.get("exclude_from_features", ()), about.get("target", self.target)}
+
+    def _declared(self, columns: list[str]) -> dict[str, list[Any]]:
+        # A dict keeps the order in which the files name the categories.
+        found: dict[str, dict[Any, None]] = {name: {} for name in columns}
+        for file in self._files:
+            with _open(file) as parquet:
+                self._check_same_columns(parquet.schema_arrow, list(found), file)
+                declared = _in_metadata(parquet.schema_arrow)
+                stored = _in_dictionaries(parquet, [n for n in found if n not in declared])
+            for name in list(found):
+                values = declared.get(name, stored.get(name))
+                if values is None:
+                    del found[name]
+                else:
+                    found[name] |= dict.fromkeys(values)
+        return {name: list(values) for name, values in found.items()}
+
+
+def _open(file: str) -> Any:
+    pa = optional_import("pyarrow", "ParquetStream")
+    parquet = optional_import("pyarrow.parquet", "ParquetStream")
+    try:
+        return parquet.ParquetFile(file)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{file} cannot be read as a Parquet file: {error}") from error
+
+
+def _about(schema: Any) -> dict[str, Any]:
+    """Read the description of the stream in the file's metadata; empty where there is none."""
+    text = (schema.metadata or {}).get(b"stream", b"{}")
+    try:
+        about = json.loads(text)
+    except ValueError:  # the key belongs to someone else
+        return {}
+    return about if isinstance(about, dict) else {}
+
+
+def _in_metadata(schema: Any) -> dict[str, list[str]]:
+    """Categories of string columns that the file's metadata name."""
+    pa = optional_import("pyarrow", "ParquetStream")
+    about = _about(schema)
+    named = dict(about.get("nominal", {}))
+    if "target" in about and "classes" in about:
+        named[about["target"]] = about["classes"]
+    declared = {}
+    for name in named.keys() & set(schema.names):
+        kind = schema.field(name).type
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            declared[name] = list(named[name])
+    return declared
+
+
+def _in_dictionaries(parquet: Any, columns: list[str]) -> dict[str, list[Any]]:
+    """Values in the dictionaries of the row groups; one row of each is read for them."""
+    pa = optional_import("pyarrow", "ParquetStream")
+    schema = parquet.schema_arrow
+    columns = [name for name in columns if pa.types.is_dictionary(schema.field(name).type)]
+    found: dict[str, list[Any]] = {name: [] for name in columns}
+    for group in range(parquet.num_row_groups if columns else 0):
+        for batch in parquet.iter_batches(1, row_groups=[group], columns=columns):
+            for name, values in found.items():
+                values.extend(values_of(batch.column(name)))
+            break
+    return found

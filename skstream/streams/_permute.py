@@ -1,0 +1,101 @@
+"""Permutations of a stream for experiments on temporal dependence."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from skstream.streams._stream import as_rows, check_lengths
+from skstream.utils._labels import as_labels, encode_labels, find_classes
+
+
+def shuffle_rows(X: Any, y: Any, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+    """Shuffle the rows: features and labels stay together, every dependence on time is lost.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+        Features.
+    y : array-like of shape (n_rows,)
+        Labels.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the permutation.
+
+    Returns
+    -------
+    X : {ndarray, csr_matrix, dataframe} of shape (n_rows, n_features)
+        The same rows in random order.
+    y : ndarray of shape (n_rows,)
+        Their labels.
+
+    See Also
+    --------
+    shuffle_within_class : Keep the sequence of labels.
+
+    Notes
+    -----
+    Makes the rows independent and identically distributed over time, as in the experiments of
+    Žliobaitė et al. (2015, section 6.5).
+
+    Examples
+    --------
+    >>> from skstream.streams import shuffle_rows
+    >>> X, y = shuffle_rows([[1], [2], [3]], ["a", "b", "c"], random_state=0)
+    >>> X.ravel().tolist(), y.tolist()
+    ([3, 2, 1], ['c', 'b', 'a'])
+    """
+    rows, labels = as_rows(X), as_labels(y)
+    check_lengths(rows, labels)
+    order = check_random_state(random_state).permutation(len(labels))
+    return _take(rows, order), labels[order]
+
+
+def shuffle_within_class(X: Any, y: Any, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+    """Permute the features among rows of the same class; the sequence of labels stays.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+        Features.
+    y : array-like of shape (n_rows,)
+        Labels. Rows without a label are permuted among themselves.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the permutation.
+
+    Returns
+    -------
+    X : {ndarray, csr_matrix, dataframe} of shape (n_rows, n_features)
+        In each row, the features of a random row of the same class.
+    y : ndarray of shape (n_rows,)
+        The labels, in their order.
+
+    See Also
+    --------
+    shuffle_rows : Shuffle features and labels together.
+
+    Notes
+    -----
+    Removes drift of the classes' distributions and keeps the temporal dependence of the labels, as
+    in the experiments of Žliobaitė et al. (2015, section 6.9).
+
+    Examples
+    --------
+    >>> from skstream.streams import shuffle_within_class
+    >>> X, y = shuffle_within_class([[1], [2], [3], [4]], ["a", "b", "a", "a"], random_state=0)
+    >>> X.ravel().tolist(), y.tolist()
+    ([4, 2, 3, 1], ['a', 'b', 'a', 'a'])
+    """
+    rows, labels = as_rows(X), as_labels(y)
+    check_lengths(rows, labels)
+    codes = encode_labels(labels, find_classes(labels))
+    rng = check_random_state(random_state)
+    order = np.empty(len(labels), dtype=np.intp)
+    for code in np.unique(codes):
+        members = np.flatnonzero(codes == code)
+        order[members] = rng.permutation(members)
+    return _take(rows, order), labels
+
+
+def _take(X: Any, order: NDArray[np.intp]) -> Any:
+    return X.iloc[order] if hasattr(X, "iloc") else X[order]

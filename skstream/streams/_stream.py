@@ -1,0 +1,239 @@
+"""What a stream is, and the checks that every chunk passes on its way to a model."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from skstream.utils._labels import as_labels
+
+META_KEYS = ("sample_weight", "arrival", "label_time", "id")
+
+Meta = dict[str, NDArray[Any]]
+Chunk = tuple[Any, NDArray[Any], Meta]
+
+
+class Stream(ABC):
+    """Rows in time order, in chunks; base class of every stream.
+
+    Iterating gives chunks ``(X, y, meta)``. How a stream is cut into chunks is a detail of storage
+    and never changes a result. A subclass implements `chunks`, which may yield ``(X, y)`` or
+    ``(X, y, meta)``; iteration checks each chunk and says which row is at fault.
+
+    See Also
+    --------
+    as_stream : Make a stream of arrays, frames, sparse matrices, or any source of chunks.
+
+    Notes
+    -----
+    `X` has shape (n_rows, n_features) and is a NumPy array, a CSR matrix, or a pandas or polars
+    frame, of one kind throughout; a one-dimensional array of texts is allowed for models that take
+    raw documents. `y` is an array of shape (n_rows,), in which None, NaN and ``pandas.NA`` are
+    missing labels. `meta` maps any of "sample_weight", "arrival", "label_time" and "id" to arrays
+    of shape (n_rows,), the same keys throughout.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.streams import Stream
+    >>> class Coin(Stream):
+    ...     def chunks(self):
+    ...         rng = np.random.default_rng(0)
+    ...         for _ in range(3):
+    ...             yield rng.random((4, 2)), rng.integers(0, 2, 4)
+    >>> [len(y) for X, y, meta in Coin()]
+    [4, 4, 4]
+    """
+
+    @property
+    def reiterable(self) -> bool:
+        """Whether the stream can be iterated again, from its first row."""
+        return True
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows; None if it is unknown or the stream is endless."""
+        return None
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """Sorted class labels; None if they are unknown or the targets are no labels."""
+        return None
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the features; None if they have none."""
+        return None
+
+    @abstractmethod
+    def chunks(self) -> Iterable[Any]:
+        """Chunks from the first row on, each ``(X, y)`` or ``(X, y, meta)``."""
+
+    def labels(self) -> Iterator[NDArray[Any]]:
+        """Labels alone, chunk by chunk."""
+        for _, y, _ in self:
+            yield y
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return _checked(self.chunks())
+
+    def __repr__(self) -> str:
+        rows = "unknown number of rows" if self.n_rows is None else f"{self.n_rows:,} rows"
+        once = "" if self.reiterable else ", one pass only"
+        return f"{type(self).__name__}({rows}{once})"
+
+
+def is_frame(X: Any) -> bool:
+    """Whether `X` is a pandas or polars frame."""
+    return hasattr(X, "columns") and type(X).__module__.partition(".")[0] in ("pandas", "polars")
+
+
+def as_rows(X: Any) -> Any:
+    """Features as something whose rows can be sliced: frame, CSR matrix or array.
+
+    Frames, arrays, memory maps and CSR matrices are returned as they are.
+    """
+    if is_frame(X):
+        if not hasattr(X, "shape"):
+            raise TypeError(f"X is a polars {type(X).__name__}. Pass X.collect() instead.")
+        return X
+    if sparse.issparse(X):
+        X = X if X.format == "csr" else X.tocsr()
+    elif not isinstance(X, np.ndarray):
+        X = _array_of_rows(X)
+    if X.ndim == 2 or (X.ndim == 1 and _holds_text(X)):
+        return X
+    hint = " Pass X.reshape(-1, 1) if this is one feature." if X.ndim == 1 else ""
+    raise ValueError(f"X must have the shape (n_rows, n_features). Got shape {X.shape}.{hint}")
+
+
+def _array_of_rows(X: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        widths = [np.size(row) for row in X]
+        other = next((i for i, width in enumerate(widths) if width != widths[0]), None)
+        if other is None:
+            raise
+        raise ValueError(
+            f"Row {other} of X has {widths[other]} features, but row 0 has {widths[0]}."
+        ) from error
+
+
+def _holds_text(X: NDArray[Any]) -> bool:
+    return X.dtype.kind == "U" or (
+        X.dtype.kind in "OT" and all(isinstance(text, str) for text in X[:1])
+    )
+
+
+def cut(X: Any, start: int, stop: int) -> Any:
+    """Rows `start` to `stop` of arrays, frames and CSR matrices; a view where there is one."""
+    return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
+
+
+def as_meta(meta: Mapping[str, Any] | None, n_rows: int, where: str = "") -> Meta:
+    """Meta data of `n_rows` rows as arrays, their names and lengths checked."""
+    if meta is None:
+        return {}
+    if not isinstance(meta, Mapping):
+        raise TypeError(f"meta{where} must be a dict of arrays. Got {type(meta).__name__} instead.")
+    arrays = {}
+    for key, values in meta.items():
+        if key not in META_KEYS:
+            raise ValueError(f"Unknown key {key!r} in meta{where}. Known: {', '.join(META_KEYS)}.")
+        array = as_labels(values) if key == "id" else np.asarray(values)
+        if array.shape != (n_rows,):
+            raise ValueError(
+                f"{key}{where} has shape {array.shape}, but X has {n_rows} rows. "
+                f"Give one value per row."
+            )
+        arrays[key] = array
+    return arrays
+
+
+def check_lengths(X: Any, y: NDArray[Any], where: str = "") -> None:
+    """Refuse features and labels of unequal length."""
+    if len(y) != X.shape[0]:
+        raise ValueError(
+            f"X{where} has {X.shape[0]} rows, but y has {len(y)} labels. Give one label per row; "
+            f"None or NaN where a label is missing."
+        )
+
+
+def _checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
+    start = 0
+    first: tuple[Any, Meta] | None = None
+    for number, chunk in enumerate(chunks):
+        X, y, meta = _parts(chunk, number, start)
+        if first is None:
+            first = X, meta
+        else:
+            _check_same_features(X, first[0], start)
+            _check_same_meta(meta, first[1], start)
+        if len(y):
+            yield X, y, meta
+        start += len(y)
+    if start == 0:
+        raise ValueError(
+            "The stream is empty: it gave no row. If it comes from a function, that function must "
+            "make a new iterator at each call."
+        )
+
+
+def _parts(chunk: Any, number: int, start: int) -> Chunk:
+    if not isinstance(chunk, (tuple, list)) or len(chunk) not in (2, 3):
+        shape = f" of shape {chunk.shape}" if hasattr(chunk, "shape") else ""
+        raise TypeError(
+            f"Chunk {number} of the stream is a {type(chunk).__name__}{shape}. A stream yields "
+            f"(X, y) or (X, y, meta); to stream rows from memory, pass y too."
+        )
+    if chunk[1] is None:
+        raise ValueError(
+            f"Chunk {number} of the stream has y=None. Give one label per row; None or NaN where "
+            f"a label is missing."
+        )
+    where = f" in the chunk that starts at row {start}"
+    X, y = as_rows(chunk[0]), as_labels(chunk[1])
+    check_lengths(X, y, where)
+    return X, y, as_meta(chunk[2] if len(chunk) == 3 else None, len(y), where)
+
+
+def _kind(X: Any) -> str:
+    if is_frame(X):
+        return f"{type(X).__module__.partition('.')[0]} frame"
+    return "sparse matrix" if sparse.issparse(X) else "array"
+
+
+def _check_same_features(X: Any, first: Any, start: int) -> None:
+    if _kind(X) != _kind(first):
+        raise ValueError(
+            f"The chunk that starts at row {start} is a {_kind(X)}, but the chunks before it are "
+            f"of another kind ({_kind(first)}). Use one kind throughout."
+        )
+    if X.shape[1:] != first.shape[1:]:
+        raise ValueError(
+            f"Row {start} has {_width(X)} features, but the rows before it have {_width(first)}. "
+            f"Every row of a stream must have the same features."
+        )
+    if is_frame(X) and list(X.columns) != list(first.columns):
+        before, now = list(first.columns), list(X.columns)
+        place = next(i for i in range(len(now)) if now[i] != before[i])
+        raise ValueError(
+            f"The columns change at row {start}: column {place} is {now[place]!r}, but it was "
+            f"{before[place]!r} in the rows before it. Use the same columns in the same order."
+        )
+
+
+def _width(X: Any) -> int | str:
+    return int(X.shape[1]) if len(X.shape) == 2 else "no"
+
+
+def _check_same_meta(meta: Meta, first: Meta, start: int) -> None:
+    if meta.keys() != first.keys():
+        raise ValueError(
+            f"The keys of meta change at row {start}: {sorted(meta)} instead of {sorted(first)}. "
+            f"Every chunk needs the same keys."
+        )
