@@ -116,7 +116,7 @@ def main() -> None:
         f"Python {platform.python_version()}"
     )
     speed(arguments.timed_rows)
-    detection(n_streams=50, n_rows=200_000)
+    detection(n_streams=200, n_rows=200_000)
     misses(arguments.streams, arguments.rows, arguments.alpha)
 
 

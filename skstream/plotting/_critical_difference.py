@@ -1,0 +1,383 @@
+"""Critical-difference diagram of several models."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from skstream.stats import FriedmanNemenyiResult, friedman_nemenyi
+from skstream.utils._optional import optional_import
+
+BAR_COLOR = "#0072B2"
+LINE_COLOR = "0.25"
+# Heights are in rows of text, downward from the axis of ranks.
+RULER_HEIGHT = -2.3
+RULER_CAP = 0.25
+TICK_LENGTH = 0.3
+FIRST_BAR = 0.7
+BAR_DISTANCE = 0.5
+LABEL_GAP = 0.9
+NOTE_HEIGHT = 2.6
+ROW_INCHES = 0.24
+AXIS_INCHES = 4.2
+MARGIN_INCHES = 0.2
+LONGEST_LINE = 30  # characters of a name before it is broken
+SMALLEST_FONT = 4.0
+LINE_SPACING = 1.3  # height of a row of text by its font size
+# The axis of ranks keeps at least this share of the width; the texts shrink to leave it.
+LEAST_AXIS_SHARE = 0.3
+
+
+class CriticalDifferenceDisplay:
+    """Average ranks of several models, with bars joining those that are not told apart.
+
+    The best model is on the left. Every bar is a maximal group of `friedman_nemenyi`: it runs
+    from the rank of its best member to that of its worst, with a dot at each member. The ruler
+    above the axis shows the critical difference.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The models.
+    average_ranks : ndarray of shape (n_models,)
+        Average rank per model; 1 is best.
+    critical_difference : float
+        Nemenyi's critical difference.
+    groups : sequence of sequence of str
+        Names of the models that each bar joins.
+    p_value : float
+        P-value of the test that the models differ at all.
+    alpha : float
+        Level of the tests.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes drawn on.
+    figure_ : matplotlib Figure
+        Their figure.
+
+    See Also
+    --------
+    skstream.stats.friedman_nemenyi : Computes what is drawn here.
+
+    References
+    ----------
+    J. Demsar. Statistical comparisons of classifiers over multiple data sets. Journal of
+    Machine Learning Research 7, 2006, section 3.2.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.plotting import CriticalDifferenceDisplay
+    >>> CriticalDifferenceDisplay(
+    ...     names=["sgd", "bayes"],
+    ...     average_ranks=np.array([1.2, 1.8]),
+    ...     critical_difference=0.88,
+    ...     groups=[("sgd", "bayes")],
+    ...     p_value=0.08,
+    ...     alpha=0.05,
+    ... )
+    CriticalDifferenceDisplay(sgd 1.2, bayes 1.8; CD 0.88; see plot(), frame())
+    """
+
+    def __init__(
+        self,
+        *,
+        names: Sequence[str],
+        average_ranks: np.ndarray,
+        critical_difference: float,
+        groups: Sequence[Sequence[str]],
+        p_value: float,
+        alpha: float,
+    ):
+        self.names = names
+        self.average_ranks = average_ranks
+        self.critical_difference = critical_difference
+        self.groups = groups
+        self.p_value = p_value
+        self.alpha = alpha
+
+    @classmethod
+    def from_result(cls, result: FriedmanNemenyiResult, *, ax: Any = None) -> Self:
+        """Plot the result of `friedman_nemenyi`.
+
+        Parameters
+        ----------
+        result : FriedmanNemenyiResult
+            The result.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None: a new figure.
+
+        Returns
+        -------
+        display : CriticalDifferenceDisplay
+            The display, drawn.
+        """
+        display = cls(
+            names=result.names,
+            average_ranks=result.average_ranks,
+            critical_difference=result.critical_difference,
+            groups=result.groups,
+            p_value=result.p_value,
+            alpha=result.alpha,
+        )
+        return display.plot(ax=ax)
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: Any,
+        names: Sequence[str] | None = None,
+        *,
+        higher_is_better: bool = True,
+        alpha: float = 0.05,
+        ax: Any = None,
+    ) -> Self:
+        """Test and plot a table of scores.
+
+        Parameters
+        ----------
+        scores : array-like or data frame of shape (n_blocks, n_models)
+            One row per fold or stream, one column per model.
+        names : sequence of str, default=None
+            Names of the models. None takes the columns of a data frame, else numbers them.
+        higher_is_better : bool, default=True
+            Whether a larger score is the better one.
+        alpha : float, default=0.05
+            Level of the tests, in (0, 1).
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None: a new figure.
+
+        Returns
+        -------
+        display : CriticalDifferenceDisplay
+            The display, drawn.
+        """
+        result = friedman_nemenyi(scores, names, higher_is_better=higher_is_better, alpha=alpha)
+        return cls.from_result(result, ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None: a new figure, as large as the labels need.
+
+        Returns
+        -------
+        self : CriticalDifferenceDisplay
+            With `ax_` and `figure_`.
+        """
+        pyplot = optional_import("matplotlib.pyplot", "CriticalDifferenceDisplay")
+        owns_figure = ax is None
+        if ax is None:
+            _, ax = pyplot.subplots(figsize=(8, 4))
+            ax.set_position((0, 0, 1, 1))
+        ax.set_axis_off()
+        levels = bar_levels(self._bar_ends())
+        rows = self._label_rows(FIRST_BAR + BAR_DISTANCE * len(set(levels)))
+        bottom = max(height + lines / 2 for _, _, height, lines in rows) + NOTE_HEIGHT
+        top = RULER_HEIGHT - 1.5
+        ax.set_ylim(bottom, top)
+
+        self._draw_bars(ax, levels)
+        left, right = self._draw_labels(ax, rows)
+        others = [*self._draw_axis(ax), self._draw_ruler(ax), self._draw_note(ax)]
+        if owns_figure:
+            width = self._width_asked(left, right, others[-1])
+            ax.figure.set_size_inches(width, (bottom - top) * ROW_INCHES)
+        self._fit(ax, left, right, others)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        return self
+
+    def _rank(self, name: str) -> float:
+        return float(self.average_ranks[list(self.names).index(name)])
+
+    def _bar_ends(self) -> list[tuple[float, float]]:
+        ranks = [[self._rank(name) for name in group] for group in self.groups]
+        return [(min(members), max(members)) for members in ranks]
+
+    def _label_rows(self, first: float) -> list[tuple[str, float, float, int]]:
+        """Text, rank, height and number of lines of every label, the left half first.
+
+        On either side the outermost model is on top, so that no two connecting lines cross.
+        """
+        order = [int(i) for i in np.argsort(self.average_ranks, kind="stable")]
+        n_left = (len(order) + 1) // 2
+        rows = []
+        for side in (order[:n_left], order[n_left:][::-1]):
+            height = first + LABEL_GAP - 0.5
+            for i in side:
+                lines = wrap_name(str(self.names[i]))
+                text = "\n".join(lines) + f"  ({self.average_ranks[i]:.2f})"
+                middle = height + len(lines) / 2
+                rows.append((text, float(self.average_ranks[i]), middle, len(lines)))
+                height += len(lines) + 0.15
+        return rows
+
+    def _draw_bars(self, ax: Any, levels: list[int]) -> None:
+        for ends, level, group in zip(self._bar_ends(), levels, self.groups, strict=True):
+            height = FIRST_BAR + BAR_DISTANCE * level
+            style = {"color": BAR_COLOR, "zorder": 3}
+            ax.plot(ends, [height] * 2, linewidth=3.5, solid_capstyle="butt", **style)
+            members = [self._rank(name) for name in group]
+            ax.plot(members, [height] * len(members), "o", markersize=5, **style)
+
+    def _draw_axis(self, ax: Any) -> list[Any]:
+        n_models = len(self.names)
+        ax.plot([1, n_models], [0, 0], color=LINE_COLOR, linewidth=1.2)
+        for rank in range(1, n_models + 1):
+            ax.plot([rank, rank], [-TICK_LENGTH, 0], color=LINE_COLOR, linewidth=1.2)
+        return [
+            ax.text(rank, -TICK_LENGTH - 0.1, str(rank), ha="center", va="bottom")
+            for rank in range(1, n_models + 1)
+        ]
+
+    def _draw_ruler(self, ax: Any) -> Any:
+        ends = [1, 1 + self.critical_difference]
+        ax.plot(ends, [RULER_HEIGHT] * 2, color=LINE_COLOR, linewidth=1.6)
+        caps = [RULER_HEIGHT - RULER_CAP, RULER_HEIGHT + RULER_CAP]
+        for end in ends:
+            ax.plot([end, end], caps, color=LINE_COLOR, linewidth=1.6)
+        text = f"CD = {self.critical_difference:.2f}"
+        return ax.text(np.mean(ends), caps[0] - 0.05, text, ha="center", va="bottom")
+
+    def _draw_note(self, ax: Any) -> Any:
+        verdict = "the models differ" if self.p_value < self.alpha else "no difference shown"
+        p = "p < 0.0001" if self.p_value < 1e-4 else f"p = {self.p_value:.2g}"
+        bars = "Bars join models that are not told apart" if self.groups else "All pairs differ"
+        text = (
+            f"Friedman test (Iman-Davenport): {p}, {verdict}.\n"
+            f"{bars} (Nemenyi, alpha = {self.alpha:g})."
+        )
+        place = {"transform": ax.transAxes, "ha": "center", "va": "bottom"}
+        return ax.text(0.5, 0.02, text, color="0.35", linespacing=1.1, **place)
+
+    def _draw_labels(
+        self, ax: Any, rows: list[tuple[str, float, float, int]]
+    ) -> tuple[list[Any], list[Any]]:
+        """Draw labels and the lines to them; return the texts of the two sides."""
+        n_left = (len(rows) + 1) // 2
+        ends = (1, len(self.names))
+        sides: tuple[list[Any], list[Any]] = ([], [])
+        for place, (text, rank, height, _) in enumerate(rows):
+            side = int(place >= n_left)
+            ax.plot(
+                [rank, rank, ends[side]],
+                [0, height, height],
+                color=LINE_COLOR,
+                linewidth=0.9,
+                solid_joinstyle="miter",
+                zorder=2,
+            )
+            label = ax.annotate(
+                text,
+                (ends[side], height),
+                xytext=(5 if side else -5, 0),
+                textcoords="offset points",
+                ha="left" if side else "right",
+                va="center",
+            )
+            sides[side].append(label)
+        return sides
+
+    def _width_asked(self, left: list[Any], right: list[Any], note: Any) -> float:
+        """Width in inches at which nothing has to shrink."""
+        labels = sum(max(map(text_inches, texts)) for texts in (left, right))
+        return max(labels + AXIS_INCHES, text_inches(note)) + 2 * MARGIN_INCHES
+
+    def _fit(self, ax: Any, left: list[Any], right: list[Any], others: list[Any]) -> None:
+        """Shrink the texts to the axes, and leave them room on both sides."""
+        extent = ax.get_window_extent()
+        width, height = extent.width / ax.figure.dpi, extent.height / ax.figure.dpi
+        row = height / abs(np.subtract(*ax.get_ylim()))
+        font = min(left[0].get_fontsize(), 72 * row / LINE_SPACING)
+        while True:
+            for text in (*left, *right, *others):
+                text.set_fontsize(font)
+            margins = [max(map(text_inches, texts)) + MARGIN_INCHES for texts in (left, right)]
+            axis = width - sum(margins)
+            fits = axis >= LEAST_AXIS_SHARE * width and text_inches(others[-1]) <= width
+            if fits or font <= SMALLEST_FONT:
+                break
+            font -= 0.5
+        n_models = len(self.names)
+        per_inch = (n_models - 1) / max(axis, 0.05 * width)
+        # A ruler longer than the axis of ranks may need more room than the labels.
+        end_of_ruler = 1 + self.critical_difference + MARGIN_INCHES * per_inch
+        end_of_labels = n_models + margins[1] * per_inch
+        ax.set_xlim(1 - margins[0] * per_inch, max(end_of_labels, end_of_ruler))
+
+    def frame(self) -> Any:
+        """Return the data of the plot.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Columns model, average_rank, groups (numbers of the bars, counted from 1), best
+            model first.
+        """
+        pandas = optional_import("pandas", "frame()")
+        order = np.argsort(self.average_ranks, kind="stable")
+        models = [self.names[i] for i in order]
+        return pandas.DataFrame(
+            {
+                "model": models,
+                "average_rank": np.asarray(self.average_ranks)[order],
+                "groups": [
+                    [number for number, group in enumerate(self.groups, 1) if name in group]
+                    for name in models
+                ],
+            }
+        )
+
+    def __repr__(self) -> str:
+        order = np.argsort(self.average_ranks, kind="stable")
+        ranks = ", ".join(f"{self.names[i]} {self.average_ranks[i]:.3g}" for i in order)
+        return (
+            f"{type(self).__name__}({ranks}; CD {self.critical_difference:.3g}; "
+            f"see plot(), frame())"
+        )
+
+
+def bar_levels(ends: Sequence[tuple[float, float]]) -> list[int]:
+    """Put bars that overlap on different levels, each on the highest that is free.
+
+    Parameters
+    ----------
+    ends : sequence of tuple of float
+        Left and right end of every bar.
+
+    Returns
+    -------
+    list of int
+        Level of every bar; 0 is nearest to the axis.
+    """
+    right_ends: list[float] = []  # of the last bar on every level
+    levels = []
+    for left, right in ends:
+        level = next((i for i, end in enumerate(right_ends) if end < left), len(right_ends))
+        right_ends[level : level + 1] = [right]
+        levels.append(level)
+    return levels
+
+
+def wrap_name(name: str) -> list[str]:
+    """Break a long name into lines, after a space or one of ``( , _ -`` where there is one."""
+    lines = [""]
+    for part in re.findall(r"[^\s(,_-]*[\s(,_-]*", name):
+        pieces = [part[i : i + LONGEST_LINE] for i in range(0, len(part), LONGEST_LINE)]
+        for piece in pieces:
+            if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > LONGEST_LINE:
+                lines.append("")
+            lines[-1] += piece
+    return [line.rstrip() for line in lines]
+
+
+def text_inches(text: Any) -> float:
+    """Width of a text as drawn, in inches."""
+    return float(text.get_window_extent().width / text.figure.dpi)

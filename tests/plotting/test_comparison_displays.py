@@ -1,0 +1,272 @@
+"""CriticalDifferenceDisplay and ComparisonDisplay, looked at by measuring what was drawn."""
+
+import itertools
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from skstream.plotting import ComparisonDisplay, CriticalDifferenceDisplay
+from skstream.plotting._critical_difference import BAR_COLOR, bar_levels, wrap_name
+from skstream.stats import (
+    anytime_comparison,
+    friedman_nemenyi,
+    q_statistic,
+    sign_test,
+)
+
+matplotlib = pytest.importorskip("matplotlib")
+pyplot = pytest.importorskip("matplotlib.pyplot")
+
+LONG_NAMES = [
+    "TemporallyAugmented(SGDClassifier(loss='log_loss'))",
+    "Persistent",
+    "make_stream_pipeline(StandardScaler(), SGDClassifier())",
+    "averyveryverylongnamewithoutanyplacewhereitcouldbebroken",
+    "",
+]
+
+
+@pytest.fixture(autouse=True)
+def closed_figures() -> Iterator[None]:
+    yield
+    pyplot.close("all")
+
+
+def table(n_models: int, n_blocks: int, spread: float) -> np.ndarray:
+    rng = np.random.default_rng(n_models)
+    return rng.normal(size=(n_blocks, n_models)) + np.linspace(0, spread, n_models)
+
+
+def bars(ax) -> list[tuple[float, float, float]]:
+    """Left end, right end and height of every bar."""
+    lines = [
+        line for line in ax.lines if line.get_color() == BAR_COLOR and line.get_marker() != "o"
+    ]
+    return [(*line.get_xdata(), float(line.get_ydata()[0])) for line in lines]
+
+
+def boxes(figure, texts) -> list:
+    figure.canvas.draw()
+    return [text.get_window_extent() for text in texts if text.get_text().strip()]
+
+
+def assert_readable(display: CriticalDifferenceDisplay) -> None:
+    figure, ax = display.figure_, display.ax_
+    inside = ax.get_window_extent().padded(1)
+    drawn = boxes(figure, ax.texts)
+    for box in drawn:
+        assert inside.x0 <= box.x0, "cut off on the left"
+        assert box.x1 <= inside.x1, "cut off on the right"
+        assert inside.y0 <= box.y0, "cut off below"
+        assert box.y1 <= inside.y1, "cut off above"
+    for one, other in itertools.combinations(drawn, 2):
+        assert not one.padded(-1).overlaps(other.padded(-1)), "labels overlap"
+
+
+@pytest.mark.parametrize("n_models", range(2, 13))
+@pytest.mark.parametrize(("n_blocks", "spread"), [(3, 0.0), (12, 2.0), (300, 12.0)])
+def test_every_bar_is_a_group_from_end_to_end(n_models: int, n_blocks: int, spread: float) -> None:
+    result = friedman_nemenyi(table(n_models, n_blocks, spread))
+    display = CriticalDifferenceDisplay.from_result(result)
+    rank = dict(zip(result.names, result.average_ranks, strict=True))
+    expected = [(min(map(rank.get, g)), max(map(rank.get, g))) for g in result.groups]
+    drawn = bars(display.ax_)
+    assert [bar[:2] for bar in drawn] == expected
+    for one, other in itertools.combinations(drawn, 2):
+        on_one_level = one[2] == other[2]
+        assert not (on_one_level and one[0] <= other[1] and other[0] <= one[1])
+    assert_readable(display)
+
+
+def test_no_bar_when_all_differ_and_one_when_none_does() -> None:
+    apart = CriticalDifferenceDisplay.from_scores(np.tile([4.0, 3, 2, 1], (60, 1)))
+    assert bars(apart.ax_) == []
+    assert any("All pairs differ" in text.get_text() for text in apart.ax_.texts)
+    same = CriticalDifferenceDisplay.from_scores(np.ones((5, 4)))
+    assert [bar[:2] for bar in bars(same.ax_)] == [(2.5, 2.5)]
+    assert any("no difference shown" in text.get_text() for text in same.ax_.texts)
+
+
+def test_the_ruler_is_as_long_as_the_critical_difference() -> None:
+    result = friedman_nemenyi(table(3, 4, 0.0))  # longer than the axis of ranks
+    ax = CriticalDifferenceDisplay.from_result(result).ax_
+    lengths = [np.ptp(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) == 2]
+    assert any(length == pytest.approx(result.critical_difference) for length in lengths)
+    assert ax.get_xlim()[1] > 1 + result.critical_difference
+
+
+def test_long_names_are_broken_and_stay_inside() -> None:
+    scores = table(5, 20, 2.0)
+    display = CriticalDifferenceDisplay.from_scores(scores, LONG_NAMES)
+    assert_readable(display)
+    shown = "".join(text.get_text() for text in display.ax_.texts).replace("\n", "")
+    for name in LONG_NAMES:
+        assert name.replace(" ", "") in shown.replace(" ", "")
+
+
+@pytest.mark.parametrize("size", [(3, 2), (6, 3), (10, 8)])
+def test_texts_shrink_to_the_axes_they_are_given(size: tuple[float, float]) -> None:
+    _, ax = pyplot.subplots(figsize=size)
+    names = [*LONG_NAMES[:3], "a", "b", "c", "d"]
+    display = CriticalDifferenceDisplay.from_scores(table(7, 20, 2.0), names, ax=ax)
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+    assert tuple(ax.figure.get_size_inches()) == size
+    if size != (3, 2):  # too small for such names at any readable size
+        assert_readable(display)
+
+
+@pytest.mark.parametrize(
+    ("ends", "levels"),
+    [
+        ([], []),
+        ([(1, 2), (3, 4)], [0, 0]),
+        ([(1, 2), (2, 3)], [0, 1]),  # ends that touch would look like one bar
+        ([(1, 3), (2, 4), (3.5, 5), (4.5, 6)], [0, 1, 0, 1]),
+    ],
+)
+def test_levels_of_bars(ends: list[tuple[float, float]], levels: list[int]) -> None:
+    assert bar_levels(ends) == levels
+
+
+def test_names_are_broken_without_losing_a_character() -> None:
+    for name in [*LONG_NAMES, "short", "a-b_c" * 20]:
+        lines = wrap_name(name)
+        assert "".join(lines).replace(" ", "") == name.replace(" ", "")
+        assert all(len(line) <= 30 for line in lines)
+    assert wrap_name("TemporalCorrection(SGDClassifier())") == [
+        "TemporalCorrection(",
+        "SGDClassifier())",
+    ]
+
+
+def test_critical_difference_data_and_repr() -> None:
+    result = friedman_nemenyi(table(4, 10, 2.0), ["a", "b", "c", "d"])
+    display = CriticalDifferenceDisplay.from_result(result)
+    assert "see plot(), frame()" in repr(display)
+    assert f"CD {result.critical_difference:.3g}" in repr(display)
+    pytest.importorskip("pandas")
+    frame = display.frame()
+    assert list(frame["model"]) == list(result.ranking)
+    assert list(frame["average_rank"]) == sorted(result.average_ranks)
+    for name, groups in zip(frame["model"], frame["groups"], strict=True):
+        assert [name in group for group in result.groups] == [
+            number in groups for number in range(1, len(result.groups) + 1)
+        ]
+
+
+def losses(n_rows: int = 4000) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return (rng.random(n_rows) < 0.3).astype(float), (rng.random(n_rows) < 0.2).astype(float)
+
+
+@pytest.mark.parametrize("forgetting", ["cumulative", "window:200", "fading:0.99"])
+def test_comparison_draws_a_panel_per_statistic(forgetting: str) -> None:
+    display = ComparisonDisplay.from_losses(
+        *losses(), forgetting=forgetting, names=("sgd", "bayes")
+    )
+    labels = [ax.get_ylabel() for ax in display.axes_]
+    assert labels == ["Q statistic", "signed McNemar", "mean loss difference"]
+    assert display.ax_ is display.axes_[0]
+    assert all(ax.figure is display.figure_ for ax in display.axes_)
+    assert display.ax_.get_title("left") == "above zero: bayes ahead;  below: sgd ahead"
+    levels = {round(float(line.get_ydata()[0]), 3) for line in display.axes_[1].lines[1:]}
+    assert levels == {0, 3.841, -3.841, 6.635, -6.635}
+
+
+def test_comparison_of_real_losses_has_no_mcnemar_panel() -> None:
+    rng = np.random.default_rng(0)
+    display = ComparisonDisplay.from_losses(5 * rng.random(500), rng.random(500), bounds=(0, 5))
+    assert len(display.axes_) == 2
+
+
+def test_comparison_shows_the_whole_band_and_the_first_certain_row() -> None:
+    result = anytime_comparison(*losses())
+    display = ComparisonDisplay.from_results(result)
+    ax = display.ax_
+    low, high = ax.get_ylim()
+    settled = slice(len(result.rows) // 10, None)
+    assert low < result.lower[settled].min()
+    assert high > result.upper[settled].max()
+    assert low < 0 < high
+    marks = [line for line in ax.lines if "first certain" in str(line.get_label())]
+    assert [mark.get_xdata()[0] for mark in marks] == [result.first_certain_row]
+
+
+def test_equal_models_give_flat_panels() -> None:
+    loss, _ = losses(200)
+    display = ComparisonDisplay.from_losses(loss, loss, names=("m", "m"))
+    for ax in display.axes_:
+        low, high = ax.get_ylim()
+        assert low < 0 < high
+    assert not any("first certain" in str(line.get_label()) for line in display.axes_[2].lines)
+
+
+def test_infinite_values_are_marked_at_the_edge() -> None:
+    result = q_statistic([0, 1, 0, 0, 0, 1], [0, 0, 0, 1, 1, 0], forgetting="window:2")
+    assert np.isposinf(result.values).any()
+    assert np.isneginf(result.values).any()
+    ax = ComparisonDisplay.from_results(result).ax_
+    marked = {line.get_marker(): list(line.get_xdata()) for line in ax.lines}
+    assert marked["^"] == result.rows[np.isposinf(result.values)].tolist()
+    assert marked["v"] == result.rows[np.isneginf(result.values)].tolist()
+
+
+def test_large_statistics_leave_the_thresholds_apart() -> None:
+    display = ComparisonDisplay.from_losses(np.ones(3000), np.zeros(3000), forgetting="cumulative")
+    ax = display.axes_[1]
+    heights = ax.transData.transform([(0, 0), (0, 3.841), (0, 6.635), (0, 3000)])[:, 1]
+    assert np.all(np.diff(heights) > 0.04 * ax.get_window_extent().height)
+
+
+def test_comparison_draws_on_given_axes() -> None:
+    _, axes = pyplot.subplots(1, 3)
+    display = ComparisonDisplay.from_losses(*losses(300), ax=axes)
+    assert list(display.axes_) == list(axes)
+    with pytest.raises(ValueError, match="one Axes per statistic: 3 statistics, got 1"):
+        display.plot(ax=axes[0])
+
+
+def test_comparison_refuses_what_does_not_belong_together() -> None:
+    loss_a, loss_b = losses(50)
+    q = q_statistic(loss_a, loss_b)
+    with pytest.raises(ValueError, match="two results of the kind QStatisticResult"):
+        ComparisonDisplay.from_results(q, q)
+    with pytest.raises(ValueError, match="the same two models"):
+        ComparisonDisplay.from_results(q, anytime_comparison(loss_a, loss_b, names=("x", "y")))
+    with pytest.raises(TypeError, match="Got SignTestResult"):
+        ComparisonDisplay.from_results(sign_test([1], [2]))
+    with pytest.raises(ValueError, match="at least one result"):
+        ComparisonDisplay.from_results()
+    with pytest.raises(ValueError, match="nothing to plot"):
+        ComparisonDisplay(names=("a", "b")).plot()
+
+
+def test_comparison_data_and_repr() -> None:
+    display = ComparisonDisplay.from_losses(*losses(500), names=("sgd", "bayes"))
+    for part in ("sgd", "bayes", "Q ", "McNemar", "after 500 rows", "see plot(), frame()"):
+        assert part in repr(display)
+    pytest.importorskip("pandas")
+    frame = display.frame()
+    assert list(frame.columns) == ["n_rows", "statistic", "value", "lower", "upper"]
+    assert set(frame["statistic"]) == {"q", "mcnemar", "anytime"}
+    only = frame[frame["statistic"] == "anytime"]
+    np.testing.assert_array_equal(only["lower"], display.lower)
+
+
+def test_displays_work_without_a_screen_and_import_matplotlib_late() -> None:
+    code = (
+        "import sys, numpy as np\n"
+        "from skstream.plotting import ComparisonDisplay, CriticalDifferenceDisplay\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "ComparisonDisplay.from_losses([0, 1], [1, 1]).figure_.canvas.draw()\n"
+        "CriticalDifferenceDisplay.from_scores([[1, 2], [2, 1]]).figure_.canvas.draw()\n"
+    )
+    screens = {"DISPLAY", "WAYLAND_DISPLAY", "MPLBACKEND"}
+    environment = {key: value for key, value in os.environ.items() if key not in screens}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
