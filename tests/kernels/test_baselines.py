@@ -1,0 +1,235 @@
+"""Kernels of the baselines answer and remember what the loop does."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import skstream.engine.kernels._baselines as kernels
+from skstream.baselines import (
+    MajorityClass,
+    MajorityWindow,
+    MeanRegressor,
+    Persistent,
+    PersistentRegressor,
+)
+from skstream.engine.block import Block
+from skstream.engine.kernels._base import Declined, Task, make_kernel
+from tests.kernels._reference import (
+    TIMELINES,
+    assert_same_state,
+    assert_untouched,
+    cut,
+    make_block,
+    random_cuts,
+    run_kernel,
+    run_literally,
+    twin,
+)
+
+CLASSIFIERS = [Persistent(), MajorityClass(), *(MajorityWindow(w) for w in (1, 3, 1000))]
+REGRESSORS = [PersistentRegressor(), MeanRegressor()]
+LABELS = {"strings": "abcdefghijklmnopqrstuvwxy", "integers": range(-5, 20)}
+
+
+def is_regression(estimator) -> bool:
+    return isinstance(estimator, PersistentRegressor | MeanRegressor)
+
+
+def random_task(estimator, rng, method: str, n_classes: int, labels: str) -> Task:
+    if is_regression(estimator):
+        return Task(None)
+    return Task(np.array(list(LABELS[labels])[:n_classes]), method)
+
+
+def random_labels(estimator, rng, n: int, n_classes: int) -> np.ndarray:
+    return rng.normal(size=n) if is_regression(estimator) else rng.integers(0, n_classes, n)
+
+
+def random_weights(kind: str, rng, n: int) -> np.ndarray | None:
+    if kind == "none":
+        return None
+    weight = rng.integers(1, 4, n).astype(float)
+    return weight if kind == "whole" else weight / 3
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS + REGRESSORS, ids=repr)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    timeline=st.sampled_from(TIMELINES),
+    method=st.sampled_from(["predict", "predict_proba"]),
+    n_classes=st.integers(2, 25),
+    labels=st.sampled_from(list(LABELS)),
+    weights=st.sampled_from(["none", "whole"]),
+    has_learnt=st.booleans(),
+)
+@settings(max_examples=25)
+def test_kernel_is_the_loop_bit_for_bit(
+    estimator, seed, timeline, method, n_classes, labels, weights, has_learnt
+) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 40))
+    task = random_task(estimator, rng, method, n_classes, labels)
+    X = rng.normal(size=(n, 2))
+    y = random_labels(estimator, rng, n, n_classes)
+    block = make_block(X, y, timeline, rng, random_weights(weights, rng, n))
+    model = twin(estimator)
+    if has_learnt:
+        known = {} if task.classes is None else {"classes": task.classes}
+        past = random_labels(estimator, rng, 4, n_classes)
+        model.partial_fit(np.zeros((4, 2)), past if not known else task.classes[past], **known)
+    literal = twin(model)
+    expected = run_literally(literal, block, task)
+    kernel = make_kernel(model, task)
+    answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
+    np.testing.assert_array_equal(answers, expected)
+    kernel.export()
+    assert_same_state(model, literal)
+    # The user can go on with plain scikit-learn, and a kernel with the exported model.
+    again = make_kernel(model, task)
+    assert_untouched(again, kernel.snapshot())
+
+
+@pytest.mark.parametrize("estimator", [MajorityClass(), MeanRegressor()], ids=repr)
+def test_fractional_weights(estimator) -> None:
+    rng = np.random.default_rng(0)
+    task = random_task(estimator, rng, "predict", 3, "strings")
+    y = random_labels(estimator, rng, 30, 3)
+    block = make_block(np.zeros((30, 1)), y, "prequential", rng, rng.random(30))
+    literal, model = twin(estimator), twin(estimator)
+    expected = run_literally(literal, block, task)
+    kernel = make_kernel(model, task)
+    np.testing.assert_array_equal(run_kernel(kernel, cut(block, [7, 8, 31])), expected)
+    kernel.export()
+    assert_same_state(model, literal)
+
+
+def test_window_leaves_fractional_weights_to_the_loop() -> None:
+    rng = np.random.default_rng(0)
+    block = make_block(np.zeros((9, 1)), rng.integers(0, 2, 9), "prequential", rng)
+    kernel = make_kernel(MajorityWindow(3), Task(np.array([0, 1])))
+    kernel.run(block)
+    before = kernel.snapshot()
+    with pytest.raises(Declined):
+        kernel.run(
+            make_block(
+                np.zeros((9, 1)), rng.integers(0, 2, 9), "prequential", rng, rng.random(9) + 0.1
+            )
+        )
+    assert_untouched(kernel, before)
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS + REGRESSORS, ids=repr)
+def test_snapshot_goes_back(estimator) -> None:
+    rng = np.random.default_rng(3)
+    task = random_task(estimator, rng, "predict", 3, "integers")
+    y = random_labels(estimator, rng, 20, 3)
+    block = make_block(np.zeros((20, 1)), y, "delayed", rng)
+    kernel = make_kernel(twin(estimator), task)
+    kernel.run(block)
+    snapshot = kernel.snapshot()
+    first = kernel.run(block)
+    kernel.restore(snapshot)
+    np.testing.assert_array_equal(kernel.run(block), first)
+    kernel.restore(snapshot)
+    assert_untouched(kernel, snapshot)
+
+
+def test_rows_of_any_kind_are_taken_and_not_looked_at() -> None:
+    task = Task(np.array(["a", "b"]))
+    y = np.array([0, 1, 1, 0])
+    rows = [
+        np.full((4, 2), np.nan),
+        np.array([["x", None]] * 4, dtype=object),
+        sparse.csr_array(np.eye(4)),
+    ]
+    for X in rows:
+        block = make_block(X, y, "prequential", np.random.default_rng(0))
+        model = Persistent()
+        kernel = make_kernel(model, task)
+        np.testing.assert_array_equal(kernel.run(block), y[:-1])
+        kernel.export()
+        assert model.n_features_in_ == X.shape[1]
+
+
+def test_frames_leave_their_names() -> None:
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
+    block = make_block(X, np.array([0, 1]), "prequential", np.random.default_rng(0))
+    task = Task(np.array([0, 1]))
+    model, literal = MajorityClass(), MajorityClass()
+    kernel = make_kernel(model, task)
+    kernel.run(block)
+    kernel.export()
+    run_literally(literal, block, task)
+    assert_same_state(model, literal)
+
+
+@pytest.mark.parametrize("other", [np.zeros((4, 3)), "frame"])
+def test_rows_of_another_shape_are_left_to_the_loop(other) -> None:
+    if isinstance(other, str):
+        other = pytest.importorskip("pandas").DataFrame(np.zeros((4, 2)), columns=["a", "b"])
+    task, y, rng = Task(np.array([0, 1])), np.array([0, 1, 1, 0]), np.random.default_rng(0)
+    kernel = make_kernel(MajorityClass(), task)
+    kernel.run(make_block(np.zeros((4, 2)), y, "prequential", rng))
+    before = kernel.snapshot()
+    with pytest.raises(Declined):
+        kernel.run(make_block(other, y, "prequential", rng))
+    assert_untouched(kernel, before)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "task"),
+    [
+        (Persistent(), Task(np.array([0, 1]), "decision_function")),
+        (Persistent(), Task(None)),
+        (MajorityWindow(0), Task(np.array([0, 1]))),
+        (Persistent().fit([[0]], ["c"]), Task(np.array(["a", "b"]))),
+        (MeanRegressor(), Task(np.array([0, 1]))),
+    ],
+)
+def test_what_is_not_exact_is_refused(estimator, task) -> None:
+    assert make_kernel(estimator, task) is None
+
+
+def test_subclasses_are_refused() -> None:
+    class Own(Persistent):
+        pass
+
+    assert make_kernel(Own(), Task(np.array([0, 1]))) is None
+
+
+def test_a_broken_kernel_is_caught(monkeypatch) -> None:
+    """A window one row too wide gives other answers than the loop."""
+    task = Task(np.array([0, 1]))
+    y = np.array([0, 0, 1, 1, 0, 0, 1, 1, 0, 0])
+    block = make_block(np.zeros((10, 1)), y, "prequential", np.random.default_rng(0))
+    expected = run_literally(MajorityWindow(2), block, task)
+    model = MajorityWindow(2)
+    np.testing.assert_array_equal(make_kernel(model, task).run(block), expected)
+    broken = kernels.MajorityWindowKernel(MajorityWindow(3), task)
+    assert (broken.run(block) != expected).any()
+
+
+@pytest.mark.parametrize("n_rows", [1_000_000])
+def test_speed_is_not_that_of_a_loop(n_rows) -> None:
+    """A generous bound: benchmarks measure, this only notices a loop per row."""
+    rng = np.random.default_rng(0)
+    rows = np.arange(n_rows)
+    block = Block(
+        learn_X=np.zeros((n_rows, 1)),
+        learn_index=rows,
+        y=rng.integers(0, 2, n_rows),
+        weight=None,
+        ask_X=np.zeros((n_rows, 1)),
+        ask_index=rows,
+        stamp=rows,
+    )
+    for estimator in CLASSIFIERS:
+        kernel = make_kernel(twin(estimator), Task(np.array([0, 1])))
+        started = time.perf_counter()
+        kernel.run(block)
+        assert time.perf_counter() - started < 2.0
