@@ -8,6 +8,7 @@ from skstream.baselines import (
     PersistentRegressor,
 )
 from skstream.evaluation import (
+    DelayedEvaluator,
     EvaluationInterrupted,
     EvaluationResult,
     KFoldEvaluator,
@@ -18,7 +19,7 @@ from skstream.evaluation import (
     prequential_predict,
 )
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
-from skstream.streams import ParquetStream, as_stream
+from skstream.streams import ParquetStream, as_stream, label_profile
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 
 __version__ = "0.1.0.dev0"
@@ -26,6 +27,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "AdaptiveWindow",
     "Cumulative",
+    "DelayedEvaluator",
     "EvaluationInterrupted",
     "EvaluationResult",
     "FadingFactor",
@@ -42,6 +44,7 @@ __all__ = [
     "TemporalCorrection",
     "TemporallyAugmented",
     "as_stream",
+    "label_profile",
     "load_result",
     "load_run",
     "prequential_predict",

@@ -126,11 +126,14 @@ class DelayedOperations(Operations):
         Rows whose label came, in the order in which the labels came.
     polls_per_label : ndarray of shape (n_labelled,), dtype int64
         Polls made at each of these events.
+    labels_before : ndarray of shape (n_arrived,), dtype int64
+        How many of this step's labels came before each of its arrivals.
     """
 
     asked: Asked | None = None
     labelled: Waiting | None = None
     polls_per_label: np.ndarray = field(default_factory=_integers)
+    labels_before: np.ndarray = field(default_factory=_integers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +210,8 @@ class DelayedTimeline:
             due[:] = False
         events = candidates.take(due)
         events = events.take(np.lexsort((events.row, events.label_time)))
-        arrived = replace(arrived, born=state.n_labels + _labels_before(arrived, events))
+        labels_before = _labels_before(arrived, events)
+        arrived = replace(arrived, born=state.n_labels + labels_before)
         waiting = state.waiting.followed_by(arrived.take(expected))
         learns = events.learnable
         learnt_before = np.concatenate([[0], np.cumsum(learns)]).astype(np.int64)
@@ -220,12 +224,8 @@ class DelayedTimeline:
             np.array([FIRST, POLL, LAST], dtype=np.int8),
             [len(arrived), len(polled), len(events)],
         )
-        position = np.concatenate(
-            [arrived.born - state.n_labels, poll_event, np.arange(len(events))]
-        )
-        time = np.concatenate(
-            [arrived.arrival, events.label_time[poll_event], events.label_time]
-        )
+        position = np.concatenate([labels_before, poll_event, np.arange(len(events))])
+        time = np.concatenate([arrived.arrival, events.label_time[poll_event], events.label_time])
         order = np.lexsort((row, kind, position))
         row, kind, position, time = row[order], kind[order], position[order], time[order]
         stamp = learnt_before[position]
@@ -242,6 +242,7 @@ class DelayedTimeline:
             asked=Asked(row, kind, time, answered),
             labelled=events,
             polls_per_label=np.bincount(poll_event, minlength=len(events)),
+            labels_before=labels_before,
         )
         state = DelayedState(
             waiting=waiting.take(event_of == len(events)),

@@ -67,9 +67,7 @@ class FoldTimeline:
             tested = weight == 0
         elif self.test_on == "trained":
             tested = weight > 0
-        n_learnt, operations = operate_rows(
-            state.n_learnt, self.n_warmup, arrivals, weight, tested
-        )
+        n_learnt, operations = operate_rows(state.n_learnt, self.n_warmup, arrivals, weight, tested)
         return FoldState(n_learnt, operations.settled), operations
 
     def close(self, state: FoldState) -> tuple[FoldState, Operations]:

@@ -1,5 +1,6 @@
 """The generic path: the model's own ``predict`` and ``partial_fit``, call by call."""
 
+from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
@@ -12,7 +13,7 @@ from skstream.utils._labels import encode_labels
 from skstream.utils._validation import is_fitted
 
 
-class LoopFailed(Exception):  # noqa: N818 - carries the place of a failure to the engine
+class LoopFailed(Exception):
     """A model raised an error; says at which ask or learn of the block."""
 
     def __init__(self, action: str, index: int):
@@ -51,7 +52,7 @@ class Loop:
         labels = self._labels(block)
         answers: list[np.ndarray] = []
         done = 0
-        for begin, end in zip(learns[:-1], learns[1:], strict=True):
+        for begin, end in pairwise(learns):
             while done < len(stamps) and stamps[done] <= begin:
                 answers.append(self._ask(block, bounds[done], bounds[done + 1]))
                 done += 1

@@ -28,6 +28,11 @@ class RowStore:
             y = np.concatenate([self._y, y])
         self._numbers, self._X, self._y = numbers, X, y
 
+    def set_labels(self, rows: np.ndarray, y: np.ndarray) -> None:
+        """Give labels to rows that wait for them."""
+        self._y = self._y.copy()
+        self._y[self._positions(rows)] = y
+
     def keep(self, waiting: np.ndarray) -> None:
         """Forget every row but these."""
         if not len(waiting):

@@ -69,6 +69,16 @@ class Engine:
         ]
         return self._execute(steps)
 
+    def label(self, rows: np.ndarray, y: np.ndarray, time: Any) -> list[Answered]:
+        """Let labels of waiting rows come (for timelines of delayed labels)."""
+        self._store.set_labels(rows, y)
+        learnable = np.ones(len(rows), dtype=bool)
+        steps = [
+            timeline.label(state, rows, time, learnable)
+            for timeline, state in zip(self._timelines, self._states, strict=True)
+        ]
+        return self._execute(steps)
+
     def close(self) -> list[Answered]:
         """End the stream: do what was still waiting."""
         steps = [

@@ -18,14 +18,19 @@ class Tape:
         Codes (-1: no label) or targets (NaN: none).
     weight : ndarray of shape (n_rows,) or None
         Scoring weights; None where all are 1.
-    answers : dict of str to ndarray of shape (n_folds, n_rows)
-        Codes (-1: not asked, or no answer) or predicted targets (NaN), by model.
+    answers : dict of str to ndarray of shape (n_folds, n_rows) or (n_folds, n_rows, n_bins + 2)
+        Codes (-1: not asked, or no answer) or predicted targets (NaN), by model. Under delayed
+        labels the rows are those that got their label, in that order.
+    previous : ndarray of shape (n_rows,) or None
+        Codes or targets that the persistent baseline answers, but for the last bin, where they
+        are not those of the row before.
     """
 
     classes: np.ndarray | None
     y: np.ndarray
     weight: np.ndarray | None
     answers: dict[str, np.ndarray]
+    previous: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:

@@ -3,6 +3,9 @@
 from skstream.engine.model import ModelError
 from skstream.engine.tape import Tape
 from skstream.evaluation._cost import Cost
+from skstream.evaluation._delayed import DelayedEvaluator
+from skstream.evaluation._delayed_result import DelayedResult
+from skstream.evaluation._delayed_run import DelayedRun
 from skstream.evaluation._evaluator import EvaluationInterrupted
 from skstream.evaluation._kfold import KFoldEvaluator
 from skstream.evaluation._predict import prequential_predict
@@ -10,9 +13,13 @@ from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun, load_run
 from skstream.evaluation._storage import load_result
+from skstream.evaluation._waits import Waits
 
 __all__ = [
     "Cost",
+    "DelayedEvaluator",
+    "DelayedResult",
+    "DelayedRun",
     "EvaluationInterrupted",
     "EvaluationResult",
     "EvaluationRun",
@@ -20,6 +27,7 @@ __all__ = [
     "ModelError",
     "PrequentialEvaluator",
     "Tape",
+    "Waits",
     "load_result",
     "load_run",
     "prequential_predict",

@@ -137,15 +137,15 @@ def _pieces(shown: Shown, n_bins: int) -> _Pieces:
     first_bin = (begin // width).astype(np.int64)
     n_spanned = np.maximum(0, -(-end // width).astype(np.int64) - first_bin)
     which = np.repeat(np.arange(len(begin)), n_spanned)
-    bins = first_bin[which] + np.arange(len(which)) - np.repeat(
-        np.cumsum(n_spanned) - n_spanned, n_spanned
+    bins = (
+        first_bin[which]
+        + np.arange(len(which))
+        - np.repeat(np.cumsum(n_spanned) - n_spanned, n_spanned)
     )
     bound = width[which] * bins
     duration = np.minimum(end[which], bound + width[which]) - np.maximum(begin[which], bound)
     kept = (bins < n_bins) & (duration > 0)
-    return _Pieces(
-        shown.row[which[kept]], bins[kept], shown.answer[which[kept]], duration[kept]
-    )
+    return _Pieces(shown.row[which[kept]], bins[kept], shown.answer[which[kept]], duration[kept])
 
 
 def _dominant(part: _Pieces, n_rows: int, n_bins: int, n_classes: int) -> np.ndarray:

@@ -5,6 +5,7 @@ import secrets
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, ClassVar
 
 from joblib import effective_n_jobs
@@ -16,7 +17,7 @@ from skstream.engine.model import ModelError
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._result import EvaluationResult, assemble
-from skstream.evaluation._run import EvaluationRun
+from skstream.evaluation._run import EvaluationRun, StreamRun
 from skstream.evaluation._settings import (
     Settings,
     is_regression,
@@ -114,20 +115,7 @@ class StreamEvaluator(BaseEstimator):
         EvaluationInterrupted
             On Ctrl-C; carries the result so far.
         """
-        self._validate()
-        stream = as_stream(X, y, sample_weight=sample_weight)
-        named = named_models(models)
-        known = stream.classes if classes is None else classes
-        settings = self._settings(named, known, bounded=stream.n_rows is not None)
-        n_folds = len(settings.timelines)
-        places = [(name, fold) for name in named for fold in range(n_folds)]
-        prepared = prepared_models(
-            named, n_folds, seed=settings.parameters["seed"], warm_start=self.warm_start
-        )
-        n_jobs = min(effective_n_jobs(self.n_jobs), len(places))
-        if n_jobs > 1 and stream.reiterable:
-            return self._evaluate_apart(settings, prepared, places, stream)
-        return self._evaluate_in_lockstep(EvaluationRun(settings, prepared, places), stream)
+        return self._evaluate(models, as_stream(X, y, sample_weight=sample_weight), classes)
 
     def start(self, models: Any, *, classes: Any = None) -> EvaluationRun:
         """Start a run on a stream that is fed by hand, and may never end.
@@ -144,15 +132,40 @@ class StreamEvaluator(BaseEstimator):
         run : EvaluationRun
             With ``update(X, y)``, ``result()``, ``close()`` and ``save(path)``.
         """
+        settings, prepared, places = self._prepare(models, classes, bounded=False)
+        run: EvaluationRun = self._new_run(settings)(prepared, places)
+        return run
+
+    def _evaluate(self, models: Any, stream: Any, classes: Any) -> EvaluationResult:
+        known = known_classes(stream) if classes is None else classes
+        bounded = stream.n_rows is not None
+        settings, prepared, places = self._prepare(models, known, bounded=bounded)
+        new_run = self._new_run(settings)
+        n_jobs = min(effective_n_jobs(self.n_jobs), len(places))
+        if n_jobs > 1 and stream.reiterable:
+            outcomes = self._evaluate_apart(settings, new_run, prepared, places, stream)
+            return self._assemble(settings, outcomes)
+        return self._evaluate_in_lockstep(new_run(prepared, places), stream)
+
+    def _prepare(
+        self, models: Any, classes: Any, *, bounded: bool
+    ) -> tuple[Settings, dict[tuple[str, int], Any], list[tuple[str, int]]]:
+        """Resolve the settings; copy and seed the models."""
         self._validate()
         named = named_models(models)
-        settings = self._settings(named, classes, bounded=False)
+        settings = self._settings(named, classes, bounded=bounded)
         n_folds = len(settings.timelines)
         prepared = prepared_models(
             named, n_folds, seed=settings.parameters["seed"], warm_start=self.warm_start
         )
-        places = [(name, fold) for name in named for fold in range(n_folds)]
-        return EvaluationRun(settings, prepared, places)
+        return settings, prepared, [(name, fold) for name in named for fold in range(n_folds)]
+
+    def _new_run(self, settings: Settings) -> Callable[..., Any]:
+        """Return what makes a run of models and places; it travels to the workers."""
+        return partial(EvaluationRun, settings)
+
+    def _assemble(self, settings: Settings, outcomes: list[RunOutcome]) -> EvaluationResult:
+        return assemble(settings, outcomes)
 
     def _timelines(self, seed: int) -> list[Timeline]:
         """Return one timeline per fold."""
@@ -194,12 +207,11 @@ class StreamEvaluator(BaseEstimator):
             parameters={**_plain_parameters(self), "seed": seed},
         )
 
-    def _evaluate_in_lockstep(self, run: EvaluationRun, stream: Any) -> EvaluationResult:
-        total = stream.n_rows
-        with self._progress_bar(total, "row") as advance:
+    def _evaluate_in_lockstep(self, run: StreamRun, stream: Any) -> EvaluationResult:
+        with self._progress_bar(stream.n_rows, "row") as advance:
             try:
                 for X, y, meta in _small_chunks(stream, self.progress):
-                    run.update(X, y, sample_weight=meta.get("sample_weight"))
+                    run.feed(X, y, meta)
                     advance(len(y))
                 run.close()
             except KeyboardInterrupt as interrupt:
@@ -212,13 +224,14 @@ class StreamEvaluator(BaseEstimator):
     def _evaluate_apart(
         self,
         settings: Settings,
+        new_run: Callable[..., StreamRun],
         prepared: dict[tuple[str, int], Any],
         places: list[tuple[str, int]],
         stream: Any,
-    ) -> EvaluationResult:
+    ) -> list[RunOutcome]:
+        """Evaluate every model and fold in a worker of its own."""
         jobs = (
-            delayed(run_lane)(settings, {place: prepared[place]}, place, stream)
-            for place in places
+            delayed(run_lane)(new_run, {place: prepared[place]}, place, stream) for place in places
         )
         outcomes: list[RunOutcome] = []
         with self._progress_bar(len(places), "model") as advance:
@@ -227,9 +240,9 @@ class StreamEvaluator(BaseEstimator):
                     outcomes.append(outcome)
                     advance(1)
             except KeyboardInterrupt as interrupt:
-                result = assemble(settings, outcomes) if outcomes else None
+                result = self._assemble(settings, outcomes) if outcomes else None
                 raise EvaluationInterrupted(result) from interrupt
-        return assemble(settings, outcomes)
+        return outcomes
 
     def _progress_bar(self, total: int | None, unit: str) -> Any:
         if not self.progress:
@@ -252,16 +265,23 @@ class _Bar:
         self._bar.close()
 
 
+def known_classes(stream: Any) -> Any:
+    """Labels that a stream says, or that its labels in memory hold; None if endless."""
+    if stream.classes is None and hasattr(stream, "y"):
+        return stream.y
+    return stream.classes
+
+
 def run_lane(
-    settings: Settings,
+    new_run: Callable[..., StreamRun],
     models: Mapping[tuple[str, int], Any],
     place: tuple[str, int],
     stream: Iterable[Any],
 ) -> RunOutcome:
     """Evaluate one model in one fold; runs in a worker."""
-    run = EvaluationRun(settings, models, [place])
+    run = new_run(models, [place])
     for X, y, meta in stream:
-        run.update(X, y, sample_weight=meta.get("sample_weight"))
+        run.feed(X, y, meta)
     run.close()
     return run.outcome()
 
@@ -299,4 +319,3 @@ def _warn_of_gaussian_nb(models: Mapping[str, Any]) -> None:
                 stacklevel=4,
             )
             return
-

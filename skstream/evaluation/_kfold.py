@@ -60,9 +60,9 @@ class KFoldEvaluator(StreamEvaluator):
     >>> from sklearn.linear_model import SGDClassifier
     >>> from skstream import KFoldEvaluator
     >>> from skstream.streams import make_demo_stream
-    >>> X, y = make_demo_stream(2000, random_state=0)
+    >>> stream = make_demo_stream(2000)
     >>> evaluator = KFoldEvaluator("accuracy", n_folds=3, random_state=0)
-    >>> result = evaluator.evaluate({"sgd": SGDClassifier()}, X, y)
+    >>> result = evaluator.evaluate({"sgd": SGDClassifier()}, stream)
     >>> result.curve("sgd", "accuracy")[-1].shape
     (3,)
     """

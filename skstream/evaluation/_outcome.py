@@ -24,8 +24,14 @@ class LaneOutcome:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOutcome:
-    """What one run's lanes did, and the labels they shared (None without a tape)."""
+    """What one run's lanes did, and the labels they shared (None without a tape).
+
+    `previous` and `waits` are those of delayed labels: what the persistent baseline knew, and
+    what became of the rows that waited.
+    """
 
     lanes: list[LaneOutcome]
     y: np.ndarray | None
     weight: np.ndarray | None
+    previous: np.ndarray | None = None
+    waits: Any = None

@@ -11,6 +11,7 @@ from skstream.engine.model import ModelRun
 from skstream.engine.run import Answered, Engine, Lane
 from skstream.engine.tape import labels_of
 from skstream.engine.timeline import Arrivals, PrequentialTimeline
+from skstream.evaluation._evaluator import known_classes
 from skstream.evaluation._input import RowShape, encoded
 from skstream.evaluation._settings import named_models
 from skstream.streams import as_stream
@@ -101,7 +102,9 @@ def prequential_predict(
     ((name, model),) = named_models(estimator).items()
     stream = as_stream(X, y, sample_weight=sample_weight)
     task = Task(_classes(model, stream, classes), method, batch_size)
-    copy = clone(model) if random_state is None else seed_estimator(clone(model), random_state, name)
+    copy = (
+        clone(model) if random_state is None else seed_estimator(clone(model), random_state, name)
+    )
     timeline = PrequentialTimeline(n_warmup=n_warmup, batch_size=batch_size)
     pass_through = Engine([Lane(ModelRun(name, 0, copy, task, engine), timeline)])
     shape = RowShape()
@@ -132,11 +135,10 @@ def prequential_predict(
 def _classes(model: Any, stream: Any, classes: Any) -> np.ndarray | None:
     if is_regressor(model):
         return None
-    known = stream.classes if classes is None else classes
+    known = known_classes(stream) if classes is None else classes
     if known is None:
         raise ValueError(
             "The labels that may come are not known: this stream does not say its classes. "
             "Pass classes=[...]."
         )
     return find_classes(known)
-

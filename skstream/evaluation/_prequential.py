@@ -65,9 +65,9 @@ class PrequentialEvaluator(StreamEvaluator):
     >>> from sklearn.linear_model import SGDClassifier
     >>> from skstream import Persistent, PrequentialEvaluator
     >>> from skstream.streams import make_demo_stream
-    >>> X, y = make_demo_stream(2000, random_state=0)
+    >>> stream = make_demo_stream(2000)
     >>> evaluator = PrequentialEvaluator(["accuracy", "kappa_temporal"])
-    >>> result = evaluator.evaluate({"sgd": SGDClassifier(), "persistent": Persistent()}, X, y)
+    >>> result = evaluator.evaluate({"sgd": SGDClassifier(), "persistent": Persistent()}, stream)
     >>> result.scores["persistent"]["kappa_temporal"]
     0.0
     """

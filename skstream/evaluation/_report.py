@@ -58,21 +58,26 @@ def html(result: "EvaluationResult") -> str:
 
 
 def tidy_columns(result: "EvaluationResult") -> dict[str, Any]:
-    """Columns of the tidy frame."""
-    columns: dict[str, list[Any]] = {
-        name: [] for name in ("model", "forgetting", "fold", "n_rows", "metric", "value")
+    """Columns of the tidy frame; one of bins under delayed labels."""
+    parts = [
+        (model, forgetting, metric, curve)
+        for model, by_forgetting in result.values.items()
+        for forgetting, metrics in by_forgetting.items()
+        for metric, curve in metrics.items()
+    ]
+    shape = parts[0][3].shape
+    checkpoint, *place = (index.ravel() for index in np.indices(shape))
+    n, times = len(checkpoint), len(parts)
+    columns: dict[str, Any] = {
+        "model": np.repeat([model for model, *_ in parts], n),
+        "forgetting": np.repeat([forgetting for _, forgetting, *_ in parts], n),
+        "fold": np.tile(place[0], times),
     }
-    for model, by_forgetting in result.values.items():
-        for forgetting, metrics in by_forgetting.items():
-            for metric, curve in metrics.items():
-                n_checkpoints, n_folds = curve.shape
-                n = n_checkpoints * n_folds
-                columns["model"].extend([model] * n)
-                columns["forgetting"].extend([forgetting] * n)
-                columns["fold"].extend(np.repeat(np.arange(n_folds), n_checkpoints).tolist())
-                columns["n_rows"].extend(np.tile(result.n_rows, n_folds).tolist())
-                columns["metric"].extend([metric] * n)
-                columns["value"].extend(curve.T.ravel().tolist())
+    if len(place) > 1:
+        columns["bin"] = np.tile(place[1], times)
+    columns["n_rows"] = np.tile(result.n_rows[checkpoint], times)
+    columns["metric"] = np.repeat([metric for *_, metric, _ in parts], n)
+    columns["value"] = np.concatenate([curve.ravel() for *_, curve in parts])
     return columns
 
 

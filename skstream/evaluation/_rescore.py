@@ -6,7 +6,7 @@ import numpy as np
 
 from skstream.engine.tape import Tape
 from skstream.forgetting import as_forgetting
-from skstream.metrics import RunningMeasures, resolve_metrics
+from skstream.metrics import Curves, RunningMeasures, resolve_metrics
 
 
 def rescored_values(
@@ -35,13 +35,7 @@ def rescored_values(
     y = tape.y if tape.classes is None else tape.y.astype(np.int64)
     values = {}
     for name, answers in tape.answers.items():
-        folds = []
-        for p in answers:
-            running = RunningMeasures(
-                measures, mechanisms, classes=tape.classes, record_every=record_every
-            )
-            running.update(y, p, tape.weight)
-            folds.append(running.curves())
+        folds = [_curves(tape, y, p, measures, mechanisms, record_every) for p in answers]
         values[name] = {
             mechanism: {
                 metric: np.stack([curves.values[mechanism][metric] for curves in folds], axis=1)
@@ -50,3 +44,38 @@ def rescored_values(
             for mechanism in mechanisms
         }
     return folds[0].n_rows, values
+
+
+def _curves(
+    tape: Tape,
+    y: np.ndarray,
+    p: np.ndarray,
+    measures: dict[str, Any],
+    mechanisms: dict[str, Any],
+    record_every: int | None,
+) -> Curves:
+    """Curves of one fold, with a last axis of bins where there are bins."""
+    columns = p[:, None] if p.ndim == 1 else p
+    bins = []
+    for b in range(columns.shape[1]):
+        running = RunningMeasures(
+            measures, mechanisms, classes=tape.classes, record_every=record_every
+        )
+        previous = None if b == columns.shape[1] - 1 else tape.previous
+        running.update(y, columns[:, b], tape.weight, previous)
+        bins.append(running.curves())
+    return bins[0] if p.ndim == 1 else stack_bins(bins)
+
+
+def stack_bins(bins: list[Curves]) -> Curves:
+    """Curves of several bins as one, with a last axis of bins."""
+    return Curves(
+        n_rows=bins[0].n_rows,
+        values={
+            forgetting: {
+                metric: np.stack([one.values[forgetting][metric] for one in bins], axis=-1)
+                for metric in metrics
+            }
+            for forgetting, metrics in bins[0].values.items()
+        },
+    )

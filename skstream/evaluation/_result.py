@@ -32,8 +32,9 @@ class EvaluationResult:
     n_rows : ndarray of shape (n_checkpoints,), dtype int64
         Rows of the stream seen at every checkpoint; the last row is always one.
     values : dict
-        ``values[model][forgetting][metric]``: ndarray of shape (n_checkpoints, n_folds), NaN
-        where nothing was scored yet or the measure is undefined.
+        ``values[model][forgetting][metric]``: ndarray of shape (n_checkpoints, n_folds) (and
+        n_bins + 2 under delayed labels), NaN where nothing was scored yet or the measure is
+        undefined.
     classes : ndarray of shape (n_classes,) or None
         Sorted labels; None for regression.
     tape : Tape or None
@@ -330,7 +331,12 @@ class EvaluationResult:
         return _report.html(self)
 
 
-def assemble(settings: Settings, outcomes: list[RunOutcome]) -> EvaluationResult:
+def assemble(
+    settings: Settings,
+    outcomes: list[RunOutcome],
+    kind: type[EvaluationResult] = EvaluationResult,
+    **further: Any,
+) -> EvaluationResult:
     """Put together what the workers brought back.
 
     Parameters
@@ -339,6 +345,10 @@ def assemble(settings: Settings, outcomes: list[RunOutcome]) -> EvaluationResult
         Settings of the run.
     outcomes : list of RunOutcome
         Outcomes whose lanes, in order, are all models and folds.
+    kind : type, default=EvaluationResult
+        Class of the result.
+    **further
+        Further attributes of that class.
 
     Returns
     -------
@@ -365,7 +375,7 @@ def assemble(settings: Settings, outcomes: list[RunOutcome]) -> EvaluationResult
         }
         for name, lanes in by_model.items()
     }
-    result = EvaluationResult(
+    result = kind(
         protocol=settings.protocol,
         n_rows=outcomes[0].lanes[0].curves.n_rows,
         values=values,
@@ -380,6 +390,7 @@ def assemble(settings: Settings, outcomes: list[RunOutcome]) -> EvaluationResult
         failures=failures,
         baselines=settings.baselines,
         parameters=settings.parameters,
+        **further,
     )
     _warn_of_failures(result)
     _warn_of_undefined(result)
@@ -389,12 +400,10 @@ def assemble(settings: Settings, outcomes: list[RunOutcome]) -> EvaluationResult
 def _fold_columns(
     lanes: list[LaneOutcome], forgetting: str, metric: str, error_score: Any
 ) -> np.ndarray:
-    columns = [
-        lane.curves.values[forgetting][metric]
-        if lane.failure is None
-        else np.full(len(lane.curves.n_rows), error_score, dtype=np.float64)
-        for lane in lanes
-    ]
+    columns = []
+    for lane in lanes:
+        curve = lane.curves.values[forgetting][metric]
+        columns.append(curve if lane.failure is None else np.full_like(curve, error_score))
     return np.stack(columns, axis=1)
 
 
@@ -411,6 +420,7 @@ def _joined_tape(
             name: np.stack([lane.answers for lane in lanes if lane.answers is not None])
             for name, lanes in by_model.items()
         },
+        previous=first.previous,
     )
 
 
@@ -422,11 +432,12 @@ def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any]:
 
 
 def _final(curve: np.ndarray) -> float:
-    """Last value; the mean over folds that have one."""
+    """Last value (in the last bin); the mean over folds that have one."""
     if not len(curve):
         return float("nan")
-    last = curve[-1][~np.isnan(curve[-1])]
-    return float(last.mean()) if len(last) else float("nan")
+    last = curve[-1] if curve.ndim == 2 else curve[-1, :, -1]
+    known = last[~np.isnan(last)]
+    return float(known.mean()) if len(known) else float("nan")
 
 
 def _filled(values: dict[str, dict[str, np.ndarray]], value: float) -> Any:

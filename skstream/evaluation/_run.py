@@ -1,9 +1,9 @@
 """A run: models evaluated in lockstep while the stream goes by."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import joblib
 import numpy as np
@@ -25,19 +25,8 @@ ROWS_PER_PIECE = 1024
 CHECKPOINT_FORMAT = 1
 
 
-@dataclass
-class _Scorer:
-    """Scores and answers of one lane."""
-
-    measures: RunningMeasures
-    answers: Recorder
-    meter: CostMeter = field(default_factory=CostMeter)
-
-
-class EvaluationRun:
-    """Models on their way along a stream: feed rows, look at the result at any time.
-
-    Made by the ``start`` method of an evaluator.
+class StreamRun:
+    """What all runs share: models in lockstep, a state, checkpoints, and results so far.
 
     Parameters
     ----------
@@ -60,32 +49,176 @@ class EvaluationRun:
         self._engine = Engine(
             settings.lanes(models, places), survive=settings.error_score != "raise"
         )
-        self._scorers = [self._new_scorer() for _ in places]
+        self._meters = [CostMeter() for _ in places]
         self._shape = RowShape()
         self._n_arrived = 0
-        self._n_settled = 0
-        self._unsettled = (_no_labels(settings), np.empty(0))
-        self._y_tape = Recorder(settings.classes)
-        self._weights: list[np.ndarray] | None = None
         self._state = "open"
-
-    def _new_scorer(self) -> _Scorer:
-        settings = self._settings
-        measures = RunningMeasures(
-            settings.metrics,
-            settings.forgetting,
-            classes=settings.classes,
-            record_every=settings.record_every,
-            bounded=settings.keep_tape,
-        )
-        return _Scorer(measures, Recorder(settings.classes))
 
     @property
     def n_rows(self) -> int:
         """Number of rows that have arrived."""
         return self._n_arrived
 
-    def update(self, X: Any, y: Any, *, sample_weight: Any = None) -> "EvaluationRun":
+    @abstractmethod
+    def feed(self, X: Any, y: Any, meta: Mapping[str, Any]) -> Any:
+        """Take in a chunk of a stream."""
+
+    @abstractmethod
+    def _score(self, answered: list[Answered]) -> None:
+        """Score what the lanes answered."""
+
+    @abstractmethod
+    def _curves(self, lane: int) -> Any:
+        """Return the curves of one lane."""
+
+    @abstractmethod
+    def _recorded(self, lane: int) -> np.ndarray | None:
+        """Return the recorded answers of one lane; None without a tape."""
+
+    @abstractmethod
+    def _truth(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Return the recorded labels and scoring weights; None without a tape."""
+
+    def close(self) -> Self:
+        """End the stream: do what was still waiting. Nothing can follow.
+
+        Returns
+        -------
+        self : StreamRun
+            The run.
+        """
+        if self._state == "closed":
+            return self
+        self._require_open()
+        self._state = "broken"
+        answered = self._engine.close()
+        with deferred_interrupt():
+            self._score(answered)
+            self._state = "closed"
+        return self
+
+    def result(self) -> EvaluationResult:
+        """Return the result so far; the run can go on afterwards.
+
+        Returns
+        -------
+        result : EvaluationResult
+            Scores of all rows that every model has done; an incomplete batch is left out.
+        """
+        return assemble(self._settings, [self.outcome()])
+
+    def outcome(self) -> RunOutcome:
+        """Return what this run's lanes did, for putting results together."""
+        failures = self._engine.failures
+        lanes = [
+            LaneOutcome(
+                name=name,
+                fold=fold,
+                curves=self._curves(k),
+                answers=self._recorded(k),
+                cost=self._meters[k].cost(lane.model),
+                path=lane.model.path,
+                estimator=lane.model.estimator() if self._settings.return_models else None,
+                failure=str(failures[k]) if k in failures else None,
+            )
+            for k, ((name, fold), lane) in enumerate(
+                zip(self._places, self._engine.lanes, strict=True)
+            )
+        ]
+        y, weight = self._truth()
+        return RunOutcome(lanes=lanes, y=y, weight=weight)
+
+    def save(self, path: str | Path) -> Path:
+        """Save a checkpoint from which `load_run` goes on with an identical result.
+
+        The checkpoint holds the models and is written by joblib: load it only if you trust
+        whoever wrote it.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+
+        Returns
+        -------
+        path : Path
+            The file written.
+        """
+        self._require_open()
+        path = Path(path)
+        joblib.dump({"format": CHECKPOINT_FORMAT, "run": self}, path)
+        return path
+
+    def _encoded(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
+        return encoded(
+            X,
+            y,
+            sample_weight,
+            self._settings.classes,
+            self._settings.missing_labels,
+            self._shape,
+            first_row=self._n_arrived,
+        )
+
+    def _new_measures(self) -> RunningMeasures:
+        settings = self._settings
+        return RunningMeasures(
+            settings.metrics,
+            settings.forgetting,
+            classes=settings.classes,
+            record_every=settings.record_every,
+            bounded=settings.keep_tape,
+        )
+
+    def _require_open(self) -> None:
+        if self._state == "closed":
+            raise RuntimeError("The run is closed: the stream has ended. Start another.")
+        if self._state == "broken":
+            raise RuntimeError(
+                "The run was stopped in the middle of a row by an error or an interrupt: result() "
+                "gives what came before, but it cannot go on. Go on from a saved checkpoint "
+                "(load_run) or start another."
+            )
+
+    def __repr__(self) -> str:
+        names = list(dict.fromkeys(name for name, _ in self._places))
+        return (
+            f"{type(self).__name__}({self._state}: {', '.join(names)} after "
+            f"{self._n_arrived:,} rows; see result(), save(path), close())"
+        )
+
+
+class EvaluationRun(StreamRun):
+    """Models on their way along a stream: feed rows, look at the result at any time.
+
+    Made by the ``start`` method of an evaluator.
+
+    Parameters
+    ----------
+    settings : Settings
+        The evaluator's settings, resolved.
+    models : dict of (str, int) to estimator
+        One prepared model per name and fold.
+    places : list of (str, int)
+        Names and folds, in the order of the result.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        models: Mapping[tuple[str, int], Any],
+        places: list[tuple[str, int]],
+    ):
+        super().__init__(settings, models, places)
+        self._measures = [self._new_measures() for _ in places]
+        self._answers = [Recorder(settings.classes) for _ in places]
+        self._n_settled = 0
+        dtype = np.float64 if settings.classes is None else np.int64
+        self._unsettled = (np.empty(0, dtype=dtype), np.empty(0))
+        self._y = Recorder(settings.classes)
+        self._weights: list[np.ndarray] | None = None
+
+    def update(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Let rows arrive with their labels: each is asked, then learnt.
 
         Parameters
@@ -111,19 +244,15 @@ class EvaluationRun:
             If a model fails; names the model and the row.
         """
         self._require_open()
-        chunk = encoded(
-            X,
-            y,
-            sample_weight,
-            self._settings.classes,
-            self._settings.missing_labels,
-            self._shape,
-            first_row=self._n_arrived,
-        )
+        chunk = self._encoded(X, y, sample_weight)
         step = ROWS_PER_PIECE if self._engine.loops else max(1, chunk.n_rows)
         for begin in range(0, chunk.n_rows, step):
             self._advance(chunk.piece(begin, begin + step))
         return self
+
+    def feed(self, X: Any, y: Any, meta: Mapping[str, Any]) -> Self:
+        """Take in a chunk of a stream."""
+        return self.update(X, y, sample_weight=meta.get("sample_weight"))
 
     def _advance(self, piece: Chunk) -> None:
         self._state = "broken"  # until all models have done the piece
@@ -150,107 +279,34 @@ class EvaluationRun:
         y_now, weight_now = y[:n], weight[:n]
         self._unsettled = (y[n:], weight[n:])
         scoring_weight = None if self._weights is None else weight_now
-        for lane, scorer, one in zip(self._engine.lanes, self._scorers, answered, strict=True):
+        for k, one in enumerate(answered):
             p = np.full(n, np.nan if self._settings.classes is None else -1, dtype=y.dtype)
             p[one.operations.ask_rows - self._n_settled] = one.answers
-            scorer.measures.update(y_now, p, scoring_weight)
+            self._measures[k].update(y_now, p, scoring_weight)
             if self._settings.keep_tape:
-                scorer.answers.append(p)
-            scorer.meter.follow(settled, lane.model)
+                self._answers[k].append(p)
+            self._meters[k].follow(settled, self._engine.lanes[k].model)
         if self._settings.keep_tape:
-            self._y_tape.append(y_now)
+            self._y.append(y_now)
             if self._weights is not None:
                 self._weights.append(weight_now)
         self._n_settled = settled
 
-    def close(self) -> "EvaluationRun":
-        """End the stream: an incomplete batch is asked and learnt. No update can follow."""
-        if self._state == "closed":
-            return self
-        self._require_open()
-        answered = self._engine.close()
-        with deferred_interrupt():
-            self._score(answered)
-            self._state = "closed"
-        return self
+    def _curves(self, lane: int) -> Any:
+        return self._measures[lane].curves()
 
-    def result(self) -> EvaluationResult:
-        """Return the result so far; the run can go on afterwards.
+    def _recorded(self, lane: int) -> np.ndarray | None:
+        return self._answers[lane].array() if self._settings.keep_tape else None
 
-        Returns
-        -------
-        result : EvaluationResult
-            Scores of all rows that every model has done; an incomplete batch is left out.
-        """
-        return assemble(self._settings, [self.outcome()])
-
-    def outcome(self) -> RunOutcome:
-        """Return what this run's lanes did, for putting results together."""
-        keep = self._settings.keep_tape
-        failures = self._engine.failures
-        lanes = [
-            LaneOutcome(
-                name=name,
-                fold=fold,
-                curves=scorer.measures.curves(),
-                answers=scorer.answers.array() if keep else None,
-                cost=scorer.meter.cost(lane.model),
-                path=lane.model.path,
-                estimator=lane.model.estimator() if self._settings.return_models else None,
-                failure=str(failures[number]) if number in failures else None,
-            )
-            for number, ((name, fold), lane, scorer) in enumerate(
-                zip(self._places, self._engine.lanes, self._scorers, strict=True)
-            )
-        ]
+    def _truth(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        if not self._settings.keep_tape:
+            return None, None
         weights = self._weights
-        return RunOutcome(
-            lanes=lanes,
-            y=self._y_tape.array() if keep else None,
-            weight=np.concatenate(weights) if keep and weights is not None else None,
-        )
-
-    def save(self, path: str | Path) -> Path:
-        """Save a checkpoint from which `load_run` goes on with an identical result.
-
-        The checkpoint holds the models and is written by joblib: load it only if you trust
-        whoever wrote it.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write.
-
-        Returns
-        -------
-        path : Path
-            The file written.
-        """
-        self._require_open()
-        path = Path(path)
-        joblib.dump({"format": CHECKPOINT_FORMAT, "run": self}, path)
-        return path
-
-    def _require_open(self) -> None:
-        if self._state == "closed":
-            raise RuntimeError("The run is closed: its last batch has been flushed. Start another.")
-        if self._state == "broken":
-            raise RuntimeError(
-                "The run was stopped in the middle of a row by an error or an interrupt: result() "
-                "gives what came before, but it cannot go on. Go on from a saved checkpoint "
-                "(load_run) or start another."
-            )
-
-    def __repr__(self) -> str:
-        names = list(dict.fromkeys(name for name, _ in self._places))
-        return (
-            f"{type(self).__name__}({self._state}: {', '.join(names)} after "
-            f"{self._n_arrived:,} rows; see update(X, y), result(), save(path))"
-        )
+        return self._y.array(), None if weights is None else np.concatenate(weights)
 
 
-def load_run(path: str | Path) -> EvaluationRun:
-    """Load a checkpoint written by ``EvaluationRun.save``, to go on where it stopped.
+def load_run(path: str | Path) -> Any:
+    """Load a checkpoint written by the ``save`` of a run, to go on where it stopped.
 
     A checkpoint contains models and is a pickle: loading one can run any code, so load only
     files that you trust.
@@ -262,7 +318,7 @@ def load_run(path: str | Path) -> EvaluationRun:
 
     Returns
     -------
-    run : EvaluationRun
+    run : EvaluationRun or DelayedRun
         The run, in the state in which it was saved.
 
     Raises
@@ -280,9 +336,4 @@ def load_run(path: str | Path) -> EvaluationRun:
             f"{path} has checkpoint format {content['format']}; this version of skstream reads "
             f"{CHECKPOINT_FORMAT}. Run it with the version that wrote it."
         )
-    run: EvaluationRun = content["run"]
-    return run
-
-
-def _no_labels(settings: Settings) -> np.ndarray:
-    return np.empty(0, dtype=np.float64 if settings.classes is None else np.int64)
+    return content["run"]

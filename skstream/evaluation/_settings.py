@@ -16,6 +16,7 @@ from skstream.engine.run import Lane
 from skstream.engine.timeline import Timeline
 from skstream.utils._seeds import seed_estimator
 
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """A run's settings, the same for all its models and workers.

@@ -125,9 +125,7 @@ def _loaded_tape(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Tape 
         classes=arrays.get("classes"),
         y=arrays["tape/y"],
         weight=arrays.get("tape/weight"),
-        answers={
-            model: arrays[f"tape/answers/{m}"] for m, model in enumerate(header["models"])
-        },
+        answers={model: arrays[f"tape/answers/{m}"] for m, model in enumerate(header["models"])},
     )
 
 

@@ -221,7 +221,9 @@ class PrequentialDisplay:
         last = ", ".join(
             f"{name}: {fold_mean(curve)[-1]:.4f}" for name, curve in self.curves.items()
         )
-        return f"{type(self).__name__}({self.metric}, {self.forgetting}; {last}; see plot(), frame())"
+        return (
+            f"{type(self).__name__}({self.metric}, {self.forgetting}; {last}; see plot(), frame())"
+        )
 
 
 def fold_mean(curve: np.ndarray) -> np.ndarray:
@@ -230,4 +232,3 @@ def fold_mean(curve: np.ndarray) -> np.ndarray:
     count = known.sum(axis=1)
     total = np.where(known, curve, 0.0).sum(axis=1)
     return np.divide(total, count, out=np.full(len(curve), np.nan), where=count > 0)
-

@@ -8,6 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 
 def is_fitted(estimator: Any) -> bool:
     """Whether an estimator has learnt something, in scikit-learn's sense."""
+    if not hasattr(estimator, "fit"):  # learns by partial_fit alone
+        return any(name.endswith("_") and not name.startswith("_") for name in vars(estimator))
     try:
         check_is_fitted(estimator)
     except NotFittedError:

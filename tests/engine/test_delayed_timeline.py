@@ -99,9 +99,7 @@ def delayed_rows(draw):
     gaps = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
     arrival = np.cumsum(gaps).astype(float)
     delays = draw(
-        st.lists(
-            st.one_of(st.integers(0, 12), st.just(np.inf)).map(float), min_size=n, max_size=n
-        )
+        st.lists(st.one_of(st.integers(0, 12), st.just(np.inf)).map(float), min_size=n, max_size=n)
     )
     learnable = draw(st.lists(st.booleans(), min_size=n, max_size=n))
     cuts = draw(st.lists(st.integers(0, n), max_size=5))

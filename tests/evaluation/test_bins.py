@@ -73,7 +73,5 @@ def test_any_function_may_reduce():
 
 
 def test_rows_whose_label_came_at_once_take_the_newest_answer():
-    shown = Shown(
-        np.array([0, 0]), np.array([0.0, 0.0]), np.array([1, 2]), np.array([0.0])
-    )
+    shown = Shown(np.array([0, 0]), np.array([0.0, 0.0]), np.array([1, 2]), np.array([0.0]))
     assert answers_by_bin(shown, 3, "dominant", 3).tolist() == [[2, 2, 2]]

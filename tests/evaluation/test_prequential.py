@@ -26,6 +26,11 @@ from tests.evaluation._models import Breaks, Diary, Unweighted, numbered_rows
 LABELS = np.array(["a", "b", "a", "a", "b", "b", "a", "b"])
 
 
+def demo_rows(n_rows, random_state=0):
+    stream = make_demo_stream(n_rows, random_state=random_state)
+    return stream.X, stream.y
+
+
 def calls_of(model, X, y, evaluator=None, **options):
     evaluator = evaluator or PrequentialEvaluator("accuracy", return_models=True)
     return evaluator.evaluate(model, X, y, **options).models[type(model).__name__].calls_
@@ -110,7 +115,7 @@ def test_rows_without_a_label_are_an_error_or_only_asked():
 
 
 def test_an_evaluated_model_is_untouched_and_evaluates_alike_again():
-    X, y = make_demo_stream(300, random_state=0)
+    X, y = demo_rows(300, random_state=0)
     model = SGDClassifier()
     evaluator = PrequentialEvaluator(random_state=0)
     first = evaluator.evaluate(model, X, y)
@@ -120,7 +125,7 @@ def test_an_evaluated_model_is_untouched_and_evaluates_alike_again():
 
 
 def test_a_warm_start_goes_on_from_a_copy():
-    X, y = make_demo_stream(400, random_state=0)
+    X, y = demo_rows(400, random_state=0)
     model = SGDClassifier(random_state=0).fit(X[:200], y[:200])
     before = model.coef_.copy()
     warm = PrequentialEvaluator("accuracy", warm_start=True, n_warmup=1)
@@ -131,7 +136,7 @@ def test_a_warm_start_goes_on_from_a_copy():
 
 
 def test_the_tape_agrees_with_scikit_learn():
-    X, y = make_demo_stream(500, random_state=1)
+    X, y = demo_rows(500, random_state=1)
     result = PrequentialEvaluator(["accuracy", "kappa"]).evaluate(SGDClassifier(), X, y)
     answers = result.predictions("SGDClassifier")[1:].astype(str)
     scores = result.scores["SGDClassifier"]
@@ -166,7 +171,7 @@ def test_electricity_is_persistent():
 
 
 def test_several_forgettings_and_checkpoints_at_once():
-    X, y = make_demo_stream(2500, random_state=0)
+    X, y = demo_rows(2500, random_state=0)
     evaluator = PrequentialEvaluator(
         ["accuracy"],
         forgetting={"window": SlidingWindow(200), "fading": FadingFactor(0.99)},
@@ -181,7 +186,7 @@ def test_several_forgettings_and_checkpoints_at_once():
 
 
 def test_rescoring_the_tape_equals_scoring_at_first():
-    X, y = make_demo_stream(700, random_state=0)
+    X, y = demo_rows(700, random_state=0)
     both = {"a": SGDClassifier(), "b": Persistent()}
     direct = PrequentialEvaluator("kappa_m", forgetting=SlidingWindow(100), random_state=0)
     again = PrequentialEvaluator(random_state=0).evaluate(both, X, y)
@@ -196,7 +201,7 @@ def test_rescoring_the_tape_equals_scoring_at_first():
 
 @pytest.mark.parametrize("labels", [["x", "y"], [3, 7], [0.5, 1.5], [False, True]])
 def test_results_survive_being_saved(tmp_path, labels):
-    X, y = make_demo_stream(300, random_state=0)
+    X, y = demo_rows(300, random_state=0)
     y = np.array(labels)[(y == "UP").astype(int)]
     result = PrequentialEvaluator(random_state=3).evaluate(
         {"sgd": SGDClassifier(), "last": Persistent()}, X, y
@@ -223,7 +228,7 @@ def test_loading_refuses_what_is_no_result(tmp_path):
 
 
 def test_a_run_saved_anywhere_goes_on_alike(tmp_path):
-    X, y = make_demo_stream(120, random_state=0)
+    X, y = demo_rows(120, random_state=0)
     models = {"sgd": SGDClassifier(), "last": Persistent()}
     evaluator = PrequentialEvaluator(
         batch_size=1, forgetting=["cumulative", "adwin"][0], random_state=0, keep_tape=True
@@ -244,7 +249,7 @@ def test_a_run_saved_anywhere_goes_on_alike(tmp_path):
 
 
 def test_ctrl_c_carries_the_result_so_far():
-    X, y = make_demo_stream(3000, random_state=0)
+    X, y = demo_rows(3000, random_state=0)
 
     def chunks():
         yield X[:1500], y[:1500]
@@ -291,7 +296,7 @@ def test_the_others_survive_a_failing_model():
 
 
 def test_nan_in_a_row_is_reported_with_the_row():
-    X, y = make_demo_stream(50, random_state=0)
+    X, y = demo_rows(50, random_state=0)
     X = np.array(X, dtype=float)
     X[30, 1] = np.nan
     with pytest.raises(ModelError, match=r"'SGDClassifier' failed.* row 30.*NaN"):
@@ -317,7 +322,7 @@ def test_bad_parameters_are_named(options, message):
 def test_bad_streams_are_named():
     evaluator = PrequentialEvaluator("accuracy")
     X = numbered_rows(4)
-    with pytest.raises(ValueError, match=r"row 2.*'c'|'c'.*row 2"):
+    with pytest.raises(ValueError, match=r"Row 2 has the label 'c'.*'a', 'b'"):
         evaluator.evaluate(Diary(), X, ["a", "b", "c", "a"], classes=["a", "b"])
     with pytest.raises(ValueError, match="5.*4|4.*5"):
         evaluator.evaluate(Diary(), X, ["a"] * 5)
@@ -344,7 +349,7 @@ def test_one_class_only_is_undefined_not_infinite():
 
 
 def test_models_come_alone_in_a_list_or_in_a_dict():
-    X, y = make_demo_stream(60, random_state=0)
+    X, y = demo_rows(60, random_state=0)
     evaluator = PrequentialEvaluator("accuracy")
     listed = evaluator.evaluate([SGDClassifier(), SGDClassifier(alpha=1.0), Persistent()], X, y)
     assert listed.model_names == ["SGDClassifier-1", "SGDClassifier-2", "Persistent"]
@@ -352,7 +357,7 @@ def test_models_come_alone_in_a_list_or_in_a_dict():
 
 
 def test_workers_give_the_same_result():
-    X, y = make_demo_stream(300, random_state=0)
+    X, y = demo_rows(300, random_state=0)
     models = {"sgd": SGDClassifier(), "last": Persistent(), "majority": MajorityClass()}
     alone = PrequentialEvaluator(random_state=0).evaluate(models, X, y)
     apart = PrequentialEvaluator(random_state=0, n_jobs=2).evaluate(models, X, y)
@@ -370,7 +375,7 @@ def test_a_failure_in_a_worker_is_named():
 
 
 def test_predictions_along_the_stream():
-    X, y = make_demo_stream(200, random_state=0)
+    X, y = demo_rows(200, random_state=0)
     X = np.abs(np.asarray(X))
     y_pred, rows = prequential_predict(MultinomialNB(), X, y, return_rows=True)
     assert rows.tolist() == list(range(1, 200))
@@ -384,7 +389,7 @@ def test_predictions_along_the_stream():
 
 
 def test_a_one_shot_stream_is_read_once():
-    X, y = make_demo_stream(100, random_state=0)
+    X, y = demo_rows(100, random_state=0)
     chunks = ((X[k : k + 10], y[k : k + 10]) for k in range(0, 100, 10))
     evaluator = PrequentialEvaluator("accuracy", keep_tape=True, n_jobs=2)
     result = evaluator.evaluate(
@@ -398,13 +403,13 @@ def test_a_one_shot_stream_is_read_once():
 
 def test_progress_moves(capsys):
     pytest.importorskip("tqdm")
-    X, y = make_demo_stream(100, random_state=0)
+    X, y = demo_rows(100, random_state=0)
     PrequentialEvaluator("accuracy", progress=True).evaluate(Persistent(), X, y)
     assert "100" in capsys.readouterr().err
 
 
 def test_results_print_and_export():
-    X, y = make_demo_stream(300, random_state=0)
+    X, y = demo_rows(300, random_state=0)
     evaluator = PrequentialEvaluator(forgetting={"all": "cumulative", "recent": "window:50"})
     result = evaluator.evaluate({"sgd": SGDClassifier(), "<last>": Persistent()}, X, y)
     assert "sgd: kappa_plus" in repr(result)
@@ -422,7 +427,7 @@ def test_results_print_and_export():
 
 
 def test_costs_are_recorded():
-    X, y = make_demo_stream(1500, random_state=0)
+    X, y = demo_rows(1500, random_state=0)
     cost = PrequentialEvaluator("accuracy", engine="loop").evaluate(Diary(), X, y).costs["Diary"]
     assert cost.seconds_asking > 0
     assert cost.seconds_learning > 0

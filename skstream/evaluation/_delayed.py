@@ -1,0 +1,255 @@
+"""Continuous re-evaluation under delayed labels."""
+
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skstream.engine.delayed import DelayedTimeline
+from skstream.engine.timeline import Timeline
+from skstream.evaluation._delayed_result import DelayedResult
+from skstream.evaluation._delayed_run import DelayedRun, DelaySettings
+from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator
+from skstream.evaluation._outcome import RunOutcome
+from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._settings import Settings
+from skstream.evaluation._times import as_duration, as_times
+from skstream.streams import as_stream
+from skstream.utils._sklearn import Interval, StrOptions
+
+
+class DelayedEvaluator(StreamEvaluator):
+    """Evaluate models whose labels come late, each after its own delay, or never.
+
+    Every row is asked when it arrives, again and again while its label is awaited, and a last
+    time just before the label is learnt. The time between arrival and label is cut into bins,
+    so that one sees how good the answers are by the time they are needed.
+
+    Parameters
+    ----------
+    metrics : str, callable, list or dict, default=None
+        Measures, as in `PrequentialEvaluator`.
+    delay : number, timedelta, array-like, str or callable, default=None
+        Time from arrival to label where no label times are given: the same for all rows (rows,
+        where arrivals are row numbers); per row; the column of the features that holds it; or
+        ``f(X, arrival) -> delays``. Infinite: the label never comes.
+    n_bins : int, default=50
+        Bins between arrival and label.
+    poll_every : int, default=10
+        A waiting row is asked again whenever this many labels have come since it arrived.
+        None: never, which is the "delayed" protocol of Gomes et al. 2017.
+    reduce : {"auto", "dominant", "mean"} or callable, default="auto"
+        The answer of a bin: the one shown longest (ties: the lowest class), the mean weighted
+        by time, or ``f(answers, durations)``. "auto": "dominant" for classifiers and "mean"
+        for regressors.
+    poll_at_zero : bool, default=True
+        Ask a row again at the first label after its arrival already, as the paper says (its
+        authors' program does not; the answer is the first one again, only the cost differs).
+    previous_label : {"newest", "known_at_arrival"}, default="newest"
+        What the persistent baseline of kappa_temporal answers: the label that came before the
+        row's own, or, in all bins but the last, the newest label known when the row arrived,
+        which is all that a real predictor could repeat.
+    forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
+        What the running means remember, in the order of labels.
+    n_warmup : int, default=1
+        Labels learnt before anything is asked. Rows that arrive earlier are unscored.
+    record_every, missing_labels, keep_tape, engine, warm_start, return_models, random_state
+        As in `PrequentialEvaluator`; checkpoints count labels.
+    n_jobs, error_score, progress
+        As in `PrequentialEvaluator`.
+
+    References
+    ----------
+    Grzenda, M., Gomes, H. M., & Bifet, A. (2020). Delayed labelling evaluation for data
+    streams. Data Mining and Knowledge Discovery, 34. Sections 3 and 4.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from skstream import DelayedEvaluator
+    >>> from skstream.streams import make_demo_stream
+    >>> stream = make_demo_stream(2000)
+    >>> evaluator = DelayedEvaluator("accuracy", delay=100, n_bins=5)
+    >>> result = evaluator.evaluate({"sgd": SGDClassifier()}, stream)
+    >>> result.bins("sgd", "accuracy").shape
+    (7,)
+    """
+
+    _protocol = "delayed"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
+        "delay": "no_validation",
+        "n_bins": [Interval(numbers.Integral, 1, None, closed="left")],
+        "poll_every": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "reduce": [StrOptions({"auto", "dominant", "mean"}), callable],
+        "poll_at_zero": ["boolean"],
+        "previous_label": [StrOptions({"newest", "known_at_arrival"})],
+    }
+    #: Labels come one by one, and are learnt so.
+    batch_size = 1
+
+    def __init__(
+        self,
+        metrics: Any = None,
+        *,
+        delay: Any = None,
+        n_bins: int = 50,
+        poll_every: int | None = 10,
+        reduce: str | Callable[..., Any] = "auto",
+        poll_at_zero: bool = True,
+        previous_label: str = "newest",
+        forgetting: Any = "cumulative",
+        n_warmup: int = 1,
+        record_every: int | None = None,
+        missing_labels: str = "error",
+        keep_tape: bool | str = "auto",
+        engine: str = "auto",
+        warm_start: bool = False,
+        return_models: bool = False,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+        error_score: Any = "raise",
+        progress: bool = False,
+    ):
+        self.metrics = metrics
+        self.delay = delay
+        self.n_bins = n_bins
+        self.poll_every = poll_every
+        self.reduce = reduce
+        self.poll_at_zero = poll_at_zero
+        self.previous_label = previous_label
+        self.forgetting = forgetting
+        self.n_warmup = n_warmup
+        self.record_every = record_every
+        self.missing_labels = missing_labels
+        self.keep_tape = keep_tape
+        self.engine = engine
+        self.warm_start = warm_start
+        self.return_models = return_models
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.error_score = error_score
+        self.progress = progress
+
+    def evaluate(
+        self,
+        models: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        arrival: Any = None,
+        label_time: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+    ) -> DelayedResult:
+        """Evaluate models on a stream whose labels come late.
+
+        Parameters
+        ----------
+        models : estimator, list of estimators, or dict of str to estimator
+            Models with ``partial_fit``. They are cloned, and stay untouched.
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or stream
+            Features in the order of their arrival; or, without `y`, any iterable of chunks
+            ``(X, y, meta)`` with "arrival" and "label_time" among the meta data.
+        y : array-like of shape (n_rows,), default=None
+            Labels or targets; may be missing where they never come.
+        arrival : array-like of shape (n_rows,), default=None
+            When the features become known, as numbers or datetimes that do not decrease; None:
+            the row numbers.
+        label_time : array-like of shape (n_rows,), default=None
+            When the label becomes known; infinite or NaT: never. None: arrival plus `delay`.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that may come; found in `y` where it is an array.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of learning and scoring.
+
+        Returns
+        -------
+        result : DelayedResult
+            Scores by bin, and what became of the rows that waited.
+
+        Raises
+        ------
+        ValueError
+            If a label precedes its row, or arrivals go back in time; says which row.
+        """
+        if arrival is not None and y is not None:
+            arrival = as_times(arrival, "arrival")
+        if label_time is not None and y is not None:
+            label_time = as_times(label_time, "label_time")
+        stream = as_stream(
+            X, y, sample_weight=sample_weight, arrival=arrival, label_time=label_time
+        )
+        result = self._evaluate(models, stream, classes)
+        assert isinstance(result, DelayedResult)
+        return result
+
+    def _timelines(self, seed: int) -> list[Timeline]:
+        return [
+            DelayedTimeline(
+                n_warmup=self.n_warmup,
+                poll_every=self.poll_every,
+                poll_at_zero=self.poll_at_zero,
+            )
+        ]
+
+    def _new_run(self, settings: Settings) -> Callable[..., Any]:
+        reduce = self.reduce
+        if reduce == "auto":
+            reduce = "mean" if settings.classes is None else "dominant"
+        if reduce == "mean" and settings.classes is not None:
+            raise ValueError('reduce="mean" is for regressors; classes have no mean.')
+        if reduce == "dominant" and settings.classes is None:
+            raise ValueError('reduce="dominant" is for classifiers; use "mean" for regressors.')
+        delay = DelaySettings(
+            n_bins=self.n_bins,
+            reduce=reduce,
+            label_times=None if self.delay is None else LabelTimes(self.delay),
+            previous_label=self.previous_label,
+        )
+        return partial(DelayedRun, settings, delay=delay)
+
+    def _assemble(self, settings: Settings, outcomes: list[RunOutcome]) -> EvaluationResult:
+        return assemble(settings, outcomes, DelayedResult, waits=outcomes[0].waits)
+
+
+@dataclass(frozen=True)
+class LabelTimes:
+    """Label times from arrivals, by the user's delay.
+
+    Parameters
+    ----------
+    delay : number, timedelta, array-like, str or callable
+        As in `DelayedEvaluator`.
+    """
+
+    delay: Any
+
+    def __call__(self, X: Any, arrival: np.ndarray, first_row: int) -> np.ndarray:
+        """Return the label times of rows from `first_row` on."""
+        return arrival + self._delays(X, arrival, first_row)
+
+    def _delays(self, X: Any, arrival: np.ndarray, first_row: int) -> Any:
+        n_rows = len(arrival)
+        if isinstance(self.delay, str):
+            if not hasattr(X, "columns") or self.delay not in X.columns:
+                raise ValueError(
+                    f"delay={self.delay!r} names a column, but the rows have "
+                    f"{list(X.columns) if hasattr(X, 'columns') else 'no column names'}."
+                )
+            return as_duration(np.asarray(X[self.delay]))
+        if callable(self.delay):
+            delays = as_duration(self.delay(X, arrival))
+        else:
+            delays = as_duration(self.delay)
+            if np.ndim(delays) == 1:
+                delays = delays[first_row : first_row + n_rows]
+        if np.ndim(delays) == 1 and len(delays) != n_rows:
+            raise ValueError(
+                f"delay has {first_row + len(delays)} values, but there are rows up to "
+                f"{first_row + n_rows - 1}."
+            )
+        return delays

@@ -1,0 +1,106 @@
+"""Answers given to rows that wait for their label, until it comes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from skstream.engine.delayed import LAST, POLL, DelayedOperations
+from skstream.engine.run import Answered
+from skstream.evaluation._bins import Shown, answers_by_bin
+
+
+class Ledger:
+    """Keeps one model's answers to waiting rows; gives one answer per bin when a label comes.
+
+    Parameters
+    ----------
+    n_bins : int
+        Number of bins between arrival and label.
+    reduce : str or callable
+        How the answers shown within a bin become one.
+    n_classes : int or None
+        Number of classes; None for regression.
+
+    Attributes
+    ----------
+    n_unanswered : int
+        Labelled rows that had been asked before the model had learnt enough to answer.
+    """
+
+    def __init__(self, n_bins: int, reduce: str | Callable[..., Any], n_classes: int | None):
+        self._n_bins = n_bins
+        self._reduce = reduce
+        self._n_classes = n_classes
+        self._nothing: Any = np.nan if n_classes is None else -1
+        self._dtype: Any = np.float64 if n_classes is None else np.int64
+        self._row = np.empty(0, dtype=np.int64)
+        self._time = np.empty(0)
+        self._answer = np.empty(0, dtype=self._dtype)
+        self._is_poll = np.empty(0, dtype=bool)
+        self.n_unanswered = 0
+
+    @property
+    def n_polls_held(self) -> int:
+        """Number of periodic answers in memory."""
+        return int(np.count_nonzero(self._is_poll))
+
+    def settle(self, one: Answered) -> np.ndarray:
+        """Take in a step's answers; return those of the rows whose label came.
+
+        Parameters
+        ----------
+        one : Answered
+            Operations of the step and answers to their asks.
+
+        Returns
+        -------
+        answers : ndarray of shape (n_labelled, n_bins + 2)
+            First answer, one per bin, and the last (test-then-train); all -1 or NaN where the
+            first was given too early.
+        """
+        operations = one.operations
+        assert isinstance(operations, DelayedOperations)
+        assert operations.asked is not None and operations.labelled is not None
+        asked, labelled = operations.asked, operations.labelled
+        answers = np.full(len(asked.row), self._nothing, dtype=self._dtype)
+        answers[asked.answered] = one.answers
+        last = answers[asked.kind == LAST]
+        shown = asked.kind != LAST
+        self._row = np.concatenate([self._row, asked.row[shown]])
+        self._time = np.concatenate([self._time, asked.time[shown]])
+        self._answer = np.concatenate([self._answer, answers[shown]])
+        self._is_poll = np.concatenate([self._is_poll, asked.kind[shown] == POLL])
+
+        n_labelled = len(labelled)
+        by_row = np.argsort(labelled.row)
+        sorted_rows = labelled.row[by_row]
+        at = np.searchsorted(sorted_rows, self._row)
+        settled = np.zeros(len(self._row), dtype=bool)
+        inside = at < n_labelled
+        settled[inside] = sorted_rows[at[inside]] == self._row[inside]
+        position = by_row[at[settled]]
+        order = np.argsort(position, kind="stable")
+        position = position[order]
+        shown_answers = self._answer[settled][order]
+        since = self._time[settled][order] - labelled.arrival[position]
+        is_first = ~self._is_poll[settled][order]
+        self._forget(settled, operations.waiting)
+
+        wait = Shown(position, since, shown_answers, labelled.label_time - labelled.arrival)
+        table = np.empty((n_labelled, self._n_bins + 2), dtype=self._dtype)
+        table[:, 0] = shown_answers[is_first]
+        table[:, 1:-1] = answers_by_bin(wait, self._n_bins, self._reduce, self._n_classes)
+        table[:, -1] = last
+        unanswered = np.isnan(table[:, 0]) if self._n_classes is None else table[:, 0] < 0
+        table[unanswered] = self._nothing
+        self.n_unanswered += int(np.count_nonzero(unanswered))
+        return table
+
+    def _forget(self, settled: np.ndarray, waiting: np.ndarray) -> None:
+        """Drop the answers to rows that have their label, or will never get one."""
+        keep = ~settled
+        at = np.minimum(np.searchsorted(waiting, self._row), max(0, len(waiting) - 1))
+        keep &= waiting[at] == self._row if len(waiting) else False
+        self._row, self._time = self._row[keep], self._time[keep]
+        self._answer, self._is_poll = self._answer[keep], self._is_poll[keep]

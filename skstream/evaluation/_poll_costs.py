@@ -1,0 +1,91 @@
+"""What continuous re-evaluation costs: periodic answers per event, in memory, per row."""
+
+import numpy as np
+
+from skstream.engine.delayed import POLL, DelayedOperations
+
+#: Most points of the curves, whose interval doubles.
+MAX_POINTS = 1024
+#: Events over which recent periodic answers are counted (Grzenda et al. 2020, Section 5).
+RECENT_EVENTS = 100
+
+
+class PollCosts:
+    """Counts periodic answers along the stream, after every label or every few.
+
+    Attributes
+    ----------
+    n_polls : int
+        All periodic answers so far.
+    n_labels : int
+        All labels so far.
+    """
+
+    def __init__(self) -> None:
+        self.n_polls = 0
+        self.n_labels = 0
+        self._n_events = 0
+        self._in_memory = 0
+        self._rows = np.empty(0, dtype=np.int64)
+        self._polls_of_row = np.empty(0, dtype=np.int64)
+        self._recent_event = np.empty(0, dtype=np.int64)
+        self._recent_polls = np.empty(0, dtype=np.int64)
+        self._interval = 1
+        self._points = np.empty((0, 4))
+
+    def follow(self, operations: DelayedOperations) -> None:
+        """Take in a step."""
+        asked, labelled = operations.asked, operations.labelled
+        assert asked is not None and labelled is not None
+        n = len(labelled)
+        n_arrived = len(operations.labels_before)
+        # Arrivals between the labels: those with at most j labels before them precede label j.
+        arrivals_before = np.searchsorted(operations.labels_before, np.arange(n), side="right")
+        event = self._n_events + arrivals_before + np.arange(n)
+        polls = operations.polls_per_label
+        n_events = self._n_events + n + n_arrived
+        recent = self._recent(event, polls, n_events)
+        dropped = self._polls_of(asked.row[asked.kind == POLL], labelled.row, operations.waiting)
+        held = self._in_memory + np.cumsum(polls) - np.cumsum(dropped)
+        labels = self.n_labels + 1 + np.arange(n)
+        total = self.n_polls + np.cumsum(polls)
+        if n:
+            self._record(np.stack([labels, recent, held, total / labels], axis=1))
+            self.n_polls, self._in_memory = int(total[-1]), int(held[-1])
+        self.n_labels += n
+        self._n_events = n_events
+
+    def _recent(self, event: np.ndarray, polls: np.ndarray, n_events: int) -> np.ndarray:
+        """Polls within the last events, after each label."""
+        events = np.concatenate([self._recent_event, event])
+        counts = np.concatenate([self._recent_polls, polls])
+        summed = np.concatenate([[0], np.cumsum(counts)])
+        end = len(self._recent_event) + 1 + np.arange(len(event))
+        begin = np.searchsorted(events, event - RECENT_EVENTS + 1)
+        kept = events > n_events - RECENT_EVENTS
+        self._recent_event, self._recent_polls = events[kept], counts[kept]
+        return summed[end] - summed[begin]
+
+    def _polls_of(
+        self, polled: np.ndarray, labelled: np.ndarray, waiting: np.ndarray
+    ) -> np.ndarray:
+        """Polls that each labelled row has had; those of waiting rows are kept for later."""
+        rows = np.unique(np.concatenate([self._rows, polled, labelled]))
+        counts = np.bincount(np.searchsorted(rows, polled), minlength=len(rows))
+        counts[np.searchsorted(rows, self._rows)] += self._polls_of_row
+        had = counts[np.searchsorted(rows, labelled)]
+        kept = np.isin(rows, waiting)
+        self._rows, self._polls_of_row = rows[kept], counts[kept]
+        return had
+
+    def _record(self, points: np.ndarray) -> None:
+        last = int(points[-1, 0])
+        while last // self._interval >= MAX_POINTS:
+            self._interval *= 2
+        joined = np.concatenate([self._points, points])
+        self._points = joined[joined[:, 0] % self._interval == 0]
+
+    def curves(self) -> dict[str, np.ndarray]:
+        """Return NC, NB and NR (periodic answers recent, in memory, per row) by labels."""
+        names = ("n_labels", "NC", "NB", "NR")
+        return {name: self._points[:, k] for k, name in enumerate(names)}
