@@ -130,17 +130,13 @@ class _Window:
             lines = self.rule.suspects(moments, self._squares(centred))
         else:
             lines = np.zeros(1, dtype=np.intp)
-        cut, rises = self.rule.cuts(moments.table(lines))
-        hit = int(cut.argmax()) if cut.any() else None
-        line = len(n_values) - 1 if hit is None else int(lines[hit])
+        hits = lines[self.rule.cuts(moments.table(lines))]
+        line = int(hits[0]) if len(hits) else len(n_values) - 1
 
         self.lengths = [length for length in moments.lengths[:, line].tolist() if length]
         standing = moments.index[line][moments.sizes[line] > 0]
-        self.buckets = moments.buckets[:, standing]
-        if hit is None:
-            return len(values), None
-        self._shrink()
-        return int(n_values[line]), bool(rises[hit])
+        self.buckets = moments.buckets.take(standing, axis=1)
+        return int(n_values[line]), self._shrink() if len(hits) else None
 
     def _squares(self, centred: Floats) -> Floats:
         """Return the sum of squares of the centred values of the window at each check."""
@@ -150,32 +146,38 @@ class _Window:
         squares: Floats = np.einsum("ij,ij->i", chunks, chunks)
         return before + np.cumsum(squares)
 
-    def _shrink(self) -> None:
-        """Drop oldest buckets, at least one, until no boundary of the rest cuts."""
+    def _shrink(self) -> bool:
+        """Drop oldest buckets, at least one, until no boundary of the rest cuts.
+
+        Returns
+        -------
+        bool
+            Whether the mean of the window rose.
+        """
         sizes = sizes_of(self.lengths)
         # Line i is the window without its i oldest buckets.
         square = (len(sizes), len(sizes))
         windows = (np.triu(np.broadcast_to(row, square)) for row in (sizes * 1.0, *self.buckets))
-        cut, _ = self.rule.cuts(Table(*windows))
+        cut = self.rule.cuts(Table(*windows))
         n_dropped = 1 + int(cut[1:].argmin())
+        mean_before, _ = _moments(sizes, *self.buckets)
+
         self.start += int(sizes[:n_dropped].sum())
         self.buckets = self.buckets[:, n_dropped:].copy()
+        sizes = sizes[n_dropped:]
         for _ in range(n_dropped):
             self.lengths[-1] -= 1
             if self.lengths[-1] == 0:
                 self.lengths.pop()
-        self._recentre(sizes[n_dropped:])
 
-    def _recentre(self, sizes: Integers) -> None:
-        """Move the centre to the mean where that has gone far away.
-
-        A lasting change of the mean makes the window shrink, so that this is the moment to look.
-        """
-        offset, variance = _moments(sizes, *self.buckets)
-        if offset * offset > _FAR * _FAR * variance:
-            centre = self.centre + offset
+        mean, variance = _moments(sizes, *self.buckets)
+        if mean * mean > _FAR * _FAR * variance:
+            # The mean has gone far from the centre. A lasting change of it makes the window
+            # shrink, so that it is enough to look here.
+            centre = self.centre + mean
             self.buckets[0] -= sizes * (centre - self.centre)
             self.centre = centre
+        return mean > mean_before
 
 
 def _moments(sizes: Integers, sums: Floats, spreads: Floats) -> tuple[float, float]:
@@ -216,8 +218,8 @@ class ADWIN(DriftDetector):
         variance that MOA computes. ``"theorem"``: the bound of Theorem 3.1 of [1]_ for values
         in [0, 1], with guarantees and far more cautious.
     direction : {"both", "up", "down"}, default="both"
-        Which changes of the mean raise an alarm, judged by the oldest boundary that cuts. The
-        window shrinks on all.
+        Which changes raise an alarm: whether the mean of the window rises or falls when it
+        shrinks. It shrinks on all.
 
     See Also
     --------
@@ -344,8 +346,8 @@ class ADWIN(DriftDetector):
             the last :meth:`reset`, ascending; the first is the start of the window. Empty
             while the window is empty.
         """
-        if self._state is None:
-            return np.empty(0, dtype=np.int64)
+        if self._state is None or self.width == 0:
+            return _integers([])
         return self._state.boundaries()
 
     @property
@@ -356,9 +358,9 @@ class ADWIN(DriftDetector):
     @property
     def mean(self) -> float:
         """Mean of the window; NaN while it is empty."""
-        return math.nan if self._state is None else self._state.moments()[0]
+        return math.nan if self._state is None or self.width == 0 else self._state.moments()[0]
 
     @property
     def variance(self) -> float:
         """Population variance of the window; NaN while it is empty."""
-        return math.nan if self._state is None else self._state.moments()[1]
+        return math.nan if self._state is None or self.width == 0 else self._state.moments()[1]

@@ -19,36 +19,22 @@ class CutRule:
     min_window: int
     bound: str
 
-    def cuts(self, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Test windows at all their boundaries.
+    def cuts(self, table: Table) -> NDArray[np.bool_]:
+        """Tell which windows have a boundary whose two sides differ.
 
         Every number is found by a fixed sequence of operations from the window's own buckets
         (running sums, never a reduction whose order depends on the shape), so that the
         verdict does not depend on which windows are tested together.
-
-        Returns
-        -------
-        cut : ndarray of shape (n_windows,), dtype bool
-            Whether the two sides of some boundary differ.
-        rise : ndarray of shape (n_windows,), dtype bool
-            Whether at the oldest such boundary the newer side has the greater mean.
         """
         n0 = np.cumsum(table.sizes, axis=1)
         sum0 = np.cumsum(table.sums, axis=1)
         n, total = n0[:, -1:], sum0[:, -1:]
         n1 = n - n0
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            gap = (total - sum0) / n1 - sum0 / n0
-            threshold = self._threshold(table, n0, n1, total)
-            cut = (
-                (np.abs(gap) > threshold)
-                & (n0 >= self.min_window)
-                & (n1 >= self.min_window)
-                & (n > MIN_WIDTH)
-            )
-        oldest = cut.argmax(axis=1)
-        lines = np.arange(len(cut))
-        return cut[lines, oldest], gap[lines, oldest] > 0
+        allowed = (n0 >= self.min_window) & (n1 >= self.min_window) & (n > MIN_WIDTH)
+        with np.errstate(divide="ignore", invalid="ignore"):  # where it is not allowed
+            gap = np.abs(sum0 / n0 - (total - sum0) / n1)
+            cut = allowed & (gap > self._threshold(table, n0, n1, total))
+        return np.asarray(cut.any(axis=1))
 
     def _threshold(self, table: Table, n0: Floats, n1: Floats, total: Floats) -> Floats:
         n = n0[:, -1:]
@@ -94,17 +80,16 @@ class CutRule:
         excess = np.cumsum(moments.sums(), axis=1)
         n, total = n0[:, -1:], excess[:, -1:]
         squares = squares[:, None]
-        with np.errstate(invalid="ignore", over="ignore"):
-            guard = 1e-12 * np.sqrt(n * squares)
-            if self.bound == "theorem":
-                factor = 0.5 * np.log(4 * n / self.delta) / n
-            else:
-                log = np.log(2 * np.log(np.maximum(n, MIN_WIDTH)) / self.delta)
-                spread = np.maximum((1 - 1e-9) * squares - total * total / n, 0.0)
-                factor = 2 * log * spread / (n * n)
-                guard -= 2 / 3 * log
-            # The buckets of one value end at boundaries with at most 4 values on the newer side.
-            n0, excess = n0[:, :-MAX_BUCKETS], excess[:, :-MAX_BUCKETS]
-            excess = np.maximum(np.abs(excess - n0 * (total / n)) + guard, 0.0)
-            innocent = excess * excess <= ((1 - 1e-9) * factor) * n0 * (n - n0)
+        guard = 1e-12 * np.sqrt(n * squares)
+        if self.bound == "theorem":
+            factor = 0.5 * np.log(4 * n / self.delta) / n
+        else:
+            log = np.log(2 * np.log(np.maximum(n, MIN_WIDTH)) / self.delta)
+            spread = np.maximum((1 - 1e-9) * squares - total * total / n, 0.0)
+            factor = 2 * log * spread / (n * n)
+            guard -= 2 / 3 * log
+        # The buckets of one value end at boundaries with at most 4 values on the newer side.
+        n0, excess = n0[:, :-MAX_BUCKETS], excess[:, :-MAX_BUCKETS]
+        excess = np.maximum(np.abs(excess - n0 * (total / n)) + guard, 0.0)
+        innocent = excess * excess <= ((1 - 1e-9) * factor) * n0 * (n - n0)
         return np.flatnonzero(~innocent.all(axis=1))

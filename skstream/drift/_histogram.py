@@ -66,7 +66,7 @@ def follow_lengths(lengths: list[int], n_values: Integers) -> tuple[Integers, In
     lengths : list of int
         Buckets in each row now, from row 0 on.
     n_values : ndarray of shape (n_moments,), dtype int64
-        Number of further values at each moment, ascending.
+        Number of further values at each moment, ascending; some unless there are buckets.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def follow_lengths(lengths: list[int], n_values: Integers) -> tuple[Integers, In
         Buckets in each row. The last row is the highest that ever holds one.
     """
     n_new = int(n_values[-1]).bit_length()
-    before = np.array([*lengths, *[0] * n_new])
+    before = np.array([*lengths, *[0] * n_new], dtype=np.int64)
     rows = np.arange(len(before))
     shift = np.cumsum((before - (MAX_BUCKETS - 1)) << rows)
     pairs = np.maximum((n_values + shift[:, None]) >> (rows + 1)[:, None], 0)

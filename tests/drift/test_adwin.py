@@ -1,0 +1,131 @@
+"""ADWIN equals its literal algorithm, however its input is cut into calls."""
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skstream.drift import ADWIN, _adwin, _cut
+from tests.drift._checks import check_against_literal, check_cuts
+from tests.drift._streams import pieces, series
+
+
+@st.composite
+def parameters(draw):
+    return {
+        "delta": draw(st.sampled_from([0.002, 0.05, 0.3, 0.9])),
+        "clock": draw(st.sampled_from([32, 1, 5, 50])),
+        "min_window": draw(st.sampled_from([7, 5, 6, 20])),
+        "bound": draw(st.sampled_from(["moa", "theorem"])),
+        "direction": draw(st.sampled_from(["both", "up", "down"])),
+    }
+
+
+def many_drifts(n_segments=30, length=500, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.concatenate([rng.random(length) < p for p in rng.random(n_segments)]) * 1.0
+
+
+@settings(max_examples=50)
+@given(st.data(), parameters())
+def test_equals_the_literal_algorithm(data, params):
+    values = data.draw(series(max_segment=250 if params["clock"] < 32 else 600))
+    check_against_literal(ADWIN(**params), pieces(data.draw, values))
+
+
+@pytest.mark.parametrize("bound", ["moa", "theorem"])
+@pytest.mark.parametrize("direction", ["both", "up", "down"])
+def test_equals_the_literal_algorithm_on_many_drifts(bound, direction):
+    literal = check_against_literal(ADWIN(bound=bound, direction=direction), [many_drifts()])
+    assert len(literal.alarms) > 5
+    assert (len(literal.shrinks) > len(literal.alarms)) == (direction != "both")
+
+
+@settings(max_examples=20)
+@given(st.data(), parameters())
+def test_cutting_into_calls_changes_nothing(data, params):
+    values = data.draw(series(max_segment=2000))
+    check_cuts(ADWIN(**params), pieces(data.draw, values))
+
+
+def test_advance_agrees_with_update_many():
+    values = many_drifts()
+    told, counted = ADWIN(), ADWIN()
+    positions, starts = told.advance(values)
+    assert np.array_equal(positions, counted.update_many(values))
+    assert positions.dtype == starts.dtype == np.int64
+    assert len(values) - starts[-1] == told.width
+    assert told.boundaries()[0] == starts[-1]
+    assert (np.diff(starts) > 0).all()
+    assert joblib.hash(told) == joblib.hash(counted)
+
+
+# --- the checks above catch what is wrong ----------------------------------------------------
+
+
+class SkipsNewestBuckets(_cut.CutRule):
+    """Leaves out the boundary after the newest bucket of every row (fault 23)."""
+
+    def cuts(self, table):
+        sizes = table.sizes.copy()
+        newest = np.diff(sizes, axis=1, append=0) != 0
+        merged = [np.zeros_like(part) for part in table]
+        for line in range(len(sizes)):
+            keep = ~newest[line]
+            keep[-1] = True
+            columns = np.searchsorted(np.flatnonzero(keep), np.arange(sizes.shape[1]))
+            for source, target in zip(table, merged, strict=True):
+                np.add.at(target[line], np.flatnonzero(keep)[columns], source[line])
+        return super().cuts(_adwin.Table(*merged))
+
+
+class PrunesTooMuch(_cut.CutRule):
+    """Lets windows pass that should be tested."""
+
+    def suspects(self, moments, squares):
+        return super().suspects(moments, 4 * squares)
+
+
+class DropsEverything(_adwin._Window):
+    """Keeps only the newest bucket after an alarm, much as River does."""
+
+    def _shrink(self):
+        self.start += int(_adwin.sizes_of(self.lengths)[:-1].sum())
+        self.buckets = self.buckets[:, -1:].copy()
+        self.lengths = [1]
+        return True
+
+
+class ForgetsPending(_adwin._Window):
+    """Counts the clock from the beginning of every call."""
+
+    def advance(self, values):
+        self.pending = []
+        return super().advance(values)
+
+
+class SumsBlockwise(_adwin._Window):
+    """Lets the size of a call decide how its sums are rounded."""
+
+    def _read(self, values):
+        self.centre += values.mean() * 1e-9
+        return super()._read(values)
+
+
+@pytest.mark.parametrize(
+    ("name", "twin", "check"),
+    [
+        ("CutRule", SkipsNewestBuckets, check_against_literal),
+        ("CutRule", PrunesTooMuch, check_against_literal),
+        ("_Window", DropsEverything, check_against_literal),
+        ("_Window", ForgetsPending, check_cuts),
+        ("_Window", SumsBlockwise, check_cuts),
+    ],
+)
+def test_the_checks_catch_broken_twins(monkeypatch, name, twin, check):
+    parts = np.split(many_drifts() * 0.5, [10, 700, 777, 5000, 5001])
+    check(ADWIN(), parts)
+    monkeypatch.setattr(_adwin, name, twin)
+    with pytest.raises(AssertionError):
+        check(ADWIN(), parts)

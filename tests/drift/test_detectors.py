@@ -1,0 +1,154 @@
+"""What every drift detector promises."""
+
+import inspect
+import math
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import skstream.drift
+from skstream.drift import ADWIN, DDM, DriftDetector, ErrorRatio, PageHinkley, _page_hinkley
+from tests.drift._checks import check_cuts
+from tests.drift._streams import losses, pieces
+
+# Every exported detector, with settings under which it raises alarms on short series.
+SETTINGS = {
+    "ADWIN": [{}, {"clock": 3, "delta": 0.3}],
+    "DDM": [{}, {"min_values": 5}],
+    "ErrorRatio": [
+        {"short": 0.8, "long": 0.99, "threshold": 5.0},
+        {"short": 7, "long": 50, "threshold": 5.0},
+        {"short": 7, "long": 50, "threshold": 5.0, "reset_after_alarm": False},
+    ],
+    "PageHinkley": [
+        {"threshold": 5.0},
+        {"threshold": 5.0, "direction": "both", "delta": 0.0},
+        {"threshold": 5.0, "direction": "down", "reset_after_alarm": False},
+    ],
+}
+CASES = [
+    pytest.param(getattr(skstream.drift, name)(**params), id=f"{name}-{i}")
+    for name in skstream.drift.__all__
+    if name != "DriftDetector"
+    for i, params in enumerate(SETTINGS[name])
+]
+every_detector = pytest.mark.parametrize("detector", CASES)
+
+
+def test_every_exported_detector_is_covered():
+    exported = {name for name in skstream.drift.__all__ if name != "DriftDetector"}
+    assert exported == set(SETTINGS)
+    assert all(issubclass(getattr(skstream.drift, name), DriftDetector) for name in exported)
+
+
+@every_detector
+@settings(max_examples=25)
+@given(st.data())
+def test_cutting_into_calls_changes_nothing(detector, data):
+    check_cuts(detector, pieces(data.draw, data.draw(losses())))
+
+
+def test_cutting_catches_sums_that_depend_on_the_call(monkeypatch):
+    parts = np.split(np.random.default_rng(0).random(3000), [10, 700, 777, 2000, 2001])
+    check_cuts(PageHinkley(), parts)
+    monkeypatch.setattr(_page_hinkley, "_running", lambda start, steps: start + np.cumsum(steps))
+    with pytest.raises(AssertionError):
+        check_cuts(PageHinkley(), parts)
+
+
+@every_detector
+def test_scikit_learn_conventions(detector):
+    params = inspect.signature(type(detector)).parameters
+    assert detector.get_params().keys() == params.keys()
+    fresh = clone(detector)
+    used = clone(detector)
+    assert not used.drift_detected
+    assert used.n_detections == 0
+    used.update_many(np.repeat([0.0, 1.0], 1000))
+    assert used.n_detections > 0 or getattr(used, "direction", "") == "down"
+    assert joblib.hash(clone(used)) == joblib.hash(fresh)
+    assert used.reset() is used
+    assert joblib.hash(used) == joblib.hash(fresh)
+    assert used.update(1.0) is used
+
+
+@every_detector
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (math.nan, r"values\[2\] is nan\. .* drop or impute"),
+        (-math.inf, r"values\[2\] is -inf"),
+        (1e200, r"values\[2\] is 1e\+200\. .* at most 1e\+100"),
+        (None, r"values\[2\] is None of type NoneType, not a number"),
+        ("1.0", r"not a number"),
+        (1j, r"not a number"),
+        (10**400, r"values\[2\] is inf"),
+        ([1.0, 2.0], r"not a number"),
+    ],
+)
+def test_bad_values_change_nothing(detector, bad, message):
+    detector = clone(detector).update(1.0)
+    before = joblib.hash(detector)
+    with pytest.raises(ValueError, match=message):
+        detector.update_many([0.0, True, bad, 1.0])
+    with pytest.raises(ValueError, match="number"):
+        detector.update(bad)
+    assert joblib.hash(detector) == before
+
+
+@every_detector
+@pytest.mark.parametrize("shape", [(), (2, 3)])
+def test_values_have_one_dimension(detector, shape):
+    with pytest.raises(ValueError, match=r"one-dimensional sequence of numbers, got .* shape"):
+        clone(detector).update_many(np.zeros(shape))
+
+
+@every_detector
+@pytest.mark.parametrize("kind", [bool, np.int8, np.uint64, np.float32, object, list, tuple])
+def test_kinds_of_numbers(detector, kind):
+    values = np.repeat([0, 1, 0, 1], 150)
+    expected = clone(detector).update_many(values).tolist()
+    given_ = kind(values.tolist()) if kind in (list, tuple) else values.astype(kind)
+    one, many = clone(detector), clone(detector)
+    assert many.update_many(given_).tolist() == expected
+    assert [i for i, x in enumerate(given_) if one.update(x).drift_detected] == expected
+
+
+def test_data_frame_columns():
+    pd = pytest.importorskip("pandas")
+    values = np.repeat([0.0, 1.0], 300)
+    expected = ADWIN().update_many(values).tolist()
+    assert ADWIN().update_many(pd.Series(values, index=values)).tolist() == expected
+    with pytest.raises(ValueError, match=r"values\[1\] is nan"):
+        ADWIN().update_many(pd.Series([1, None], dtype="Int64"))
+
+
+@pytest.mark.parametrize(
+    ("detector", "message"),
+    [
+        (ADWIN(delta=0), "'delta' parameter of ADWIN must be a float"),
+        (ADWIN(delta=1.5), "'delta' parameter of ADWIN"),
+        (ADWIN(clock=0), "'clock' parameter of ADWIN must be an int"),
+        (ADWIN(clock=2.0), "'clock' parameter of ADWIN"),
+        (ADWIN(min_window=4), "'min_window' parameter of ADWIN"),
+        (ADWIN(bound="river"), "'bound' parameter of ADWIN must be a str among"),
+        (ADWIN(direction="rise"), "'direction' parameter of ADWIN"),
+        (PageHinkley(0), "'threshold' parameter of PageHinkley"),
+        (PageHinkley(delta=-1), "'delta' parameter of PageHinkley"),
+        (PageHinkley(direction=1), "'direction' parameter of PageHinkley"),
+        (DDM(min_values=0), "'min_values' parameter of DDM"),
+        (DDM(warning_level=4.0), "drift_level=3.0 is below warning_level=4.0"),
+        (ErrorRatio(short=0.0), "'short' parameter of ErrorRatio"),
+        (ErrorRatio(short=0.9995), "the short-term one smaller"),
+        (ErrorRatio(short=100), "two fading factors .* or two window sizes"),
+    ],
+)
+def test_parameters_are_checked_at_first_use(detector, message):
+    for use in (detector.update, detector.update_many):
+        with pytest.raises(ValueError, match=message):
+            use([1.0] if use == detector.update_many else 1.0)
+    assert clone(detector).get_params() == detector.get_params()
