@@ -194,6 +194,10 @@ class DelayedTimeline:
         nobody = self.initial().waiting
         return self._advance(state, nobody, np.empty(0, dtype=bool), time)
 
+    def drop(self, state: DelayedState, rows: np.ndarray) -> DelayedState:
+        """Forget waiting rows."""
+        return replace(state, waiting=state.waiting.take(~np.isin(state.waiting.row, rows)))
+
     def close(self, state: DelayedState) -> tuple[DelayedState, DelayedOperations]:
         """Let all labels come whose time is known."""
         nobody = self.initial().waiting

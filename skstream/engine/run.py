@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.block import Block
+from skstream.engine.evolving import Features, with_current_features
 from skstream.engine.loop import no_answers
 from skstream.engine.model import ModelError, ModelRun
 from skstream.engine.rows import RowStore
@@ -40,6 +41,8 @@ class Engine:
         The models and their timelines.
     survive : bool, default=False
         Go on with the other models when one fails; it then answers nothing any more.
+    features : callable, default=None
+        ``features(rows, times)`` where features change while a row waits for its label.
 
     Attributes
     ----------
@@ -47,11 +50,16 @@ class Engine:
         The failed lanes, by position.
     """
 
-    def __init__(self, lanes: Sequence[Lane], survive: bool = False):
+    def __init__(
+        self, lanes: Sequence[Lane], survive: bool = False, features: Features | None = None
+    ):
         self.lanes = list(lanes)
+        self._features = features
         self.failures: dict[int, ModelError] = {}
         self._survive = survive
-        self._timelines = list({id(lane.timeline): lane.timeline for lane in lanes}.values())
+        self._timelines: list[Any] = list(
+            {id(lane.timeline): lane.timeline for lane in lanes}.values()
+        )
         self._states = [timeline.initial() for timeline in self._timelines]
         self._store = RowStore()
 
@@ -79,6 +87,13 @@ class Engine:
         ]
         return self._execute(steps)
 
+    def drop(self, rows: np.ndarray) -> None:
+        """Forget rows that wait for their label: it will not be taken any more."""
+        self._states = [
+            timeline.drop(state, rows)
+            for timeline, state in zip(self._timelines, self._states, strict=True)
+        ]
+
     def close(self) -> list[Answered]:
         """End the stream: do what was still waiting."""
         steps = [
@@ -90,6 +105,11 @@ class Engine:
     def _execute(self, steps: list[tuple[Any, Operations]]) -> list[Answered]:
         self._states = [state for state, _ in steps]
         blocks = [self._store.block(operations) for _, operations in steps]
+        if self._features is not None:
+            blocks = [
+                with_current_features(block, operations, self._features)
+                for block, (_, operations) in zip(blocks, steps, strict=True)
+            ]
         position = {id(timeline): k for k, timeline in enumerate(self._timelines)}
         answered = []
         for number, lane in enumerate(self.lanes):

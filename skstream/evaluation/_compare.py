@@ -26,6 +26,7 @@ def compare(
     forgetting: str | None,
     at: int | None,
     fold: int | None,
+    bin: int | None,
     options: dict[str, Any],
 ) -> Any:
     """Compare two models of a result; see `EvaluationResult.compare`."""
@@ -39,7 +40,7 @@ def compare(
     if test not in ROW_TESTS:
         known = ["auto", *FOLD_TESTS, *ROW_TESTS]
         raise ValueError(f"The test must be one of {known}. Got {test!r} instead.")
-    y, answers_a, answers_b = _answers(result, a, b, at, _one_fold(result, test, fold))
+    y, answers_a, answers_b = _answers(result, a, b, at, _one_fold(result, test, fold), bin)
     if result.classes is None:
         return _compare_targets(test, y, answers_a, answers_b, (a, b), options)
     if test == "mcnemar":
@@ -121,13 +122,18 @@ def _one_fold(result: "EvaluationResult", test: str, fold: int | None) -> int:
 
 
 def _answers(
-    result: "EvaluationResult", a: str, b: str, at: int | None, fold: int
+    result: "EvaluationResult", a: str, b: str, at: int | None, fold: int, bin: int | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Labels and both models' answers, over the rows on which both were scored."""
     tape = result.require_tape()
     for name in (a, b):
         result.curve(name, result.metric_names[0])  # names the models where one is unknown
     y, answers_a, answers_b = tape.y, tape.answers[a][fold], tape.answers[b][fold]
+    if answers_a.ndim == 2:
+        column = -1 if bin is None else bin
+        answers_a, answers_b = answers_a[:, column], answers_b[:, column]
+    elif bin is not None:
+        raise ValueError("bin= is for results under delayed labels; this one has no bins.")
     scored = _present(y) & _present(answers_a) & _present(answers_b)
     if tape.weight is not None:
         scored &= tape.weight > 0

@@ -52,6 +52,15 @@ class DelayedEvaluator(StreamEvaluator):
         What the persistent baseline of kappa_temporal answers: the label that came before the
         row's own, or, in all bins but the last, the newest label known when the row arrived,
         which is all that a real predictor could repeat.
+    features : callable, default=None
+        ``features(rows, times)`` gives the features of rows (by number) as known at times, where
+        they change while a row waits: for every question but the first, and for learning.
+    on_relabel : {"error", "ignore", "count"}, default="error"
+        A second label of the same row of a live run is an error, or is ignored, or ignored and
+        counted.
+    max_pending : int, default=None
+        Most rows that may wait in a live run: the oldest are dropped, and counted. None: no
+        limit.
     forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
         What the running means remember, in the order of labels.
     n_warmup : int, default=1
@@ -87,6 +96,9 @@ class DelayedEvaluator(StreamEvaluator):
         "reduce": [StrOptions({"auto", "dominant", "mean"}), callable],
         "poll_at_zero": ["boolean"],
         "previous_label": [StrOptions({"newest", "known_at_arrival"})],
+        "features": [callable, None],
+        "on_relabel": [StrOptions({"error", "ignore", "count"})],
+        "max_pending": [Interval(numbers.Integral, 1, None, closed="left"), None],
     }
     #: Labels come one by one, and are learnt so.
     batch_size = 1
@@ -101,6 +113,9 @@ class DelayedEvaluator(StreamEvaluator):
         reduce: str | Callable[..., Any] = "auto",
         poll_at_zero: bool = True,
         previous_label: str = "newest",
+        features: Callable[..., Any] | None = None,
+        on_relabel: str = "error",
+        max_pending: int | None = None,
         forgetting: Any = "cumulative",
         n_warmup: int = 1,
         record_every: int | None = None,
@@ -121,6 +136,9 @@ class DelayedEvaluator(StreamEvaluator):
         self.reduce = reduce
         self.poll_at_zero = poll_at_zero
         self.previous_label = previous_label
+        self.features = features
+        self.on_relabel = on_relabel
+        self.max_pending = max_pending
         self.forgetting = forgetting
         self.n_warmup = n_warmup
         self.record_every = record_every
@@ -209,6 +227,9 @@ class DelayedEvaluator(StreamEvaluator):
             reduce=reduce,
             label_times=None if self.delay is None else LabelTimes(self.delay),
             previous_label=self.previous_label,
+            features=self.features,
+            on_relabel=self.on_relabel,
+            max_pending=self.max_pending,
         )
         return partial(DelayedRun, settings, delay=delay)
 

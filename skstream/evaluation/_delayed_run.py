@@ -6,11 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.engine.delayed import DatedArrivals, DelayedOperations, Waiting
+from skstream.engine.delayed import DatedArrivals, DelayedOperations
+from skstream.engine.evolving import Features
 from skstream.engine.run import Answered
-from skstream.engine.tape import Recorder
+from skstream.engine.tape import Recorder, labels_of
 from skstream.evaluation._delayed_result import DelayedResult
-from skstream.evaluation._input import Chunk
+from skstream.evaluation._input import Chunk, encoded_labels
 from skstream.evaluation._ledger import Ledger
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._poll_costs import PollCosts
@@ -19,12 +20,15 @@ from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._run import StreamRun
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._times import as_times
+from skstream.evaluation._waiting import LiveIds, WaitingLabels
 from skstream.evaluation._waits import Waits
 from skstream.metrics import Curves
 from skstream.utils._interrupt import deferred_interrupt
 
 #: Rows between two points at which a run can be interrupted, loop and kernels.
 ROWS_PER_LOOP_PIECE, ROWS_PER_PIECE = 256, 8192
+#: Labelled rows that are scored at once.
+ROWS_PER_SCORING = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +45,21 @@ class DelaySettings:
         ``f(X, arrival, first_row) -> times`` where the stream does not give label times.
     previous_label : {"newest", "known_at_arrival"}
         What the persistent baseline knows.
+    features : callable or None
+        ``features(rows, times)`` where features change while a row waits.
+    on_relabel : {"error", "ignore", "count"}
+        What to do with the label of a live row that has one.
+    max_pending : int or None
+        Most rows that may wait in a live run.
     """
 
     n_bins: int
     reduce: str | Callable[..., Any]
     label_times: Callable[[Any, np.ndarray, int], np.ndarray] | None
     previous_label: str
+    features: Features | None = None
+    on_relabel: str = "error"
+    max_pending: int | None = None
 
 
 class DelayedRun(StreamRun):
@@ -73,7 +86,7 @@ class DelayedRun(StreamRun):
         places: list[tuple[str, int]],
         delay: DelaySettings,
     ):
-        super().__init__(settings, models, places)
+        super().__init__(settings, models, places, delay.features)
         self._delay = delay
         n_answers = delay.n_bins + 2
         n_classes = None if settings.classes is None else len(settings.classes)
@@ -83,11 +96,15 @@ class DelayedRun(StreamRun):
         self._y = Recorder(settings.classes)
         self._known = Recorder(settings.classes)
         self._weights: list[np.ndarray] | None = None
-        self._waiting = _WaitingLabels(settings.classes is None)
+        self._waiting = WaitingLabels(settings.classes is None)
         self._poll_costs = PollCosts()
-        self._last_arrival = -np.inf
+        self._unscored: list[tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]] = []
+        self._ids = LiveIds()
+        self._last_time = -np.inf
         self._n_labelled = 0
         self._n_never = 0
+        self._n_dropped = 0
+        self._n_relabelled = 0
 
     @property
     def n_pending(self) -> int:
@@ -97,22 +114,135 @@ class DelayedRun(StreamRun):
     def feed(self, X: Any, y: Any, meta: Mapping[str, Any]) -> Self:
         """Take in a chunk of a stream whose label times are known."""
         self._require_open()
-        chunk = self._encoded(X, y, meta.get("sample_weight"))
+        chunk = self._encoded(X, y, meta.get("sample_weight"), "skip")
         arrival = self._arrivals_of(chunk, meta.get("arrival"))
         label_time = self._label_times_of(chunk, arrival, meta.get("label_time"))
         size = ROWS_PER_LOOP_PIECE if self._engine.loops else ROWS_PER_PIECE
         for begin in range(0, chunk.n_rows, size):
             end = min(begin + size, chunk.n_rows)
             piece = chunk.piece(begin, end)
-            self._arrive(piece, arrival[begin:end], label_time[begin:end])
+            times = label_time[begin:end]
+            self._arrive(piece, arrival[begin:end], times, np.isfinite(times))
         return self
+
+    def ask(self, X: Any, ids: Any, t: Any = None) -> dict[str, np.ndarray]:
+        """Ask about rows that arrive now, and keep them until their labels come.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Features.
+        ids : array-like of shape (n_rows,)
+            What to call the rows when their labels come; hashable, each waiting only once.
+        t : number or datetime, default=None
+            Time of arrival; None: the number of the row.
+
+        Returns
+        -------
+        answers : dict of str to ndarray of shape (n_rows,)
+            Predictions by model; None or NaN while it has not learnt enough to answer.
+
+        Raises
+        ------
+        ValueError
+            If an id waits already, or time goes back.
+        """
+        self._require_open()
+        ids = list(ids)
+        unknown = np.full(len(ids), None, dtype=object)
+        chunk = self._encoded(X, unknown, None, "skip")
+        self._ids.check_new(ids)
+        if t is None:
+            arrival = np.arange(self._n_arrived, self._n_arrived + len(ids), dtype=np.float64)
+        else:
+            arrival = np.full(len(ids), self._now(t))
+        first_row = self._n_arrived
+        never_known = np.full(len(ids), np.inf)
+        answered = self._arrive(chunk, arrival, never_known, np.ones(len(ids), dtype=bool))
+        self._ids.add(ids, first_row)
+        self._drop_oldest()
+        return {
+            name: self._first_answers(one, first_row, len(ids))
+            for (name, _), one in zip(self._places, answered, strict=True)
+        }
+
+    def label(self, ids: Any, y: Any, t: Any = None) -> Self:
+        """Let labels of waiting rows come: ask, score, then learn.
+
+        Parameters
+        ----------
+        ids : array-like of shape (n_rows,)
+            Which rows.
+        y : array-like of shape (n_rows,)
+            Their labels or targets.
+        t : number or datetime, default=None
+            Time; None: the number of the newest row.
+
+        Returns
+        -------
+        self : DelayedRun
+            The run.
+
+        Raises
+        ------
+        KeyError
+            If no row of that id waits: it was never asked, was dropped, or has its label (see
+            ``on_relabel``).
+        ValueError
+            If a label is unknown, or time goes back.
+        """
+        self._require_open()
+        ids = list(ids)
+        codes = encoded_labels(y, self._settings.classes)
+        if len(ids) != len(codes):
+            raise ValueError(f"There are {len(ids)} ids and {len(codes)} labels.")
+        time = self._last_time if t is None else self._now(t)
+        rows, kept, n_again = self._ids.rows_of(ids, self._delay.on_relabel)
+        if not len(rows):
+            self._n_relabelled += n_again
+            return self
+        self._state = "broken"
+        self._waiting.label(rows, codes[kept])
+        answered = self._engine.label(rows, codes[kept], time)
+        with deferred_interrupt():
+            self._ids.labelled(ids)
+            self._n_relabelled += n_again
+            self._last_time = time
+            self._score(answered)
+            self._state = "open"
+        return self
+
+    def _now(self, t: Any) -> float:
+        time = float(as_times(np.asarray([t]), "t")[0])
+        if not np.isfinite(time) or time < self._last_time:
+            raise ValueError(
+                f"t is {t}, but the last event was at {self._last_time:g}. Events must come in "
+                "the order of their time."
+            )
+        return time
+
+    def _first_answers(self, one: Answered, first_row: int, n: int) -> np.ndarray:
+        classes = self._settings.classes
+        answers = np.full(n, np.nan if classes is None else -1, dtype=one.answers.dtype)
+        answers[one.operations.ask_rows - first_row] = one.answers
+        return answers if classes is None else labels_of(answers, classes)
+
+    def _drop_oldest(self) -> None:
+        """Keep no more than ``max_pending`` waiting rows."""
+        limit = self._delay.max_pending
+        if limit is None or self.n_pending <= limit:
+            return
+        dropped = self._waiting.drop_oldest(self.n_pending - limit)
+        self._engine.drop(dropped)
+        self._ids.forget(dropped)
+        self._n_dropped += len(dropped)
 
     def _arrivals_of(self, chunk: Chunk, arrival: Any) -> np.ndarray:
         first_row = self._n_arrived
         if arrival is None:
             return np.arange(first_row, first_row + chunk.n_rows, dtype=np.float64)
         times = as_times(arrival, "arrival")
-        before = np.concatenate([[self._last_arrival], times[:-1]])
+        before = np.concatenate([[self._last_time], times[:-1]])
         wrong = ~np.isfinite(times) | (times < before)
         if wrong.any():
             at = int(wrong.argmax())
@@ -149,9 +279,14 @@ class DelayedRun(StreamRun):
             )
         return np.where(chunk.labelled, label_time, np.inf)
 
-    def _arrive(self, piece: Chunk, arrival: np.ndarray, label_time: np.ndarray) -> None:
+    def _arrive(
+        self,
+        piece: Chunk,
+        arrival: np.ndarray,
+        label_time: np.ndarray,
+        expected: np.ndarray,
+    ) -> list[Answered]:
         self._state = "broken"  # until all models have done the piece
-        expected = np.isfinite(label_time)
         arrivals = DatedArrivals(
             self._n_arrived, piece.labelled, piece.weight, arrival, label_time, expected
         )
@@ -160,12 +295,13 @@ class DelayedRun(StreamRun):
             rows = np.arange(self._n_arrived, self._n_arrived + piece.n_rows)
             self._waiting.add(rows, piece.y)
             self._n_arrived += piece.n_rows
-            self._last_arrival = float(arrival[-1])
+            self._last_time = float(arrival[-1])
             self._n_never += int(np.count_nonzero(~expected))
             if piece.weight is not None and self._weights is None:
                 self._weights = [np.ones(self._n_labelled)]
             self._score(answered)
             self._state = "open"
+        return answered
 
     def _score(self, answered: list[Answered]) -> None:
         """Score the rows whose label came, in the order in which labels came."""
@@ -174,25 +310,37 @@ class DelayedRun(StreamRun):
         labelled = operations.labelled
         assert labelled is not None
         y, known_at_arrival = self._waiting.settle(operations, labelled)
-        weight = None if self._weights is None else labelled.weight
-        for k, one in enumerate(answered):
-            table = self._ledgers[k].settle(one)
-            for b, measures in enumerate(self._measures[k]):
+        tables = [ledger.settle(one) for ledger, one in zip(self._ledgers, answered, strict=True)]
+        self._unscored.append((y, known_at_arrival, labelled.weight, tables))
+        self._n_labelled += len(y)
+        if sum(len(labels) for labels, *_ in self._unscored) >= ROWS_PER_SCORING:
+            self._score_waiting_tables()
+        for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
+            meter.follow(self._n_arrived, lane.model)
+        self._poll_costs.follow(operations)
+
+    def _score_waiting_tables(self) -> None:
+        """Score what was labelled lately, at once: there are many measures, one per bin."""
+        if not self._unscored:
+            return
+        y, known, weight = (
+            np.concatenate([labelled[part] for labelled in self._unscored]) for part in range(3)
+        )
+        for k, measures_of_bins in enumerate(self._measures):
+            table = np.concatenate([tables[k] for *_, tables in self._unscored])
+            for b, measures in enumerate(measures_of_bins):
                 last = b == table.shape[1] - 1
-                previous = None
-                if self._delay.previous_label == "known_at_arrival" and not last:
-                    previous = known_at_arrival
-                measures.update(y, table[:, b], weight, previous)
+                at_arrival = self._delay.previous_label == "known_at_arrival" and not last
+                scoring_weight = None if self._weights is None else weight
+                measures.update(y, table[:, b], scoring_weight, known if at_arrival else None)
             if self._settings.keep_tape:
                 self._answers[k].append(table)
-            self._meters[k].follow(self._n_arrived, self._engine.lanes[k].model)
-        self._n_labelled += len(y)
         if self._settings.keep_tape:
             self._y.append(y)
-            self._known.append(known_at_arrival)
+            self._known.append(known)
             if self._weights is not None:
-                self._weights.append(labelled.weight)
-        self._poll_costs.follow(operations)
+                self._weights.append(weight)
+        self._unscored = []
 
     def _curves(self, lane: int) -> Curves:
         return stack_bins([measures.curves() for measures in self._measures[lane]])
@@ -222,12 +370,15 @@ class DelayedRun(StreamRun):
 
     def outcome(self) -> RunOutcome:
         """Return what this run's lanes did, and what became of the rows that waited."""
+        self._score_waiting_tables()
         waits = Waits(
             n_bins=self._delay.n_bins,
             n_labelled=self._n_labelled,
             n_pending=len(self._waiting.rows),
             n_never=self._n_never,
             n_unanswered=self._ledgers[0].n_unanswered,
+            n_dropped=self._n_dropped,
+            n_relabelled=self._n_relabelled,
             n_polls=self._poll_costs.n_polls,
             poll_costs=self._poll_costs.curves(),
         )
@@ -235,42 +386,3 @@ class DelayedRun(StreamRun):
         if self._settings.keep_tape and self._delay.previous_label == "known_at_arrival":
             known = self._known.array()
         return replace(super().outcome(), previous=known, waits=waits)
-
-
-class _WaitingLabels:
-    """Labels of waiting rows, and for each the newest label known when it arrived."""
-
-    def __init__(self, regression: bool):
-        self._nothing: Any = np.nan if regression else -1
-        dtype: Any = np.float64 if regression else np.int64
-        self.rows = np.empty(0, dtype=np.int64)
-        self._y = np.empty(0, dtype=dtype)
-        self._known = np.empty(0, dtype=dtype)
-        self._newest = np.full(1, self._nothing, dtype=dtype)
-
-    def add(self, rows: np.ndarray, y: np.ndarray) -> None:
-        """Take in rows that arrived."""
-        self.rows = np.concatenate([self.rows, rows])
-        self._y = np.concatenate([self._y, y])
-
-    def label(self, rows: np.ndarray, y: np.ndarray) -> None:
-        """Give rows their labels."""
-        self._y[np.searchsorted(self.rows, rows)] = y
-
-    def settle(
-        self, operations: DelayedOperations, labelled: Waiting
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Give labels, and newest labels known at arrival, of rows whose label came."""
-        at = np.searchsorted(self.rows, labelled.row)
-        y = self._y[at]
-        # The newest label before each event of this step: rows of weight 0 are as absent.
-        counts = np.flatnonzero(labelled.learnable)
-        newest = np.concatenate([self._newest, y[counts]])
-        n_before = np.concatenate([[0], np.cumsum(labelled.learnable)])
-        newest_before = newest[n_before]
-        self._known = np.concatenate([self._known, newest_before[operations.labels_before]])
-        self._newest = newest[-1:]
-        known = self._known[at]
-        kept = np.searchsorted(self.rows, operations.waiting)
-        self.rows, self._y, self._known = self.rows[kept], self._y[kept], self._known[kept]
-        return y, known

@@ -103,6 +103,15 @@ def encoded(
     return Chunk(X, codes, labelled, _weights(meta.get("sample_weight"), first_row))
 
 
+def encoded_labels(y: Any, classes: np.ndarray | None) -> np.ndarray:
+    """Encode labels or targets that must all be there."""
+    codes = _targets(y, 0) if classes is None else encode_labels(y, classes)
+    missing = np.isnan(codes) if classes is None else codes < 0
+    if missing.any():
+        raise ValueError(f"Label {int(missing.argmax())} of those given is missing (None or NaN).")
+    return codes
+
+
 def _targets(y: Any, first_row: int) -> np.ndarray:
     try:
         targets = np.asarray(y, dtype=np.float64)

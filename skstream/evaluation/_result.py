@@ -213,6 +213,7 @@ class EvaluationResult:
         forgetting: str | None = None,
         at: int | None = None,
         fold: int | None = None,
+        bin: int | None = None,
         **options: Any,
     ) -> Any:
         """Test whether two models differ.
@@ -232,6 +233,8 @@ class EvaluationResult:
             Look at the stream up to this row only.
         fold : int, default=None
             Fold for the tests over rows.
+        bin : int, default=None
+            Bin for the tests over rows under delayed labels; None: the last.
         **options
             Passed to the function of `skstream.stats`, such as ``alpha`` or ``zero_method``.
 
@@ -249,6 +252,7 @@ class EvaluationResult:
             forgetting=forgetting,
             at=at,
             fold=fold,
+            bin=bin,
             options=options,
         )
 

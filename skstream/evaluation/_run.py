@@ -8,6 +8,7 @@ from typing import Any, Self
 import joblib
 import numpy as np
 
+from skstream.engine.evolving import Features
 from skstream.engine.run import Answered, Engine
 from skstream.engine.tape import Recorder
 from skstream.engine.timeline import Arrivals
@@ -36,6 +37,8 @@ class StreamRun:
         One prepared model per name and fold.
     places : list of (str, int)
         Names and folds, in the order of the result.
+    features : callable, default=None
+        ``features(rows, times)`` where features change while a row waits for its label.
     """
 
     def __init__(
@@ -43,11 +46,14 @@ class StreamRun:
         settings: Settings,
         models: Mapping[tuple[str, int], Any],
         places: list[tuple[str, int]],
+        features: Features | None = None,
     ):
         self._settings = settings
         self._places = places
         self._engine = Engine(
-            settings.lanes(models, places), survive=settings.error_score != "raise"
+            settings.lanes(models, places),
+            survive=settings.error_score != "raise",
+            features=features,
         )
         self._meters = [CostMeter() for _ in places]
         self._shape = RowShape()
@@ -149,13 +155,13 @@ class StreamRun:
         joblib.dump({"format": CHECKPOINT_FORMAT, "run": self}, path)
         return path
 
-    def _encoded(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
+    def _encoded(self, X: Any, y: Any, sample_weight: Any, missing_labels: str) -> Chunk:
         return encoded(
             X,
             y,
             sample_weight,
             self._settings.classes,
-            self._settings.missing_labels,
+            missing_labels,
             self._shape,
             first_row=self._n_arrived,
         )
@@ -244,7 +250,7 @@ class EvaluationRun(StreamRun):
             If a model fails; names the model and the row.
         """
         self._require_open()
-        chunk = self._encoded(X, y, sample_weight)
+        chunk = self._encoded(X, y, sample_weight, self._settings.missing_labels)
         step = ROWS_PER_PIECE if self._engine.loops else max(1, chunk.n_rows)
         for begin in range(0, chunk.n_rows, step):
             self._advance(chunk.piece(begin, begin + step))

@@ -10,7 +10,9 @@ import numpy as np
 
 from skstream.engine.tape import Tape
 from skstream.evaluation._cost import Cost
+from skstream.evaluation._delayed_result import DelayedResult
 from skstream.evaluation._result import EvaluationResult
+from skstream.evaluation._waits import Waits
 
 FORMAT = 1
 
@@ -45,6 +47,8 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
         arrays["tape/y"] = tape.y
         if tape.weight is not None:
             arrays["tape/weight"] = tape.weight
+        if tape.previous is not None:
+            arrays["tape/previous"] = tape.previous
         for m, answers in enumerate(tape.answers.values()):
             arrays[f"tape/answers/{m}"] = answers
     header = {
@@ -60,6 +64,12 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
         "baselines": result.baselines,
         "parameters": result.parameters,
     }
+    if isinstance(result, DelayedResult):
+        header["waits"] = {
+            name: count for name, count in vars(result.waits).items() if name != "poll_costs"
+        }
+        for name, values in result.waits.poll_costs.items():
+            arrays[f"poll_costs/{name}"] = values
     with path.open("wb") as file:
         np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
     return path
@@ -95,7 +105,12 @@ def load_result(path: str | Path) -> EvaluationResult:
             f"{path} has result format {header['format']}; this version of skstream reads "
             f"{FORMAT}. Load it with the version that wrote it."
         )
-    return EvaluationResult(
+    further = {}
+    kind: type[EvaluationResult] = EvaluationResult
+    if "waits" in header:
+        kind = DelayedResult
+        further["waits"] = _loaded_waits(arrays, header)
+    return kind(
         protocol=header["protocol"],
         n_rows=arrays["n_rows"],
         values={
@@ -115,7 +130,18 @@ def load_result(path: str | Path) -> EvaluationResult:
         failures=header["failures"],
         baselines=tuple(header["baselines"]),
         parameters=header["parameters"],
+        **further,
     )
+
+
+def _loaded_waits(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Waits:
+    prefix = "poll_costs/"
+    costs = {
+        name.removeprefix(prefix): values
+        for name, values in arrays.items()
+        if name.startswith(prefix)
+    }
+    return Waits(**header["waits"], poll_costs=costs)
 
 
 def _loaded_tape(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Tape | None:
@@ -125,6 +151,7 @@ def _loaded_tape(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Tape 
         classes=arrays.get("classes"),
         y=arrays["tape/y"],
         weight=arrays.get("tape/weight"),
+        previous=arrays.get("tape/previous"),
         answers={model: arrays[f"tape/answers/{m}"] for m, model in enumerate(header["models"])},
     )
 

@@ -21,6 +21,10 @@ class Waits:
         Rows known to get no label: asked once, neither learnt nor scored.
     n_unanswered : int
         Labelled rows that were asked before the models had learnt enough; unscored.
+    n_dropped : int
+        Rows of a live run dropped because too many waited.
+    n_relabelled : int
+        Labels of live rows that had one, where they are counted.
     n_polls : int
         Periodic answers given, by every model.
     poll_costs : dict of str to ndarray of shape (n_points,)
@@ -34,5 +38,7 @@ class Waits:
     n_pending: int
     n_never: int
     n_unanswered: int
+    n_dropped: int
+    n_relabelled: int
     n_polls: int
     poll_costs: dict[str, np.ndarray]

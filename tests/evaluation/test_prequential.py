@@ -279,7 +279,9 @@ def test_ctrl_c_inside_a_model_keeps_the_models_together():
 def test_a_failing_model_is_named_with_its_row():
     X, y = numbered_rows(8), LABELS
     models = {"fine": Diary(), "broken": Breaks(at=5)}
-    with pytest.raises(ModelError, match="'broken' failed while learning row 5.*out of paper") as e:
+    with pytest.raises(
+        ModelError, match=r"'broken' failed while learning row 5.*out of paper"
+    ) as e:
         PrequentialEvaluator("accuracy").evaluate(models, X, y)
     assert (e.value.model, e.value.fold, e.value.row) == ("broken", 0, 5)
 
@@ -324,11 +326,11 @@ def test_bad_streams_are_named():
     X = numbered_rows(4)
     with pytest.raises(ValueError, match=r"Row 2 has the label 'c'.*'a', 'b'"):
         evaluator.evaluate(Diary(), X, ["a", "b", "c", "a"], classes=["a", "b"])
-    with pytest.raises(ValueError, match="5.*4|4.*5"):
+    with pytest.raises(ValueError, match=r"5.*4|4.*5"):
         evaluator.evaluate(Diary(), X, ["a"] * 5)
     with pytest.raises(ValueError, match="sample_weight of row 1 is -1"):
         evaluator.evaluate(Diary(), X, LABELS[:4], sample_weight=[1, -1, 1, 1])
-    with pytest.raises(TypeError, match="'LogisticRegression'.*partial_fit.*SGDClassifier"):
+    with pytest.raises(TypeError, match=r"'LogisticRegression'.*partial_fit.*SGDClassifier"):
         evaluator.evaluate(LogisticRegression(), X, LABELS[:4])
     with pytest.raises(TypeError, match="is the class"):
         evaluator.evaluate(SGDClassifier, X, LABELS[:4])

@@ -1,0 +1,422 @@
+"""Delayed labels: against an oracle of events, prequential evaluation, and live use."""
+
+import datetime
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import MultinomialNB
+
+from skstream import (
+    DelayedEvaluator,
+    MajorityClass,
+    Persistent,
+    PrequentialEvaluator,
+    load_result,
+    load_run,
+)
+from skstream.baselines import MeanRegressor
+from skstream.evaluation import DelayedResult
+from skstream.streams import as_stream
+from tests.evaluation import _delayed_oracle
+
+RNG = np.random.default_rng(0)
+X = np.abs(RNG.normal(size=(40, 3))).round(2)
+Y = np.array(["a", "b", "c"])[RNG.integers(0, 3, 40)]
+
+
+@st.composite
+def delays(draw, max_rows=25):
+    n = draw(st.integers(2, max_rows))
+    gaps = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    arrival = np.cumsum(gaps).astype(float)
+    wait = draw(
+        st.lists(st.one_of(st.integers(0, 15), st.just(np.inf)).map(float), min_size=n, max_size=n)
+    )
+    return arrival, arrival + np.asarray(wait)
+
+
+@pytest.mark.parametrize("model", [MultinomialNB(), SGDClassifier(), Persistent()])
+@given(delays(), st.integers(1, 7), st.one_of(st.none(), st.integers(1, 4)), st.booleans())
+@settings(max_examples=25)
+def test_answers_bins_and_counts_are_those_of_the_oracle(model, times, n_bins, every, at_zero):
+    from sklearn.base import clone
+
+    arrival, label_time = times
+    n = len(arrival)
+    order, table, n_polls = _delayed_oracle.evaluate(
+        clone(model),
+        X[:n],
+        Y[:n],
+        arrival,
+        label_time,
+        classes=np.unique(Y),
+        n_bins=n_bins,
+        poll_every=every,
+        poll_at_zero=at_zero,
+        reduce="dominant",
+    )
+    for engine in ("auto", "loop"):
+        evaluator = DelayedEvaluator(
+            "accuracy",
+            n_bins=n_bins,
+            poll_every=every,
+            poll_at_zero=at_zero,
+            engine=engine,
+            error_score="raise",
+        )
+        run_result = evaluated(evaluator, model, n, arrival, label_time)
+        answers = run_result.tape.answers["m"][0]
+        found = [[None if c < 0 else run_result.classes[c] for c in row] for row in answers]
+        assert found == table
+        assert run_result.classes[run_result.tape.y].tolist() == Y[order].tolist()
+        assert run_result.waits.n_polls == n_polls
+        assert run_result.waits.n_labelled == len(order)
+        assert run_result.waits.n_never == n - len(order)
+        assert run_result.waits.n_unanswered == sum(row[0] is None for row in table)
+        assert run_result.waits.n_pending == 0
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def evaluated(evaluator, model, n, arrival, label_time, **options):
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # short streams leave measures undefined
+        return evaluator.evaluate(
+            {"m": model},
+            X[:n],
+            Y[:n],
+            arrival=arrival,
+            label_time=label_time,
+            classes=np.unique(Y),
+            **options,
+        )
+
+
+@given(delays(), st.integers(1, 30))
+@settings(max_examples=25)
+def test_chunks_change_nothing(times, chunk_size):
+    import warnings
+
+    arrival, label_time = times
+    n = len(arrival)
+    evaluator = DelayedEvaluator(["accuracy", "kappa_temporal"], n_bins=4, poll_every=2)
+    whole = evaluated(evaluator, SGDClassifier(), n, arrival, label_time)
+    stream = as_stream(X[:n], Y[:n], arrival=arrival, label_time=label_time, chunk_size=chunk_size)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cut = evaluator.evaluate({"m": SGDClassifier()}, stream, classes=np.unique(Y))
+    assert cut.tape.answers["m"].tolist() == whole.tape.answers["m"].tolist()
+    np.testing.assert_array_equal(
+        cut.curve("m", "kappa_temporal"), whole.curve("m", "kappa_temporal")
+    )
+    for name, values in whole.waits.poll_costs.items():
+        np.testing.assert_array_equal(cut.waits.poll_costs[name], values)
+
+
+def stream_rows(n, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = np.abs(rng.normal(size=(n, 3)))
+    return rows, np.where(rows[:, 0] + rng.normal(size=n) * 0.3 > 0.8, "up", "down")
+
+
+@pytest.mark.parametrize("n_warmup", [1, 5])
+def test_no_delay_is_prequential(n_warmup):
+    rows, y = stream_rows(300)
+    models = {"sgd": SGDClassifier(), "nb": MultinomialNB(), "last": Persistent()}
+    delayed = DelayedEvaluator(delay=0, n_bins=3, n_warmup=n_warmup).evaluate(models, rows, y)
+    plain = PrequentialEvaluator(n_warmup=n_warmup).evaluate(models, rows, y)
+    assert delayed.scores == plain.scores
+    for name in models:
+        answers = delayed.tape.answers[name][0]
+        assert (answers == plain.tape.answers[name][0][:, None]).all()
+        np.testing.assert_array_equal(
+            delayed.curve(name, "kappa_m")[:, 0, 0], plain.curve(name, "kappa_m")[:, 0]
+        )
+
+
+def test_a_constant_delay_is_a_lagged_loop():
+    rows, y = stream_rows(120)
+    lag = 7
+    model = SGDClassifier()
+    expected = []
+    for t in range(len(y)):
+        # Row t arrives; the label of row t - lag comes at the same time, and before it.
+        if t >= lag:
+            k = t - lag
+            model.partial_fit(rows[k : k + 1], y[k : k + 1], classes=["down", "up"])
+        expected.append(model.predict(rows[t : t + 1])[0] if t >= lag else None)
+    evaluator = DelayedEvaluator("accuracy", delay=lag, poll_every=None, n_bins=1)
+    result = evaluator.evaluate({"sgd": SGDClassifier()}, rows, y)
+    answers = result.tape.answers["sgd"][0][:, 0]
+    assert [None if c < 0 else result.classes[c] for c in answers] == expected
+
+
+def test_each_labelled_row_counts_once_in_every_bin():
+    rows, y = stream_rows(200)
+    wait = np.random.default_rng(1).integers(0, 40, 200).astype(float)
+    wait[::9] = np.inf
+    result = DelayedEvaluator("accuracy", delay=wait, n_bins=6, poll_every=3).evaluate(
+        {"m": MajorityClass()}, rows, y
+    )
+    answers = result.tape.answers["m"][0]
+    answered = answers[:, 0] >= 0
+    assert ((answers >= 0) == answered[:, None]).all()
+    right = answers[answered] == result.tape.y[answered][:, None]
+    np.testing.assert_allclose(result.bins("m", "accuracy"), right.mean(axis=0), rtol=1e-12)
+    assert result.summary("accuracy")["m"] == pytest.approx(result.bins("m", "accuracy").mean())
+    first = result.summary("accuracy", "first")["m"]
+    assert first == result.bins("m", "accuracy")[0]
+    both = result.summary("accuracy", "first_and_last")["m"]
+    assert both == pytest.approx(result.bins("m", "accuracy")[[0, -1]].mean())
+    with pytest.raises(ValueError, match="weights must be one of"):
+        result.summary("accuracy", "middle")
+
+
+def test_the_persistent_baseline_knows_what_was_known():
+    rows, y = stream_rows(300)
+    evaluator = DelayedEvaluator(
+        "kappa_temporal", delay=20, n_bins=2, poll_every=None, previous_label="known_at_arrival"
+    )
+    bins = evaluator.evaluate({"last": Persistent()}, rows, y).bins("last", "kappa_temporal")
+    assert bins.tolist() == [0.0, 0.0, 0.0, 0.0]
+
+
+def test_regression_takes_means_over_time():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 2))
+    y = rows @ [1.0, -2.0]
+    arrival = np.arange(60.0)
+    label_time = arrival + rng.integers(0, 12, 60)
+    order, table, _ = _delayed_oracle.evaluate(
+        SGDRegressor(),
+        rows,
+        y,
+        arrival,
+        label_time,
+        classes=None,
+        n_bins=4,
+        poll_every=2,
+        poll_at_zero=True,
+        reduce="mean",
+    )
+    evaluator = DelayedEvaluator(n_bins=4, poll_every=2)
+    result = evaluator.evaluate(
+        {"sgd": SGDRegressor(), "mean": MeanRegressor()}, rows, y, label_time=label_time
+    )
+    expected = np.array([[np.nan if a is None else a for a in row] for row in table])
+    np.testing.assert_allclose(result.tape.answers["sgd"][0], expected, rtol=1e-9, equal_nan=True)
+    assert list(result.scores["sgd"]) == ["mae", "rmse", "r2"]
+    assert (result.tape.y == y[order]).all()
+
+
+def test_features_may_change_while_a_row_waits():
+    rows, y = stream_rows(80)
+
+    def features(numbers, times):
+        return rows[numbers] * (1 + 0.1 * (times - numbers))[:, None]
+
+    still = DelayedEvaluator("accuracy", delay=9, n_bins=3, poll_every=2)
+    moving = DelayedEvaluator("accuracy", delay=9, n_bins=3, poll_every=2, features=features)
+    same = DelayedEvaluator(
+        "accuracy", delay=9, n_bins=3, poll_every=2, features=lambda numbers, times: rows[numbers]
+    )
+    plain = still.evaluate({"m": SGDClassifier()}, rows, y).tape.answers["m"]
+    assert (same.evaluate({"m": SGDClassifier()}, rows, y).tape.answers["m"] == plain).all()
+    moved = moving.evaluate({"m": SGDClassifier()}, rows, y).tape.answers["m"]
+    loop = moving.set_params(engine="loop").evaluate({"m": SGDClassifier()}, rows, y)
+    assert (moved != plain).any()
+    assert (loop.tape.answers["m"] == moved).all()
+
+
+def test_dates_columns_and_functions_give_delays():
+    pandas = pytest.importorskip("pandas")
+    rows, y = stream_rows(60)
+    hours = np.random.default_rng(0).integers(0, 30, 60)
+    start = np.datetime64("2024-01-01T00:00", "ns")
+    arrival = start + np.arange(60) * np.timedelta64(1, "h")
+    label_time = (arrival + hours * np.timedelta64(1, "h")).copy()
+    label_time[5] = np.datetime64("NaT")
+    number = np.where(np.arange(60) == 5, np.inf, hours).astype(float)
+    frame = pandas.DataFrame(rows, columns=["u", "v", "w"])
+    evaluator = DelayedEvaluator("accuracy", n_bins=4, poll_every=2)
+    model = {"m": MultinomialNB()}
+    expected = DelayedEvaluator("accuracy", n_bins=4, poll_every=2, delay=number).evaluate(
+        model, rows, y
+    )
+    found = evaluator.evaluate(
+        model, frame, y, arrival=pandas.Series(arrival), label_time=label_time
+    )
+    assert found.tape.answers["m"].tolist() == expected.tape.answers["m"].tolist()
+    day = DelayedEvaluator("accuracy", n_bins=4, poll_every=2, delay=datetime.timedelta(hours=7))
+    seven = DelayedEvaluator("accuracy", n_bins=4, poll_every=2, delay=7)
+    assert (
+        day.evaluate(model, rows, y, arrival=arrival).scores
+        == seven.evaluate(model, rows, y).scores
+    )
+    column = DelayedEvaluator("accuracy", n_bins=4, poll_every=2, delay="wait")
+    function = DelayedEvaluator(
+        "accuracy", n_bins=4, poll_every=2, delay=lambda X, arrival: X["wait"].to_numpy()
+    )
+    frame["wait"] = number
+    frame.loc[5, "wait"] = 3.0
+    assert column.evaluate(model, frame, y).scores == function.evaluate(model, frame, y).scores
+
+
+def live(run, rows, y, arrival, label_time):
+    events = [(t, m, 0) for m, t in enumerate(arrival)]
+    events += [(t, m, 1) for m, t in enumerate(label_time) if np.isfinite(t)]
+    for time, m, is_label in sorted(events):
+        if is_label:
+            run.label([f"id {m}"], y[m : m + 1], time)
+        else:
+            run.ask(rows[m : m + 1], [f"id {m}"], time)
+    return run
+
+
+def delayed_stream(n=150, seed=3):
+    rows, y = stream_rows(n, seed)
+    rng = np.random.default_rng(seed)
+    arrival = np.cumsum(rng.integers(0, 3, n)).astype(float)
+    label_time = arrival + rng.integers(0, 30, n)
+    return rows, y, arrival, label_time
+
+
+def test_live_use_is_the_batch_call():
+    rows, y, arrival, label_time = delayed_stream()
+    models = {"sgd": SGDClassifier(), "last": Persistent()}
+    evaluator = DelayedEvaluator(n_bins=5, poll_every=4, keep_tape=True)
+    batch = evaluator.evaluate(models, rows, y, arrival=arrival, label_time=label_time)
+    run = evaluator.start(models, classes=["down", "up"])
+    result = live(run, rows, y, arrival, label_time).close().result()
+    assert isinstance(result, DelayedResult)
+    assert result.tape.answers["sgd"].tolist() == batch.tape.answers["sgd"].tolist()
+    assert result.scores == batch.scores
+    assert result.waits.n_polls == batch.waits.n_polls
+
+
+def test_a_live_run_answers_at_once_and_survives_being_saved(tmp_path):
+    rows, y, arrival, label_time = delayed_stream()
+    evaluator = DelayedEvaluator(["accuracy"], n_bins=5, poll_every=4, keep_tape=True)
+    run = evaluator.start({"sgd": SGDClassifier()}, classes=["down", "up"])
+    assert run.ask(rows[:1], ["x"], 0)["sgd"].tolist() == [None]
+    assert run.n_pending == 1
+    run.label(["x"], y[:1], 1)
+    assert run.ask(rows[1:2], ["x"], 2)["sgd"][0] in ("down", "up")
+    whole = live(
+        evaluator.start({"m": SGDClassifier()}, classes=["down", "up"]),
+        rows,
+        y,
+        arrival,
+        label_time,
+    )
+    half = evaluator.start({"m": SGDClassifier()}, classes=["down", "up"])
+    live(half, rows[:70], y[:70], arrival[:70], np.full(70, np.inf))
+    loaded = load_run(half.save(tmp_path / "run.joblib"))
+    assert loaded.n_pending == 70
+    assert whole.result().scores == whole.close().result().scores
+
+
+def test_live_mistakes_are_named():
+    rows, _ = stream_rows(10)
+    run = DelayedEvaluator("accuracy", n_bins=2).start(SGDClassifier(), classes=["down", "up"])
+    run.ask(rows[:2], ["p", "q"], 5.0)
+    with pytest.raises(ValueError, match="'p' waits for its label already"):
+        run.ask(rows[:1], ["p"], 6.0)
+    with pytest.raises(ValueError, match="order of their time"):
+        run.ask(rows[:1], ["r"], 4.0)
+    with pytest.raises(KeyError, match="never asked"):
+        run.label(["r"], ["up"], 6.0)
+    with pytest.raises(ValueError, match="'sideways'"):
+        run.label(["p"], ["sideways"], 6.0)
+    with pytest.raises(ValueError, match="2 ids and 1 labels"):
+        run.label(["p", "q"], ["up"], 6.0)
+    with pytest.raises(ValueError, match="order of their time"):
+        run.label(["p"], ["up"], 4.0)
+    run.label(["p"], ["up"], 6.0)
+    with pytest.raises(KeyError, match="has its label already"):
+        run.label(["p"], ["down"], 7.0)
+    assert run.n_pending == 1
+
+
+@pytest.mark.parametrize(("on_relabel", "counted"), [("ignore", 0), ("count", 1)])
+def test_corrected_labels_may_be_ignored_or_counted(on_relabel, counted):
+    rows, y = stream_rows(10)
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, on_relabel=on_relabel, keep_tape=True)
+    run = evaluator.start(MajorityClass(), classes=["down", "up"])
+    for k in range(5):
+        run.ask(rows[k : k + 1], [k]).__len__()
+        run.label([k], y[k : k + 1])
+    run.label([0], y[:1])
+    waits = run.result().waits
+    assert (waits.n_labelled, waits.n_relabelled) == (5, counted)
+    with pytest.raises(KeyError, match="never asked"):
+        run.label([99], y[:1])
+
+
+def test_too_many_pending_rows_drop_the_oldest_and_say_so():
+    rows, y = stream_rows(20)
+    run = DelayedEvaluator("accuracy", n_bins=2, max_pending=3).start(
+        SGDClassifier(), classes=["down", "up"]
+    )
+    for k in range(8):
+        run.ask(rows[k : k + 1], [k])
+    assert run.n_pending == 3
+    with pytest.raises(KeyError, match="dropped"):
+        run.label([0], y[:1])
+    run.label([5, 6, 7], y[5:8])
+    with pytest.warns(Warning, match="[Uu]ndefined"):
+        assert run.result().waits.n_dropped == 5
+
+
+def test_bad_times_are_named():
+    rows, y = stream_rows(5)
+    evaluator = DelayedEvaluator("accuracy", n_bins=2)
+    arrival = [0.0, 1.0, 2.0, 3.0, 4.0]
+    with pytest.raises(ValueError, match=r"label_time\[3\] is 2.*arrival\[3\] = 3"):
+        evaluator.evaluate(
+            MajorityClass(), rows, y, arrival=arrival, label_time=[0.0, 1.0, 2.0, 2.0, 4.0]
+        )
+    with pytest.raises(ValueError, match=r"arrival\[2\].*go back in time"):
+        evaluator.evaluate(MajorityClass(), rows, y, arrival=[0, 1, 0, 3, 4], label_time=[9] * 5)
+    with pytest.raises(ValueError, match="pass label_time, or give the evaluator a delay"):
+        evaluator.evaluate(MajorityClass(), rows, y)
+    with pytest.raises(ValueError, match="classes have no mean"):
+        DelayedEvaluator(delay=1, reduce="mean").evaluate(MajorityClass(), rows, y)
+
+
+def test_results_survive_being_saved_and_scored_again(tmp_path):
+    rows, y, arrival, label_time = delayed_stream()
+    models = {"sgd": SGDClassifier(), "last": Persistent()}
+    evaluator = DelayedEvaluator(n_bins=5, poll_every=4, previous_label="known_at_arrival")
+    result = evaluator.evaluate(models, rows, y, arrival=arrival, label_time=label_time)
+    loaded = load_result(result.save(tmp_path / "delayed"))
+    assert isinstance(loaded, DelayedResult)
+    assert loaded.scores == result.scores
+    assert loaded.waits.n_polls == result.waits.n_polls
+    np.testing.assert_array_equal(loaded.waits.poll_costs["NB"], result.waits.poll_costs["NB"])
+    again = loaded.rescore(["kappa_temporal"])
+    np.testing.assert_array_equal(
+        again.curve("last", "kappa_temporal"), result.curve("last", "kappa_temporal")
+    )
+    assert "first" not in str(result.compare("sgd", "last", bin=0)).split()[:1]
+    with pytest.raises(ValueError, match="no bins"):
+        PrequentialEvaluator().evaluate(models, rows, y).compare("sgd", "last", bin=0)
+
+
+def test_workers_give_the_same_result():
+    rows, y, arrival, label_time = delayed_stream()
+    models = {"sgd": SGDClassifier(), "last": Persistent()}
+    results = [
+        DelayedEvaluator(n_bins=5, poll_every=4, n_jobs=n_jobs).evaluate(
+            models, rows, y, arrival=arrival, label_time=label_time
+        )
+        for n_jobs in (1, 2)
+    ]
+    assert results[0].scores == results[1].scores
+    for name in models:
+        first, second = (one.tape.answers[name] for one in results)
+        assert first.tolist() == second.tolist()
