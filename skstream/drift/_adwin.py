@@ -94,7 +94,7 @@ class _Window:
         """Return the first input of every bucket, once the pending values are put in."""
         _, lengths = follow_lengths(self.lengths, np.array([len(self.pending)]))
         sizes = sizes_of(lengths[:, 0].tolist())
-        return self.start + np.cumsum(sizes) - sizes
+        return self.start + sizes.cumsum() - sizes
 
     def moments(self) -> tuple[float, float]:
         """Return mean and population variance of the window."""
@@ -144,7 +144,7 @@ class _Window:
         before = float((spreads + sums * sums / sizes_of(self.lengths)).sum())
         chunks = centred.reshape(-1, self.clock)
         squares: Floats = np.einsum("ij,ij->i", chunks, chunks)
-        return before + np.cumsum(squares)
+        return before + squares.cumsum()
 
     def _shrink(self) -> bool:
         """Drop oldest buckets, at least one, until no boundary of the rest cuts.
@@ -155,11 +155,10 @@ class _Window:
             Whether the mean of the window rose.
         """
         sizes = sizes_of(self.lengths)
-        # Line i is the window without its i oldest buckets.
-        square = (len(sizes), len(sizes))
-        windows = (np.triu(np.broadcast_to(row, square)) for row in (sizes * 1.0, *self.buckets))
-        cut = self.rule.cuts(Table(*windows))
-        n_dropped = 1 + int(cut[1:].argmin())
+        order = np.arange(len(sizes))
+        kept = order >= order[1:, None]  # line i is the window without its i + 1 oldest buckets
+        rest = Table(*(np.where(kept, row, 0.0) for row in (sizes, *self.buckets)))
+        n_dropped = 1 + int(self.rule.cuts(rest).argmin())
         mean_before, _ = _moments(sizes, *self.buckets)
 
         self.start += int(sizes[:n_dropped].sum())

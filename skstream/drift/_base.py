@@ -1,6 +1,6 @@
 """What every drift detector offers, and the state it is built on."""
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -26,7 +26,7 @@ class Monitor(Protocol):
         ...
 
 
-class DriftDetector(BaseEstimator):
+class DriftDetector(BaseEstimator, ABC):
     """Base of all drift detectors.
 
     A detector reads one number after another and raises an alarm where it believes that

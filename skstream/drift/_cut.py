@@ -26,8 +26,8 @@ class CutRule:
         (running sums, never a reduction whose order depends on the shape), so that the
         verdict does not depend on which windows are tested together.
         """
-        n0 = np.cumsum(table.sizes, axis=1)
-        sum0 = np.cumsum(table.sums, axis=1)
+        n0 = table.sizes.cumsum(axis=1)
+        sum0 = table.sums.cumsum(axis=1)
         n, total = n0[:, -1:], sum0[:, -1:]
         n1 = n - n0
         allowed = (n0 >= self.min_window) & (n1 >= self.min_window) & (n > MIN_WIDTH)
@@ -43,7 +43,7 @@ class CutRule:
             return np.sqrt((0.5 * log) * (1 / n0 + 1 / n1))
         deviation = table.sums - table.sizes * (total / n)
         spread = table.spreads + deviation * deviation / np.maximum(table.sizes, 1.0)
-        variance = np.cumsum(spread, axis=1)[:, -1:] / n
+        variance = spread.cumsum(axis=1)[:, -1:] / n
         reciprocal = 1 / (n0 - 4) + 1 / (n1 - 4)
         return np.sqrt((2 * variance * log) * reciprocal) + (2 / 3 * log) * reciprocal
 
@@ -76,8 +76,8 @@ class CutRule:
         ndarray of shape (n_suspects,), dtype intp
             Which of the moments.
         """
-        n0 = np.cumsum(moments.sizes, axis=1)
-        excess = np.cumsum(moments.sums(), axis=1)
+        n0 = moments.sizes.cumsum(axis=1)
+        excess = moments.sums().cumsum(axis=1)
         n, total = n0[:, -1:], excess[:, -1:]
         squares = squares[:, None]
         guard = 1e-12 * np.sqrt(n * squares)

@@ -78,7 +78,7 @@ def follow_lengths(lengths: list[int], n_values: Integers) -> tuple[Integers, In
     n_new = int(n_values[-1]).bit_length()
     before = np.array([*lengths, *[0] * n_new], dtype=np.int64)
     rows = np.arange(len(before))
-    shift = np.cumsum((before - (MAX_BUCKETS - 1)) << rows)
+    shift = ((before - (MAX_BUCKETS - 1)) << rows).cumsum()
     pairs = np.maximum((n_values + shift[:, None]) >> (rows + 1)[:, None], 0)
     left = 2 * pairs
     after = before[:, None] - left

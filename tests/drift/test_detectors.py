@@ -46,7 +46,7 @@ def test_every_exported_detector_is_covered():
 
 
 @every_detector
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.data())
 def test_cutting_into_calls_changes_nothing(detector, data):
     check_cuts(detector, pieces(data.draw, data.draw(losses())))
