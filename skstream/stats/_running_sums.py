@@ -8,6 +8,7 @@ blocks, and no class subtracts: a window that holds only zeros sums to exactly z
 from typing import Protocol
 
 import numpy as np
+from scipy.signal import lfilter
 
 from skstream.forgetting import (
     AdaptiveWindow,
@@ -49,8 +50,6 @@ class FadedSum:
 
     def update(self, values: FloatArray) -> FloatArray:
         """Take the next values and return the sum after each of them."""
-        from scipy.signal import lfilter  # late: half of this package's import time
-
         if not len(values):
             return values
         state = [self._fading_factor * self._total]

@@ -108,7 +108,7 @@ def test_long_names_are_broken_and_stay_inside() -> None:
         assert name.replace(" ", "") in shown.replace(" ", "")
 
 
-@pytest.mark.parametrize("size", [(3, 2), (6, 3), (10, 8)])
+@pytest.mark.parametrize("size", [(3, 2), (6, 3), (5, 7), (10, 8)])
 def test_texts_shrink_to_the_axes_they_are_given(size: tuple[float, float]) -> None:
     _, ax = pyplot.subplots(figsize=size)
     names = [*LONG_NAMES[:3], "a", "b", "c", "d"]
@@ -118,6 +118,8 @@ def test_texts_shrink_to_the_axes_they_are_given(size: tuple[float, float]) -> N
     assert tuple(ax.figure.get_size_inches()) == size
     if size != (3, 2):  # too small for such names at any readable size
         assert_readable(display)
+        first, last = ax.transData.transform([(1, 0), (7, 0)])[:, 0]
+        assert last - first > 0.29 * ax.get_window_extent().width
 
 
 @pytest.mark.parametrize(
@@ -193,6 +195,8 @@ def test_comparison_shows_the_whole_band_and_the_first_certain_row() -> None:
     assert low < result.lower[settled].min()
     assert high > result.upper[settled].max()
     assert low < 0 < high
+    # The first intervals span all that is possible; they do not set the scale.
+    assert high - low < 1.5 * (result.upper[settled].max() - result.lower[settled].min())
     marks = [line for line in ax.lines if "first certain" in str(line.get_label())]
     assert [mark.get_xdata()[0] for mark in marks] == [result.first_certain_row]
 

@@ -150,6 +150,14 @@ def test_swapping_the_models_swaps_the_answer(pair: tuple[list[int], list[int]])
 
 
 @pytest.mark.parametrize("test", [sign_test, wilcoxon])
+def test_losses_are_better_when_smaller(test) -> None:
+    low, high = np.arange(12.0), np.arange(12.0) + 1.5
+    assert test(low, high).better == "B"
+    assert test(low, high, higher_is_better=False).better == "A"
+    assert sign_test(low, high, higher_is_better=False).wins_a == 12
+
+
+@pytest.mark.parametrize("test", [sign_test, wilcoxon])
 @pytest.mark.parametrize("n", [1, 4, 10, 60])
 def test_a_model_never_differs_from_itself(test, n: int) -> None:
     a = np.random.default_rng(0).random(n)
