@@ -1,9 +1,10 @@
 """Stream of CSV files."""
 
 import os
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from skstream.streams._table import TableStream
 from skstream.utils._optional import optional_import
@@ -107,6 +108,7 @@ class CSVStream(TableStream):
         delimiter: str = ",",
         null_values: Sequence[str] = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"),
     ) -> None:
+        self._n_rows: int | None = None
         self.nominal = list(nominal or ())
         self.delimiter = delimiter
         self.null_values = list(null_values)
@@ -126,6 +128,13 @@ class CSVStream(TableStream):
             as_frame=as_frame,
             meta=meta,
         )
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, counted in the first pass of any kind."""
+        if self._n_rows is None:
+            deque(self._batches([self.target]), maxlen=0)
+        return cast(int, self._n_rows)
 
     def _types(self) -> dict[str, Any]:
         return self._arrow_types
@@ -151,10 +160,12 @@ class CSVStream(TableStream):
     def _batches(self, columns: list[str]) -> Iterator[Any]:
         pa = optional_import("pyarrow", "CSVStream")
         types = {name: self._arrow_types[name] for name in columns}
+        n_rows = 0
         for file in self._files:
             try:
                 with self._open(file, types, columns) as reader:
                     for batch in reader:
+                        n_rows += batch.num_rows
                         for start in range(0, batch.num_rows, self.chunk_size):
                             yield batch.slice(start, self.chunk_size)
             except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
@@ -162,6 +173,7 @@ class CSVStream(TableStream):
                     f"{file} does not fit the columns and types found in its beginning, or in "
                     f"{self._files[0]}: {error}. A column of mixed values can be named in nominal=."
                 ) from error
+        self._n_rows = n_rows
 
     def _open(self, file: str, types: dict[str, Any], columns: list[str] | None) -> Any:
         pa = optional_import("pyarrow", "CSVStream")

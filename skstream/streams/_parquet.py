@@ -10,6 +10,9 @@ from skstream.streams._columns import role_of, values_of
 from skstream.streams._table import TableStream
 from skstream.utils._optional import optional_import
 
+# Bytes read at a time from each column.
+_BUFFER = 1 << 18
+
 
 class ParquetStream(TableStream):
     """Stream of a Parquet file, or of a folder of them in the order of their names.
@@ -188,7 +191,8 @@ def _open(file: str) -> Any:
     pa = optional_import("pyarrow", "ParquetStream")
     parquet = optional_import("pyarrow.parquet", "ParquetStream")
     try:
-        return parquet.ParquetFile(file)
+        # pyarrow's default (pre_buffer=True) keeps every row group read so far until the end.
+        return parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER)
     except pa.ArrowInvalid as error:
         raise ValueError(f"{file} cannot be read as a Parquet file: {error}") from error
 

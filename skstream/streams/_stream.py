@@ -88,7 +88,9 @@ class Stream(ABC):
 
 def is_frame(X: Any) -> bool:
     """Whether `X` is a pandas or polars frame."""
-    return hasattr(X, "columns") and type(X).__module__.partition(".")[0] in ("pandas", "polars")
+    if type(X).__module__.partition(".")[0] == "polars":
+        return type(X).__name__ in ("DataFrame", "LazyFrame")
+    return hasattr(X, "iloc") and hasattr(X, "columns")
 
 
 def as_rows(X: Any) -> Any:
@@ -204,14 +206,14 @@ def _parts(chunk: Any, number: int, start: int) -> Chunk:
 def _kind(X: Any) -> str:
     if is_frame(X):
         return f"{type(X).__module__.partition('.')[0]} frame"
-    return "sparse matrix" if sparse.issparse(X) else "array"
+    return "sparse matrix" if sparse.issparse(X) else "dense array"
 
 
 def _check_same_features(X: Any, first: Any, start: int) -> None:
     if _kind(X) != _kind(first):
         raise ValueError(
-            f"The chunk that starts at row {start} is a {_kind(X)}, but the chunks before it are "
-            f"of another kind ({_kind(first)}). Use one kind throughout."
+            f"X is a {_kind(X)} in the chunk that starts at row {start}, and a {_kind(first)} in "
+            f"the chunks before it. Use one kind throughout."
         )
     if X.shape[1:] != first.shape[1:]:
         raise ValueError(
