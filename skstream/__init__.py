@@ -19,6 +19,7 @@ from skstream.evaluation import (
     prequential_predict,
 )
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
+from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.streams import ParquetStream, as_stream, label_profile
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 
@@ -41,11 +42,13 @@ __all__ = [
     "PersistentRegressor",
     "PrequentialEvaluator",
     "SlidingWindow",
+    "StreamPipeline",
     "TemporalCorrection",
     "TemporallyAugmented",
     "as_stream",
     "label_profile",
     "load_result",
     "load_run",
+    "make_stream_pipeline",
     "prequential_predict",
 ]
