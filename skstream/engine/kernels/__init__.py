@@ -1,7 +1,9 @@
 """Exact kernels, beside the generic loop; importing this package registers all of them."""
 
-from skstream.engine.kernels import _baselines, _linear, _pipeline, _temporal
-import skstream.engine.kernels._linear  # noqa: F401 - registers its kernels
+import skstream.engine.kernels._baselines
+import skstream.engine.kernels._linear
+import skstream.engine.kernels._pipeline
+import skstream.engine.kernels._temporal  # noqa: F401 - registers its kernels
 from skstream.engine.kernels._base import (
     Declined,
     Kernel,

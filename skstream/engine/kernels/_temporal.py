@@ -1,0 +1,240 @@
+"""Kernels of the temporal meta-classifiers, by way of the inner model's kernel."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.signal import lfilter
+
+from skstream.engine.block import Block
+from skstream.engine.kernels._base import Kernel, Task, kernel_of
+from skstream.engine.kernels._inner import (
+    check_weights,
+    copy_of,
+    has_kernel,
+    inner_kernel,
+    joined_rows,
+    separate_rows,
+)
+from skstream.engine.kernels._outside import (
+    Outside,
+    class_labels,
+    has_valid_parameters,
+    knows_classes,
+    outside_after,
+)
+from skstream.temporal import TemporalCorrection, TemporallyAugmented
+from skstream.temporal._augmentation import extended_by_labels, lags_after
+from skstream.temporal._correction import corrected
+from skstream.utils._labels import encode_labels
+from skstream.utils._validation import is_fitted
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+# Numbers held at once while transitions are counted: a few megabytes, within the cache.
+_TRANSITIONS_AT_ONCE = 1 << 19
+
+
+class _TemporalKernel(Kernel):
+    """What the two have in common: an inner kernel, and labels that are remembered."""
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        fitted = is_fitted(estimator)
+        self._model = estimator.estimator_ if fitted else copy_of(estimator.estimator)
+        self._inner = inner_kernel(self._model, self._inner_task(task))
+        self._classes = class_labels(task)
+        self._outside: Outside | None = Outside.of(estimator) if fitted else None
+        self.bitwise = self._inner.bitwise  # type: ignore[misc]
+
+    @classmethod
+    def _inner_task(cls, task: Task) -> Task:
+        return task
+
+    @classmethod
+    def supports(cls, estimator: Any, task: Task) -> bool:
+        """Whether the inner model has a kernel and answers do not depend on one another."""
+        if (
+            task.classes is None
+            or estimator.previous_label != "known"
+            or not has_valid_parameters(estimator)
+            or not knows_classes(estimator, task)
+        ):
+            return False
+        model = estimator.estimator_ if is_fitted(estimator) else estimator.estimator
+        return has_kernel(model, cls._inner_task(task))
+
+    def _export_shared(self) -> bool:
+        """Write what both write; whether there is anything to write."""
+        if self._outside is None:
+            return False
+        self._inner.export()
+        self._outside.write(self.estimator)
+        self.estimator.classes_ = self._classes.copy()
+        self.estimator.estimator_ = self._model
+        return True
+
+
+@kernel_of(TemporallyAugmented)
+class TemporallyAugmentedKernel(_TemporalKernel):
+    """Shows the inner kernel each row with the labels learnt just before."""
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        history = estimator.label_history_ if self._outside is not None else self._classes[:0]
+        self._history: Codes = encode_labels(history, self._classes)
+
+    def run(self, block: Block) -> NDArray[Any]:
+        """Execute the block and return the answers to its asks, in their order."""
+        check_weights(block)
+        outside = outside_after(self._outside, block)
+        lags = lags_after(self._history, block.y, self.estimator.n_lags)
+        learnt, others, is_other = separate_rows(block)
+        learnt = self._extended(learnt, lags[:-1])
+        others = self._extended(others, lags[block.stamp[is_other]])
+        rows, ask_index = joined_rows(learnt, others, is_other, block.stamp)
+        answers = self._inner.run(
+            replace(
+                block,
+                learn_X=rows,
+                learn_index=np.arange(block.n_learns),
+                ask_X=rows,
+                ask_index=ask_index,
+            )
+        )
+        self._outside, self._history = outside, lags[-1][lags[-1] >= 0]
+        return answers
+
+    def _extended(self, X: Any, lags: Codes) -> Any:
+        return extended_by_labels(X, lags, self._classes, self.estimator.encoding)
+
+    def snapshot(self) -> Any:
+        """Return a copy of the state."""
+        return self._outside, self._history, self._inner.snapshot()
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a state returned by `snapshot`."""
+        self._outside, self._history, inner = snapshot
+        self._inner.restore(inner)
+
+    def export(self) -> None:
+        """Write the fitted attributes into the estimator."""
+        if self._export_shared():
+            self.estimator.label_history_ = self._classes[self._history]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Faded counts of classes and transitions, and the code learnt last (-1: none)."""
+
+    classes: Floats
+    transitions: Floats
+    last: int
+
+
+@kernel_of(TemporalCorrection)
+class TemporalCorrectionKernel(_TemporalKernel):
+    """Corrects the inner kernel's probabilities by the counts at the time of each ask."""
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        n = len(self._classes)
+        self._counts = _Counts(np.zeros(n), np.zeros((n, n)), -1)
+        if self._outside is not None:
+            self._counts = _Counts(
+                estimator.class_counts_,
+                estimator.transition_counts_,
+                int(encode_labels(estimator.label_history_, self._classes)[0]),
+            )
+
+    @classmethod
+    def _inner_task(cls, task: Task) -> Task:
+        return task.asking("predict_proba")
+
+    @classmethod
+    def supports(cls, estimator: Any, task: Task) -> bool:
+        """Whether the inner model has a kernel and answers do not depend on one another."""
+        return task.method in ("predict", "predict_proba") and super().supports(estimator, task)
+
+    def run(self, block: Block) -> NDArray[Any]:
+        """Execute the block and return the answers to its asks, in their order."""
+        check_weights(block)
+        outside = outside_after(self._outside, block)
+        posterior = self._inner.run(block)
+        counts = self._counts
+        answers = np.empty_like(posterior)
+        step = max(1, _TRANSITIONS_AT_ONCE // counts.transitions.size)
+        for begin in range(0, max(block.n_learns, 1), step):
+            end = min(begin + step, block.n_learns)
+            asks = slice(*np.searchsorted(block.stamp, [begin + (begin > 0), end + 1]))
+            given, prior, counts = self._count(block, counts, begin, end, block.stamp[asks] - begin)
+            answers[asks] = corrected(posterior[asks], given, prior, self.estimator.smoothing)
+        self._outside, self._counts = outside, counts
+        return answers.argmax(axis=1) if self.task.method == "predict" else answers
+
+    def _count(
+        self, block: Block, counts: _Counts, begin: int, end: int, stamp: NDArray[np.int64]
+    ) -> tuple[Floats, Floats, _Counts]:
+        """Transition and class counts after `stamp` of some learns, and all after the last."""
+        n_classes = len(counts.classes)
+        codes = block.y[begin:end].astype(np.int64, copy=False)
+        weights = np.ones(end - begin) if block.weight is None else block.weight[begin:end]
+        path = np.concatenate([[counts.last], codes])
+        fading = self.estimator.fading_factor
+        classes = faded_sums(counts.classes, codes, weights, fading)
+        # The very first row learnt comes after nothing: it is an event of no column.
+        steps = np.where(path[:-1] < 0, -1, path[:-1] * n_classes + codes)
+        transitions = faded_sums(counts.transitions.ravel(), steps, weights, fading)
+        by_previous = transitions.reshape(-1, n_classes, n_classes)
+        after = _Counts(classes[-1].copy(), by_previous[-1].copy(), int(path[-1]))
+        return by_previous[stamp, path[stamp]], classes[stamp], after
+
+    def snapshot(self) -> Any:
+        """Return a copy of the state."""
+        return self._outside, self._counts, self._inner.snapshot()
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a state returned by `snapshot`."""
+        self._outside, self._counts, inner = snapshot
+        self._inner.restore(inner)
+
+    def export(self) -> None:
+        """Write the fitted attributes into the estimator."""
+        if self._export_shared():
+            self.estimator.class_counts_ = self._counts.classes.copy()
+            self.estimator.transition_counts_ = self._counts.transitions.copy()
+            self.estimator.label_history_ = self._classes[[self._counts.last]]
+
+
+def faded_sums(start: Floats, columns: Codes, weights: Floats, fading_factor: float) -> Floats:
+    """Faded sums after none, one, two, ... of some events, by column.
+
+    Parameters
+    ----------
+    start : ndarray of shape (n_columns,)
+        Sums before.
+    columns : ndarray of shape (n_events,), dtype int64
+        Column that each event belongs to; -1: none, it only fades.
+    weights : ndarray of shape (n_events,)
+        Weights of the events.
+    fading_factor : float
+        What the sums are multiplied by at every event, before it is added.
+
+    Returns
+    -------
+    ndarray of shape (n_events + 1, n_columns)
+        The sums, with the roundings of ``sums *= fading_factor; sums[column] += weight``.
+    """
+    n_events = len(columns)
+    sums = np.zeros((n_events + 1, len(start)))
+    sums[0] = start
+    events = np.flatnonzero(columns >= 0)
+    sums[events + 1, columns[events]] = weights[events]
+    if fading_factor == 1.0:
+        return np.add.accumulate(sums, axis=0, out=sums)
+    if n_events:
+        faded = fading_factor * start
+        sums[1:], _ = lfilter([1.0], [1.0, -fading_factor], sums[1:], axis=0, zi=faded[np.newaxis])
+    return sums

@@ -1,0 +1,394 @@
+"""Kernels of meta-classifiers and stream pipelines, over the kernels of what they wrap."""
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+import skstream.engine.kernels._temporal as temporal_kernels
+from skstream.baselines import MajorityClass
+from skstream.engine.block import Block, take_rows
+from skstream.engine.kernels import (
+    Declined,
+    Kernel,
+    Task,
+    TransformKernel,
+    kernel_of,
+    make_kernel,
+    registered_kernels,
+)
+from skstream.engine.kernels._base import _TRANSFORM_KERNELS
+from skstream.pipeline import StreamPipeline, make_stream_pipeline
+from skstream.temporal import TemporalCorrection, TemporallyAugmented
+from tests.kernels._reference import (
+    TIMELINES,
+    _assert_same,
+    as_storage,
+    assert_same_labels,
+    cut,
+    make_block,
+    random_cuts,
+    run_kernel,
+    run_literally,
+    twin,
+)
+
+CLASSES = np.array(["a", "b", "c", "d", "e", "f", "g"])
+
+
+class Shift(TransformerMixin, BaseEstimator):
+    """Adds up the rows learnt and subtracts the sum: a transformer whose every state shows."""
+
+    def partial_fit(self, X, y=None, sample_weight=None):
+        X = validate_data(self, X, reset=not hasattr(self, "sum_"))
+        weight = np.ones(len(X)) if sample_weight is None else sample_weight
+        start = getattr(self, "sum_", np.zeros(X.shape[1]))
+        self.sum_ = np.add.accumulate(np.vstack([start, weight[:, np.newaxis] * X]))[-1]
+        return self
+
+    def fit(self, X, y=None, sample_weight=None):
+        return self.partial_fit(X, y, sample_weight)
+
+    def transform(self, X):
+        check_is_fitted(self)
+        return np.abs(validate_data(self, X, reset=False) - self.sum_ / 64)
+
+
+class ShiftKernel(TransformKernel):
+    """Kernel of `Shift`; declines a row whose first feature is negative."""
+
+    def __init__(self, transformer, task):
+        super().__init__(transformer, task)
+        self._sum = getattr(transformer, "sum_", None)
+
+    @classmethod
+    def supports(cls, transformer, task):
+        return task.batch_size == 1
+
+    def run(self, block: Block) -> Block:
+        learnt = take_rows(block.learn_X, block.learn_index)
+        asked = take_rows(block.ask_X, block.ask_index)
+        if (learnt[:, 0] < 0).any():
+            raise Declined
+        weight = np.ones(block.n_learns) if block.weight is None else block.weight
+        start = np.zeros((1, learnt.shape[1])) if self._sum is None else self._sum[np.newaxis]
+        sums = np.add.accumulate(np.vstack([start, weight[:, np.newaxis] * learnt]))
+        if block.n_learns:
+            self._sum = sums[-1]
+        return replace(
+            block,
+            learn_X=np.abs(learnt - sums[1:] / 64),
+            learn_index=np.arange(block.n_learns),
+            ask_X=np.abs(asked - sums[block.stamp] / 64),
+            ask_index=np.arange(block.n_asks),
+        )
+
+    def snapshot(self) -> Any:
+        return self._sum
+
+    def restore(self, snapshot: Any) -> None:
+        self._sum = snapshot
+
+    def export(self) -> None:
+        if self._sum is not None:
+            self.transformer.sum_ = self._sum.copy()
+            self.transformer.n_features_in_ = len(self._sum)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shift_kernel():
+    kernel_of(Shift)(ShiftKernel)
+    yield
+    del _TRANSFORM_KERNELS[Shift]
+
+
+def assert_same_fitted(actual: Any, expected: Any, rtol: float) -> None:
+    """Same attributes to any depth."""
+    if isinstance(expected, list | tuple):
+        assert type(actual) is type(expected) and len(actual) == len(expected)
+        for one, other in zip(actual, expected, strict=True):
+            assert_same_fitted(one, other, rtol)
+    elif isinstance(expected, BaseEstimator):
+        assert type(actual) is type(expected)
+        assert vars(actual).keys() == vars(expected).keys()
+        for name, value in vars(expected).items():
+            assert_same_fitted(vars(actual)[name], value, rtol)
+    elif "_loss" in type(expected).__module__:
+        assert type(actual) is type(expected)  # a scikit-learn loss, which has no equality
+    else:
+        _assert_same(actual, expected, type(expected).__name__, rtol, rtol)
+
+
+SGD = SGDClassifier(loss="log_loss", random_state=0)
+INNER = {"sgd": SGD, "multinomial": MultinomialNB(), "majority": MajorityClass()}
+COMPOSED = {
+    "augmented": lambda inner: TemporallyAugmented(inner, n_lags=2),
+    "ordinal": lambda inner: TemporallyAugmented(inner, n_lags=3, encoding="ordinal"),
+    "no lags": lambda inner: TemporallyAugmented(inner, n_lags=0),
+    "corrected": lambda inner: TemporalCorrection(inner),
+    "faded": lambda inner: TemporalCorrection(inner, fading_factor=0.7, smoothing=0.1),
+    "pipeline": lambda inner: make_stream_pipeline(Shift(), inner),
+    "two steps": lambda inner: make_stream_pipeline(Shift(), "passthrough", Shift(), inner),
+    "augmented pipeline": lambda inner: TemporallyAugmented(make_stream_pipeline(Shift(), inner)),
+    "pipeline of correction": lambda inner: make_stream_pipeline(
+        Shift(), TemporalCorrection(inner, fading_factor=0.9)
+    ),
+    "correction of augmented": lambda inner: TemporalCorrection(TemporallyAugmented(inner)),
+    "pipeline in a pipeline": lambda inner: make_stream_pipeline(
+        Shift(), make_stream_pipeline(Shift(), TemporallyAugmented(inner))
+    ),
+}
+CASES = [
+    *((composed, "sgd") for composed in COMPOSED),
+    *itertools.product(
+        ["augmented", "faded", "pipeline of correction"], ["multinomial", "majority"]
+    ),
+]
+
+
+@pytest.mark.parametrize(("composed", "inner"), CASES)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    timeline=st.sampled_from(TIMELINES),
+    n_classes=st.integers(2, 7),
+    method=st.sampled_from(["predict", "predict_proba"]),
+    weighted=st.booleans(),
+    has_learnt=st.booleans(),
+    storage=st.sampled_from(["dense", "csr", "csr_matrix"]),
+)
+@settings(max_examples=6)
+def test_kernel_is_the_loop(
+    composed, inner, seed, timeline, n_classes, method, weighted, has_learnt, storage
+) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 30))
+    model = COMPOSED[composed](clone(INNER[inner]))
+    task = Task(CLASSES[:n_classes], method)
+    X = rng.poisson(1.0, size=(n, 3)).astype(float)
+    if "pipeline" not in composed and "steps" not in composed:
+        X = as_storage(X, storage)
+    weight = rng.integers(1, 4, n).astype(float) if weighted else None
+    block = make_block(X, rng.integers(0, n_classes, n), timeline, rng, weight)
+    if has_learnt:
+        model.partial_fit(
+            np.ones((3, 3)) if isinstance(X, np.ndarray) else sparse.csr_array(np.ones((3, 3))),
+            task.classes[rng.integers(0, n_classes, 3)],
+            classes=task.classes,
+        )
+    literal = twin(model)
+    expected, scores = run_literally(literal, block, task, also="predict_proba")
+    kernel = make_kernel(model, task)
+    assert kernel is not None
+    answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
+    # decision values of linear models are added in another order than by BLAS
+    rtol = 0.0 if inner == "majority" else 1e-9
+    if method == "predict":
+        assert_same_labels(answers, expected, scores)
+    else:
+        np.testing.assert_allclose(answers, expected, rtol=1e-9, atol=1e-12)
+    kernel.export()
+    assert_same_fitted(model, literal, 0.0 if kernel.bitwise else rtol)
+
+
+@pytest.mark.parametrize(("composed", "inner"), CASES)
+def test_the_cut_changes_no_bit(composed, inner) -> None:
+    rng = np.random.default_rng(7)
+    X = rng.poisson(1.0, size=(60, 3)).astype(float)
+    block = make_block(X, rng.integers(0, 3, 60), "polls", rng)
+    task = Task(CLASSES[:3], "predict_proba")
+    results = []
+    for positions in ([], [1, 2, 3, 50], range(1, block.n_learns + block.n_asks)):
+        model = COMPOSED[composed](clone(INNER[inner]))
+        kernel = make_kernel(model, task)
+        answers = run_kernel(kernel, cut(block, positions))
+        kernel.export()
+        results.append((answers, model))
+    for answers, model in results[1:]:
+        np.testing.assert_array_equal(answers, results[0][0])
+        assert_same_fitted(model, results[0][1], 0.0)
+
+
+@pytest.mark.parametrize(("composed", "inner"), CASES)
+def test_snapshots_go_back_to_any_depth(composed, inner) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.poisson(1.0, size=(40, 3)).astype(float)
+    block = make_block(X, rng.integers(0, 3, 40), "delayed", rng)
+    first, second, third = cut(block, [20, 45])
+    model = COMPOSED[composed](clone(INNER[inner]))
+    kernel = make_kernel(model, Task(CLASSES[:3]))
+    before = kernel.snapshot()
+    kernel.run(first)
+    middle = kernel.snapshot()
+    expected = [kernel.run(second), kernel.run(third)]
+    kernel.restore(middle)
+    np.testing.assert_array_equal(kernel.run(second), expected[0])
+    np.testing.assert_array_equal(kernel.run(third), expected[1])
+    kernel.restore(before)
+    kernel.run(first)
+    np.testing.assert_array_equal(kernel.run(second), expected[0])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_stream_pipeline(Shift(), Shift(), SGD),
+        TemporallyAugmented(make_stream_pipeline(Shift(), SGD)),
+        make_stream_pipeline(Shift(), TemporalCorrection(SGD)),
+        make_stream_pipeline(Shift(), make_stream_pipeline(Shift(), SGD)),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.parametrize("place", ["first step", "last step"])
+def test_a_declined_block_leaves_no_trace(model, place, monkeypatch) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.poisson(1.0, size=(40, 3)).astype(float)
+    good, bad = cut(make_block(X, rng.integers(0, 3, 40), "prequential", rng), [30])
+    task = Task(CLASSES[:3])
+    model = clone(model)
+    kernel = make_kernel(model, task)
+    kernel.run(good)
+    literal = twin(model)
+    run_literally(literal, good, task)
+    if place == "first step":
+        X[bad.learn_index[5]] = -1.0
+    else:
+        monkeypatch.setattr(registered_kernels()[SGDClassifier], "run", decline)
+    with pytest.raises(Declined):
+        kernel.run(bad)
+    kernel.export()
+    assert_same_fitted(model, literal, 0.0)
+
+
+def decline(kernel: Kernel, block: Block) -> np.ndarray:
+    raise Declined
+
+
+def test_the_loop_goes_on_where_the_kernel_stopped() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((60, 3)), rng.integers(0, 3, 60)
+    block = make_block(X, y, "prequential", rng)
+    first, second = cut(block, [61])
+    task = Task(CLASSES[:3])
+    for make in COMPOSED.values():
+        literal, model = make(clone(SGD)), make(clone(SGD))
+        expected = run_literally(literal, block, task)
+        kernel = make_kernel(model, task)
+        begin = kernel.run(first)
+        kernel.export()
+        end = run_literally(model, second, task)
+        np.testing.assert_array_equal(np.concatenate([begin, end]), expected)
+        assert_same_fitted(model, literal, 0.0)
+
+
+def test_frames_keep_their_names_inside() -> None:
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.random((30, 2)), columns=["x", "y"])
+    task = Task(np.array(["DOWN", "UP"]))
+    for timeline in TIMELINES:
+        block = make_block(X, rng.integers(0, 2, 30), timeline, rng)
+        model, literal = (TemporallyAugmented(clone(SGD)) for _ in range(2))
+        expected = run_literally(literal, block, task)
+        kernel = make_kernel(model, task)
+        np.testing.assert_array_equal(run_kernel(kernel, cut(block, [5])), expected)
+        kernel.export()
+        assert_same_fitted(model, literal, 0.0)
+    assert model.estimator_.feature_names_in_.tolist() == [
+        "x",
+        "y",
+        "previous_label_1=DOWN",
+        "previous_label_1=UP",
+        "previous_label_1_missing",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "task"),
+    [
+        (TemporallyAugmented(SGD, previous_label="predicted"), Task(CLASSES)),
+        (TemporalCorrection(SGD, previous_label="predicted"), Task(CLASSES)),
+        (TemporalCorrection(SGD), Task(CLASSES, "decision_function")),
+        (TemporalCorrection(SGDClassifier()), Task(CLASSES)),
+        (TemporalCorrection(SGD, smoothing=0), Task(CLASSES)),
+        (TemporallyAugmented(SGD, n_lags=-1), Task(CLASSES)),
+        (TemporallyAugmented(SGDClassifier(average=True)), Task(CLASSES)),
+        (TemporallyAugmented(SGD).fit([[0], [1]], ["x", "y"]), Task(CLASSES)),
+        (make_stream_pipeline(Shift(), SGDClassifier(average=True)), Task(CLASSES)),
+        (make_stream_pipeline(Shift(), SGD), Task(CLASSES, "predict", 10)),
+        (make_stream_pipeline(Shift(), Shift()), Task(CLASSES)),
+        (StreamPipeline([]), Task(CLASSES)),
+    ],
+    ids=repr,
+)
+def test_what_is_not_exact_is_refused(model, task) -> None:
+    assert make_kernel(model, task) is None
+
+
+def test_weights_under_metadata_routing_are_left_to_the_loop() -> None:
+    rng = np.random.default_rng(0)
+    block = make_block(rng.random((9, 2)), rng.integers(0, 2, 9), "prequential", rng)
+    weighted = replace(block, weight=np.full(9, 2.0))
+    with sklearn.config_context(enable_metadata_routing=True):
+        for model in (TemporallyAugmented(SGD), make_stream_pipeline(Shift(), SGD)):
+            kernel = make_kernel(model, Task(CLASSES[:2]))
+            kernel.run(block)
+            with pytest.raises(Declined):
+                kernel.run(weighted)
+
+
+def test_a_model_that_peeks_is_caught(monkeypatch) -> None:
+    """A twin that shows a row its own label differs from the loop."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((50, 3)), rng.integers(0, 2, 50)
+    block = make_block(X, y, "prequential", rng)
+    task = Task(CLASSES[:2])
+    expected = run_literally(TemporallyAugmented(clone(SGD)), block, task)
+    honest = temporal_kernels.lags_after
+    monkeypatch.setattr(
+        temporal_kernels,
+        "lags_after",
+        lambda history, codes, n: np.roll(honest(history, codes, n), -1, axis=0),
+    )
+    broken = make_kernel(TemporallyAugmented(clone(SGD)), task)
+    assert (broken.run(block) != expected).any()
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_columns=st.integers(1, 30),
+    fading=st.sampled_from([1.0, 0.999, 0.5, 0.01, 1e-200]),
+)
+@settings(max_examples=40)
+def test_faded_sums_have_the_roundings_of_a_loop(seed, n_columns, fading) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(0, 200))
+    columns, weights = rng.integers(-1, n_columns, n), rng.random(n) + 0.1
+    sums = rng.random(n_columns)
+    expected = [sums.copy()]
+    for column, weight in zip(columns, weights, strict=True):
+        sums *= fading
+        if column >= 0:
+            sums[column] += weight
+        expected.append(sums.copy())
+    found = temporal_kernels.faded_sums(expected[0], columns, weights, fading)
+    np.testing.assert_array_equal(found, np.array(expected))
+
+
+def test_transitions_are_counted_in_pieces_without_a_seam(monkeypatch) -> None:
+    rng = np.random.default_rng(0)
+    block = make_block(rng.random((80, 2)), rng.integers(0, 3, 80), "polls", rng)
+    task = Task(CLASSES[:3], "predict_proba")
+    model = TemporalCorrection(clone(SGD), fading_factor=0.9)
+    whole = make_kernel(clone(model), task).run(block)
+    monkeypatch.setattr(temporal_kernels, "_TRANSITIONS_AT_ONCE", 27)
+    np.testing.assert_array_equal(make_kernel(clone(model), task).run(block), whole)
