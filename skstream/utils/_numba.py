@@ -5,9 +5,12 @@ import os
 from collections.abc import Callable
 from importlib.util import find_spec
 from types import FunctionType
-from typing import Any
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from skstream.utils._optional import optional_import
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # Both must be unset or "0" for numba to be used.
 DISABLING_VARIABLES = ("SKSTREAM_DISABLE_NUMBA", "NUMBA_DISABLE_JIT")
@@ -29,7 +32,7 @@ def numba_enabled() -> bool:
     return _is_installed()
 
 
-class Jitted:
+class Jitted(Generic[P, R]):
     """A function with two lives; made by `jit`.
 
     Calling it runs the compiled function if `numba_enabled`, else the plain one.
@@ -40,16 +43,17 @@ class Jitted:
         The function as written.
     """
 
-    def __init__(self, function: FunctionType):
+    def __init__(self, function: Callable[P, R]):
         self.plain = function
         functools.update_wrapper(self, function)
 
-    def __call__(self, *args: Any) -> Any:
-        """Run the function on positional arguments."""
-        return self.compiled(*args) if numba_enabled() else self.plain(*args)
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the function, compiled or plain."""
+        function = self.compiled if numba_enabled() else self.plain
+        return function(*args, **kwargs)
 
     @functools.cached_property
-    def compiled(self) -> Callable[..., Any]:
+    def compiled(self) -> Callable[P, R]:
         """The function compiled by numba, which is imported now at the latest."""
         numba = optional_import("numba", "A compiled loop")
         # Without fastmath LLVM neither reorders sums nor fuses a product with a sum, so that
@@ -57,15 +61,16 @@ class Jitted:
         options: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
         function = _calling_compiled_helpers(self.plain)
         try:
-            return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+            compiled = numba.njit(cache=True, **options)(function)
         except RuntimeError:  # no directory in which the machine code could be kept
-            return numba.njit(**options)(function)  # type: ignore[no-any-return]
+            compiled = numba.njit(**options)(function)
+        return cast(Callable[P, R], compiled)
 
 
-def jit(function: Callable[..., Any]) -> Jitted:
+def jit(function: Callable[P, R]) -> Jitted[P, R]:
     """Compile a function at its first call if numba is enabled; a decorator.
 
-    The function may call others decorated the same way. It takes positional arguments only.
+    The function may call others of its module that are decorated the same way.
 
     Parameters
     ----------
@@ -86,12 +91,12 @@ def jit(function: Callable[..., Any]) -> Jitted:
     >>> double.plain(2.0)
     4.0
     """
-    assert isinstance(function, FunctionType)
     return Jitted(function)
 
 
-def _calling_compiled_helpers(function: FunctionType) -> FunctionType:
+def _calling_compiled_helpers(function: Callable[P, R]) -> Callable[P, R]:
     """Copy of a function whose calls of jitted functions go to their compiled life."""
+    assert isinstance(function, FunctionType)
     names = function.__globals__
     helpers = {
         name: names[name].compiled

@@ -9,33 +9,34 @@ relative. Refused: averaging, early stopping, verbose output, a ``RandomState`` 
 call would draw from it), float32 rows.
 """
 
-import functools
-import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import sklearn
 from numpy.typing import NDArray
-from scipy.special import expit
-from sklearn.base import clone
+from scipy import sparse
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.utils.class_weight import compute_class_weight
 
 from skstream.engine.block import Block, take_rows
 from skstream.engine.kernels._base import Declined, Kernel, Task, kernel_of
-from skstream.engine.kernels._linear_dense import Floats, Learns, learn_dense
-from skstream.engine.kernels._linear_rows import Rows, SparseRows, feature_names_of, read_rows
+from skstream.engine.kernels._input import Columns, Learnt, read_block
+from skstream.engine.kernels._linear_answers import codes, probabilities
+from skstream.engine.kernels._linear_dense import Floats, Learns, asks_between, learn_dense
+from skstream.engine.kernels._linear_losses import PA1
 from skstream.engine.kernels._linear_settings import (
     AGGRESSIVE_CLASSIFIERS,
     AGGRESSIVE_REGRESSORS,
-    PA1,
     Settings,
     read_settings,
 )
-from skstream.engine.kernels._linear_sparse import learn_sparse
-from skstream.utils._numba import numba_enabled
+from skstream.engine.kernels._linear_sparse import SparseRows, learn_sparse
+from skstream.engine.kernels._linear_support import supports
+from skstream.utils._validation import is_fitted
+
+# Longer blocks run in parts, whose arrays stay in the processor's cache.
+PART_ROWS = 8192
 
 
 @dataclass(frozen=True)
@@ -44,22 +45,22 @@ class _State:
 
     Attributes
     ----------
+    columns : Columns
+        Number and names of the features.
     W : ndarray of shape (n_vectors, n_features)
         Weights; one vector for two classes or regression.
     b : ndarray of shape (n_vectors,)
         Intercepts.
     t : float
         scikit-learn's ``t_``: one more than the number of rows learnt.
-    names : tuple of str or None
-        Columns of the frame learnt first.
     first : tuple or None
         Row, target and weight learnt first by this kernel; None if nothing was.
     """
 
+    columns: Columns
     W: Floats
     b: Floats
     t: float
-    names: tuple[str, ...] | None
     first: tuple[Any, Any, float] | None
 
 
@@ -74,14 +75,15 @@ class _LinearKernel(Kernel):
         self._class_weight = _class_weights(estimator, task)
         self._takes_weights = type(estimator) not in AGGRESSIVE_CLASSIFIERS + AGGRESSIVE_REGRESSORS
         self._state: _State | None = None
-        self._is_prepared = False
-        if _is_fitted(estimator):
-            names = getattr(estimator, "feature_names_in_", None)
+        # The first learn whose traces are in the estimator, and the attributes it had before.
+        self._exported: tuple[Any, Any, float] | None = None
+        self._own_attributes = set(vars(estimator))
+        if is_fitted(estimator):
             self._state = _State(
+                columns=Columns.of(estimator),
                 W=np.array(estimator.coef_, ndmin=2),
                 b=np.array(estimator.intercept_),
                 t=float(estimator.t_),
-                names=None if names is None else tuple(names),
                 first=None,
             )
 
@@ -95,113 +97,109 @@ class _LinearKernel(Kernel):
 
     def run(self, block: Block) -> NDArray[Any]:
         """Execute the block and return the answers to its asks, in their order."""
-        block = _without_batches(block)
+        if block.batches is not None and len(block.batches) != block.n_learns + 1:
+            raise Declined
         if not self._takes_weights:
             block = _with_weights_as_repetition(block)
-        state = self._state_before(block)
-        if state is None:
-            return self._answers(np.empty((0, self._n_vectors)))
-        learnt = read_rows(block.learn_X, block.learn_index) if block.n_learns else None
+        state = self._state
+        if state is None and block.n_asks and block.stamp[0] == 0:
+            raise Declined  # scikit-learn raises NotFittedError
         # A row asked right before it is learnt is answered by the margin that learning needs.
-        foreign = _is_foreign(block)
-        n_foreign = int(foreign.sum())
-        asked = read_rows(block.ask_X, block.ask_index[foreign]) if n_foreign else None
-        X = _empty_like(asked, state) if learnt is None else learnt
-        Q = _empty_like(X, state) if asked is None else asked
-        if isinstance(X, SparseRows) != isinstance(Q, SparseRows):
-            raise Declined
-        learns = self._learns(block, X, state.t)
-        asks_at_stamp = np.bincount(block.stamp[foreign], minlength=block.n_learns + 1)
-        bounds = np.concatenate([[0], np.cumsum(asks_at_stamp)])
+        foreign = _foreign_asks(block)
+        asked = replace(block, ask_index=block.ask_index[foreign], stamp=block.stamp[foreign])
+        _check_storages(asked)
+        known = Columns() if state is None else state.columns
+        rows = read_block(asked, known, accept_sparse=True)
+        if rows.columns.number is None:
+            return self._answers(np.empty((0, self._n_vectors)))  # no work, and no state
+        if state is None:
+            W = np.zeros((self._n_vectors, rows.columns.number))
+            state = _State(rows.columns, W, np.zeros(len(W)), t=1.0, first=None)
         W, b = state.W.copy(), state.b.copy()
-        if isinstance(X, SparseRows):
-            margins, answers = learn_sparse(X, learns, self._settings.rule, W, b, Q, bounds)
-        else:
-            margins, answers = learn_dense(X, learns, self._settings.rule, W, b, Q, bounds)
+        margins, answers = self._learn(asked, rows, W, b, state.t)
         # Weights that stop being finite never are again; scikit-learn raises an error then.
         if not (np.isfinite(W).all() and np.isfinite(b).all()):
             raise Declined
         if block.n_learns:
             first = state.first or _first_learn(block)
-            state = replace(state, W=W, b=b, t=state.t + block.n_learns, first=first)
-            self._state = state
-        raw = np.empty((block.n_asks, len(b)))
-        raw[foreign] = answers
-        raw[~foreign] = margins[block.stamp[~foreign]]
-        return self._answers(raw)
+            self._state = replace(state, W=W, b=b, t=state.t + block.n_learns, first=first)
+        return self._answers(_joined(margins, answers, block.stamp, foreign))
 
     def export(self) -> None:
         """Write the fitted attributes into the estimator."""
-        state = self._state
-        if state is None or (state.first is None and not self._is_prepared):
+        state, estimator = self._state, self.estimator
+        first = None if state is None else state.first
+        if first is None and self._exported is None:
             return
-        estimator = self.estimator
-        if not self._is_prepared:
-            # scikit-learn makes its attributes itself, from the first row learnt; then those
-            # that learning changes are replaced.
-            assert state.first is not None
-            self._learn_first(*state.first)
-            self._is_prepared = True
-        estimator.coef_ = state.W.reshape(estimator.coef_.shape).copy()
-        estimator.intercept_ = state.b.copy()
-        estimator.t_ = state.t
+        if first is not self._exported:
+            # scikit-learn makes its attributes itself, from the first row learnt (anew if the
+            # kernel went back to before it); then those that go on changing are replaced.
+            for name in set(vars(estimator)) - self._own_attributes:
+                delattr(estimator, name)
+            if first is not None:
+                self._learn_first(*first)
+            self._exported = first
+        if state is not None:
+            shape = (-1,) if self.task.classes is None else state.W.shape
+            estimator.coef_ = state.W.reshape(shape).copy()
+            estimator.intercept_ = state.b.copy()
+            estimator.t_ = state.t
 
     @property
     def _n_vectors(self) -> int:
         classes = self.task.classes
         return 1 if classes is None or len(classes) == 2 else len(classes)
 
-    def _state_before(self, block: Block) -> _State | None:
-        """Return the state, begun if it must be, after a look at the width and names of the rows.
+    def _learn(
+        self, block: Block, rows: Learnt, W: Floats, b: Floats, t: float
+    ) -> tuple[Floats, Floats]:
+        """Margins of the rows learnt and decision values of the rows asked; changes `W`, `b`."""
+        n, rule = block.n_learns, self._settings.rule
+        is_sparse = sparse.issparse(rows.learn) or sparse.issparse(rows.ask)
+        margins = np.empty((n, len(b)))
+        answers = np.empty((block.n_asks, len(b)))
+        n_asks = np.bincount(block.stamp, minlength=n + 1)
+        asks = np.concatenate([[0], np.cumsum(n_asks)])
+        for begin in range(0, max(n, 1), PART_ROWS):
+            end = min(begin + PART_ROWS, n)
+            bounds = asks_between(asks, begin, end)
+            first, last = bounds[0], bounds[-1]
+            X, Q = rows.learn[begin:end], rows.ask[first:last]
+            learns = self._learns(block, begin, end, X, t)
+            arguments = learns, rule, W, b
+            results = bounds - first, margins[begin:end], answers[first:last]
+            if is_sparse:
+                learn_sparse(SparseRows.of(X), *arguments, SparseRows.of(Q), *results)
+            else:
+                learn_dense(X, *arguments, Q, *results)
+        return margins, answers
 
-        None if there is neither a state nor work.
-        """
-        state = self._state
-        storages = [block.learn_X] if block.n_learns else []
-        if state is None:
-            if block.n_asks and block.stamp[0] == 0:
-                raise Declined  # scikit-learn raises NotFittedError
-            if not storages:
-                return None
-            shape = getattr(block.learn_X, "shape", ())
-            if len(shape) != 2:
-                raise Declined
-            names = feature_names_of(block.learn_X)
-            W = np.zeros((self._n_vectors, shape[1]))
-            state = _State(W, np.zeros(len(W)), t=1.0, names=names, first=None)
-        if block.n_asks:
-            storages.append(block.ask_X)
-        for X in storages:
-            if getattr(X, "shape", ())[1:] != state.W.shape[1:]:
-                raise Declined
-            if feature_names_of(X) != state.names:
-                raise Declined
-        return state
-
-    def _learns(self, block: Block, X: Rows, t: float) -> Learns:
-        """Everything known about the examples of a block before the first of them is learnt."""
-        n = block.n_learns
-        weight = np.ones(n) if block.weight is None else block.weight
-        if not (np.isfinite(weight).all() and (weight > 0).all()):
+    def _learns(self, block: Block, begin: int, end: int, X: Any, t: float) -> Learns:
+        """Everything known about examples before the first of them is learnt."""
+        n, y = end - begin, block.y[begin:end]
+        weight = np.ones(n) if block.weight is None else block.weight[begin:end]
+        if block.weight is not None and not (np.isfinite(weight) & (weight > 0)).all():
             raise Declined
-        eta, shrink, cut = self._settings.schedule(t, n)
+        eta, shrink, cut = self._settings.schedule(t + begin, n)
         if self._settings.rule.aggressive == PA1:
             # A row of norm 0 is passed over, penalty and all.
-            passed_over = _is_zero(X)
+            with np.errstate(over="ignore"):
+                squares = X.multiply(X) if sparse.issparse(X) else X * X
+                passed_over = np.asarray(squares.sum(axis=1)).ravel() == 0
             shrink[passed_over], cut[passed_over] = 1.0, 0.0
-        code = np.zeros(n, dtype=np.int64)
         if self.task.classes is None:
-            target, own_weight = np.asarray(block.y, dtype=np.float64), weight
+            target = np.asarray(y, dtype=np.float64)
             if not np.isfinite(target).all():
                 raise Declined
-        else:
-            own_weight = self._class_weight[block.y] * weight
-            target = np.ones(n)
-            if self._n_vectors > 1:
-                code = block.y.astype(np.int64, copy=False)
-            else:
-                target[block.y == 0] = self._settings.rule.low
-        return Learns(code, target, own_weight, weight, eta, shrink, cut)
+            return Learns(np.zeros(n, np.int64), target, weight, weight, eta, shrink, cut)
+        own_weight = self._class_weight.take(y)
+        if block.weight is not None:
+            own_weight *= weight
+        if self._n_vectors == 1:
+            target = np.array([self._settings.rule.low, 1.0]).take(y)
+            return Learns(np.zeros(n, np.int64), target, own_weight, weight, eta, shrink, cut)
+        code = y.astype(np.int64, copy=False)
+        return Learns(code, np.ones(n), own_weight, weight, eta, shrink, cut)
 
     @abstractmethod
     def _learn_first(self, row: Any, target: Any, weight: float) -> None:
@@ -224,29 +222,24 @@ class LinearClassifierKernel(_LinearKernel):
             methods.append("predict_proba")
         if task.classes is None or len(task.classes) < 2 or task.method not in methods:
             return False
-        return _supports(estimator, task)
+        return supports(estimator, task)
 
     def _learn_first(self, row: Any, target: Any, weight: float) -> None:
         classes = self.task.classes
         assert classes is not None
         label = classes[[target]]
-        new = None if _is_fitted(self.estimator) else classes
+        new = None if is_fitted(self.estimator) else classes
         if self._takes_weights:
             self.estimator.partial_fit(row, label, classes=new, sample_weight=[weight])
         else:
             self.estimator.partial_fit(row, label, classes=new)
 
     def _answers(self, raw: Floats) -> NDArray[Any]:
-        is_binary = raw.shape[1] == 1
         if self.task.method == "predict":
-            if is_binary:
-                return (raw[:, 0] > 0).astype(np.int64)
-            return raw.argmax(axis=1)  # the lowest code wins a tie
+            return codes(raw)
         if self.task.method == "decision_function":
-            return raw[:, 0] if is_binary else raw
-        if self.estimator.loss == "log_loss":
-            return _logistic_probabilities(raw)
-        return _huber_probabilities(raw)
+            return raw[:, 0] if raw.shape[1] == 1 else raw
+        return probabilities(raw, self.estimator.loss)
 
 
 @kernel_of(SGDRegressor, *AGGRESSIVE_REGRESSORS)
@@ -258,7 +251,7 @@ class LinearRegressorKernel(_LinearKernel):
         """Whether every parameter, and the fitted state if there is one, is known to be exact."""
         if task.classes is not None or task.method != "predict":
             return False
-        return _supports(estimator, task)
+        return supports(estimator, task)
 
     def _learn_first(self, row: Any, target: Any, weight: float) -> None:
         if self._takes_weights:
@@ -270,92 +263,11 @@ class LinearRegressorKernel(_LinearKernel):
         return raw[:, 0]
 
 
-def _supports(estimator: Any, task: Task) -> bool:
-    return (
-        task.batch_size == 1
-        and _is_accepted_by_sklearn(estimator, task)
-        and read_settings(estimator) is not None
-        and (not _has_fitted_attributes(estimator) or _can_be_taken_up(estimator, task))
-        and _agrees_with_sklearn(numba_enabled())
-    )
-
-
-def _is_accepted_by_sklearn(estimator: Any, task: Task) -> bool:
-    """Whether a copy learns one row in silence; errors and warnings are left to the loop."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the constructor of a deprecated class warns
-        copy = clone(estimator).set_params(verbose=0, random_state=0)
-        warnings.simplefilter("error")
-        try:
-            if task.classes is None:
-                copy.partial_fit(np.zeros((1, 1)), [0.0])
-            else:
-                copy.partial_fit(np.zeros((1, 1)), task.classes[:1], classes=task.classes)
-        except Exception:
-            return False
-    return True
-
-
-def _has_fitted_attributes(estimator: Any) -> bool:
-    return any(name.endswith("_") and not name.startswith("_") for name in vars(estimator))
-
-
-def _is_fitted(estimator: Any) -> bool:
-    return hasattr(estimator, "t_")
-
-
-def _can_be_taken_up(estimator: Any, task: Task) -> bool:
-    """Whether a fitted state is complete, of this task, and in double precision."""
-    fitted = vars(estimator)
-    if not {"coef_", "intercept_", "t_", "n_iter_", "n_features_in_"} <= fitted.keys():
-        return False
-    d = fitted["n_features_in_"]
-    if task.classes is None:
-        shapes: list[tuple[int, ...]] = [(d,), (1,)]
-    elif not np.array_equal(fitted.get("classes_", ()), task.classes):
-        return False
-    else:
-        n_vectors = 1 if len(task.classes) == 2 else len(task.classes)
-        shapes = [(n_vectors, d), (n_vectors,)]
-    arrays = [fitted["coef_"], fitted["intercept_"]]
-    return all(
-        isinstance(array, np.ndarray) and array.dtype == np.float64 and array.shape == shape
-        for array, shape in zip(arrays, shapes, strict=True)
-    )
-
-
-@functools.cache
-def _agrees_with_sklearn(compiled: bool) -> bool:
-    """Whether the arithmetic of this machine and this scikit-learn is ours, to the last bit.
-
-    Compilers may fuse a product and a sum into one rounding (usual on ARM), and another version
-    may compute otherwise; after 40 rows of the default schedule either shows.
-    """
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 5)), rng.integers(0, 2, size=40)
-    plain, ours = (SGDClassifier(loss="log_loss", random_state=0) for _ in range(2))
-    for i in range(len(X)):
-        plain.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1])
-    kernel = LinearClassifierKernel(ours, Task(np.array([0, 1])))
-    index, none = np.arange(len(X)), np.empty(0, dtype=np.int64)
-    kernel.run(Block(X, index, y, None, X, none, none))
-    kernel.export()
-    return np.array_equal(plain.coef_, ours.coef_) and np.array_equal(
-        plain.intercept_, ours.intercept_
-    )
-
-
 def _class_weights(estimator: Any, task: Task) -> Floats:
     if task.classes is None:
         return np.ones(0)
     weights = compute_class_weight(estimator.class_weight, classes=task.classes, y=task.classes)
     return np.asarray(weights, dtype=np.float64)
-
-
-def _without_batches(block: Block) -> Block:
-    if block.batches is None or len(block.batches) == block.n_learns + 1:
-        return block
-    raise Declined
 
 
 def _with_weights_as_repetition(block: Block) -> Block:
@@ -376,56 +288,44 @@ def _with_weights_as_repetition(block: Block) -> Block:
     )
 
 
-def _is_foreign(block: Block) -> NDArray[np.bool_]:
-    """Which asks are not for the row that is learnt next."""
+def _foreign_asks(block: Block) -> NDArray[np.intp]:
+    """Positions of the asks that are not for the row learnt next."""
     if block.ask_X is not block.learn_X or block.n_learns == 0:
-        return np.ones(block.n_asks, dtype=bool)
-    following = np.minimum(block.stamp, block.n_learns - 1)
-    same = block.learn_index[following] == block.ask_index
-    return ~same | (block.stamp == block.n_learns)
+        return np.arange(block.n_asks)
+    next_learnt = block.learn_index.take(block.stamp, mode="clip")
+    is_foreign = (next_learnt != block.ask_index) | (block.stamp == block.n_learns)
+    return np.flatnonzero(is_foreign)
 
 
-def _empty_like(rows: Rows | None, state: _State) -> Rows:
-    if isinstance(rows, SparseRows):
-        return SparseRows(rows.values[:0], rows.at[:0], np.zeros(1, dtype=np.int64))
-    return np.empty((0, state.W.shape[1]))
+def _check_storages(block: Block) -> None:
+    """Leave to the loop what is not all dense, or all CSR in the form that SGD reads."""
+    storages = [block.learn_X] if block.n_learns else []
+    if block.n_asks:
+        storages.append(block.ask_X)
+    are_sparse = [sparse.issparse(X) for X in storages]
+    if not any(are_sparse):
+        return
+    # Repeated or unsorted columns within a row are rare and not worth a case of their own.
+    if not all(are_sparse) or not all(
+        X.format == "csr" and X.indices.dtype == np.int32 and X.has_canonical_format
+        for X in storages
+    ):
+        raise Declined
 
 
-def _is_zero(X: Rows) -> NDArray[np.bool_]:
-    """Rows whose squared norm is 0."""
-    if isinstance(X, SparseRows):
-        counts = np.concatenate([[0], np.cumsum(X.values * X.values != 0.0)])
-        return counts[X.bounds[1:]] == counts[X.bounds[:-1]]
-    return ~(X * X != 0.0).any(axis=1)
+def _joined(
+    margins: Floats, answers: Floats, stamp: NDArray[np.int64], foreign: NDArray[np.intp]
+) -> Floats:
+    """Decision values of all asks: margins of rows learnt next, and answers to the others."""
+    if len(margins) == 0:
+        return answers
+    if len(foreign) == 0:
+        return margins.take(stamp, axis=0)
+    raw = margins.take(stamp, axis=0, mode="clip")
+    raw[foreign] = answers
+    return raw
 
 
 def _first_learn(block: Block) -> tuple[Any, Any, float]:
     row = take_rows(block.learn_X, block.learn_index[:1]).copy()
     return row, block.y[0], 1.0 if block.weight is None else float(block.weight[0])
-
-
-def _logistic_probabilities(raw: Floats) -> Floats:
-    probability = expit(raw)
-    if raw.shape[1] == 1:
-        return np.hstack([1 - probability, probability])
-    total = probability.sum(axis=1, keepdims=True)
-    # Since scikit-learn 1.9 classes that are all impossible are equally probable; before, NaN.
-    if tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9):
-        return _normalised(probability)
-    with np.errstate(invalid="ignore"):
-        return probability / total
-
-
-def _huber_probabilities(raw: Floats) -> Floats:
-    probability = (np.clip(raw, -1, 1) + 1.0) / 2.0
-    if raw.shape[1] == 1:
-        return np.hstack([1 - probability, probability])
-    return _normalised(probability)
-
-
-def _normalised(probability: Floats) -> Floats:
-    total = probability.sum(axis=1, keepdims=True)
-    impossible = total[:, 0] == 0
-    probability[impossible] = 1.0
-    total[impossible] = probability.shape[1]
-    return probability / total

@@ -57,11 +57,34 @@ class Learns(NamedTuple):
     shrink: Floats
     cut: Floats
 
+    def part(self, begin: int, end: int) -> "Learns":
+        """Examples `begin` to `end`."""
+        return Learns._make(values[begin:end] for values in self)
+
+
+def asks_between(asks: Integers, begin: int, end: int) -> Integers:
+    """Bounds of the asks from `begin` on and before `end` learns, as `learn_dense` takes them.
+
+    The asks after all learns belong to the last ones.
+    """
+    bounds = asks[begin : end + 2].copy()
+    if end + 2 < len(asks):
+        bounds[-1] = bounds[-2]
+    return bounds
+
 
 def learn_dense(
-    X: Floats, learns: Learns, rule: Rule, W: Floats, b: Floats, Q: Floats, asks: Integers
-) -> tuple[Floats, Floats]:
-    """Learn the rows of `X`, answering between them; changes `W` and `b` in place.
+    X: Floats,
+    learns: Learns,
+    rule: Rule,
+    W: Floats,
+    b: Floats,
+    Q: Floats,
+    asks: Integers,
+    margins: Floats,
+    answers: Floats,
+) -> None:
+    """Learn the rows of `X`, answering between them; compiled or plain.
 
     Parameters
     ----------
@@ -72,30 +95,24 @@ def learn_dense(
     rule : Rule
         Loss and kind of step.
     W : ndarray of shape (n_vectors, n_features)
-        Weights: one vector, or one per class.
+        Weights: one vector, or one per class. Changed in place.
     b : ndarray of shape (n_vectors,)
-        Intercepts.
+        Intercepts. Changed in place.
     Q : ndarray of shape (n_asks, n_features)
         Rows to ask, C order.
     asks : ndarray of shape (n_learns + 2,)
         Rows ``asks[i]`` to ``asks[i + 1]`` of `Q` are asked after ``i`` learns.
-
-    Returns
-    -------
     margins : ndarray of shape (n_learns, n_vectors)
-        Decision values of every row just before it was learnt.
+        Filled with the decision values of every row just before it is learnt.
     answers : ndarray of shape (n_asks, n_vectors)
-        Decision values of the rows asked.
+        Filled with the decision values of the rows asked.
     """
-    margins = np.empty((len(X), len(b)))
-    answers = np.empty((len(Q), len(b)))
     if numba_enabled():
         _learn_compiled(X, learns, rule, W, b, Q, asks, margins, answers)
     elif len(b) == 1:
         _learn_one_plain(X, learns, rule, W[0], b, Q, asks, margins, answers)
     else:
         _learn_many_plain(X, learns, rule, W, b, Q, asks, margins, answers)
-    return margins, answers
 
 
 @jit

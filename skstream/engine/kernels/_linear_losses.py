@@ -122,7 +122,7 @@ def squared_epsilon_insensitive(y: float, p: float, epsilon: float) -> float:
     return 0.0
 
 
-GRADIENTS: tuple[Jitted, ...] = (
+GRADIENTS: tuple[Jitted[[float, float, float], float], ...] = (
     log_loss,
     hinge,
     squared_hinge,

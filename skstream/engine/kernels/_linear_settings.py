@@ -1,5 +1,6 @@
 """Parameters of scikit-learn's SGD estimators, as its loops use them."""
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -88,7 +89,8 @@ class Settings:
     cuts: bool
 
     def schedule(self, t: float, n: int) -> tuple[Floats, Floats, Floats]:
-        """Learning rates, l2 factors and l1 amounts of the next `n` steps after step `t`."""
+        """Learning rates, l2 factors and l1 amounts of the `n` steps from number `t` on."""
+        # Products run from left to right, as in scikit-learn.
         eta = self._learning_rates(t, n)
         shrink, cut = np.ones(n), np.zeros(n)
         if self.shrinks:
@@ -99,18 +101,20 @@ class Settings:
 
     def _learning_rates(self, t: float, n: int) -> Floats:
         if self.learning_rate == "optimal":
-            numbers = t + np.arange(n, dtype=np.float64)
-            return 1.0 / (self.alpha * (self._optimal_start() + numbers - 1.0))
+            number = np.arange(t, t + n)
+            rates: Floats = 1.0 / (self.alpha * (self._optimal_start + number - 1.0))
+            return rates
         if self.learning_rate == "invscaling":
             rates = np.empty(n)
             _inverse_scaling(self.eta0, self.power_t, t, rates)
             return rates
         return np.full(n, self.eta0)
 
+    @functools.cached_property
     def _optimal_start(self) -> float:
         """Bottou's heuristic: the first step is of the size of a typical weight."""
         typical_weight = math.sqrt(1.0 / math.sqrt(self.alpha))
-        slope = GRADIENTS[self.rule.loss].plain(1.0, -typical_weight, self.rule.epsilon)
+        slope: float = GRADIENTS[self.rule.loss].plain(1.0, -typical_weight, self.rule.epsilon)
         first_rate = typical_weight / max(1.0, slope)
         return 1.0 / (first_rate * self.alpha)
 

@@ -8,20 +8,55 @@ learn there row by row, as in `_linear_dense`; all others are then shrunk as oft
 were rows, tile by tile. Weights that are zero and stay zero take part in nothing.
 """
 
+import itertools
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from skstream.engine.kernels._linear_dense import (
     TINY_SCALE,
     Floats,
     Integers,
     Learns,
+    asks_between,
     plain_step,
     plain_truncated,
 )
 from skstream.engine.kernels._linear_losses import Rule, step_of, truncated
-from skstream.engine.kernels._linear_rows import SparseRows
 from skstream.utils._numba import jit, numba_enabled
+
+
+class SparseRows(NamedTuple):
+    """Rows of a CSR matrix.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_stored,), dtype float64
+        Stored values, row after row.
+    at : ndarray of shape (n_stored,), dtype int32 or int64
+        Column of every value.
+    bounds : ndarray of shape (n_rows + 1,), dtype int64
+        Row ``i`` has the values ``bounds[i]`` to ``bounds[i + 1]``.
+    """
+
+    values: Floats
+    at: NDArray[np.integer[Any]]
+    bounds: Integers
+
+    @classmethod
+    def of(cls, X: Any) -> "SparseRows":
+        """Rows of a CSR matrix, or none of a dense array."""
+        csr = sparse.csr_array(X)
+        return cls(csr.data, csr.indices, csr.indptr.astype(np.int64))
+
+    def part(self, begin: int, end: int) -> "SparseRows":
+        """Rows `begin` to `end`."""
+        first, last = self.bounds[begin], self.bounds[end]
+        bounds = self.bounds[begin : end + 1] - first
+        return SparseRows(self.values[first:last], self.at[first:last], bounds)
+
 
 # Intercepts learn this much slower from sparse rows (scikit-learn's SPARSE_INTERCEPT_DECAY).
 INTERCEPT_DECAY = 0.01
@@ -30,8 +65,10 @@ INTERCEPT_DECAY = 0.01
 STRETCH_ROWS = 64
 STRETCH_VALUES = 4096
 
-# So many weights are multiplied by all factors of a stretch before the next ones are.
-TILE = 4096
+# So many weights are multiplied by all factors of a stretch before the next ones are; a call of
+# NumPy costs as much as a thousand products, and wants larger tiles.
+TILE = 2048
+PLAIN_TILE = 16384
 # Factors that compiled code multiplies in one pass over a tile.
 FACTORS_PER_PASS = 8
 
@@ -44,22 +81,23 @@ def learn_sparse(
     b: Floats,
     Q: SparseRows,
     asks: Integers,
-) -> tuple[Floats, Floats]:
+    margins: Floats,
+    answers: Floats,
+) -> None:
     """Learn sparse rows, answering between them; as `learn_dense`, which see."""
-    n = len(X.bounds) - 1
-    margins = np.empty((n, len(b)))
-    answers = np.empty((len(Q.bounds) - 1, len(b)))
-    run_stretch = _stretch_compiled if numba_enabled() else _stretch_plain
+    run_stretch, shrink = _stretch_plain, _shrink_plain
+    if numba_enabled():
+        run_stretch, shrink = _stretch_compiled.compiled, _shrink_compiled.compiled
     shrinks = bool((learns.shrink != 1.0).any())
     columns, X, Q = _renumber(X, Q, (W != 0.0).any(axis=0) if shrinks else None, W.shape[1])
     active = np.ascontiguousarray(W[:, columns].T)
     slots = np.empty(len(columns), dtype=np.int64)
     for begin, end in _stretches(X, Q, asks):
-        asks_here = asks[begin : end + (2 if end == n else 1)]
-        first, last = asks_here[0], asks_here[-1]
-        here, rows, asked = _gather(_part(X, begin, end), _part(Q, first, last), slots)
+        bounds = asks_between(asks, begin, end)
+        first, last = bounds[0], bounds[-1]
+        here, rows, asked = _gather(X.part(begin, end), Q.part(first, last), slots)
         weights = active[here]
-        part = Learns(*(values[begin:end] for values in learns))
+        part = learns.part(begin, end)
         run_stretch(
             rows,
             part,
@@ -67,15 +105,14 @@ def learn_sparse(
             weights,
             b,
             asked,
-            asks_here - first,
+            bounds - first,
             margins[begin:end],
             answers[first:last],
         )
         if shrinks:
-            _shrink(active.reshape(-1), part.shrink)
+            shrink(active.reshape(-1), _padded(part.shrink))
         active[here] = weights
     W[:, columns] = active.T
-    return margins, answers
 
 
 def _renumber(
@@ -100,13 +137,7 @@ def _stretches(X: SparseRows, Q: SparseRows, asks: Integers) -> list[tuple[int, 
         begin = bounds[-1]
         fitting = int(np.searchsorted(stored, stored[begin] + STRETCH_VALUES, side="right")) - 1
         bounds.append(min(max(begin + 1, fitting), begin + STRETCH_ROWS, n))
-    return list(zip(bounds[:-1], bounds[1:], strict=True)) or [(0, 0)]
-
-
-def _part(rows: SparseRows, begin: int, end: int) -> SparseRows:
-    first, last = rows.bounds[begin], rows.bounds[end]
-    bounds = rows.bounds[begin : end + 1] - first
-    return SparseRows(rows.values[first:last], rows.at[first:last], bounds)
+    return list(itertools.pairwise(bounds)) or [(0, 0)]
 
 
 def _gather(
@@ -124,29 +155,31 @@ def _gather(
     return here, rows._replace(at=slots[rows.at]), asked._replace(at=slots[asked.at])
 
 
-def _shrink(weights: Floats, factors: Floats) -> None:
-    """Multiply all weights by one factor after the other."""
-    if numba_enabled():
-        padded = np.ones(-(-len(factors) // FACTORS_PER_PASS) * FACTORS_PER_PASS)
-        padded[: len(factors)] = factors
-        _shrink_compiled(weights, padded)
-        return
-    scales = factors.tolist()
-    for begin in range(0, len(weights), TILE):
-        tile = weights[begin : begin + TILE]
-        for scale in scales:
-            np.multiply(tile, scale, tile)
+def _padded(factors: Floats) -> Floats:
+    """Factors and ones, a multiple of `FACTORS_PER_PASS`."""
+    padded = np.ones(-(-len(factors) // FACTORS_PER_PASS) * FACTORS_PER_PASS)
+    padded[: len(factors)] = factors
+    return padded
 
 
 @jit
 def _shrink_compiled(weights: Floats, factors: Floats) -> None:
+    """Multiply all weights by one factor after the other."""
     for begin in range(0, len(weights), TILE):
-        end = min(begin + TILE, len(weights))
+        tile = weights[begin : begin + TILE]
         for i in range(0, len(factors), FACTORS_PER_PASS):
             f0, f1, f2, f3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
             f4, f5, f6, f7 = factors[i + 4], factors[i + 5], factors[i + 6], factors[i + 7]
-            for j in range(begin, end):
-                weights[j] = weights[j] * f0 * f1 * f2 * f3 * f4 * f5 * f6 * f7
+            for j in range(len(tile)):
+                tile[j] = tile[j] * f0 * f1 * f2 * f3 * f4 * f5 * f6 * f7
+
+
+def _shrink_plain(weights: Floats, factors: Floats) -> None:
+    scales = factors[factors != 1.0].tolist()
+    for begin in range(0, len(weights), PLAIN_TILE):
+        tile = weights[begin : begin + PLAIN_TILE]
+        for scale in scales:
+            np.multiply(tile, scale, tile)
 
 
 @jit
@@ -270,4 +303,5 @@ def _sums(products: Floats) -> Floats:
     """Sums over the first axis, added in order also where there is one column."""
     if len(products) == 0:
         return np.zeros(products.shape[1])
-    return np.add.accumulate(products, axis=0)[-1]
+    sums: Floats = np.add.accumulate(products, axis=0)[-1]
+    return sums
