@@ -1,11 +1,13 @@
 """Displays of results; matplotlib is imported when one is drawn."""
 
+from skstream.plotting._binned import BinnedPerformanceDisplay
 from skstream.plotting._comparison import ComparisonDisplay
 from skstream.plotting._critical_difference import CriticalDifferenceDisplay
 from skstream.plotting._folds import FoldDisplay
 from skstream.plotting._prequential import PrequentialDisplay
 
 __all__ = [
+    "BinnedPerformanceDisplay",
     "ComparisonDisplay",
     "CriticalDifferenceDisplay",
     "FoldDisplay",

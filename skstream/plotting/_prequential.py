@@ -161,16 +161,11 @@ class PrequentialDisplay:
         ax.fill_between(self.n_rows, low, high, color=color, alpha=0.2, linewidth=0)
 
     def _frame_axes(self, ax: Any) -> None:
-        finite = np.concatenate([fold_mean(curve) for curve in self.curves.values()])
-        # The first rows swing wildly; they must not set the scale of the whole stream.
-        settled = np.concatenate(
-            [fold_mean(curve)[len(curve) // 50 :] for curve in self.curves.values()]
-        )
-        settled = settled[np.isfinite(settled)]
-        if len(settled) and np.isfinite(finite).any():
-            low, high = float(settled.min()), float(settled.max())
-            margin = 0.08 * (high - low) or 0.05
-            ax.set_ylim(low - margin, high + margin)
+        shown = {name: fold_mean(curve) for name, curve in self.curves.items()}
+        naive = [shown.pop(name) for name in self.baselines]
+        # A hopeless baseline must not squeeze the models into a thin line at the top.
+        best = [np.fmax.reduce(naive)] if naive else []
+        set_value_limits(ax, [*shown.values(), *best])
         if len(self.n_rows):
             ax.set_xlim(0, int(self.n_rows[-1]))
         ax.xaxis.set_major_formatter("{x:,.0f}")
@@ -224,6 +219,16 @@ class PrequentialDisplay:
         return (
             f"{type(self).__name__}({self.metric}, {self.forgetting}; {last}; see plot(), frame())"
         )
+
+
+def set_value_limits(ax: Any, curves: Sequence[np.ndarray]) -> None:
+    """Fit the axis to curves; their first rows swing wildly and must not set the scale."""
+    settled = np.concatenate([curve[len(curve) // 50 :] for curve in curves])
+    settled = settled[np.isfinite(settled)]
+    if len(settled):
+        low, high = float(settled.min()), float(settled.max())
+        margin = 0.08 * (high - low) or 0.05
+        ax.set_ylim(low - margin, high + margin)
 
 
 def fold_mean(curve: np.ndarray) -> np.ndarray:
