@@ -22,6 +22,7 @@ from skstream.drift._histogram import (
 from skstream.utils._sklearn import Interval, StrOptions
 
 _CELLS = 40_000  # slots of the histogram looked at together: arrays of 320 kB stay in the cache
+_FEW = 16  # so few checks are made at once without asking first which of them are needed
 _FAR = 8.0  # standard deviations between mean and centre that are too many
 
 
@@ -109,7 +110,7 @@ class _Window:
         """Choose a number of checks: few while the window is small, lest much be undone."""
         width = sum(length << row for row, length in enumerate(self.lengths))
         slots = MAX_BUCKETS * max(len(self.lengths), 10)
-        return min(max(width // (4 * self.clock), 16), max(_CELLS // slots, 1))
+        return min(max(width // (4 * self.clock), _FEW), max(_CELLS // slots, 1))
 
     def _read(self, values: Floats) -> tuple[int, bool | None]:
         """Read values up to the first check that shrinks the window, or all of them.
@@ -126,10 +127,10 @@ class _Window:
         centred = values - self.centre
         n_values = np.arange(self.clock, len(values) + 1, self.clock)
         moments = histogram_at(self.lengths, self.buckets, centred, n_values)
-        if len(n_values) > 1:
+        if len(n_values) > _FEW:
             lines = self.rule.suspects(moments, self._squares(centred))
         else:
-            lines = np.zeros(1, dtype=np.intp)
+            lines = np.arange(len(n_values))
         hits = lines[self.rule.cuts(moments.table(lines))]
         line = int(hits[0]) if len(hits) else len(n_values) - 1
 

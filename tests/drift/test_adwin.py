@@ -61,6 +61,19 @@ def test_advance_agrees_with_update_many():
     assert joblib.hash(told) == joblib.hash(counted)
 
 
+@pytest.mark.parametrize("bound", ["moa", "theorem"])
+def test_pruning_changes_nothing(monkeypatch, bound):
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.normal(mean, 1.0, 20_000) for mean in (0, 0.1, 1e6, 1e6 + 1)])
+    pruned, whole = ADWIN(bound=bound), ADWIN(bound=bound)
+    alarms = pruned.update_many(values)
+    assert len(alarms) > 3
+    monkeypatch.setattr(_adwin, "_FEW", len(values))
+    monkeypatch.setattr(_cut.CutRule, "suspects", None)
+    assert np.array_equal(whole.update_many(values), alarms)
+    assert joblib.hash(whole) == joblib.hash(pruned)
+
+
 # --- the checks above catch what is wrong ----------------------------------------------------
 
 
@@ -124,7 +137,7 @@ class SumsBlockwise(_adwin._Window):
     ],
 )
 def test_the_checks_catch_broken_twins(monkeypatch, name, twin, check):
-    parts = np.split(many_drifts() * 0.5, [10, 700, 777, 5000, 5001])
+    parts = np.split(many_drifts(5, 3000) * 0.5, [10, 700, 777, 5000, 5001])
     check(ADWIN(), parts)
     monkeypatch.setattr(_adwin, name, twin)
     with pytest.raises(AssertionError):
