@@ -54,3 +54,9 @@ def test_docstring_has_an_example(path: str) -> None:
 @pytest.mark.parametrize("module", public_modules(), ids=lambda module: module.__name__)
 def test_module_says_what_it_holds(module: object) -> None:
     assert (inspect.getdoc(module) or "").rstrip().endswith((".", "!", "?"))
+
+
+def test_the_reference_has_a_page_for_every_module() -> None:
+    pages = {path.stem for path in (PYPROJECT.parent / "docs" / "api").glob("skstream.*.rst")}
+    # The command line has its own help, and the top level only repeats names.
+    assert pages == {m.__name__ for m in public_modules()} - {"skstream", "skstream.cli"}
