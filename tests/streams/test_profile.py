@@ -1,6 +1,8 @@
 """Profile of the labels: P(M), P(T), Delta(l) and what they advise."""
 
+import copy
 import math
+import pickle
 from collections import Counter
 
 import numpy as np
@@ -95,6 +97,13 @@ def test_advice_within_the_sampling_error():
 def test_one_class():
     assert label_profile([1, 1, 1]).advice == "All 3 labels are 1: nothing can be learnt."
     assert math.isnan(label_profile([1]).persistence)
+
+
+def test_a_profile_can_be_pickled_and_copied():
+    profile = label_profile([0, 1, 1])
+    for twin in (pickle.loads(pickle.dumps(profile)), copy.deepcopy(profile)):
+        assert same(twin, profile)
+        assert repr(twin) == repr(profile)
 
 
 def test_representations():
