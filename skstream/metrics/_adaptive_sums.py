@@ -12,7 +12,7 @@ from skstream.metrics._sums import (
     Labelled,
     RunningSums,
     SumsByKind,
-    _SumsAt,
+    as_slice,
     prefix_sums,
 )
 
@@ -22,71 +22,95 @@ class _Segments:
 
     Parameters
     ----------
-    keys : iterable of Series
+    series : list of Series
         The series summed.
     """
 
-    def __init__(self, keys: Iterable[Series]) -> None:
+    def __init__(self, series: list[Series]) -> None:
         self.n = 0
         self.starts = np.zeros(1, dtype=np.intp)
-        self.sums: dict[Series, Floats] = {key: np.zeros(1) for key in keys}
+        self.sums: dict[Series, Floats] = dict.fromkeys(series, np.zeros(1))
 
-    def since(self, key: Series, start: int, values: Array, total: Array, end: int) -> float:
-        """Sum from `start` to the first `end` of the new values."""
-        if start >= max(self.n, 1):
-            return _between(values, total, start - self.n, end)
-        carried = self.sums[key][np.searchsorted(self.starts, start) :].sum()
-        return float(carried) + _between(values, total, 0, end)
+    def read(
+        self,
+        columns: Columns,
+        cuts: Integers,
+        starts: Integers,
+        new_starts: Integers,
+        places: Integers | slice,
+    ) -> tuple["_Segments", dict[Series, Floats]]:
+        """Read new rows.
 
-    def running(self, key: Series, values: Array, cuts: Integers, starts: Integers) -> Floats:
-        """Sums over the window after 0, 1, ..., n of the new values.
+        Parameters
+        ----------
+        columns : Columns
+            The rows.
+        cuts, starts : ndarray of shapes (n_cuts,) and (n_cuts + 1,)
+            After more than ``cuts[i]`` of the rows the window begins with row
+            ``starts[i + 1]``; ``starts[0]`` is where it began before.
+        new_starts : ndarray of shape (n_starts,)
+            Where the window may be cut from now on.
+        places : ndarray or slice
+            Number of rows after which the sums are wanted.
 
-        After more than ``cuts[i]`` of them the window begins with row ``starts[i + 1]``;
-        ``starts[0]`` is where it began before.
+        Returns
+        -------
+        segments : _Segments
+            The sums between the new starts.
+        sums : dict of Series to ndarray
+            Sums over the window at the places.
         """
-        total = prefix_sums(values)
+        twin = copy(self)
+        twin.sums, sums = {}, {}
+        inside = new_starts[new_starts >= max(self.n, 1)] - self.n
+        kept = np.searchsorted(np.concatenate((self.starts, self.n + inside)), new_starts)
+        for series in self.sums:
+            values = columns.series(series)
+            total = prefix_sums(values)
+            sums[series] = self._running(series, values, total, cuts, starts)[places]
+            head = int(inside[0]) if len(inside) else len(values)
+            segments = np.concatenate((self.sums[series], _cut_up(values, total, inside)))
+            segments[len(self.starts) - 1] += _between(values, total, 0, head)
+            twin.sums[series] = np.add.reduceat(segments, kept)
+        twin.starts = new_starts
+        twin.n += len(columns)
+        return twin, sums
+
+    def _running(
+        self, series: Series, values: Array, total: Array, cuts: Integers, starts: Integers
+    ) -> Floats:
+        """Return the sums over the window after 0, 1, ..., n of the new values."""
         sums = np.empty(len(total))
         bounds = [0, *(cuts + 1).tolist(), len(total)]
         for piece, start in enumerate(starts.tolist()):
             first, stop = bounds[piece], bounds[piece + 1]
-            if first == stop:
-                continue
-            base = self.since(key, start, values, total, first)
-            # Real numbers are added up afresh, so that nothing has to be subtracted.
-            grown = total if values.dtype == bool else prefix_sums(values[first : stop - 1])
-            offset = first if values.dtype == bool else 0
-            sums[first:stop] = grown[offset : offset + stop - first]
-            sums[first:stop] += base - float(grown[offset])
+            if start >= max(self.n, 1):
+                base = _between(values, total, start - self.n, first)
+            else:
+                kept = self.sums[series][np.searchsorted(self.starts, start) :]
+                base = float(kept.sum()) + _between(values, total, 0, first)
+            if values.dtype == bool:
+                np.add(total[first:stop], base - float(total[first]), out=sums[first:stop])
+            else:  # added up afresh, so that nothing has to be subtracted
+                np.add(prefix_sums(values[first : stop - 1]), base, out=sums[first:stop])
         return sums
-
-    def settle(self, values: dict[Series, Array], n_new: int, starts: Integers) -> None:
-        """Take up new values and keep the sums between the given starts alone."""
-        inside = starts[starts >= max(self.n, 1)]
-        bounds = [*(inside - self.n).tolist(), n_new]
-        fine_starts = np.concatenate((self.starts, inside))
-        kept = np.searchsorted(fine_starts, starts)
-        sums = {}
-        for key, series in values.items():
-            fine = np.zeros(len(fine_starts))
-            old = len(self.starts)
-            fine[:old] = self.sums[key]
-            total = prefix_sums(series)
-            fine[old - 1] += _between(series, total, 0, bounds[0])
-            for i in range(len(inside)):
-                fine[old + i] = _between(series, total, bounds[i], bounds[i + 1])
-            sums[key] = np.add.reduceat(fine, kept)
-        self.sums = sums
-        self.starts = starts
-        self.n += n_new
-
-    def copy(self) -> "_Segments":
-        return copy(self)
 
 
 def _between(values: Array, total: Array, start: int, stop: int) -> float:
+    """Sum of the values from `start` to before `stop`."""
     if values.dtype == bool:
         return float(total[stop] - total[start])
     return float(values[start:stop].sum())
+
+
+def _cut_up(values: Array, total: Array, starts: Integers) -> Floats:
+    """Sums of the values from each start to the next, and from the last one to the end."""
+    if not len(starts):
+        return np.empty(0)
+    if values.dtype == bool:
+        return np.diff(total[np.append(starts, len(values))]).astype(np.float64)
+    sums: Floats = np.add.reduceat(values, starts)
+    return sums
 
 
 class AdaptiveSums(RunningSums):
@@ -110,7 +134,7 @@ class AdaptiveSums(RunningSums):
         super().__init__(kinds, n_classes)
         self.detector = detector
         self.scored = _Segments(self.series)
-        self.labelled = _Segments(Series("label", code) for code in range(n_classes))
+        self.labelled = _Segments(self.label_series)
         self._cuts = np.empty(0, dtype=np.intp)
         self._starts = np.zeros(1, dtype=np.intp)
         self._buckets = np.zeros(1, dtype=np.intp)
@@ -127,18 +151,16 @@ class AdaptiveSums(RunningSums):
         self._starts = np.concatenate((self.scored.starts[:1], starts)).astype(np.intp)
         return super().advance(rows, ends)
 
-    def _label_sums(self, rows: Labelled) -> list[Array]:
+    def _label_sums(self, rows: Labelled) -> tuple[list[Floats], dict[Series, Floats]]:
         scored = np.arange(len(rows.y)) if rows.scored is None else rows.scored
-        labels = Columns(rows.y, rows.y, rows.weight)
-        values = {key: labels.series(key) for key in self.labelled.sums}
-        starts = self._among_labelled(self._starts, scored)
-        cuts = scored[self._cuts]
-        sums: list[Array] = [
-            self.labelled.running(key, values[key], cuts, starts) for key in values
-        ]
-        self.labelled = self.labelled.copy()
-        self.labelled.settle(values, len(rows.y), self._among_labelled(self._buckets, scored))
-        return sums
+        self.labelled, sums = self.labelled.read(
+            rows.labels(),
+            scored[self._cuts],
+            self._among_labelled(self._starts, scored),
+            self._among_labelled(self._buckets, scored),
+            slice(None),
+        )
+        return [sums[series] for series in self.label_series], {}
 
     def _among_labelled(self, starts: Integers, scored: Integers) -> Integers:
         """Numbers among the labelled rows of scored rows at which the window may begin."""
@@ -149,18 +171,17 @@ class AdaptiveSums(RunningSums):
         numbers[~new] = self.labelled.starts[np.searchsorted(self.scored.starts, starts[~new])]
         return numbers
 
-    def _advance(self, columns: Columns, ends: Integers, sums: _SumsAt) -> None:
-        values = {series: columns.series(series) for series in self.series}
-        for series in self.series:
-            running = self.scored.running(series, values[series], self._cuts, self._starts)
-            sums.of(series)[:] = running[ends]
-        windows = np.searchsorted(self._cuts, ends, side="left")
-        self._oldest = self._starts[windows]
-        self.scored = self.scored.copy()
-        self.scored.settle(values, len(columns), self._buckets)
+    def _advance(
+        self, columns: Columns, ends: Integers, known: dict[Series, Floats]
+    ) -> dict[Series, Floats]:
+        self._oldest = self._starts[np.searchsorted(self._cuts, ends)]
+        self.scored, sums = self.scored.read(
+            columns, self._cuts, self._starts, self._buckets, as_slice(ends)
+        )
+        return sums
 
     def oldest(self, ends: Integers) -> Integers:
-        """Number of the oldest row of the window at the ends of the latest call."""
+        """Return the number of the oldest row in the window, at the ends of the latest call."""
         return self._oldest
 
     def merge(self, later: Self) -> None:

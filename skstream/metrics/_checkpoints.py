@@ -84,18 +84,18 @@ class Recorder:
                 by_metric[metric] = [np.concatenate(arrays)[kept]]
 
     def curves(self, n_rows: NDArray[np.int64], values: Values, n_read: int) -> Curves:
-        """What was kept and then further values, as they stand after so many rows."""
-        earlier = np.concatenate(self.n_rows)
-        kept = slice(None)
-        if self.record_every is None:
-            kept = earlier % self._interval_at(n_read) == 0
+        """Return what was kept and then further values, as they stand after so many rows."""
+        joined = np.concatenate([*self.n_rows, n_rows])
+        interval = self._interval_at(n_read)
+        kept: slice | NDArray[np.bool_] = slice(None)
+        if interval != self.interval:
+            newest = np.arange(len(joined)) >= len(joined) - len(n_rows)
+            kept = newest | (joined % interval == 0)
         return Curves(
-            n_rows=np.concatenate((earlier[kept], n_rows)),
+            n_rows=joined[kept],
             values={
                 forgetting: {
-                    metric: np.concatenate(
-                        (np.concatenate(arrays)[kept], values[forgetting][metric])
-                    )
+                    metric: np.concatenate([*arrays, values[forgetting][metric]])[kept]
                     for metric, arrays in by_metric.items()
                 }
                 for forgetting, by_metric in self.values.items()

@@ -1,6 +1,6 @@
 """Scored rows as columns, and the elementary series whose running means make the measures."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,24 +62,39 @@ class Columns:
     def __len__(self) -> int:
         return len(self.y)
 
-    def __getitem__(self, rows: slice) -> "Columns":
-        return Columns(*(None if a is None else a[rows] for a in self._arrays()), self.centre)
-
-    def _arrays(self) -> tuple[Array | None, ...]:
-        return self.y, self.p, self.weight, self.previous, self.majority, self.inclusive
-
-    def following(self, earlier: "Columns | None") -> "Columns":
-        """These rows behind earlier ones; weights of 1 are written out where only one has any."""
-        if earlier is None or not len(earlier):
-            return self
-        pairs = list(zip(earlier._arrays(), self._arrays(), strict=True))
-        if (earlier.weight is None) != (self.weight is None):
-            pairs[2] = (_ones_if_none(earlier), _ones_if_none(self))
-        return Columns(*(None if b is None else np.concatenate((a, b)) for a, b in pairs))
+    def __getitem__(self, rows: slice | NDArray[np.intp]) -> "Columns":
+        return self._map(lambda array: array[rows])
 
     def copy(self) -> "Columns":
-        """These rows with memory of their own."""
-        return Columns(*(None if a is None else a.copy() for a in self._arrays()), self.centre)
+        """Return these rows with memory of their own."""
+        return self._map(np.copy)
+
+    def _map(self, function: Callable[[Array], Array]) -> "Columns":
+        def optional(array: Array | None) -> Array | None:
+            return None if array is None else function(array)
+
+        return Columns(
+            function(self.y),
+            function(self.p),
+            optional(self.weight),
+            optional(self.previous),
+            optional(self.majority),
+            optional(self.inclusive),
+            self.centre,
+        )
+
+    def following(self, earlier: "Columns | None") -> "Columns":
+        """Return these rows behind earlier ones, which have the same columns."""
+        if earlier is None or not len(earlier):
+            return self
+        return Columns(
+            np.concatenate((earlier.y, self.y)),
+            np.concatenate((earlier.p, self.p)),
+            joined_weights([earlier, self]),
+            _joined(earlier.previous, self.previous),
+            _joined(earlier.majority, self.majority),
+            _joined(earlier.inclusive, self.inclusive),
+        )
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
@@ -101,72 +116,76 @@ class Columns:
         return float(np.count_nonzero(values) if values.dtype == bool else values.sum())
 
 
-def _ones_if_none(columns: Columns) -> Floats:
-    return np.ones(len(columns)) if columns.weight is None else columns.weight
+def _joined(first: Array | None, second: Array | None) -> Array | None:
+    return None if first is None or second is None else np.concatenate((first, second))
 
 
-def _rows(columns: Columns, _: int) -> Array:
-    return np.ones(len(columns), dtype=bool)
+def joined_weights(pieces: Sequence[Columns]) -> Floats | None:
+    """Weights of several pieces; where only some have any, 1 is written out for the others."""
+    if all(piece.weight is None for piece in pieces):
+        return None
+    return np.concatenate([np.ones(len(c)) if c.weight is None else c.weight for c in pieces])
 
 
-def _wrong(columns: Columns, _: int) -> Array:
-    return columns.wrong
+def _known(baseline: Array | None) -> tuple[Array, NDArray[np.bool_] | None]:
+    """Answers of a baseline, and where it has one; None: everywhere."""
+    assert baseline is not None, "the caller sets the baselines that its series need"
+    known = ~np.isnan(baseline) if baseline.dtype.kind == "f" else baseline != NOTHING
+    return baseline, None if known.all() else known
 
 
-def _label(columns: Columns, code: int) -> Array:
-    return columns.y == code
+def _baseline_wrong(columns: Columns, baseline: Array | None) -> Array:
+    answers, known = _known(baseline)
+    wrong: Array = columns.y != answers
+    return wrong if known is None else wrong & known
 
 
-def _answer(columns: Columns, code: int) -> Array:
-    return columns.p == code
+def _wrong_beside(columns: Columns, baseline: Array | None) -> Array:
+    _, known = _known(baseline)
+    # The very same array where all is known: its sums are then formed only once.
+    return columns.wrong if known is None else columns.wrong & known
 
 
 def _hit(columns: Columns, code: int) -> Array:
-    return (columns.y == code) & ~columns.wrong
-
-
-def _wrong_where(columns: Columns, baseline: Array) -> Array:
-    known = baseline != NOTHING
-    # The very same array where all is known: its sums are then computed only once.
-    return columns.wrong if known.all() else columns.wrong & known
-
-
-def _baseline_wrong(columns: Columns, baseline: Array) -> Array:
-    wrong = columns.y != baseline
-    known = baseline != NOTHING
-    return wrong if known.all() else wrong & known
-
-
-def _persistent_error(columns: Columns, _: int) -> Array:
-    error = columns.y - columns.previous
-    return np.where(np.isnan(error), 0.0, error * error)
+    hit: Array = (columns.y == code) & ~columns.wrong
+    return hit
 
 
 def _squared_error(columns: Columns, _: int) -> Array:
-    error = columns.y - columns.p
+    error: Array = columns.y - columns.p
     return error * error
 
 
-_VALUES: dict[str, Callable[[Any, int], Array]] = {
-    "rows": _rows,
-    "wrong": _wrong,
-    "label": _label,
-    "answer": _answer,
+def _persistent_error(columns: Columns, _: int) -> Array:
+    forecasts, known = _known(columns.previous)
+    error = columns.y - forecasts
+    return error * error if known is None else np.where(known, error * error, 0.0)
+
+
+def _error_beside_persistent(columns: Columns, code: int) -> Array:
+    _, known = _known(columns.previous)
+    error = _squared_error(columns, code)
+    return error if known is None else np.where(known, error, 0.0)
+
+
+_VALUES: dict[str, Callable[[Columns, int], Array]] = {
+    "rows": lambda c, _: np.ones(len(c), dtype=bool),
+    "wrong": lambda c, _: c.wrong,
+    "label": lambda c, code: c.y == code,
+    "answer": lambda c, code: c.p == code,
     "hit": _hit,
     # A row without a past is left out of a baseline's errors and of the model's beside them.
     "persistent_wrong": lambda c, _: _baseline_wrong(c, c.previous),
-    "wrong_beside_persistent": lambda c, _: _wrong_where(c, c.previous),
+    "wrong_beside_persistent": lambda c, _: _wrong_beside(c, c.previous),
     "majority_wrong": lambda c, _: _baseline_wrong(c, c.majority),
-    "wrong_beside_majority": lambda c, _: _wrong_where(c, c.majority),
-    "inclusive_wrong": lambda c, _: c.y != c.inclusive,
+    "wrong_beside_majority": lambda c, _: _wrong_beside(c, c.majority),
+    "inclusive_wrong": lambda c, _: _baseline_wrong(c, c.inclusive),
     "absolute_error": lambda c, _: np.abs(c.y - c.p),
     "squared_error": _squared_error,
     "target": lambda c, _: c.y - c.centre,
     "target_squared": lambda c, _: np.square(c.y - c.centre),
     "persistent_error": _persistent_error,
-    "error_beside_persistent": lambda c, i: np.where(
-        np.isnan(c.previous), 0.0, _squared_error(c, i)
-    ),
+    "error_beside_persistent": _error_beside_persistent,
 }
 
 CLASSWISE = frozenset({"label", "answer", "hit"})

@@ -25,8 +25,8 @@ class Sums:
 
     Parameters
     ----------
-    by_kind : dict of str to ndarray
-        Shape (n_checkpoints,), or (n_classes, n_checkpoints) for series of every class.
+    by_kind : dict of str to list of ndarray
+        Shape (n_checkpoints,) each; one array, or one for each class.
     """
 
     def __init__(self, by_kind: SumsByKind) -> None:
@@ -34,10 +34,20 @@ class Sums:
         self._values: dict[Callable[[Sums], Floats], Floats] = {}
 
     def __getitem__(self, kind: str) -> Floats:
+        """Sums of a kind with one series."""
+        (sums,) = self._by_kind[kind]
+        return sums
+
+    def of_classes(self, kind: str) -> list[Floats]:
+        """Sums of a kind with one series for each class."""
         return self._by_kind[kind]
 
+    def table(self, kind: str) -> Floats:
+        """Return the sums of all classes, shape (n_classes, n_checkpoints)."""
+        return np.array(self._by_kind[kind])
+
     def value(self, formula: "Formula") -> Floats:
-        """Result of a formula, worked out once. Not to be written into."""
+        """Return the result of a formula, worked out once. Not to be written into."""
         if formula not in self._values:
             self._values[formula] = formula(self)
         return self._values[formula]
@@ -46,13 +56,16 @@ class Sums:
 Formula: TypeAlias = Callable[[Sums], Floats]
 
 
-def _ratio(numerator: Floats, denominator: Floats, scale: Floats | float = 0.0) -> Floats:
-    """Quotient; NaN where the denominator is negligible beside the scale, never infinite."""
+def _ratio(
+    numerator: Floats, denominator: Floats, rows: Floats | None = None, power: int = 1
+) -> Floats:
+    """Quotient; NaN where the denominator is negligible beside ``rows ** power``."""
     with np.errstate(all="ignore"):
-        quotient = numerator / denominator
-    undefined = denominator <= scale * NEGLIGIBLE
-    if undefined.any():
-        quotient[undefined] = np.nan
+        quotient: Floats = numerator / denominator
+    highest = 0.0 if rows is None else float(rows.max()) ** power * NEGLIGIBLE
+    if denominator.min() <= highest:
+        scale = 0.0 if rows is None else rows**power * NEGLIGIBLE
+        quotient[denominator <= scale] = np.nan  # one row of several classes broadcasts
     return quotient
 
 
@@ -71,16 +84,15 @@ def error(sums: Sums) -> Floats:
     return _ratio(sums["wrong"], sums["rows"])
 
 
-def _disagreement(first: Floats, second: Floats) -> Floats:
+def _disagreement(first: list[Floats], second: list[Floats]) -> Floats:
     """Sum of ``first[c] * second[d]`` over all c != d; no subtraction, so no lost digits."""
-    n_classes = len(first)
-    if n_classes == 2:
+    if len(first) == 2:
         total = first[0] * second[1]
         total += first[1] * second[0]
         return total
-    total = np.zeros(first.shape[1])
-    for order in (range(n_classes), range(n_classes - 1, -1, -1)):
-        passed = np.zeros(first.shape[1])
+    total = np.zeros_like(first[0])
+    for order in (range(len(first)), range(len(first) - 1, -1, -1)):
+        passed = np.zeros_like(first[0])
         for code in order:
             total += second[code] * passed
             passed += first[code]
@@ -89,25 +101,29 @@ def _disagreement(first: Floats, second: Floats) -> Floats:
 
 def chance_disagreement(sums: Sums) -> Floats:
     """One minus the accuracy of chance, times the square of the number of rows."""
-    return _disagreement(sums["label"], sums["answer"])
+    return _disagreement(sums.of_classes("label"), sums.of_classes("answer"))
+
+
+def _chance_agreement(sums: Sums) -> Floats:
+    """Accuracy of chance, times the square of the number of rows."""
+    agreement: Floats = (sums.table("label") * sums.table("answer")).sum(axis=0)
+    return agreement
 
 
 def kappa(sums: Sums) -> Floats:
     rows = sums["rows"]
-    return 1.0 - _ratio(sums["wrong"] * rows, sums.value(chance_disagreement), rows * rows)
+    return 1.0 - _ratio(sums["wrong"] * rows, sums.value(chance_disagreement), rows, 2)
 
 
 def kappa_se(sums: Sums) -> Floats:
     rows, wrong = sums["rows"], sums["wrong"]
     deviation = np.sqrt(_ratio(np.maximum(rows - wrong, 0.0) * wrong, rows**3))
-    squared = rows * rows
-    return deviation * _ratio(squared, sums.value(chance_disagreement), squared)
+    return deviation * _ratio(rows * rows, sums.value(chance_disagreement), rows, 2)
 
 
 def kappa_z(sums: Sums) -> Floats:
     rows = sums["rows"]
-    agreement = (sums["label"] * sums["answer"]).sum(axis=0)
-    odds = _ratio(sums.value(chance_disagreement), agreement, rows * rows)
+    odds = _ratio(sums.value(chance_disagreement), sums.value(_chance_agreement), rows, 2)
     return sums.value(kappa) * np.sqrt(rows * odds)
 
 
@@ -120,7 +136,7 @@ def kappa_m_inclusive(sums: Sums) -> Floats:
 
 
 def kappa_m_hindsight(sums: Sums) -> Floats:
-    label = sums["label"]
+    label = sums.table("label")
     # Added up rather than subtracted from the rows: exactly 0 where there is one class alone.
     majority = label.argmax(axis=0)
     others = np.where(np.arange(len(label))[:, None] == majority, 0.0, label).sum(axis=0)
@@ -139,7 +155,7 @@ def kappa_plus(sums: Sums) -> Floats:
 
 def _class_accuracies(sums: Sums) -> Floats:
     """Accuracy on every class; NaN for a class that is not among the labels."""
-    return _ratio(sums["hit"], sums["label"], sums["rows"])
+    return _ratio(sums.table("hit"), sums.table("label"), sums["rows"])
 
 
 def _mean_over_seen(values: Floats) -> Floats:
@@ -165,12 +181,12 @@ def harmonic_accuracy(sums: Sums) -> Floats:
 
 def class_f1(sums: Sums) -> Floats:
     """F1 of every class; NaN for a class that is neither among the labels nor the answers."""
-    return _ratio(2.0 * sums["hit"], sums["label"] + sums["answer"], sums["rows"])
+    return _ratio(2.0 * sums.table("hit"), sums.table("label") + sums.table("answer"), sums["rows"])
 
 
 def class_precision(sums: Sums) -> Floats:
     """Precision of every class; NaN for a class that was never the answer."""
-    return _ratio(sums["hit"], sums["answer"], sums["rows"])
+    return _ratio(sums.table("hit"), sums.table("answer"), sums["rows"])
 
 
 def class_recall(sums: Sums) -> Floats:
@@ -193,17 +209,18 @@ def macro(sums: Sums, formula: Formula) -> Floats:
 def mcc(sums: Sums) -> Floats:
     rows, wrong = sums["rows"], sums["wrong"]
     covariance = sums.value(chance_disagreement) - rows * wrong
-    spreads = [_disagreement(sums[kind], sums[kind]) for kind in ("label", "answer")]
-    product = np.sqrt(spreads[0]) * np.sqrt(spreads[1])
-    correlation = _ratio(covariance, product, rows * rows)
+    label, answer = sums.of_classes("label"), sums.of_classes("answer")
+    spread = np.sqrt(_disagreement(label, label)) * np.sqrt(_disagreement(answer, answer))
+    correlation = _ratio(covariance, spread, rows, 2)
     correlation[np.isnan(correlation) & (rows > 0.0)] = 0.0
     return np.clip(correlation, -1.0, 1.0, out=correlation)
 
 
 def cmd(sums: Sums) -> Floats:
-    label, hit = sums["label"], sums["hit"]
+    label, hit = sums.of_classes("label"), sums.of_classes("hit")
     determinant = hit[0] * hit[1] - (label[0] - hit[0]) * (label[1] - hit[1])
-    return np.where(sums["rows"] > 0.0, determinant, np.nan)
+    determinant[sums["rows"] == 0.0] = np.nan
+    return determinant
 
 
 def mae(sums: Sums) -> Floats:

@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from skstream.metrics._columns import NOTHING, Array, Floats
 
@@ -38,9 +38,13 @@ class Rows:
     def __len__(self) -> int:
         return len(self.y)
 
-    def __getitem__(self, rows: slice) -> "Rows":
-        arrays = (self.y, self.p, self.weight, self.previous)
-        return Rows(*(None if a is None else a[rows] for a in arrays))
+    def __getitem__(self, rows: slice | NDArray[np.intp]) -> "Rows":
+        return Rows(
+            self.y[rows],
+            self.p[rows],
+            None if self.weight is None else self.weight[rows],
+            None if self.previous is None else self.previous[rows],
+        )
 
     @classmethod
     def checked(

@@ -18,7 +18,7 @@ from skstream.metrics._user import takes_weights
 
 # Rows wait until so many are there, so that the arithmetic does not depend on how the stream was
 # cut, and calls with a single row stay cheap. A few arrays of this length fit the cache.
-_BLOCK = 8192
+_BLOCK = 16_384
 
 
 class RunningMeasures:
@@ -264,14 +264,13 @@ def _check_together(
 
 
 def _check_mergeable(first: RunningMeasures, second: RunningMeasures) -> None:
-    for name in ("metrics", "forgetting", "record_every"):
-        ours, theirs = getattr(first, name), getattr(second, name)
+    for name in ("metrics", "forgetting", "record_every", "classes"):
+        ours, theirs = (
+            value.tolist() if isinstance(value, np.ndarray) else value
+            for value in (getattr(first, name), getattr(second, name))
+        )
         if ours != theirs:
             raise ValueError(f"Cannot merge: {name} is {ours!r} here and {theirs!r} there.")
-    if not np.array_equal(np.atleast_1d(first.classes), np.atleast_1d(second.classes)):
-        raise ValueError(
-            f"Cannot merge: classes are {first.classes!r} here and {second.classes!r} there."
-        )
     crossing = [name for name, measure in first.metrics.items() if not measure.mergeable]
     if crossing:
         raise ValueError(

@@ -11,17 +11,12 @@ from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, Slidin
 from skstream.metrics._adaptive_sums import AdaptiveSums
 from skstream.metrics._checkpoints import Values
 from skstream.metrics._columns import NEEDS_PREVIOUS, NOTHING, Array
+from skstream.metrics._cumulative_sums import CumulativeSums, FadingSums
 from skstream.metrics._formulas import Sums
 from skstream.metrics._registry import Measure
 from skstream.metrics._rows import NOT_GIVEN, NOT_GIVEN_TARGET, Rows
-from skstream.metrics._sums import (
-    CumulativeSums,
-    FadingSums,
-    Integers,
-    Labelled,
-    RunningSums,
-    SlidingSums,
-)
+from skstream.metrics._sliding_sums import SlidingSums
+from skstream.metrics._sums import Integers, Labelled, RunningSums
 from skstream.metrics._user import ScoredTape, call_at_checkpoints
 
 
@@ -80,17 +75,14 @@ class Scores:
         answered = has_value(rows.p)
         everything = bool(known.all())
         if not everything:
-            kept = np.flatnonzero(known)
-            rows = Rows(
-                *(None if a is None else a[kept] for a in (rows.y, rows.p, rows.weight)),
-                previous=None if rows.previous is None else rows.previous[kept],
-            )
+            rows = rows[np.flatnonzero(known)]
         previous = self._previous(rows) if self.needs_previous else None
         scored, ends = None, places
         if not (everything and answered.all()):
             counts = np.concatenate(([0], np.cumsum(known & answered)))
             ends = counts[places]
-            scored = np.flatnonzero(answered[known])
+            if counts[-1] < len(rows):
+                scored = np.flatnonzero(answered[known])
         return Labelled(rows.y, rows.p, rows.weight, previous, scored), ends
 
     def _previous(self, rows: Rows) -> Array:
@@ -107,6 +99,8 @@ class Scores:
     def _values(
         self, name: str, sums: Sums, ends: Integers, n_rows: NDArray[np.int64]
     ) -> dict[str, NDArray[np.float64]]:
+        if not len(ends):
+            return {metric: np.empty(0) for metric in self.metrics}
         values = {}
         for metric, measure in self.metrics.items():
             if measure.formula is not None:

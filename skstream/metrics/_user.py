@@ -7,8 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.metrics._columns import Array, Columns, Floats
-from skstream.metrics._sums import FadingSums, Integers, RunningSums
+from skstream.metrics._columns import Array, Columns, Floats, joined_weights
+from skstream.metrics._cumulative_sums import FadingSums
+from skstream.metrics._sums import Integers, RunningSums
 
 
 class ScoredTape:
@@ -17,11 +18,6 @@ class ScoredTape:
     def __init__(self) -> None:
         self.first = 0
         self.pieces: list[Columns] = []
-
-    @property
-    def stop(self) -> int:
-        """Number of the row that comes next."""
-        return self.first + sum(map(len, self.pieces))
 
     def append(self, y: Array, p: Array, weight: Floats | None) -> None:
         """Keep more rows."""
@@ -37,21 +33,16 @@ class ScoredTape:
 
     def rows(self, start: int, stop: int) -> Columns:
         """Rows from `start` to before `stop`."""
-        found: Columns | None = None
-        wanted = []
+        pieces = []
         first = self.first
         for piece in self.pieces:
-            wanted.append(piece[max(0, start - first) : max(0, stop - first)])
+            pieces.append(piece[max(0, start - first) : max(0, stop - first)])
             first += len(piece)
-        weighted = any(piece.weight is not None for piece in wanted)
-        found = Columns(
-            np.concatenate([piece.y for piece in wanted]),
-            np.concatenate([piece.p for piece in wanted]),
-            np.concatenate([np.ones(len(c)) if c.weight is None else c.weight for c in wanted])
-            if weighted
-            else None,
+        return Columns(
+            np.concatenate([piece.y for piece in pieces]),
+            np.concatenate([piece.p for piece in pieces]),
+            joined_weights(pieces),
         )
-        return found
 
     def merge(self, later: Self) -> None:
         """Append the rows that followed."""

@@ -1,0 +1,202 @@
+"""Running sums over all rows so far, equal or fading."""
+
+from collections.abc import Iterable
+from functools import lru_cache
+from math import ceil, log
+from typing import Self
+
+import numpy as np
+
+from skstream.metrics._columns import Array, Columns, Floats, Series
+from skstream.metrics._sums import (
+    DENSE,
+    ROWS,
+    Integers,
+    Labelled,
+    RunningSums,
+    as_slice,
+    prefix_sums,
+    running_sums,
+)
+
+#: Weight below which a faded row no longer counts.
+FADED = 1e-16
+# A fading sum below this is set to zero: arithmetic on subnormal numbers is slow.
+_SUBNORMAL = 1e-300
+
+_TARGET, _SQUARES = Series("target"), Series("target_squared")
+
+
+class CumulativeSums(RunningSums):
+    """Sums over all rows so far.
+
+    Parameters
+    ----------
+    kinds : iterable of str
+        Kinds of elementary series to carry.
+    n_classes : int
+        Number of classes; 0 for regression.
+    """
+
+    def __init__(self, kinds: Iterable[str], n_classes: int) -> None:
+        super().__init__(kinds, n_classes)
+        self.carried = dict.fromkeys(self.series, 0.0)
+        self.labels = dict.fromkeys(self.label_series, 0.0)
+        self.counts_are_exact = True
+        self.centre = 0.0
+
+    def _label_sums(self, rows: Labelled) -> tuple[list[Floats], dict[Series, Floats]]:
+        labels = rows.labels()
+        self.counts_are_exact = self.counts_are_exact and rows.weight is None
+        sums = running_sums(
+            self.label_series,
+            labels,
+            lambda series, values: self._running(values, self.labels[series]),
+            self.labels,
+            self._counts(labels, sum(self.labels.values())),
+            self.n_classes,
+            {},
+        )
+        known = {}
+        if self.counts_are_exact and rows.scored is None:
+            # What separates the labels so far from those of the scored rows does not change.
+            known = {
+                series: sums[series] - (self.labels[series] - self.carried[series])
+                for series in self.label_series
+                if series in self.carried
+            }
+        self.labels = {series: float(sums[series][-1]) for series in self.label_series}
+        return [sums[series] for series in self.label_series], known
+
+    def _counts(self, columns: Columns, earlier: float) -> Floats | None:
+        """Return the running number of rows where it is exact."""
+        if not self.counts_are_exact:
+            return None
+        return np.arange(earlier, earlier + len(columns) + 1)
+
+    def _advance(
+        self, columns: Columns, ends: Integers, known: dict[Series, Floats]
+    ) -> dict[Series, Floats]:
+        self.counts_are_exact = self.counts_are_exact and columns.weight is None
+        if _TARGET in self.carried and len(columns):
+            n = self.carried[ROWS]
+            centre = self.centre + self.carried[_TARGET] / n if n > 0.0 else float(columns.y[0])
+            self._recentre(centre)
+            columns.centre = centre
+        if len(ends) < DENSE:
+            return self._advance_between(columns, ends)
+        sums = running_sums(
+            self.series,
+            columns,
+            lambda series, values: self._running(values, self.carried[series]),
+            self.carried,
+            self._counts(columns, self.carried[ROWS]),
+            self.n_classes,
+            known,
+        )
+        self.carried = {series: float(sums[series][-1]) for series in self.series}
+        at = as_slice(ends)
+        return {series: sums[series][at] for series in self.series}
+
+    def _advance_between(self, columns: Columns, ends: Integers) -> dict[Series, Floats]:
+        sums = {series: np.empty(len(ends)) for series in self.series}
+        carried = dict(self.carried)
+        start = 0
+        for position, end in enumerate([*ends.tolist(), len(columns)]):
+            if end > start:
+                between = columns[start:end]
+                for series in self.series:
+                    carried[series] = self._extended(carried[series], between, series)
+                start = end
+            if position < len(ends):
+                for series in self.series:
+                    sums[series][position] = carried[series]
+        self.carried = carried
+        return sums
+
+    def _running(self, values: Array, carried: float) -> Floats:
+        """Return the sum after 0, 1, ..., n of the values, behind what is carried."""
+        return np.add(prefix_sums(values), carried, dtype=np.float64)
+
+    def _extended(self, carried: float, columns: Columns, series: Series) -> float:
+        """Return what is carried after more rows."""
+        return carried + columns.total(series)
+
+    def _recentre(self, centre: float) -> None:
+        """Move the origin of the targets."""
+        shift = centre - self.centre
+        n, total, squares = (self.carried[series] for series in (ROWS, _TARGET, _SQUARES))
+        moved = squares - 2.0 * shift * total + shift * shift * n
+        self.carried = {
+            **self.carried,
+            _TARGET: total - shift * n,
+            _SQUARES: max(moved, 0.0),  # rounding leaves no negative sum of squares behind
+        }
+        self.centre = centre
+
+    def oldest(self, ends: Integers) -> Integers:
+        """All rows count."""
+        return np.zeros_like(ends)
+
+    def merge(self, later: Self) -> None:
+        """Append the sums of the rows that followed."""
+        if _TARGET in self.carried:
+            self._recentre(later.centre)
+        kept, labels_kept = self._kept(later)
+        self.carried = {s: kept * self.carried[s] + later.carried[s] for s in self.series}
+        self.labels = {s: labels_kept * self.labels[s] + later.labels[s] for s in self.label_series}
+        self.counts_are_exact = self.counts_are_exact and later.counts_are_exact
+        self.n_scored += later.n_scored
+        self.n_labelled += later.n_labelled
+
+    def _kept(self, later: Self) -> tuple[float, float]:
+        """Return what remains of these sums and label counts once later rows are read."""
+        return 1.0, 1.0
+
+
+class FadingSums(CumulativeSums):
+    """Sums in which a row that is k rows old weighs ``alpha ** k``.
+
+    Parameters
+    ----------
+    kinds : iterable of str
+        Kinds of elementary series to carry.
+    n_classes : int
+        Number of classes; 0 for regression.
+    alpha : float
+        Fading factor, in (0, 1).
+    """
+
+    def __init__(self, kinds: Iterable[str], n_classes: int, alpha: float) -> None:
+        super().__init__(kinds, n_classes)
+        self.alpha = alpha
+        self.counts_are_exact = False
+
+    def _running(self, values: Array, carried: float) -> Floats:
+        from scipy.signal import lfilter  # slow to import, and needed here alone
+
+        running = np.empty(len(values) + 1)
+        running[0] = carried if abs(carried) > _SUBNORMAL else 0.0
+        if len(values):
+            state = self.alpha * running[:1]
+            running[1:], _ = lfilter([1.0], [1.0, -self.alpha], values, zi=state)
+        return running
+
+    def _extended(self, carried: float, columns: Columns, series: Series) -> float:
+        faded = carried * self.alpha ** len(columns)
+        new = float(columns.series(series) @ _powers(self.alpha, len(columns)))
+        return new + (faded if abs(faded) > _SUBNORMAL else 0.0)
+
+    def oldest(self, ends: Integers) -> Integers:
+        """Rows count until their weight falls below `FADED`."""
+        return np.maximum(ends - ceil(log(FADED) / log(self.alpha)), 0)
+
+    def _kept(self, later: Self) -> tuple[float, float]:
+        return float(self.alpha**later.n_scored), float(self.alpha**later.n_labelled)
+
+
+@lru_cache(maxsize=8)
+def _powers(alpha: float, n: int) -> Floats:
+    """alpha ** (n - 1), ..., alpha, 1."""  # noqa: D403 - it is a formula
+    powers: Floats = alpha ** np.arange(n - 1, -1, -1.0)
+    return powers

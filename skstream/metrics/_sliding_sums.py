@@ -1,0 +1,165 @@
+"""Running sums over the last rows."""
+
+from collections.abc import Iterable
+from typing import Self
+
+import numpy as np
+
+from skstream.metrics._columns import Array, Columns, Floats, Series
+from skstream.metrics._sums import (
+    DENSE,
+    Integers,
+    Labelled,
+    RunningSums,
+    as_slice,
+    prefix_sums,
+    running_sums,
+)
+
+
+class SlidingSums(RunningSums):
+    """Sums over the last `window_size` rows, formed afresh from those rows in every block.
+
+    Parameters
+    ----------
+    kinds : iterable of str
+        Kinds of elementary series to carry.
+    n_classes : int
+        Number of classes; 0 for regression.
+    window_size : int
+        Number of rows.
+    """
+
+    def __init__(self, kinds: Iterable[str], n_classes: int, window_size: int) -> None:
+        super().__init__(kinds, n_classes)
+        self.window_size = window_size
+        self.tail: Columns | None = None
+        self.labelled_tail: Columns | None = None
+        self.n_scored_in_a_row = 0
+        self.needs_centre = Series("target") in self.series
+
+    def _label_sums(self, rows: Labelled) -> tuple[list[Floats], dict[Series, Floats]]:
+        labels = rows.labels().following(self.labelled_tail)
+        sums = self._running(self.label_series, labels, len(rows.y), self.n_labelled, {})
+        self.labelled_tail = labels[-self.window_size :].copy()
+        # The window of the scored rows is the same where it holds no row that was not asked.
+        remembered = min(self.n_labelled, self.window_size)
+        same = rows.scored is None and self.n_scored_in_a_row >= remembered
+        if rows.scored is None:
+            self.n_scored_in_a_row += len(rows.y)
+        else:
+            skipped = np.setdiff1d(np.arange(len(rows.y)), rows.scored)
+            self.n_scored_in_a_row = len(rows.y) - 1 - int(skipped[-1])
+        return [sums[series] for series in self.label_series], sums if same else {}
+
+    def _running(
+        self,
+        wanted: list[Series],
+        rows: Columns,
+        n_new: int,
+        n_before: int,
+        known: dict[Series, Floats],
+    ) -> dict[Series, Floats]:
+        n_old, size = len(rows) - n_new, self.window_size
+        counts = None
+        if rows.weight is None:
+            counts = np.minimum(np.arange(float(n_before), n_before + n_new + 1), size)
+        return running_sums(
+            wanted,
+            rows,
+            lambda _, values: window_sums(values, n_old, size, n_before),
+            {},
+            counts,
+            self.n_classes,
+            known,
+        )
+
+    def _advance(
+        self, columns: Columns, ends: Integers, known: dict[Series, Floats]
+    ) -> dict[Series, Floats]:
+        n_new, size = len(columns), self.window_size
+        rows = columns.following(self.tail)
+        n_old = len(rows) - n_new
+        if self.needs_centre and len(rows):
+            rows.centre = float(np.median(rows.y))
+        self.tail = rows[-size:].copy()
+        if len(ends) < DENSE and len(ends) * size < DENSE * len(rows):
+            windows = [rows[max(0, end - size) : end] for end in (ends + n_old).tolist()]
+            return {
+                series: np.array([window.total(series) for window in windows])
+                for series in self.series
+            }
+        sums = self._running(self.series, rows, n_new, self.n_scored, known)
+        at = as_slice(ends)
+        return {series: sums[series][at] for series in self.series}
+
+    def oldest(self, ends: Integers) -> Integers:
+        """Return the number of the oldest row in the window."""
+        return np.maximum(ends - self.window_size, 0)
+
+    def merge(self, later: Self) -> None:
+        """Append the rows that followed."""
+        if later.tail is not None:
+            self.tail = later.tail.following(self.tail)[-self.window_size :].copy()
+        if later.labelled_tail is not None:
+            tail = later.labelled_tail.following(self.labelled_tail)
+            self.labelled_tail = tail[-self.window_size :].copy()
+        unbroken = later.n_scored_in_a_row == later.n_labelled
+        self.n_scored_in_a_row = later.n_scored_in_a_row + unbroken * self.n_scored_in_a_row
+        self.n_scored += later.n_scored
+        self.n_labelled += later.n_labelled
+
+
+def window_sums(values: Array, n_old: int, size: int, n_before: int) -> Floats:
+    """Sum over a sliding window, after 0, 1, ..., n of the new values.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_old + n,)
+        The last `n_old` earlier values (as many as fit the window), then the new ones.
+    n_old : int
+        Number of earlier values.
+    size : int
+        Size of the window.
+    n_before : int
+        Number of all earlier values.
+
+    Returns
+    -------
+    ndarray of shape (n + 1,), dtype float64
+        The sums.
+    """
+    if not len(values):
+        return np.zeros(1)
+    if values.dtype != bool:
+        return _real_window_sums(values, n_old, size, n_before)
+    total = prefix_sums(values)
+    sums = np.empty(len(values) - n_old + 1)
+    growing = min(size - n_old, len(sums))  # so many sums are taken before any value leaves
+    sums[:growing] = total[n_old : n_old + growing]
+    np.subtract(total[n_old + growing :], total[: len(sums) - growing], out=sums[growing:])
+    return sums
+
+
+def _real_window_sums(values: Floats, n_old: int, size: int, n_before: int) -> Floats:
+    """Sum real numbers over a window: the end of one segment and the beginning of the next.
+
+    The stream is cut into segments as long as the window. A window is then a suffix of one
+    segment and a prefix of the next, and no large value has to be subtracted again.
+    """
+    first = (n_before - n_old) % size
+    n_segments = -(-(first + len(values)) // size)
+    padded = np.zeros(n_segments * size)
+    padded[first : first + len(values)] = values
+    segments = padded.reshape(n_segments, size)
+    prefix = segments.cumsum(axis=1).ravel()
+    suffix = segments[:, ::-1].cumsum(axis=1)[:, ::-1].copy()
+    suffix[:, 0] = 0.0  # a window that begins with a segment is that segment's prefix
+    suffix = suffix.ravel()
+    # The window that ends with the last earlier value comes first.
+    ends = np.arange(first + n_old - 1, first + len(values))
+    sums = np.where(ends >= 0, prefix[ends], 0.0)
+    begins = ends - size + 1
+    inside = begins >= 0
+    sums[inside] += suffix[begins[inside]]
+    return sums
