@@ -70,7 +70,8 @@ class Jitted(Generic[P, R]):
 def jit(function: Callable[P, R]) -> Jitted[P, R]:
     """Compile a function at its first call if numba is enabled; a decorator.
 
-    The function may call others of its module that are decorated the same way.
+    The function may call others decorated the same way, of the same file: numba keeps machine
+    code on disk and notices when the file of a function changes, not when others do.
 
     Parameters
     ----------
@@ -105,5 +106,9 @@ def _calling_compiled_helpers(function: Callable[P, R]) -> Callable[P, R]:
     }
     if not helpers:
         return function
+    for helper in helpers:
+        assert names[helper].plain.__code__.co_filename == function.__code__.co_filename, (
+            f"{function.__name__} would not notice changes of {helper}, which is in another file."
+        )
     copy = FunctionType(function.__code__, {**names, **helpers}, function.__name__)
     return functools.update_wrapper(copy, function)

@@ -73,7 +73,7 @@ def size_of(X: Any, model: Any) -> float:
     return float(1.0 + abs(X).max() * np.abs(model.coef_).max() + np.abs(model.intercept_).max())
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(case=cases())
 def test_kernel_is_the_loop(case: Any) -> None:
     estimator, task, block, rng = case

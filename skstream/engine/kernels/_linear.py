@@ -23,15 +23,19 @@ from skstream.engine.block import Block, take_rows
 from skstream.engine.kernels._base import Declined, Kernel, Task, kernel_of
 from skstream.engine.kernels._input import Columns, Learnt, read_block
 from skstream.engine.kernels._linear_answers import codes, probabilities
-from skstream.engine.kernels._linear_dense import Floats, Learns, asks_between, learn_dense
-from skstream.engine.kernels._linear_losses import PA1
+from skstream.engine.kernels._linear_blocks import (
+    asks_between,
+    learn_dense,
+    learn_sparse,
+    sparse_rows,
+)
+from skstream.engine.kernels._linear_loops import PA1, Floats, Learns
 from skstream.engine.kernels._linear_settings import (
     AGGRESSIVE_CLASSIFIERS,
     AGGRESSIVE_REGRESSORS,
     Settings,
     read_settings,
 )
-from skstream.engine.kernels._linear_sparse import SparseRows, learn_sparse
 from skstream.engine.kernels._linear_support import supports
 from skstream.utils._validation import is_fitted
 
@@ -169,7 +173,7 @@ class _LinearKernel(Kernel):
             arguments = learns, rule, W, b
             results = bounds - first, margins[begin:end], answers[first:last]
             if is_sparse:
-                learn_sparse(SparseRows.of(X), *arguments, SparseRows.of(Q), *results)
+                learn_sparse(sparse_rows(X), *arguments, sparse_rows(Q), *results)
             else:
                 learn_dense(X, *arguments, Q, *results)
         return margins, answers

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn import linear_model
 
-from skstream.engine.kernels._linear_dense import Floats
-from skstream.engine.kernels._linear_losses import (
+from skstream.engine.kernels._linear_loops import (
     GRADIENT_STEP,
     GRADIENTS,
     PA1,
     PA2,
+    Floats,
     Rule,
     epsilon_insensitive,
     hinge,

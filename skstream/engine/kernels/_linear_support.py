@@ -9,7 +9,8 @@ from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 
 from skstream.engine.kernels._base import Task
-from skstream.engine.kernels._linear_dense import Learns, learn_dense
+from skstream.engine.kernels._linear_blocks import learn_dense
+from skstream.engine.kernels._linear_loops import Learns
 from skstream.engine.kernels._linear_settings import read_settings
 from skstream.utils._numba import numba_enabled
 from skstream.utils._validation import is_fitted

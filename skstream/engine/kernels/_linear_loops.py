@@ -1,0 +1,396 @@
+"""The loops of scikit-learn's SGD, weight after weight; meant to be compiled.
+
+Everything repeats the order of operations of ``sklearn/linear_model/_sgd_fast.pyx.tp``,
+``sklearn/utils/_weight_vector.pyx.tp`` and ``sklearn/_loss/_loss.pyx.tp``, because the default
+schedule is chaotic: another rounding makes another model within a few thousand rows. The losses
+and steps run plain too; for the loops `_linear_plain` has other forms with the same bits.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.utils._numba import Jitted, jit
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Gradients are clipped to this before they are used.
+MAX_GRADIENT = 1e12
+# A scale below this is multiplied into the weights before the example is added.
+TINY_SCALE = 1e-9
+# Intercepts learn this much slower from sparse rows.
+SPARSE_INTERCEPT_DECAY = 0.01
+
+# Values of Rule.aggressive.
+GRADIENT_STEP, PA1, PA2 = 0, 1, 2
+
+# `shrink` multiplies so many weights by all factors, so many at a time, before the next ones.
+TILE = 2048
+FACTORS_PER_PASS = 8
+
+
+class Rule(NamedTuple):
+    """What does not change from row to row.
+
+    Attributes
+    ----------
+    loss : int
+        Position of the gradient in `GRADIENTS`.
+    epsilon : float
+        The loss's own parameter: threshold of the hinges, epsilon of the others.
+    low : float
+        Target of a negative example: 0 for the log loss, -1 for the others.
+    is_classifier : bool
+        Whether targets are classes; passive-aggressive steps depend on it.
+    aggressive : int
+        `GRADIENT_STEP`, `PA1` or `PA2`.
+    eta0 : float
+        Bound (PA1) or regularisation (PA2) of passive-aggressive steps.
+    fit_intercept : bool
+        Whether intercepts are learnt.
+    """
+
+    loss: int
+    epsilon: float
+    low: float
+    is_classifier: bool
+    aggressive: int
+    eta0: float
+    fit_intercept: bool
+
+
+class Learns(NamedTuple):
+    """Everything known about the examples to learn before the first of them is.
+
+    Attributes
+    ----------
+    code : ndarray of shape (n_learns,)
+        Position of the weight vector to which the example belongs; 0 if there is only one.
+    target : ndarray of shape (n_learns,)
+        Its target there; with the other vectors it is ``Rule.low``.
+    own_weight, other_weight : ndarray of shape (n_learns,)
+        Class weight times sample weight, there and with the other vectors.
+    eta : ndarray of shape (n_learns,)
+        Learning rates.
+    shrink : ndarray of shape (n_learns,)
+        Factors of the l2 penalty; 1 without it.
+    cut : ndarray of shape (n_learns,)
+        Amounts of the l1 penalty; 0 without it.
+    """
+
+    code: Integers
+    target: Floats
+    own_weight: Floats
+    other_weight: Floats
+    eta: Floats
+    shrink: Floats
+    cut: Floats
+
+
+class SparseRows(NamedTuple):
+    """Rows of a CSR matrix: row ``i`` has the values from ``bounds[i]`` to ``bounds[i + 1]``."""
+
+    values: Floats
+    at: NDArray[np.integer[Any]]  # their columns
+    bounds: Integers
+
+
+@jit
+def log_loss(y: float, p: float, epsilon: float) -> float:
+    """Gradient of the log loss, y in {0, 1}; -37 is where 1 + exp(-p) = exp(-p)."""
+    if p > -37:
+        e = math.exp(-p)
+        return ((1 - y) - y * e) / (1 + e)
+    return math.exp(p) - y
+
+
+@jit
+def hinge(y: float, p: float, epsilon: float) -> float:
+    """Gradient of the hinge with threshold epsilon (1: SVM, 0: perceptron), y in {-1, 1}."""
+    if p * y <= epsilon:
+        return -y
+    return 0.0
+
+
+@jit
+def squared_hinge(y: float, p: float, epsilon: float) -> float:
+    """Gradient of the squared hinge with threshold epsilon, y in {-1, 1}."""
+    z = epsilon - p * y
+    if z > 0:
+        return -2 * y * z
+    return 0.0
+
+
+@jit
+def modified_huber(y: float, p: float, epsilon: float) -> float:
+    """Gradient of the modified Huber loss (Zhang 2004), y in {-1, 1}."""
+    z = p * y
+    if z >= 1.0:
+        return 0.0
+    if z >= -1.0:
+        return 2.0 * (1.0 - z) * -y
+    return -4.0 * y
+
+
+@jit
+def squared_error(y: float, p: float, epsilon: float) -> float:
+    """Gradient of half the squared error."""
+    return p - y
+
+
+@jit
+def huber(y: float, p: float, epsilon: float) -> float:
+    """Gradient of Huber's loss."""
+    residual = p - y
+    if abs(residual) <= epsilon:
+        return residual
+    if residual >= 0:
+        return epsilon
+    return -epsilon
+
+
+@jit
+def epsilon_insensitive(y: float, p: float, epsilon: float) -> float:
+    """Gradient of the epsilon-insensitive loss."""
+    if y - p > epsilon:
+        return -1.0
+    if p - y > epsilon:
+        return 1.0
+    return 0.0
+
+
+@jit
+def squared_epsilon_insensitive(y: float, p: float, epsilon: float) -> float:
+    """Gradient of the squared epsilon-insensitive loss."""
+    z = y - p
+    if z > epsilon:
+        return -2 * (z - epsilon)
+    if z < -epsilon:
+        return 2 * (-z - epsilon)
+    return 0.0
+
+
+GRADIENTS: tuple[Jitted[[float, float, float], float], ...] = (
+    log_loss,
+    hinge,
+    squared_hinge,
+    modified_huber,
+    squared_error,
+    huber,
+    epsilon_insensitive,
+    squared_epsilon_insensitive,
+)
+
+
+@jit
+def gradient(loss: int, y: float, p: float, epsilon: float) -> float:
+    """Gradient of `GRADIENTS[loss]`: compiled code cannot look functions up."""
+    if loss == 0:
+        return log_loss(y, p, epsilon)
+    if loss == 1:
+        return hinge(y, p, epsilon)
+    if loss == 2:
+        return squared_hinge(y, p, epsilon)
+    if loss == 3:
+        return modified_huber(y, p, epsilon)
+    if loss == 4:
+        return squared_error(y, p, epsilon)
+    if loss == 5:
+        return huber(y, p, epsilon)
+    if loss == 6:
+        return epsilon_insensitive(y, p, epsilon)
+    return squared_epsilon_insensitive(y, p, epsilon)
+
+
+@jit
+def clipped(slope: float) -> float:
+    """Gradient within its bounds; NaN stays."""
+    if slope < -MAX_GRADIENT:
+        return -MAX_GRADIENT
+    if slope > MAX_GRADIENT:
+        return MAX_GRADIENT
+    return slope
+
+
+@jit
+def aggressive_step(rule: Rule, y: float, p: float, squared_norm: float) -> float:
+    """Passive-aggressive step (Crammer et al. 2006) for a margin and the row's squared norm."""
+    loss = 0.0
+    if rule.is_classifier:
+        if p * y <= rule.epsilon:
+            loss = rule.epsilon - p * y
+    elif abs(y - p) - rule.epsilon > 0:
+        loss = abs(y - p) - rule.epsilon
+    if rule.aggressive == PA2:
+        step = loss / (squared_norm + 0.5 / rule.eta0)
+    elif squared_norm == 0:
+        return 0.0
+    else:
+        step = loss / squared_norm
+        if not step < rule.eta0:
+            step = rule.eta0
+    if rule.is_classifier:
+        return step * y
+    if y - p < 0:
+        return -step
+    return step
+
+
+@jit
+def step_of(rule: Rule, y: float, p: float, eta: float, squared_norm: float) -> float:
+    """By how much of the row the weights move, before the example's weight."""
+    if rule.aggressive:
+        return aggressive_step(rule, y, p, squared_norm)
+    return -eta * clipped(gradient(rule.loss, y, p, rule.epsilon))
+
+
+@jit
+def truncated(w: float, cut: float, scale: float) -> float:
+    """L1 truncation (Tsuruoka et al. 2009) of a weight stored without its scale."""
+    if scale * w > 0.0:
+        rest = w - cut / scale
+        if rest > 0.0:
+            return rest
+        return 0.0
+    if scale * w < 0.0:
+        rest = w + cut / scale
+        if rest < 0.0:
+            return rest
+        return 0.0
+    return w
+
+
+@jit
+def learn_rows(
+    X: Floats,
+    learns: Learns,
+    rule: Rule,
+    W: Floats,
+    b: Floats,
+    Q: Floats,
+    asks: Integers,
+    margins: Floats,
+    answers: Floats,
+) -> None:
+    n, d = X.shape
+    for i in range(n + 1):
+        for q in range(asks[i], asks[i + 1]):
+            for k in range(len(b)):
+                p = 0.0
+                for j in range(d):
+                    p += W[k, j] * Q[q, j]
+                answers[q, k] = p + b[k]
+        if i == n:
+            break
+        squared_norm = 0.0
+        if rule.aggressive:
+            for j in range(d):
+                squared_norm += X[i, j] * X[i, j]
+        cut = learns.cut[i]
+        for k in range(len(b)):
+            p = 0.0
+            for j in range(d):
+                p += W[k, j] * X[i, j]
+            p += b[k]
+            margins[i, k] = p
+            if k == learns.code[i]:
+                update = step_of(rule, learns.target[i], p, learns.eta[i], squared_norm)
+                update *= learns.own_weight[i]
+            else:
+                update = step_of(rule, rule.low, p, learns.eta[i], squared_norm)
+                update *= learns.other_weight[i]
+            scale = learns.shrink[i]
+            if scale < TINY_SCALE:
+                for j in range(d):
+                    W[k, j] *= scale
+                scale = 1.0
+            # scikit-learn stores weights without their scale, and multiplies it in at the end
+            # of every call.
+            step = update / scale
+            if cut > 0.0:
+                for j in range(d):
+                    W[k, j] = truncated(W[k, j] + X[i, j] * step, cut, scale) * scale
+            elif update != 0.0:
+                for j in range(d):
+                    W[k, j] = (W[k, j] + X[i, j] * step) * scale
+            elif scale != 1.0:
+                for j in range(d):
+                    W[k, j] *= scale
+            if rule.fit_intercept:
+                b[k] += update
+
+
+@jit
+def learn_stretch(
+    X: SparseRows,
+    learns: Learns,
+    rule: Rule,
+    weights: Floats,
+    b: Floats,
+    Q: SparseRows,
+    asks: Integers,
+    margins: Floats,
+    answers: Floats,
+) -> None:
+    n = len(margins)
+    updates = np.empty(len(b))
+    flat = weights.reshape(-1)
+    for i in range(len(asks) - 1):
+        for q in range(asks[i], asks[i + 1]):
+            for k in range(len(b)):
+                p = 0.0
+                for e in range(Q.bounds[q], Q.bounds[q + 1]):
+                    p += weights[Q.at[e], k] * Q.values[e]
+                answers[q, k] = p + b[k]
+        if i == n:
+            break
+        begin, end = X.bounds[i], X.bounds[i + 1]
+        squared_norm = 0.0
+        if rule.aggressive:
+            for e in range(begin, end):
+                squared_norm += X.values[e] * X.values[e]
+        for k in range(len(b)):
+            p = 0.0
+            for e in range(begin, end):
+                p += weights[X.at[e], k] * X.values[e]
+            p += b[k]
+            margins[i, k] = p
+            if k == learns.code[i]:
+                update = step_of(rule, learns.target[i], p, learns.eta[i], squared_norm)
+                update *= learns.own_weight[i]
+            else:
+                update = step_of(rule, rule.low, p, learns.eta[i], squared_norm)
+                update *= learns.other_weight[i]
+            updates[k] = update
+            if rule.fit_intercept:
+                b[k] += update * SPARSE_INTERCEPT_DECAY
+        scale = learns.shrink[i]
+        if scale < TINY_SCALE:
+            for j in range(len(flat)):
+                flat[j] *= scale
+            scale = 1.0
+        cut = learns.cut[i]
+        for e in range(begin, end):
+            for k in range(len(b)):
+                w = weights[X.at[e], k] + X.values[e] * (updates[k] / scale)
+                if cut > 0.0:
+                    w = truncated(w, cut, scale)
+                weights[X.at[e], k] = w
+        if scale != 1.0:
+            for j in range(len(flat)):
+                flat[j] *= scale
+
+
+@jit
+def shrink(weights: Floats, factors: Floats) -> None:
+    """Multiply all weights by one factor after the other."""
+    for begin in range(0, len(weights), TILE):
+        tile = weights[begin : begin + TILE]
+        for i in range(0, len(factors), FACTORS_PER_PASS):
+            f0, f1, f2, f3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
+            f4, f5, f6, f7 = factors[i + 4], factors[i + 5], factors[i + 6], factors[i + 7]
+            for j in range(len(tile)):
+                tile[j] = tile[j] * f0 * f1 * f2 * f3 * f4 * f5 * f6 * f7
