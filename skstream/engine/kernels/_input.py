@@ -1,0 +1,150 @@
+"""Rows as kernels compute with them: float64, finite, with the columns that were learnt first."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from skstream.engine.block import Block, take_rows
+from skstream.engine.kernels._base import Declined
+
+# Integers and booleans become float64 exactly as scikit-learn's own arithmetic makes them.
+EXACT = (np.float64, np.bool_, np.integer)
+#: For models that turn float32 into float64 before they compute.
+EXACT_OR_SINGLE = (*EXACT, np.float32)
+
+
+class Rows(NamedTuple):
+    """Values of a container of rows, with its column names where they are known."""
+
+    values: Any
+    names: NDArray[Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Number and names of the columns that a model knows; fixed by the first rows it learns."""
+
+    number: int | None = None
+    names: NDArray[Any] | None = None
+
+    @classmethod
+    def of(cls, estimator: Any) -> "Columns":
+        """Columns that a fitted estimator knows; none for an unfitted one."""
+        return cls(
+            getattr(estimator, "n_features_in_", None),
+            getattr(estimator, "feature_names_in_", None),
+        )
+
+    def learn(self, rows: Rows) -> "Columns":
+        """Take the columns from the first rows learnt; later, compare."""
+        if self.number is None:
+            return Columns(rows.values.shape[1], rows.names)
+        self.check(rows)
+        return self
+
+    def check(self, rows: Rows) -> None:
+        """Leave rows of another width, or with other names, to scikit-learn's own messages."""
+        same_names = (
+            rows.names is self.names
+            if rows.names is None or self.names is None
+            else np.array_equal(rows.names, self.names)
+        )
+        if rows.values.shape[1] != self.number or not same_names:
+            raise Declined
+
+    def export(self, estimator: Any) -> None:
+        """Write the attributes that validation by scikit-learn sets."""
+        estimator.n_features_in_ = self.number
+        if self.names is not None:
+            estimator.feature_names_in_ = self.names
+
+
+class Learnt(NamedTuple):
+    """The rows of a block as a kernel reads them; `columns` as they are after its learns."""
+
+    learn: Any
+    ask: Any
+    columns: Columns
+
+
+def read_block(
+    block: Block,
+    columns: Columns,
+    *,
+    accept_sparse: bool = False,
+    dtypes: tuple[type, ...] = EXACT,
+) -> Learnt:
+    """Rows that a block learns and asks, or `Declined` where the loop should look at them.
+
+    Declined is whatever scikit-learn may treat otherwise than as float64: other containers and
+    dtypes, NaN and infinity, columns that do not match.
+    """
+    learn = ask = None
+    if block.n_learns:
+        rows = _read(block.learn_X, accept_sparse, dtypes)
+        columns = columns.learn(rows)
+        learn = _finite(take_rows(rows.values, block.learn_index))
+    if block.n_asks:
+        if not (block.n_learns and block.ask_X is block.learn_X):
+            rows = _read(block.ask_X, accept_sparse, dtypes)
+        columns.check(rows)
+        same = learn is not None and _same_rows(block)
+        ask = learn if same else _finite(take_rows(rows.values, block.ask_index))
+    nothing = np.empty((0, columns.number or 0))
+    return Learnt(nothing if learn is None else learn, nothing if ask is None else ask, columns)
+
+
+def _same_rows(block: Block) -> bool:
+    return block.ask_X is block.learn_X and np.array_equal(block.ask_index, block.learn_index)
+
+
+def _read(X: Any, accept_sparse: bool, dtypes: tuple[type, ...]) -> Rows:
+    if isinstance(X, np.ndarray):
+        return Rows(_check_array(X, dtypes), None)
+    if sparse.issparse(X):
+        if not accept_sparse or X.format != "csr" or not issubclass(X.dtype.type, dtypes):
+            raise Declined
+        return Rows(X, None)
+    return _read_frame(X, dtypes)
+
+
+def _check_array(X: NDArray[Any], dtypes: tuple[type, ...]) -> NDArray[Any]:
+    special = isinstance(X, (np.matrix, np.ma.MaskedArray))
+    if special or X.ndim != 2 or X.shape[1] == 0 or not issubclass(X.dtype.type, dtypes):
+        raise Declined
+    return X
+
+
+def _read_frame(X: Any, dtypes: tuple[type, ...]) -> Rows:
+    """Convert a frame whose columns are all of NumPy's own numbers, as scikit-learn does."""
+    if not hasattr(X, "iloc") or not all(
+        isinstance(dtype, np.dtype) and issubclass(dtype.type, dtypes) for dtype in X.dtypes
+    ):
+        raise Declined
+    reader = BaseEstimator()
+    try:
+        values = validate_data(reader, X, dtype="numeric", ensure_all_finite=False)
+    except (TypeError, ValueError) as error:  # e.g. names of mixed types
+        raise Declined from error
+    return Rows(_check_array(values, dtypes), getattr(reader, "feature_names_in_", None))
+
+
+def _finite(values: Any) -> Any:
+    """Check that rows are finite; as float64, dense rows contiguous."""
+    if sparse.issparse(values):
+        if values.dtype != np.float64:
+            values = values.astype(np.float64)
+        numbers = values.data
+    else:
+        values = numbers = np.ascontiguousarray(values, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        # One sum is cheaper than a test per number, and misses nothing.
+        finite = np.isfinite(numbers.sum()) or np.isfinite(numbers).all()
+    if not finite:
+        raise Declined
+    return values

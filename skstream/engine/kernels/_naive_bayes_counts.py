@@ -1,0 +1,246 @@
+"""Naive Bayes on counts: the statistics are sums, so prefix sums give the answers of a block."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.multiclass import unique_labels
+
+from skstream.engine.block import Block
+from skstream.engine.kernels._base import Declined, Kernel, Task
+from skstream.engine.kernels._input import EXACT_OR_SINGLE, Columns, read_block
+from skstream.engine.kernels._naive_bayes_scores import (
+    Floats,
+    Integers,
+    Piece,
+    answers,
+    are_proper_classes,
+    distinct,
+    is_proper_alpha,
+    is_proper_prior,
+    log_prior,
+    pieces,
+    rows_per_piece,
+    running_sums,
+)
+from skstream.engine.kernels._naive_bayes_sparse import Events, class_states, merge_events
+from skstream.utils._validation import is_fitted
+
+
+class DiscreteKernel(Kernel):
+    """What the naive Bayes models on counts have in common.
+
+    The state is what scikit-learn keeps: the weight of each class, and a count per class and
+    feature. Counts are added up in the order of the rows, as ``partial_fit`` adds them.
+    """
+
+    bitwise = False
+
+    # Subclasses and instances may say otherwise.
+    _dtypes: tuple[type, ...] = EXACT_OR_SINGLE
+    _has_prior: bool = True
+    # Sparse rows of fewer columns are made dense.
+    _min_sparse_columns: int = 0
+    # Stored values per piece of sparse rows: its working arrays stay in the caches.
+    _values_per_piece: int = 1 << 17
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        assert task.classes is not None
+        self._n_classes = len(task.classes)
+        self._columns = Columns.of(estimator)
+        self._class_count = np.zeros(self._n_classes)
+        self._counts: Floats | None = None
+        if is_fitted(estimator):
+            self._class_count = np.array(estimator.class_count_)
+            self._counts = np.array(estimator.feature_count_)
+
+    @classmethod
+    def supports(cls, estimator: Any, task: Task) -> bool:
+        """Whether ``partial_fit`` takes the parameters without an error or a warning."""
+        if task.method not in ("predict", "predict_proba") or not are_proper_classes(task.classes):
+            return False
+        assert task.classes is not None
+        prior = estimator.class_prior
+        return (
+            is_proper_alpha(estimator.alpha, estimator.force_alpha)
+            and isinstance(estimator.fit_prior, bool | np.bool_)
+            and (prior is None or is_proper_prior(prior, len(task.classes)))
+            and (not is_fitted(estimator) or np.array_equal(estimator.classes_, task.classes))
+        )
+
+    def run(self, block: Block) -> NDArray[Any]:
+        """Execute the block."""
+        if not block.n_learns and not block.n_asks:
+            return answers(np.empty((0, self._n_classes)), self.task)
+        learn, ask, columns = read_block(
+            block, self._columns, accept_sparse=True, dtypes=self._dtypes
+        )
+        shared = ask is learn
+        learn = self._prepare(learn)
+        ask = learn if shared else self._prepare(ask)
+        is_sparse = sparse.issparse(learn) or sparse.issparse(ask)
+        if is_sparse and any(len(X) for X in (learn, ask) if not sparse.issparse(X)):
+            raise Declined
+        assert columns.number is not None
+        self._check(block, learn, is_sparse, columns.number)
+        # Nothing is declined from here on.
+        self._columns = columns
+        if self._counts is None:
+            self._counts = np.zeros((self._n_classes, columns.number))
+        weights = self._class_weights(block)
+        if is_sparse and columns.number >= self._min_sparse_columns:
+            scores = self._sparse_scores(block, learn, ask)
+        else:
+            scores = self._dense_scores(block, learn, ask, weights)
+        if self._has_prior:
+            model = self.estimator
+            scores += log_prior(weights[block.stamp], model.fit_prior, model.class_prior)
+        self._class_count = weights[-1].copy()
+        return answers(scores, self.task)
+
+    def _prepare(self, X: Any) -> Any:
+        """Rows as the model's formulas see them."""
+        return X
+
+    def _check(self, block: Block, learn: Any, is_sparse: bool, n_columns: int) -> None:
+        """Decline what ``partial_fit`` would refuse."""
+        alpha = self.estimator.alpha
+        if np.ndim(alpha) and len(alpha) != n_columns:
+            raise Declined
+        values = learn.data if sparse.issparse(learn) else learn
+        if values.size and values.min() < 0:
+            raise Declined
+
+    def _class_weights(self, block: Block) -> Floats:
+        """Weights per class before each learn, and after the last."""
+        steps = np.zeros((block.n_learns, self._n_classes))
+        steps[np.arange(block.n_learns), block.y] = 1.0 if block.weight is None else block.weight
+        return running_sums(self._class_count, steps)
+
+    def _dense_scores(self, block: Block, learn: Any, ask: Any, weights: Floats) -> Floats:
+        """Log likelihoods of shape (n_asks, n_classes) from states of all features."""
+        assert self._counts is not None
+        self._counts = np.ascontiguousarray(self._counts)
+        scores = np.empty((block.n_asks, self._n_classes))
+        for piece in pieces(block, rows_per_piece(max(self._counts.shape))):
+            known = weights[piece.learns.start : piece.learns.stop + 1]
+            states = self._count_states(piece, _dense(learn[piece.learns]))
+            asked = _dense(ask[piece.asks])
+            scores[piece.asks] = self._piece_scores(piece, asked, states, known)
+        return scores
+
+    def _count_states(self, piece: Piece, x: Floats) -> list[tuple[Floats, Integers]]:
+        """Counts of each class over time, and which of them hold after 0, 1, ... learns."""
+        assert self._counts is not None
+        if piece.weight is not None:
+            x = x * piece.weight[:, None]
+        states = []
+        for k, count in enumerate(self._counts):
+            mine = piece.y == k
+            counts = running_sums(count, x[mine])
+            count[:] = counts[-1]
+            states.append((counts, np.concatenate([[0], np.cumsum(mine)])))
+        return states
+
+    @abstractmethod
+    def _piece_scores(
+        self, piece: Piece, ask: Floats, states: list[tuple[Floats, Integers]], weights: Floats
+    ) -> Floats:
+        """Log likelihoods of a piece's asks.
+
+        Parameters
+        ----------
+        piece : Piece
+        ask : ndarray of shape (n_asks, n_features)
+        states : list of (counts, position)
+            As of `_count_states`, for each class.
+        weights : ndarray of shape (n_learns + 1, n_classes)
+            Weights of the classes after 0, 1, ... learns.
+        """
+
+    def _sparse_scores(self, block: Block, learn: Any, ask: Any) -> Floats:
+        """Log likelihoods of shape (n_asks, n_classes) from the stored values of CSR rows."""
+        events, event_of_ask = merge_events(block, learn, ask)
+        weights = class_states(self._class_count, events, events.weight)
+        scores = np.empty((events.number, self._n_classes))
+        for rows, piece in events.pieces(self._values_per_piece):
+            scores[rows] = self._event_scores(piece, weights[rows.start : rows.stop + 1])
+        return scores[event_of_ask]
+
+    @abstractmethod
+    def _event_scores(self, events: Events, weights: Floats) -> Floats:
+        """Log likelihoods of shape (n_events, n_classes), learning the events.
+
+        Parameters
+        ----------
+        events : Events
+        weights : ndarray of shape (n_events + 1, n_classes)
+            Weights of the classes before each event, and after the last.
+        """
+
+    def snapshot(self) -> Any:
+        """Copy of the state."""
+        counts = None if self._counts is None else self._counts.copy(order="K")
+        return self._columns, self._class_count.copy(), counts
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a copy of the state."""
+        self._columns, class_count, counts = snapshot
+        self._class_count = class_count.copy()
+        self._counts = None if counts is None else counts.copy(order="K")
+
+    def export(self) -> None:
+        """Write the fitted attributes of scikit-learn."""
+        if self._counts is None:
+            return
+        model = self.estimator
+        self._columns.export(model)
+        model.classes_ = unique_labels(self.task.classes)
+        model.class_count_ = self._class_count.copy()
+        model.feature_count_ = np.array(self._counts, order="C")
+        prior = log_prior(self._class_count, model.fit_prior, model.class_prior)
+        model.class_log_prior_ = np.array(prior)
+        self._export_log_probabilities()
+
+    @abstractmethod
+    def _export_log_probabilities(self) -> None:
+        """Write what the model makes of its counts."""
+
+
+class OwnCountsKernel(DiscreteKernel):
+    """Models whose score for a class depends on nothing but the counts of that class."""
+
+    def _piece_scores(
+        self, piece: Piece, ask: Floats, states: list[tuple[Floats, Integers]], weights: Floats
+    ) -> Floats:
+        scores = np.empty((len(ask), self._n_classes))
+        for k, (counts, position) in enumerate(states):
+            state = position[piece.stamp]
+            first, which = distinct(state)
+            known = weights[piece.stamp[first], k]
+            factors, constants = self._linear(counts[state[first]], known)
+            # einsum sums each row for itself: unlike a matrix product, the same in any cutting.
+            scores[:, k] = np.einsum("ij,ij->i", ask, np.take(factors, which, axis=0))
+            if constants is not None:
+                scores[:, k] += constants[which]
+        return scores
+
+    @abstractmethod
+    def _linear(self, counts: Floats, weights: Floats) -> tuple[Floats, Floats | None]:
+        """Factors and constant terms of the log likelihood, linear in the features.
+
+        Parameters
+        ----------
+        counts : ndarray of shape (n_states, n_features)
+            Counts of a class; may be overwritten.
+        weights : ndarray of shape (n_states,)
+            Weight of the class.
+        """
+
+
+def _dense(X: Any) -> Floats:
+    rows: Floats = X.toarray() if sparse.issparse(X) else X
+    return rows

@@ -1,0 +1,240 @@
+"""Kernels against the plain loop: blocks of every kind, a literal executor, comparisons."""
+
+import copy
+import itertools
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from skstream.engine.block import Block, take_rows
+from skstream.engine.kernels._base import Kernel, Task
+
+TIMELINES = ("prequential", "delayed", "polls", "holdout", "bootstrap")
+
+
+def make_block(
+    X: Any,
+    y: np.ndarray,
+    timeline: str,
+    rng: np.random.Generator,
+    weight: np.ndarray | None = None,
+) -> Block:
+    """Learns and asks about stored rows; nothing is asked before something has been learnt.
+
+    Parameters
+    ----------
+    X, y : rows and their codes or targets
+    timeline : one of `TIMELINES`
+        "prequential": each row asked, then learnt. "delayed": learnt later, out of order.
+        "polls": delayed, and asked again and again. "holdout": a tenth of the rows asked
+        now and then, the others learnt. "bootstrap": only some rows are learnt.
+    rng : numpy.random.Generator
+    weight : ndarray of shape (n_rows,), default=None
+    """
+    n = len(y)
+    rows = np.arange(n)
+    asked = [(t, 0, t) for t in rows[1:]]
+    learnt = [(t, 1, t) for t in rows]
+    if timeline in ("delayed", "polls"):
+        label_time = rows + rng.integers(0, max(n // 4, 2), n)
+        label_time[0] = 0
+        learnt = [(label_time[t], 1, t) for t in rows if rng.random() < 0.9 or t == 0]
+    if timeline == "polls":
+        asked += [(t, 0, rng.integers(0, t)) for t in rows[1:] for _ in range(rng.integers(0, 4))]
+    if timeline == "holdout":
+        held_out = rows[: max(n // 10, 1)]
+        learnt = [(t, 1, t) for t in rows[len(held_out) :]]
+        asked = [(t, 2, h) for t in rows[len(held_out) :: max(n // 5, 1)] for h in held_out]
+    if timeline == "bootstrap":
+        learnt = [(t, 1, t) for t in rows if rng.random() < 0.6 or t == 0]
+    events = sorted(asked + learnt, key=lambda event: event[:2])
+    is_learn = np.array([event[1] == 1 for event in events])
+    row = np.array([event[2] for event in events], dtype=np.intp)
+    learn_index = row[is_learn]
+    stamp = np.cumsum(is_learn)[~is_learn]
+    return Block(
+        learn_X=X,
+        learn_index=learn_index,
+        y=y[learn_index],
+        weight=None if weight is None else weight[learn_index],
+        ask_X=X,
+        ask_index=row[~is_learn],
+        stamp=stamp.astype(np.int64),
+    )
+
+
+def cut(block: Block, positions: Sequence[int], *, own_storage: bool = False) -> list[Block]:
+    """Cut a block into consecutive ones at positions in the order of its learns and asks.
+
+    With `own_storage`, every part has storage of its own, one for learns and one for asks.
+    """
+    learn_order = np.arange(block.n_learns) + np.searchsorted(
+        block.stamp, np.arange(block.n_learns), side="right"
+    )
+    ask_order = block.stamp + np.arange(block.n_asks)
+    parts = []
+    bounds = [0, *sorted(positions), block.n_learns + block.n_asks]
+    for begin, end in itertools.pairwise(bounds):
+        first, last = np.searchsorted(learn_order, [begin, end])
+        ask, stop = np.searchsorted(ask_order, [begin, end])
+        part = replace(
+            block,
+            learn_index=block.learn_index[first:last],
+            y=block.y[first:last],
+            weight=None if block.weight is None else block.weight[first:last],
+            ask_index=block.ask_index[ask:stop],
+            stamp=block.stamp[ask:stop] - first,
+        )
+        if own_storage:
+            part = replace(
+                part,
+                learn_X=take_rows(part.learn_X, part.learn_index),
+                learn_index=np.arange(last - first),
+                ask_X=take_rows(part.ask_X, part.ask_index),
+                ask_index=np.arange(stop - ask),
+            )
+        parts.append(part)
+    return parts
+
+
+def run_literally(estimator: Any, block: Block, task: Task, also: str | None = None) -> Any:
+    """Answers of the estimator itself, asked and taught one row at a time.
+
+    With `also`, the values of that method at every ask too (the scores behind the answers).
+    """
+    answers: list[Any] = []
+    others: list[Any] = []
+    classes = None if hasattr(estimator, "classes_") else task.classes
+    learnt = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for ask in range(block.n_asks + 1):
+            until = block.n_learns if ask == block.n_asks else block.stamp[ask]
+            while learnt < until:
+                rows = _one_row(block.learn_X, block.learn_index[learnt])
+                known: dict[str, Any] = {} if classes is None else {"classes": classes}
+                if block.weight is not None:
+                    known["sample_weight"] = block.weight[learnt : learnt + 1]
+                y = block.y[learnt : learnt + 1]
+                estimator.partial_fit(rows, y if task.classes is None else task.classes[y], **known)
+                classes = None
+                learnt += 1
+            if ask < block.n_asks:
+                rows = _one_row(block.ask_X, block.ask_index[ask])
+                answers.append(getattr(estimator, task.method)(rows)[0])
+                if also is not None:
+                    others.append(getattr(estimator, also)(rows)[0])
+    answer = np.array(answers)
+    if task.method == "predict" and task.classes is not None:
+        answer = np.searchsorted(task.classes, answer) if len(answer) else np.empty(0, np.int64)
+    return answer if also is None else (answer, np.array(others))
+
+
+def _one_row(X: Any, row: int) -> Any:
+    return X.iloc[row : row + 1] if hasattr(X, "iloc") else X[row : row + 1]
+
+
+def run_kernel(kernel: Kernel, blocks: Sequence[Block]) -> np.ndarray:
+    """Answers of a kernel to consecutive blocks."""
+    return np.concatenate([kernel.run(block) for block in blocks])
+
+
+def random_cuts(block: Block, rng: np.random.Generator) -> list[int]:
+    """Positions for `cut`: none, a few, or all of them."""
+    n = block.n_learns + block.n_asks
+    number = rng.choice([0, 1, 3, 10, n - 1])
+    return sorted(rng.integers(0, n, number).tolist()) if number < n - 1 else list(range(1, n))
+
+
+def assert_same_labels(answers: np.ndarray, expected: np.ndarray, scores: np.ndarray) -> None:
+    """Equal codes, unless the two best scores agree within 1e-9."""
+    different = np.flatnonzero(answers != expected)
+    for i in different:
+        best = np.sort(scores[i])[-2:]
+        assert best[1] - best[0] <= 1e-9 * max(1.0, abs(best[1])), (
+            f"ask {i}: {answers[i]} instead of {expected[i]}, scores {scores[i]}"
+        )
+
+
+def assert_same_probabilities(
+    answers: np.ndarray, expected: np.ndarray, scores: np.ndarray
+) -> None:
+    """Probabilities as close as scores (their logarithms) that agree within 1e-9."""
+    size = np.abs(np.where(np.isfinite(scores), scores, 0.0)).max(axis=1, initial=1.0)
+    np.testing.assert_array_equal(np.isnan(answers), np.isnan(expected))
+    difference = np.nan_to_num(np.abs(answers - expected))
+    assert (difference <= 1e-9 * size[:, None]).all()
+
+
+def assert_same_state(
+    actual: Any, expected: Any, *, rtol: float = 0.0, atol: float | None = None
+) -> None:
+    """Same attributes of the same types; numbers equal, or within the tolerances."""
+    found, wanted = vars(actual), vars(expected)
+    assert found.keys() == wanted.keys()
+    for name, value in wanted.items():
+        _assert_same(found[name], value, name, rtol, rtol if atol is None else atol)
+
+
+def _assert_same(actual: Any, expected: Any, name: str, rtol: float, atol: float) -> None:
+    assert type(actual) is type(expected), f"{name} is a {type(actual)}, not {type(expected)}"
+    if isinstance(expected, list | tuple):
+        for one, other in zip(actual, expected, strict=True):
+            _assert_same(one, other, name, rtol, atol)
+    elif isinstance(expected, np.ndarray):
+        assert actual.dtype == expected.dtype and actual.shape == expected.shape, name
+        if expected.dtype.kind != "f" or not rtol:
+            np.testing.assert_array_equal(actual, expected, err_msg=name)
+        else:
+            np.testing.assert_allclose(actual, expected, rtol=rtol, atol=atol, err_msg=name)
+    elif isinstance(expected, float | np.floating):
+        assert np.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=True), name
+    else:
+        assert actual == expected, name
+
+
+def assert_untouched(kernel: Kernel, before: Any) -> None:
+    """The state is bit for bit that of a snapshot taken earlier."""
+    _assert_identical(kernel.snapshot(), before)
+
+
+def _assert_identical(one: Any, other: Any) -> None:
+    assert type(one) is type(other)
+    if isinstance(one, np.ndarray):
+        np.testing.assert_array_equal(one, other)
+    elif isinstance(one, tuple | list):
+        for a, b in zip(one, other, strict=True):
+            _assert_identical(a, b)
+    elif isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for name in one:
+            _assert_identical(one[name], other[name])
+    elif hasattr(one, "__dict__"):
+        _assert_identical(vars(one), vars(other))
+    elif hasattr(type(one), "__slots__"):
+        for name in type(one).__slots__:
+            _assert_identical(getattr(one, name), getattr(other, name))
+    else:
+        assert one == other
+
+
+def as_storage(X: np.ndarray, kind: str) -> Any:
+    """The same numbers in another container."""
+    if kind == "csr":
+        return sparse.csr_array(X)
+    if kind == "csr_matrix":
+        return sparse.csr_matrix(X)
+    if kind == "fortran":
+        return np.asfortranarray(X)
+    if kind == "integers":
+        return X.astype(np.int64)
+    return X
+
+
+def twin(estimator: Any) -> Any:
+    """An estimator in the same state, parameters and all."""
+    return copy.deepcopy(estimator)
