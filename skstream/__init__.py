@@ -19,6 +19,7 @@ from skstream.evaluation import (
     prequential_predict,
 )
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
+from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.streams import ParquetStream, as_stream, label_profile
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
@@ -33,6 +34,7 @@ __all__ = [
     "EvaluationResult",
     "FadingFactor",
     "KFoldEvaluator",
+    "LabelNoise",
     "MajorityClass",
     "MajorityWindow",
     "MeanRegressor",

@@ -30,6 +30,7 @@ ESTIMATORS = {
     "ensemble",
     "neighbors",
     "naive_bayes",
+    "noise",
     "pipeline",
 }
 # Imports within a layer that the design names; and running statistics, as running measures do,

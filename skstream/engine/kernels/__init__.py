@@ -2,6 +2,7 @@
 
 import skstream.engine.kernels._baselines
 import skstream.engine.kernels._linear
+import skstream.engine.kernels._noise
 import skstream.engine.kernels._pipeline
 import skstream.engine.kernels._temporal  # noqa: F401 - registers its kernels
 from skstream.engine.kernels._base import (

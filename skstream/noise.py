@@ -1,0 +1,193 @@
+"""Models made worse on purpose, to try out tests of significance."""
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from skstream.base import check_rows
+from skstream.temporal._meta import TemporalClassifier
+from skstream.utils._labels import encode_labels
+from skstream.utils._row_hashes import Hashes, mixed, row_hashes
+from skstream.utils._sklearn import Interval
+
+__all__ = ["LabelNoise"]
+
+
+class LabelNoise(TemporalClassifier):
+    """Classifier whose answers are replaced by another class with a given probability.
+
+    A model compared with itself behind this filter is worse by a known amount: of accuracy p,
+    it has p(1 - q) + (1 - p) q / (n_classes - 1) left. That makes it a yardstick for tests of
+    significance. The model inside learns as it would alone.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Model with ``partial_fit``.
+    q : float, default=0.1
+        Probability that an answer is replaced, in [0, 1]. The class in its place is drawn
+        uniformly among the others; where there is no other, the answer stays.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted model inside.
+    classes_ : ndarray of shape (n_classes,)
+        Sorted labels.
+    weight_learnt_ : float
+        Sum of the weights of the rows learnt; their number where none had a weight.
+    seed_ : int
+        Seed in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where they have any.
+
+    See Also
+    --------
+    skstream.stats.mcnemar : A test that can be tried out with it.
+
+    Notes
+    -----
+    ``predict`` changes nothing, and does not know which row of the stream it is asked about. A
+    draw therefore depends on the seed, on the content of the row asked, and on `weight_learnt_`.
+    Rows asked along a stream get independent draws: those that differ by their content, equal
+    ones by what has been learnt between them. Only equal rows asked with nothing learnt in
+    between get the same draw. How rows are gathered in calls, and the order of the calls, change
+    nothing. Weights count like repetition.
+
+    Bifet et al. print p(1 - q) + (1 - p) q / n_classes for the accuracy left, which belongs to a
+    uniform draw over all classes.
+
+    References
+    ----------
+    Bifet, A., De Francisci Morales, G., Read, J., Holmes, G., & Pfahringer, B. (2015).
+    Efficient online evaluation of big data stream classifiers. KDD. Section 4.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import MultinomialNB
+    >>> from skstream.noise import LabelNoise
+    >>> X = np.arange(10.0).reshape(-1, 1)
+    >>> y = np.repeat(["a", "b"], 5)
+    >>> noisy = LabelNoise(MultinomialNB(), q=0.3, random_state=0).fit(X, y)
+    >>> int((noisy.predict(X) != noisy.estimator_.predict(X)).sum())
+    4
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": "no_validation",
+        "q": [Interval(Real, 0, 1, closed="both")],
+        "random_state": ["random_state"],
+    }
+    # Answers to the rows of one call do not depend on each other.
+    _asks_row_by_row = False
+
+    weight_learnt_: float
+    seed_: int
+
+    def __init__(self, estimator: Any, q: float = 0.1, *, random_state: Any = None):
+        self.estimator = estimator
+        self.q = q
+        self.random_state = random_state
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        return check_rows(self, X, reset=reset)
+
+    def _rows_to_learn(self, X: Any, codes: NDArray[np.int64]) -> Any:
+        return X
+
+    def _remember(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
+        if not hasattr(self, "seed_"):
+            self.seed_ = drawn_seed(self.random_state)
+        before = getattr(self, "weight_learnt_", 0.0)
+        self.weight_learnt_ = float(weights_so_far(before, weight, len(codes))[-1])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict labels, some of them replaced.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels.
+        """
+        check_is_fitted(self)
+        X = self._check_rows(X, reset=False)
+        codes = encode_labels(self.estimator_.predict(X), self.classes_)
+        weight_learnt = np.array([self.weight_learnt_])
+        noisy = with_noise(
+            codes, row_hashes(X), weight_learnt, len(self.classes_), self.q, self.seed_
+        )
+        answers: NDArray[Any] = self.classes_[noisy]
+        return answers
+
+
+def drawn_seed(random_state: Any) -> int:
+    """Seed of the draws; the same for the same integer."""
+    return int(check_random_state(random_state).randint(2**32, dtype=np.uint32))
+
+
+def weights_so_far(
+    before: float, weight: NDArray[np.float64] | None, n_learns: int
+) -> NDArray[np.float64]:
+    """Sum of weights before any of some learns, and after each; added in order, one by one."""
+    parts = np.ones(n_learns + 1)
+    parts[0] = before
+    if weight is not None:
+        parts[1:] = weight
+    return np.add.accumulate(parts)
+
+
+def with_noise(
+    codes: NDArray[np.int64],
+    hashes: Hashes,
+    weight_learnt: NDArray[np.float64],
+    n_classes: int,
+    q: float,
+    seed: int,
+) -> NDArray[np.int64]:
+    """Codes of the answers, some replaced by another.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_asks,), dtype int64
+        The answers' codes.
+    hashes : ndarray of shape (n_asks,), dtype uint64
+        Hashes of the rows asked.
+    weight_learnt : ndarray of shape (n_asks,) or (1,), dtype float64
+        Weight learnt before each ask.
+    n_classes : int
+        Number of classes.
+    q : float
+        Probability of another code.
+    seed : int
+        Seed.
+
+    Returns
+    -------
+    ndarray of shape (n_asks,), dtype int64
+        The codes after noise.
+    """
+    if n_classes == 1:
+        return codes
+    place = mixed(weight_learnt.view(np.uint64) + mixed(np.array([seed], np.uint64)))
+    # The upper 53 bits fill the mantissa of a double.
+    uniform = (mixed(hashes + place) >> np.uint64(11)) * np.float64(2.0**-53)
+    replaced = uniform < q
+    # Below q the number is uniform again, and picks one of the others by its distance.
+    distance = 1 + (uniform[replaced] / q * (n_classes - 1)).astype(np.int64)
+    noisy = codes.copy()
+    noisy[replaced] = (codes[replaced] + np.minimum(distance, n_classes - 1)) % n_classes
+    return noisy

@@ -1,0 +1,238 @@
+"""LabelNoise: as much noise as promised, drawn by place, as an estimator and as a kernel."""
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from skstream import KFoldEvaluator, PrequentialEvaluator, make_stream_pipeline
+from skstream.baselines import MajorityClass
+from skstream.engine.kernels import Task, make_kernel
+from skstream.noise import LabelNoise, with_noise
+from skstream.streams import make_demo_stream
+from skstream.testing import check_stream_estimator
+from skstream.utils._row_hashes import row_hashes
+from tests.kernels._reference import (
+    TIMELINES,
+    cut,
+    make_block,
+    random_cuts,
+    run_kernel,
+    run_literally,
+    twin,
+)
+
+SGD = SGDClassifier(random_state=0)
+
+
+def expected_failures(estimator):
+    """Checks that may fail: SGD alone fails them, for it learns repeated rows one by one."""
+    names = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
+    is_sgd = isinstance(estimator.estimator, SGDClassifier)
+    return {name: "SGD learns a row of weight 2 unlike the row twice" for name in names if is_sgd}
+
+
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    [
+        case
+        for one in (LabelNoise(MultinomialNB()), LabelNoise(SGD))
+        for case in estimator_checks_generator(
+            one, expected_failed_checks=expected_failures(one), mark="xfail"
+        )
+    ],
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def test_stream_contract():
+    check_stream_estimator(LabelNoise(SGD), n_learns=1000)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+@pytest.mark.parametrize("q", [0.05, 0.5, 1.0])
+def test_accuracy_left_is_that_of_the_formula(n_classes, q):
+    rng = np.random.default_rng(n_classes)
+    n = 60_000
+    y = rng.integers(0, n_classes, n)
+    codes = np.where(rng.random(n) < 0.7, y, (y + 1) % n_classes)
+    hashes = row_hashes(rng.normal(size=(n, 2)))
+    noisy = with_noise(codes, hashes, np.arange(1.0, n + 1), n_classes, q, seed=4)
+    p = np.mean(codes == y)
+    expected = p * (1 - q) + (1 - p) * q / (n_classes - 1)
+    assert np.mean(noisy == y) == pytest.approx(expected, abs=4 * np.sqrt(0.25 / n))
+    assert np.mean(noisy != codes) == pytest.approx(q, abs=4 * np.sqrt(0.25 / n))
+    steps = np.bincount((noisy - codes) % n_classes, minlength=n_classes)[1:] / n
+    np.testing.assert_allclose(steps, q / (n_classes - 1), atol=4 * np.sqrt(0.25 / n))
+
+
+@pytest.mark.parametrize("what", ["equal rows, each learnt", "other rows, nothing learnt"])
+def test_draws_along_a_stream_are_independent(what):
+    n, q = 60_000, 0.3
+    equal = what.startswith("equal")
+    rows = np.ones((n, 2)) if equal else np.arange(2.0 * n).reshape(n, 2)
+    learnt = np.arange(1.0, n + 1) if equal else np.array([500.0])
+    codes = np.zeros(n, np.int64)
+    drawn = with_noise(codes, row_hashes(rows), learnt, 2, q, seed=0)
+    spread = np.sqrt(q * (1 - q) / n)
+    assert abs(drawn.mean() - q) < 4 * spread
+    for lag in (1, 2, 3, 32):
+        both = np.mean(drawn[lag:] * drawn[:-lag])
+        assert abs(both - q * q) < 4 * spread
+    other = with_noise(codes, row_hashes(rows), learnt, 2, q, seed=1)
+    assert abs(np.mean(drawn * other) - q * q) < 4 * spread
+
+
+def test_the_draws_are_those_of_the_first_release():
+    rows = np.arange(40.0).reshape(20, 2)
+    noisy = with_noise(np.zeros(20, np.int64), row_hashes(rows), np.array([7.0]), 4, 0.5, seed=3)
+    assert noisy.tolist() == [3, 3, 2, 0, 3, 0, 0, 1, 1, 0, 0, 2, 2, 3, 0, 0, 2, 0, 1, 0]
+
+
+def test_equal_rows_have_equal_hashes_in_every_container():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.7, size=(30, 4)).astype(np.float64)
+    expected = row_hashes(X)
+    assert len(set(expected.tolist())) == len(np.unique(X, axis=0))
+    twice = sparse.coo_array(
+        (np.repeat(X.ravel() / 2, 2), np.repeat(np.indices(X.shape).reshape(2, -1), 2, axis=1))
+    )
+    for same in (
+        X.astype(np.int32),
+        X.astype(np.float32),
+        X.astype(object),
+        np.where(X == 0, -0.0, X),
+        sparse.csr_array(X),
+        sparse.csc_matrix(X),
+        twice,
+        pd.DataFrame(X).astype({0: int, 1: object}),
+    ):
+        np.testing.assert_array_equal(row_hashes(same), expected)
+    for row in range(30):
+        assert row_hashes(X[[row]]) == expected[row]
+
+
+def test_hashes_tell_columns_signs_missing_values_and_texts_apart():
+    rows = [[1, 0], [0, 1], [-1, 0], [np.nan, 0], ["x", 0], ["y", 0], [0, "x"], [None, 0], [0, 0]]
+    hashes = row_hashes(np.array(rows, dtype=object))
+    assert len(set(hashes.tolist())) == len(rows)
+
+
+def test_weights_count_like_repetition():
+    X, y = np.arange(6.0).reshape(-1, 1), np.array([0, 1, 0, 1, 0, 1])
+    weight = np.array([2, 0, 1, 3, 1, 1])
+    again = np.repeat(np.arange(6), weight)
+    weighted = LabelNoise(MultinomialNB(), q=0.5, random_state=0).fit(X, y, sample_weight=weight)
+    repeated = LabelNoise(MultinomialNB(), q=0.5, random_state=0).fit(X[again], y[again])
+    assert weighted.weight_learnt_ == repeated.weight_learnt_ == 8.0
+    asked = np.arange(200.0).reshape(-1, 1)
+    np.testing.assert_array_equal(weighted.predict(asked), repeated.predict(asked))
+
+
+class Counting(ClassifierMixin, BaseEstimator):
+    """A model without a kernel that answers its first class."""
+
+    def partial_fit(self, X, y, classes=None):
+        self.classes_ = getattr(self, "classes_", None) if classes is None else np.unique(classes)
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[:1], len(X))
+
+
+def test_predict_changes_nothing_and_the_only_class_stays():
+    X = np.arange(40.0).reshape(-1, 2)
+    model = LabelNoise(Counting(), q=0.5).fit(X, np.tile(["a", "b"], 10))
+    before = joblib.hash(model)
+    assert set(model.predict(X)) == {"a", "b"}
+    assert joblib.hash(model) == before
+    assert set(LabelNoise(Counting(), q=1.0).fit(X, ["a"] * 20).predict(X)) == {"a"}
+
+
+@pytest.mark.parametrize("q", [-0.1, 1.1, "much"])
+def test_q_is_a_probability(q):
+    with pytest.raises(ValueError, match="The 'q' parameter of LabelNoise must be"):
+        LabelNoise(SGD, q=q).fit([[0.0], [1.0]], [0, 1])
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    timeline=st.sampled_from(TIMELINES),
+    n_classes=st.integers(1, 4),
+    weighted=st.booleans(),
+    has_learnt=st.booleans(),
+)
+@settings(max_examples=40)
+def test_kernel_is_the_loop(seed, timeline, n_classes, weighted, has_learnt):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 40))
+    model = LabelNoise(MajorityClass(), q=0.5, random_state=int(rng.integers(100)))
+    task = Task(np.array(["a", "b", "c", "d"])[:n_classes])
+    weight = rng.integers(1, 4, n) * 0.7 if weighted else None
+    X = rng.integers(0, 2, size=(n, 2))
+    block = make_block(X, rng.integers(0, n_classes, n), timeline, rng, weight)
+    if has_learnt:
+        model.partial_fit(np.ones((2, 2)), task.classes[[0, 0]], classes=task.classes)
+    literal = twin(model)
+    expected = run_literally(literal, block, task)
+    kernel = make_kernel(model, task)
+    answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
+    np.testing.assert_array_equal(answers, expected)
+    kernel.export()
+    assert joblib.hash(model) == joblib.hash(literal)
+
+
+def test_kernel_can_go_back():
+    rng = np.random.default_rng(1)
+    block = make_block(rng.normal(size=(60, 2)), rng.integers(0, 2, 60), "polls", rng)
+    first, second = cut(block, [50])
+    kernel = make_kernel(LabelNoise(SGD, q=0.4, random_state=0), Task(np.array([0, 1])))
+    kernel.run(first)
+    middle = kernel.snapshot()
+    expected = kernel.run(second)
+    assert (kernel.run(second) != expected).any()
+    kernel.restore(middle)
+    np.testing.assert_array_equal(kernel.run(second), expected)
+
+
+def test_what_cannot_be_repeated_has_no_kernel():
+    task = Task(np.array([0, 1]))
+    assert make_kernel(LabelNoise(SGD, random_state=0), task) is not None
+    for model in (
+        LabelNoise(SGD),
+        LabelNoise(SGD, random_state=np.random.RandomState(0)),
+        LabelNoise(SGD, q=2, random_state=0),
+        LabelNoise(Counting(), random_state=0),
+    ):
+        assert make_kernel(model, task) is None
+
+
+@pytest.mark.parametrize("strategy", ["bootstrap", "cross", "split"])
+def test_folds_agree_between_kernel_and_loop(strategy):
+    stream = make_demo_stream(300)
+    models = {"noisy": LabelNoise(SGDClassifier()), "plain": SGDClassifier()}
+    fast, slow = (
+        KFoldEvaluator("accuracy", strategy=strategy, n_folds=2, random_state=0, engine=engine)
+        for engine in ("auto", "loop")
+    )
+    result = fast.evaluate(models, stream)
+    assert result.paths["noisy"] == "kernel"
+    np.testing.assert_array_equal(
+        result.tape.answers["noisy"], slow.evaluate(models, stream).tape.answers["noisy"]
+    )
+
+
+def test_noise_of_a_pipeline_under_batches():
+    stream = make_demo_stream(300)
+    model = LabelNoise(make_stream_pipeline(SGDClassifier()), q=1.0)
+    evaluator = PrequentialEvaluator(["accuracy", "error"], batch_size=10, random_state=0)
+    scores = evaluator.evaluate({"wrong": model, "right": model.estimator}, stream).scores
+    assert scores["wrong"]["accuracy"] < scores["right"]["accuracy"]
