@@ -1,0 +1,358 @@
+"""What the linear kernels refuse, one by one, and what they hand back untouched."""
+
+import pickle
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
+
+from skstream.engine.block import Block
+from skstream.engine.kernels import _linear_support
+from skstream.engine.kernels._base import Declined, Task, make_kernel
+from skstream.engine.kernels._linear_plain import step_function
+from tests.kernels._linear_reference import (
+    PATHS,
+    aggressive,
+    assert_same_model,
+    kernel_for,
+    path,
+    run_row_by_row,
+)
+
+BINARY = Task(np.array([0, 1]))
+X = np.random.default_rng(0).normal(size=(20, 3))
+Y = (X[:, 0] > 0).astype(np.int64)
+NONE = np.empty(0, dtype=np.int64)
+
+
+def learns(X: Any = X, y: np.ndarray = Y, weight: np.ndarray | None = None) -> Block:
+    return Block(X, np.arange(len(y)), y, weight, X, NONE, NONE)
+
+
+def asks(X: Any = X) -> Block:
+    index = np.arange(X.shape[0])
+    return Block(None, NONE, Y[:0], None, X, index, np.zeros(len(index), dtype=np.int64))
+
+
+class Subclass(SGDClassifier):
+    """Anything may be overridden."""
+
+
+REFUSED: dict[str, Any] = {
+    "average": SGDClassifier(average=True),
+    "average from some row on": SGDRegressor(average=10),
+    "early stopping": SGDClassifier(early_stopping=True),
+    "verbose": SGDClassifier(verbose=1),
+    "random generator": SGDClassifier(random_state=np.random.RandomState(0)),
+    "negative power": SGDRegressor(power_t=-0.5),
+    "huge power": SGDRegressor(power_t=50.0),
+    "no alpha for optimal": SGDClassifier(alpha=0.0),
+    "tiny alpha": SGDClassifier(alpha=1e-200),
+    "balanced": SGDClassifier(class_weight="balanced"),
+    "weight of an unknown class": SGDClassifier(class_weight={5: 1.0}),
+    "unknown loss": SGDClassifier(loss="log"),
+    "loss for classifiers": SGDRegressor(loss="hinge"),
+    "unknown penalty": SGDClassifier(penalty="l3"),
+    "unknown rate": SGDClassifier(learning_rate="fast"),
+    "pa1 with another loss": SGDClassifier(loss="log_loss", learning_rate="pa1"),
+    "no l1_ratio": SGDClassifier(penalty="elasticnet", l1_ratio=None),
+    "no step": SGDRegressor(eta0=0.0),
+    "infinite step": SGDRegressor(eta0=np.inf),
+    "wrong type": SGDClassifier(alpha="small"),
+    "subclass": Subclass(),
+    "perceptron that averages": Perceptron().set_params(verbose=2),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    estimator = REFUSED[name]
+    task = Task(None) if isinstance(estimator, SGDRegressor) else BINARY
+    assert make_kernel(estimator, task) is None
+
+
+SUPPORTED: dict[str, Any] = {
+    "no penalty": SGDClassifier(penalty=None, l1_ratio=None),
+    "no alpha": SGDRegressor(alpha=0.0),
+    "integers": SGDClassifier(alpha=1, eta0=1, random_state=3, n_jobs=2),
+    "class weights": SGDClassifier(class_weight={1: 2.0}),
+    "several parameters of fit": SGDClassifier(tol=None, shuffle=False, warm_start=True),
+}
+
+
+@pytest.mark.parametrize("name", SUPPORTED)
+def test_supported(name: str) -> None:
+    estimator = SUPPORTED[name]
+    task = Task(None) if isinstance(estimator, SGDRegressor) else BINARY
+    before = pickle.dumps(estimator)
+    assert make_kernel(estimator, task) is not None
+    assert pickle.dumps(estimator) == before
+
+
+def test_supports_draws_no_random_numbers() -> None:
+    state = np.random.get_state()[1].copy()
+    kernel_for(SGDClassifier(), BINARY)
+    np.testing.assert_array_equal(np.random.get_state()[1], state)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "task"),
+    [
+        (SGDClassifier(), Task(np.array([0, 1]), batch_size=2)),
+        (SGDClassifier(), Task(np.array([0]))),
+        (SGDClassifier(), Task(None)),
+        (SGDClassifier(), Task(np.array([0, 1]), "predict_proba")),
+        (Perceptron(), Task(np.array([0, 1]), "predict_proba")),
+        (SGDRegressor(), Task(None, "decision_function")),
+        (SGDRegressor(), Task(np.array([0, 1]))),
+    ],
+)
+def test_refused_tasks(estimator: Any, task: Task) -> None:
+    assert make_kernel(estimator, task) is None
+
+
+def fitted(**changes: Any) -> SGDClassifier:
+    model = SGDClassifier().partial_fit(X, Y, classes=[0, 1])
+    for name, value in changes.items():
+        setattr(model, name, value)
+    return model
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        fitted(classes_=np.array([0, 2])),
+        fitted(coef_=np.zeros((1, 3), dtype=np.float32)),
+        fitted(coef_=sparse.csr_array((1, 3))),
+        fitted(coef_=np.zeros((1, 4))),
+        fitted(intercept_=np.zeros(2)),
+        fitted(t_=1.5),
+        SGDClassifier().partial_fit(X.astype(np.float32), Y, classes=[0, 1]),
+        SGDClassifier().partial_fit(X, Y, classes=[0, 1, 2]),
+    ],
+)
+def test_fitted_states_that_are_not_taken_up(model: Any) -> None:
+    assert make_kernel(fitted(), BINARY) is not None
+    assert make_kernel(model, BINARY) is None
+
+
+def test_half_fitted_estimators_are_not_taken_up() -> None:
+    model = SGDClassifier()
+    with pytest.raises(ValueError, match="greater than one"):
+        model.partial_fit(X, Y * 0, classes=[0])
+    assert make_kernel(model, BINARY) is None
+
+
+def test_other_arithmetic_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_linear_support, "_agrees_with_sklearn", lambda compiled: False)
+    assert make_kernel(SGDClassifier(), BINARY) is None
+
+
+def fused(a: float, b: float, c: float) -> float:
+    return float(Fraction(a) * Fraction(b) + Fraction(c))
+
+
+def rounded(a: float, b: float, c: float) -> float:
+    return a * b + c
+
+
+@pytest.mark.parametrize(
+    ("in_sums", "in_updates"), [(rounded, rounded), (fused, rounded), (rounded, fused)]
+)
+def test_fused_arithmetic_would_be_noticed(
+    in_sums: Any, in_updates: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def learn(rows: Any, learns: Any, rule: Any, W: Any, b: Any, *others: Any) -> None:
+        step = step_function(rule)
+        w = W[0].tolist()
+        for i, x in enumerate(rows.tolist()):
+            margin = 0.0
+            for j, value in enumerate(x):
+                margin = in_sums(value, w[j], margin)
+            update = step(learns.target[i], margin + b[0], learns.eta[i], x)
+            scale = learns.shrink[i]
+            w = [in_updates(x[j], update / scale, w[j]) * scale for j in range(len(w))]
+            b[0] += update
+        W[0] = w
+
+    monkeypatch.setattr(_linear_support, "learn_dense", learn)
+    is_exact = in_sums is rounded and in_updates is rounded
+    assert _linear_support._agrees_with_sklearn.__wrapped__(False) == is_exact
+
+
+def nan_in_row_5() -> np.ndarray:
+    broken = X.copy()
+    broken[5, 1] = np.nan
+    return broken
+
+
+def unsorted_csr() -> Any:
+    data, columns = np.array([1.0, 2.0] * 20), np.array([2, 0] * 20, dtype=np.int32)
+    return sparse.csr_array((data, columns, np.arange(0, 41, 2, dtype=np.int32)), shape=(20, 3))
+
+
+def wide_indices() -> Any:
+    rows = sparse.csr_array(X)
+    rows.indices = rows.indices.astype(np.int64)
+    rows.indptr = rows.indptr.astype(np.int64)
+    return rows
+
+
+DECLINED: dict[str, Callable[[], Any]] = {
+    "NaN": nan_in_row_5,
+    "infinity": lambda: X / np.array([1.0, 0.0, 1.0]),
+    "NaN in CSR": lambda: sparse.csr_array(nan_in_row_5()),
+    "float32": lambda: X.astype(np.float32),
+    "complex": lambda: X.astype(complex),
+    "objects": lambda: X.astype(object),
+    "texts": lambda: X.astype(str),
+    "other width": lambda: X[:, :2],
+    "one dimension": lambda: X[:, 0],
+    "no column": lambda: X[:, :0],
+    "masked": lambda: np.ma.masked_array(X, X > 1),
+    "CSC": lambda: sparse.csc_array(X),
+    "float32 in CSR": lambda: sparse.csr_array(X.astype(np.float32)),
+    "unsorted CSR": unsorted_csr,
+    "64-bit indices": wide_indices,
+}
+
+
+@pytest.fixture(params=PATHS)
+def kernel(request: pytest.FixtureRequest) -> Any:
+    with path(request.param):
+        kernel = kernel_for(SGDClassifier(), BINARY)
+        kernel.run(learns())
+        yield kernel
+
+
+def assert_declined(kernel: Any, block: Block) -> None:
+    state = kernel.snapshot()
+    with np.errstate(all="ignore"), pytest.raises(Declined):
+        kernel.run(block)
+    assert kernel.snapshot() is state
+    model = SGDClassifier()
+    run_row_by_row(model, learns(), BINARY)
+    np.testing.assert_array_equal(state.W, model.coef_)
+    kernel.export()
+    assert_same_model(kernel.estimator, model)
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")
+@pytest.mark.parametrize("name", DECLINED)
+def test_declined_rows(name: str, kernel: Any) -> None:
+    rows = DECLINED[name]()
+    assert_declined(kernel, learns(rows))
+    assert_declined(kernel, asks(rows))
+
+
+@pytest.mark.parametrize("name", ["NaN", "float32", "CSC", "unsorted CSR", "64-bit indices"])
+def test_declined_first_rows(name: str) -> None:
+    kernel = kernel_for(SGDClassifier(), BINARY)
+    with pytest.raises(Declined):
+        kernel.run(learns(DECLINED[name]()))
+    assert kernel.snapshot() is None
+    kernel.export()
+    assert vars(kernel.estimator).keys() == vars(SGDClassifier()).keys()
+
+
+@pytest.mark.parametrize("weight", [0.0, -1.0, np.nan, np.inf])
+def test_declined_weights(weight: float, kernel: Any) -> None:
+    weights = np.ones(20)
+    weights[7] = weight
+    assert_declined(kernel, learns(weight=weights))
+
+
+def test_declined_batches(kernel: Any) -> None:
+    assert_declined(kernel, replace(learns(), batches=np.array([0, 10, 20])))
+    kernel.run(replace(learns(), batches=np.arange(21)))
+
+
+def test_learning_dense_and_asking_sparse_rows_is_declined(kernel: Any) -> None:
+    both = replace(learns(), ask_X=sparse.csr_array(X), ask_index=NONE + 1)
+    kernel.run(both)  # nothing is asked
+    one = np.array([1])
+    state = kernel.snapshot()
+    with pytest.raises(Declined):
+        kernel.run(replace(both, ask_index=one, stamp=one))
+    assert kernel.snapshot() is state
+
+
+def test_rows_not_used_may_be_anything(kernel: Any) -> None:
+    used = np.delete(np.arange(20), 5)
+    kernel.run(Block(nan_in_row_5(), used, Y[used], None, nan_in_row_5(), used, used * 0 + 19))
+
+
+def test_overflow_is_declined() -> None:
+    model = SGDRegressor(learning_rate="constant", eta0=1e300, penalty=None)
+    with pytest.raises(ValueError, match="overflow"):
+        run_row_by_row(clone(model), learns(y=X[:, 1]), Task(None))
+    kernel = kernel_for(model, Task(None))
+    kernel.run(learns(X[:1], X[:1, 1]))
+    state = kernel.snapshot()
+    with pytest.raises(Declined):
+        kernel.run(learns(y=X[:, 1]))
+    assert kernel.snapshot() is state
+
+
+@pytest.mark.parametrize("target", [np.nan, np.inf])
+def test_targets_that_are_not_finite_are_declined(target: float) -> None:
+    kernel = kernel_for(SGDRegressor(), Task(None))
+    with pytest.raises(Declined):
+        kernel.run(learns(y=np.where(Y == 1, target, 0.0)))
+
+
+def test_asks_before_anything_was_learnt_are_declined() -> None:
+    kernel = kernel_for(SGDClassifier(), BINARY)
+    with pytest.raises(Declined):
+        kernel.run(asks())
+    block = replace(learns(), ask_index=np.array([3, 4]), stamp=np.array([0, 1]))
+    with pytest.raises(Declined):
+        kernel.run(block)
+    assert kernel.snapshot() is None
+    assert len(kernel.run(replace(asks(), ask_index=NONE, stamp=NONE))) == 0
+
+
+def test_fractional_repetition_is_declined() -> None:
+    estimator = aggressive("PassiveAggressiveClassifier")
+    if estimator is None:
+        pytest.skip("scikit-learn has removed it")
+    kernel = kernel_for(estimator, BINARY)
+    with pytest.raises(Declined):
+        kernel.run(learns(weight=np.linspace(1.0, 2.0, 20)))
+    kernel.run(learns(weight=np.full(20, 2.0)))
+
+
+def test_frames_with_other_columns_are_declined() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    kernel = kernel_for(SGDClassifier(), BINARY)
+    kernel.run(learns(frame))
+    for other in (X, frame[["b", "a", "c"]], frame.assign(c="text"), frame.astype("Float64")):
+        state = kernel.snapshot()
+        with pytest.raises(Declined):
+            kernel.run(learns(other))
+        assert kernel.snapshot() is state
+    nameless = kernel_for(SGDClassifier(), BINARY)
+    nameless.run(learns())
+    with pytest.raises(Declined):
+        nameless.run(asks(frame))
+    nameless.run(learns(pd.DataFrame(X)))
+
+
+@pytest.mark.parametrize("run", PATHS)
+def test_kernels_can_be_pickled(run: str) -> None:
+    with path(run):
+        kernel = kernel_for(SGDClassifier(), BINARY)
+        kernel.run(learns())
+        kernel.export()
+        copied = pickle.loads(pickle.dumps(kernel))
+        for one in (kernel, copied):
+            one.run(learns())
+            one.export()
+    assert_same_model(copied.estimator, kernel.estimator)

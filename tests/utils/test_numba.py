@@ -1,0 +1,112 @@
+"""Which life of a jitted function runs, and that numba waits until it is needed."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from skstream.utils import _numba
+from skstream.utils._numba import Jitted, jit, numba_enabled
+
+
+@jit
+def doubled(x: float) -> float:
+    return x + x
+
+
+@jit
+def sum_of_doubles(x: np.ndarray) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        total += doubled(x[i])
+    return total
+
+
+@pytest.fixture(autouse=True)
+def nothing_disables_numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in _numba.DISABLING_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("variable", _numba.DISABLING_VARIABLES)
+def test_either_variable_disables(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_numba, "_is_installed", lambda: True)
+    assert numba_enabled()
+    monkeypatch.setenv(variable, "1")
+    assert not numba_enabled()
+    monkeypatch.setenv(variable, "0")
+    assert numba_enabled()
+
+
+def test_absent_numba_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_numba, "_is_installed", lambda: False)
+    assert not numba_enabled()
+    assert sum_of_doubles(np.arange(4.0)) == 12.0
+
+
+def test_the_plain_life_runs_where_numba_is_disabled(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(function: object) -> None:
+        raise AssertionError("compiled although disabled")
+
+    monkeypatch.setattr(_numba, "_calling_compiled_helpers", refuse)
+    monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
+    assert sum_of_doubles(np.arange(4.0)) == 12.0
+
+
+def test_compiled_functions_call_compiled_helpers() -> None:
+    numba = pytest.importorskip("numba")
+    assert sum_of_doubles(np.arange(4.0)) == 12.0
+    assert isinstance(sum_of_doubles.compiled, numba.core.registry.CPUDispatcher)
+    assert sum_of_doubles.compiled is sum_of_doubles.compiled
+    assert sum_of_doubles.compiled.py_func.__globals__["doubled"] is doubled.compiled
+    assert sum_of_doubles.__name__ == "sum_of_doubles"
+
+
+def test_nothing_is_fused() -> None:
+    pytest.importorskip("numba")
+
+    @jit
+    def product_and_sum(a: float, b: float, c: float) -> float:
+        return a * b + c
+
+    a = 1.0 + 2.0**-30
+    assert product_and_sum.compiled(a, a, -1.0 - 2.0**-29) == 0.0  # fused: 2^-60
+
+
+def test_division_by_zero_is_infinite() -> None:
+    pytest.importorskip("numba")
+
+    @jit
+    def inverse(x: float) -> float:
+        return 1.0 / x
+
+    assert inverse.compiled(0.0) == np.inf
+
+
+def test_machine_code_that_cannot_be_kept_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    numba = pytest.importorskip("numba")
+    original: Callable[..., object] = numba.njit
+
+    def without_cache(*args: object, cache: bool = False, **kwargs: object) -> object:
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(numba, "njit", without_cache)
+    assert Jitted(doubled.plain)(3.0) == 6.0
+
+
+def test_helpers_of_other_files_are_refused() -> None:
+    # Kept machine code would not notice that they change.
+    pytest.importorskip("numba")
+    namespace = {"doubled": doubled}
+    exec(compile("def twice(x):\n    return doubled(x)", "elsewhere.py", "exec"), namespace)
+    with pytest.raises(AssertionError, match="twice would not notice changes of doubled"):
+        _ = jit(namespace["twice"]).compiled  # type: ignore[arg-type]
+
+
+def test_numba_is_imported_only_when_it_is_needed() -> None:
+    code = "import sys, skstream.engine.kernels; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
