@@ -107,9 +107,11 @@ def _cut_up(values: Array, total: Array, starts: Integers) -> Floats:
     """Sums of the values from each start to the next, and from the last one to the end."""
     if not len(starts):
         return np.empty(0)
+    sums: Floats
     if values.dtype == bool:
-        return np.diff(total[np.append(starts, len(values))]).astype(np.float64)
-    sums: Floats = np.add.reduceat(values, starts)
+        sums = np.diff(total[np.append(starts, len(values))]).astype(np.float64)
+    else:
+        sums = np.add.reduceat(values, starts)
     return sums
 
 
@@ -135,6 +137,8 @@ class AdaptiveSums(RunningSums):
         self.detector = detector
         self.scored = _Segments(self.series)
         self.labelled = _Segments(self.label_series)
+        # Of the latest call: rows before it, cuts, starts of the window, starts of the buckets.
+        self._n_before = 0
         self._cuts = np.empty(0, dtype=np.intp)
         self._starts = np.zeros(1, dtype=np.intp)
         self._buckets = np.zeros(1, dtype=np.intp)
@@ -142,6 +146,7 @@ class AdaptiveSums(RunningSums):
     def advance(self, rows: Labelled, ends: Integers) -> SumsByKind:
         """Read rows and return the sums after the first ``ends[i]`` of their scored ones."""
         wrong = rows.columns(None, None).wrong
+        self._n_before = self.n_scored
         cuts, starts = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
         self._buckets = self.scored.starts
         if len(wrong):
@@ -174,15 +179,15 @@ class AdaptiveSums(RunningSums):
     def _advance(
         self, columns: Columns, ends: Integers, known: dict[Series, Floats]
     ) -> dict[Series, Floats]:
-        self._oldest = self._starts[np.searchsorted(self._cuts, ends)]
         self.scored, sums = self.scored.read(
             columns, self._cuts, self._starts, self._buckets, as_slice(ends)
         )
         return sums
 
     def oldest(self, ends: Integers) -> Integers:
-        """Return the number of the oldest row in the window, at the ends of the latest call."""
-        return self._oldest
+        """Return the number of the oldest row in the window, at ends of the latest call."""
+        oldest: Integers = self._starts[np.searchsorted(self._cuts, ends - self._n_before)]
+        return oldest
 
     def merge(self, later: Self) -> None:
         """Refuse: where the window would have been cut cannot be known from two summaries."""

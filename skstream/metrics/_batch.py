@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +13,6 @@ from skstream.metrics._columns import NOTHING, Array, Floats
 from skstream.metrics._registry import Measure
 from skstream.metrics._running import RunningMeasures
 from skstream.utils._labels import as_labels, encode_labels, find_classes
-
-_WHY = "its baseline makes no error on these rows, or there is none"
 
 
 def classification_values(
@@ -70,7 +67,8 @@ def _values(
     undefined = [name for name, value in values.items() if np.isnan(value)]
     if undefined:
         warnings.warn(
-            f"{', '.join(undefined)} is undefined and set to NaN: {_WHY}.",
+            f"{', '.join(undefined)}: undefined on these rows, and so NaN. A kappa is undefined "
+            "where its baseline makes no error; every measure is where no row counts.",
             UndefinedMetricWarning,
             stacklevel=4,
         )
@@ -112,14 +110,3 @@ def _weights(sample_weight: ArrayLike | None, n_past: int) -> Floats | None:
     if sample_weight is None:
         return None
     return np.concatenate((np.ones(n_past), column_or_1d(sample_weight)))
-
-
-def one_value(
-    measure: Measure,
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    sample_weight: ArrayLike | None,
-    past: Any = None,
-) -> float:
-    """Value of one measure of classification."""
-    return classification_values([measure], y_true, y_pred, sample_weight, past)[0]

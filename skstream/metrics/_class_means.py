@@ -2,7 +2,7 @@
 
 from numpy.typing import ArrayLike
 
-from skstream.metrics._batch import one_value
+from skstream.metrics._batch import classification_values
 from skstream.metrics._registry import CLASSIFICATION
 
 
@@ -41,7 +41,9 @@ def arithmetic_accuracy_score(
     >>> arithmetic_accuracy_score([0, 0, 1, 1], [0, 0, 1, 0])
     0.75
     """
-    return one_value(CLASSIFICATION["arithmetic_accuracy"], y_true, y_pred, sample_weight)
+    return classification_values(
+        [CLASSIFICATION["arithmetic_accuracy"]], y_true, y_pred, sample_weight
+    )[0]
 
 
 def geometric_accuracy_score(
@@ -80,7 +82,9 @@ def geometric_accuracy_score(
     >>> round(geometric_accuracy_score([0, 0, 1, 1], [0, 0, 1, 0]), 4)
     0.7071
     """
-    return one_value(CLASSIFICATION["geometric_accuracy"], y_true, y_pred, sample_weight)
+    return classification_values(
+        [CLASSIFICATION["geometric_accuracy"]], y_true, y_pred, sample_weight
+    )[0]
 
 
 def harmonic_accuracy_score(
@@ -119,7 +123,9 @@ def harmonic_accuracy_score(
     >>> round(harmonic_accuracy_score([0, 0, 1, 1], [0, 0, 1, 0]), 4)
     0.6667
     """
-    return one_value(CLASSIFICATION["harmonic_accuracy"], y_true, y_pred, sample_weight)
+    return classification_values(
+        [CLASSIFICATION["harmonic_accuracy"]], y_true, y_pred, sample_weight
+    )[0]
 
 
 def cmd_score(
@@ -158,4 +164,4 @@ def cmd_score(
     >>> cmd_score([0, 0, 1, 1], [0, 0, 1, 0])
     2.0
     """
-    return one_value(CLASSIFICATION["cmd"], y_true, y_pred, sample_weight)
+    return classification_values([CLASSIFICATION["cmd"]], y_true, y_pred, sample_weight)[0]

@@ -196,7 +196,8 @@ def class_recall(sums: Sums) -> Floats:
 
 def of_class(sums: Sums, formula: Formula, code: int) -> Floats:
     """One class's value of a measure that every class has."""
-    return sums.value(formula)[code].copy()
+    values: Floats = sums.value(formula)[code]
+    return values.copy()
 
 
 def macro(sums: Sums, formula: Formula) -> Floats:

@@ -6,7 +6,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from skstream.metrics._batch import classification_values, one_value
+from skstream.metrics._batch import classification_values
 from skstream.metrics._registry import CLASSIFICATION, MAJORITIES
 
 
@@ -47,7 +47,7 @@ def kappa_score(
     >>> kappa_score([0, 0, 1, 1], [0, 0, 1, 0])
     0.5
     """
-    return one_value(CLASSIFICATION["kappa"], y_true, y_pred, sample_weight)
+    return classification_values([CLASSIFICATION["kappa"]], y_true, y_pred, sample_weight)[0]
 
 
 def kappa_m_score(
@@ -109,7 +109,7 @@ def kappa_m_score(
             "The 'majority' parameter of kappa_m_score must be a str among "
             f"{set(MAJORITIES)}. Got {majority!r} instead."
         )
-    return one_value(MAJORITIES[majority], y_true, y_pred, sample_weight, past)
+    return classification_values([MAJORITIES[majority]], y_true, y_pred, sample_weight, past)[0]
 
 
 def kappa_temporal_score(
@@ -155,9 +155,9 @@ def kappa_temporal_score(
     >>> kappa_temporal_score(["a", "a", "b", "b", "a"], ["b", "a", "b", "b", "b"])
     0.5
     """
-    return one_value(
-        CLASSIFICATION["kappa_temporal"], y_true, y_pred, sample_weight, _as_past(previous_label)
-    )
+    return classification_values(
+        [CLASSIFICATION["kappa_temporal"]], y_true, y_pred, sample_weight, _as_past(previous_label)
+    )[0]
 
 
 def kappa_plus_score(
@@ -202,9 +202,9 @@ def kappa_plus_score(
     >>> kappa_plus_score([0, 0, 1, 1, 0], [0, 0, 1, 1, 0])
     1.0
     """
-    return one_value(
-        CLASSIFICATION["kappa_plus"], y_true, y_pred, sample_weight, _as_past(previous_label)
-    )
+    return classification_values(
+        [CLASSIFICATION["kappa_plus"]], y_true, y_pred, sample_weight, _as_past(previous_label)
+    )[0]
 
 
 def _as_past(previous_label: Any) -> list[Any] | None:

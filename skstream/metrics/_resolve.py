@@ -171,7 +171,7 @@ def _unknown(name: str, known: list[str], classes: Array | None) -> str:
 def _partial_of_ours(item: "partial[Any]", classes: Array | None) -> Measure:
     name = _FUNCTIONS[item.func]
     options = dict(item.keywords)
-    choice = options.pop("majority", "past")
+    choice = options.pop("majority", "past") if name == "kappa_m" else "past"
     if item.args or options:
         raise ValueError(
             f"A partial of {item.func.__name__} as a measure may set 'majority' alone, where the "

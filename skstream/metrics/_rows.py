@@ -138,10 +138,8 @@ class Waiting:
         self.n = 0
         self._y = np.empty(size, dtype)
         self._p = np.empty(size, dtype)
-        self._weight = np.empty(size)
-        self._previous = np.empty(size, dtype)
-        self._has_weight = False
-        self._has_previous = False
+        self._weight: Floats | None = None
+        self._previous: Array | None = None
 
     def append(self, rows: Rows) -> None:
         """Add rows, for which there must be room."""
@@ -149,28 +147,26 @@ class Waiting:
         self._y[here] = rows.y
         self._p[here] = rows.p
         # What only some of the rows bring is filled up for the others.
-        if rows.weight is not None and not self._has_weight:
-            self._weight[: self.n] = 1.0
-            self._has_weight = True
-        if self._has_weight:
+        if rows.weight is not None and self._weight is None:
+            self._weight = np.ones(len(self._y))
+        if self._weight is not None:
             self._weight[here] = 1.0 if rows.weight is None else rows.weight
-        if rows.previous is not None and not self._has_previous:
-            self._previous[: self.n] = self.not_given
-            self._has_previous = True
-        if self._has_previous:
+        if rows.previous is not None and self._previous is None:
+            self._previous = np.full_like(self._y, self.not_given)
+        if self._previous is not None:
             self._previous[here] = self.not_given if rows.previous is None else rows.previous
         self.n += len(rows)
 
     def rows(self) -> Rows:
-        """The rows that wait (views)."""
+        """Return the rows that wait, as views."""
         return Rows(
             self._y[: self.n],
             self._p[: self.n],
-            self._weight[: self.n] if self._has_weight else None,
-            self._previous[: self.n] if self._has_previous else None,
+            None if self._weight is None else self._weight[: self.n],
+            None if self._previous is None else self._previous[: self.n],
         )
 
     def clear(self) -> None:
         """Let the rows go."""
         self.n = 0
-        self._has_weight = self._has_previous = False
+        self._weight = self._previous = None

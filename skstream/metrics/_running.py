@@ -1,7 +1,6 @@
 """Measures of a stream as it goes by."""
 
 from collections.abc import Mapping
-from math import ceil, log2
 from numbers import Integral
 from typing import Self
 
@@ -19,6 +18,7 @@ from skstream.metrics._user import takes_weights
 # Rows wait until so many are there, so that the arithmetic does not depend on how the stream was
 # cut, and calls with a single row stay cheap. A few arrays of this length fit the cache.
 _BLOCK = 16_384
+_LONGEST_BLOCK = 1 << 20
 
 
 class RunningMeasures:
@@ -104,9 +104,7 @@ class RunningMeasures:
         _check_together(self.metrics, self.forgetting, self.classes, bounded)
         self._scores = Scores(self.metrics, self.forgetting, self.classes)
         self._recorder = Recorder(record_every, list(self.forgetting), list(self.metrics))
-        sizes = [f.window_size for f in forgetting.values() if isinstance(f, SlidingWindow)]
-        # Long windows want long blocks: the window is gone through once per block.
-        self._block = max([_BLOCK, *(1 << ceil(log2(size)) - 1 for size in sizes if size > 1)])
+        self._block = _block_length(self.forgetting)
         n_classes = None if self.classes is None else len(self.classes)
         self._waiting = Waiting(self._block, n_classes)
         self._n_processed = 0
@@ -231,6 +229,15 @@ class RunningMeasures:
         return self
 
 
+def _block_length(forgetting: Mapping[str, Forgetting]) -> int:
+    """Rows per block: long windows, which are gone through once per block, want long ones."""
+    sizes = [f.window_size for f in forgetting.values() if isinstance(f, SlidingWindow)]
+    block = _BLOCK
+    while sizes and block < min(max(sizes) // 2, _LONGEST_BLOCK):
+        block *= 2
+    return block
+
+
 def _check_together(
     metrics: Mapping[str, Measure],
     forgetting: Mapping[str, Forgetting],
@@ -238,6 +245,8 @@ def _check_together(
     bounded: bool,
 ) -> None:
     """Refuse what cannot be had together."""
+    if classes is not None and len(classes) == 0:
+        raise ValueError("classes is empty; pass the labels that can occur, or None to regress.")
     for name, mechanism in forgetting.items():
         adaptive = isinstance(mechanism, AdaptiveWindow)
         if adaptive and classes is None:

@@ -83,7 +83,7 @@ class SlidingSums(RunningSums):
         if self.needs_centre and len(rows):
             rows.centre = float(np.median(rows.y))
         self.tail = rows[-size:].copy()
-        if len(ends) < DENSE and len(ends) * size < DENSE * len(rows):
+        if len(ends) < DENSE and len(ends) * min(size, len(rows)) < DENSE * len(rows):
             windows = [rows[max(0, end - size) : end] for end in (ends + n_old).tolist()]
             return {
                 series: np.array([window.total(series) for window in windows])
@@ -148,6 +148,8 @@ def _real_window_sums(values: Floats, n_old: int, size: int, n_before: int) -> F
     segment and a prefix of the next, and no large value has to be subtracted again.
     """
     first = (n_before - n_old) % size
+    if first + len(values) <= size:  # one segment, of which perhaps little has come
+        return prefix_sums(values)[n_old:]
     n_segments = -(-(first + len(values)) // size)
     padded = np.zeros(n_segments * size)
     padded[first : first + len(values)] = values

@@ -19,6 +19,11 @@ class ScoredTape:
         self.first = 0
         self.pieces: list[Columns] = []
 
+    @property
+    def stop(self) -> int:
+        """Number of the row that comes next."""
+        return self.first + sum(map(len, self.pieces))
+
     def append(self, y: Array, p: Array, weight: Floats | None) -> None:
         """Keep more rows."""
         self.pieces = [*self.pieces, Columns(y, p, weight).copy()]
@@ -46,6 +51,9 @@ class ScoredTape:
 
     def merge(self, later: Self) -> None:
         """Append the rows that followed."""
+        if later.first:  # it remembers enough, and there would be a gap
+            self.first = self.stop + later.first
+            self.pieces = []
         self.pieces = [*self.pieces, *later.pieces]
 
     def copy(self) -> Self:
