@@ -1,0 +1,122 @@
+"""Streams of labels and answers for the tests, and how they are cut and scored."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from skstream.forgetting import (
+    AdaptiveWindow,
+    Cumulative,
+    FadingFactor,
+    SlidingWindow,
+    as_forgetting,
+)
+from skstream.metrics import RunningMeasures, resolve_metrics
+
+MECHANISMS = {
+    "all": Cumulative(),
+    "last": SlidingWindow(1),
+    "window": SlidingWindow(17),
+    "faded": FadingFactor(0.97),
+    "unfaded": FadingFactor(1.0),
+    "adaptive": AdaptiveWindow(0.3),
+}
+
+
+@dataclass(frozen=True)
+class Stream:
+    y: np.ndarray
+    p: np.ndarray
+    weight: np.ndarray | None
+    n_classes: int
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def classes(self) -> np.ndarray:
+        return np.arange(self.n_classes)
+
+    def part(self, start: int, stop: int | None) -> "Stream":
+        rows = slice(start, stop)
+        weight = None if self.weight is None else self.weight[rows]
+        return Stream(self.y[rows], self.p[rows], weight, self.n_classes)
+
+
+def make_stream(
+    seed: int,
+    n: int = 150,
+    n_classes: int = 3,
+    *,
+    weighted: bool = False,
+    gaps: bool = False,
+    n_warmup: int = 1,
+) -> Stream:
+    """Labels with runs, and answers that become worse in the middle.
+
+    With gaps some rows have no label and some were not asked. Weights are dyadic, so that equal
+    sums are equal whatever the order.
+    """
+    rng = np.random.default_rng(seed)
+    fresh = np.where(rng.random(n) < rng.random(), np.arange(n), 0)
+    y = rng.integers(0, n_classes, n)[np.maximum.accumulate(fresh)]
+    right = rng.random(n) < np.where(np.arange(n) < n // 2, 0.9, 0.2)
+    p = np.where(right, y, rng.integers(0, n_classes, n))
+    p[:n_warmup] = -1
+    if gaps:
+        p[rng.random(n) < 0.2] = -1
+        y = np.where(rng.random(n) < 0.1, -1, y)
+    weight = rng.choice([0.0, 0.25, 0.5, 1.0, 3.0], n) if weighted else None
+    return Stream(y, p, weight, n_classes)
+
+
+@st.composite
+def streams(draw: Any, max_rows: int = 150, max_classes: int = 5) -> Stream:
+    return make_stream(
+        draw(st.integers(0, 2**32 - 1)),
+        draw(st.integers(1, max_rows)),
+        draw(st.integers(1, max_classes)),
+        weighted=draw(st.booleans()),
+        gaps=draw(st.booleans()),
+        n_warmup=draw(st.integers(0, 3)),
+    )
+
+
+def running(
+    metrics: Any, forgetting: Any, classes: Any, record_every: int | None = 1, **options: Any
+) -> RunningMeasures:
+    return RunningMeasures(
+        resolve_metrics(metrics, classes=classes),
+        as_forgetting(forgetting),
+        classes=classes,
+        record_every=record_every,
+        **options,
+    )
+
+
+def score(
+    stream: Stream, metrics: Any, forgetting: Any, record_every: int | None = 1, cuts: Any = ()
+) -> RunningMeasures:
+    """Measures of a stream that arrives in pieces."""
+    measures = running(metrics, forgetting, stream.classes, record_every)
+    bounds = [0, *sorted(cuts), len(stream)]
+    for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+        part = stream.part(start, stop)
+        measures.update(part.y, part.p, part.weight)
+    return measures
+
+
+def assert_same_curves(first: Any, second: Any, rtol: float = 0.0) -> None:
+    np.testing.assert_array_equal(first.n_rows, second.n_rows)
+    assert first.values.keys() == second.values.keys()
+    for forgetting, by_metric in first.values.items():
+        for metric, values in by_metric.items():
+            np.testing.assert_allclose(
+                values,
+                second.values[forgetting][metric],
+                rtol=rtol,
+                atol=rtol,
+                err_msg=f"{metric} under {forgetting}",
+            )

@@ -1,0 +1,398 @@
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skstream.forgetting import SlidingWindow
+from skstream.metrics import _running as running_module
+from skstream.metrics import kappa_m_score
+from skstream.metrics._registry import CLASSIFICATION
+from tests.metrics._reference import Reference
+from tests.metrics._streams import (
+    MECHANISMS,
+    Stream,
+    assert_same_curves,
+    make_stream,
+    running,
+    score,
+    streams,
+)
+
+EVERYTHING = {
+    **{name: name for name in CLASSIFICATION if name != "cmd"},
+    "kappa_m_hindsight": partial(kappa_m_score, majority="hindsight"),
+    "kappa_m_inclusive": partial(kappa_m_score, majority="inclusive"),
+}
+# Square roots of differences: half the digits are lost where the difference is near 0.
+ROOTS = {"kappa_plus", "mcc"}
+
+
+def check_against_reference(stream, mechanisms, measured, n_rows):
+    """Law L6: every running number is the plain computation on the same rows."""
+    for name, forgetting in mechanisms.items():
+        reference = Reference(
+            stream.y, stream.p, stream.weight, forgetting=forgetting, n_classes=stream.n_classes
+        )
+        for metric in measured.values[name]:
+            expected = [reference.value(metric, n) for n in n_rows]
+            found = measured.values[name][metric][np.searchsorted(measured.n_rows, n_rows)]
+            np.testing.assert_allclose(
+                found,
+                expected,
+                rtol=1e-9,
+                atol=1e-7 if metric in ROOTS else 1e-10,
+                err_msg=f"{metric} under {forgetting}",
+            )
+
+
+@settings(max_examples=30)
+@given(streams(), st.data())
+def test_running_is_the_definition(stream, data):
+    measures = {**EVERYTHING, **({"cmd": "cmd"} if stream.n_classes == 2 else {})}
+    n_rows = data.draw(st.sets(st.integers(1, len(stream)), min_size=1, max_size=6))
+    curves = score(stream, measures, MECHANISMS).curves()
+    check_against_reference(stream, MECHANISMS, curves, sorted(n_rows))
+
+
+@pytest.mark.parametrize("n_classes", [2, 7, 25])
+def test_running_is_the_definition_over_many_blocks(n_classes, monkeypatch):
+    monkeypatch.setattr(running_module, "_BLOCK", 64)
+    for weighted in (False, True):
+        stream = make_stream(n_classes, 900, n_classes, weighted=weighted, gaps=True)
+        curves = score(stream, EVERYTHING, MECHANISMS).curves()
+        check_against_reference(stream, MECHANISMS, curves, [1, 63, 64, 65, 128, 500, 899, 900])
+
+
+def test_the_reference_catches_a_window_one_row_too_long():
+    stream = make_stream(0, 120)
+    longer = {"window": SlidingWindow(18)}  # the paper's [i - w, i]
+    curves = score(stream, ["accuracy"], longer).curves()
+    with pytest.raises(AssertionError, match="accuracy under SlidingWindow"):
+        check_against_reference(stream, {"window": SlidingWindow(17)}, curves, [60, 120])
+
+
+@settings(max_examples=30)
+@given(streams(), st.sampled_from([1, 7, None]), st.data())
+def test_cutting_the_stream_changes_nothing(stream, record_every, data):
+    """Law L2, to the last bit."""
+    cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=6))
+    whole = score(stream, EVERYTHING, MECHANISMS, record_every)
+    pieces = score(stream, EVERYTHING, MECHANISMS, record_every, cuts)
+    assert_same_curves(whole.curves(), pieces.curves())
+
+
+@pytest.mark.parametrize("block", [1, 16, 100])
+def test_the_length_of_blocks_changes_nothing(block, monkeypatch):
+    """Exact for 0/1 series; what is behind sums of reals must be the same rows."""
+    stream = make_stream(3, 700, 4, gaps=True)
+    whole = score(stream, EVERYTHING, MECHANISMS).curves()
+    monkeypatch.setattr(running_module, "_BLOCK", block)
+    blocks = score(stream, EVERYTHING, MECHANISMS, cuts=[5, 300]).curves()
+    exact = {name for name in MECHANISMS if name != "faded"}
+    for name in MECHANISMS:
+        for metric in EVERYTHING:
+            np.testing.assert_allclose(
+                blocks.values[name][metric],
+                whole.values[name][metric],
+                rtol=0 if name in exact else 1e-11,
+                atol=0 if name in exact else 1e-12,
+            )
+
+
+def test_a_seam_that_forgets_the_label_before_it_is_caught():
+    stream = make_stream(1, 120)
+    whole = score(stream, ["kappa_temporal"], "cumulative")
+    broken = running(["kappa_temporal"], "cumulative", stream.classes)
+    for start in range(0, 120, 40):
+        part = stream.part(start, start + 40)
+        previous = np.concatenate(([-1], part.y[:-1]))
+        broken.update(part.y, part.p, previous=previous)
+    with pytest.raises(AssertionError):
+        assert_same_curves(whole.curves(), broken.curves())
+
+
+@settings(max_examples=25)
+@given(streams(), st.data())
+def test_stopping_saving_and_going_on_changes_nothing(stream, data):
+    """Law L7: also while rows wait, and after looking."""
+    stop = data.draw(st.integers(0, len(stream)))
+    whole = score(stream, EVERYTHING, MECHANISMS, None)
+    first = score(stream.part(0, stop), EVERYTHING, MECHANISMS, None)
+    before = pickle.dumps(first)
+    first.curves()
+    first.final()
+    assert pickle.dumps(first) == before  # looking changes nothing
+    second = pickle.loads(before)
+    rest = stream.part(stop, None)
+    second.update(rest.y, rest.p, rest.weight)
+    assert_same_curves(whole.curves(), second.curves())
+
+
+@pytest.mark.parametrize("block", [16, 100])
+def test_resuming_between_blocks(block, monkeypatch):
+    monkeypatch.setattr(running_module, "_BLOCK", block)
+    stream = make_stream(9, 400, 3, weighted=True, gaps=True)
+    whole = score(stream, EVERYTHING, MECHANISMS, 10).curves()
+    measures = running(EVERYTHING, MECHANISMS, stream.classes, 10)
+    for start in range(0, 400, 37):
+        part = stream.part(start, start + 37)
+        measures.update(part.y, part.p, part.weight)
+        measures = pickle.loads(pickle.dumps(measures))
+        measures.curves()
+    assert_same_curves(whole, measures.curves(), 1e-12)
+
+
+@settings(max_examples=25)
+@given(streams())
+def test_weights_of_one_are_no_weights(stream):
+    plain = Stream(stream.y, stream.p, None, stream.n_classes)
+    ones = Stream(stream.y, stream.p, np.ones(len(stream)), stream.n_classes)
+    assert_same_curves(
+        score(plain, EVERYTHING, MECHANISMS).curves(),
+        score(ones, EVERYTHING, MECHANISMS).curves(),
+        1e-13,
+    )
+
+
+ELEMENTARY = [name for name, measure in CLASSIFICATION.items() if measure.mergeable and name != "cmd"]
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 1000))
+def test_weight_two_is_the_row_twice(seed):
+    stream = make_stream(seed, 60, gaps=True)
+    twice = Stream(np.repeat(stream.y, 2), np.repeat(stream.p, 2), None, stream.n_classes)
+    weighted = Stream(stream.y, stream.p, np.full(60, 2.0), stream.n_classes)
+    expected = score(twice, ELEMENTARY, "cumulative").curves().values["cumulative"]
+    found = score(weighted, ELEMENTARY, "cumulative").curves().values["cumulative"]
+    for name in ELEMENTARY:
+        np.testing.assert_allclose(found[name], expected[name][1::2], rtol=1e-13)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 1000), st.data())
+def test_rows_of_weight_zero_are_absent(seed, data):
+    stream = make_stream(seed, 80, weighted=True)
+    present = stream.weight > 0
+    rest = Stream(stream.y[present], stream.p[present], stream.weight[present], stream.n_classes)
+    with_zeros = score(stream, EVERYTHING, MECHANISMS).final()
+    assert_same_values(with_zeros, score(rest, EVERYTHING, MECHANISMS).final())
+
+
+def assert_same_values(first, second, rtol=1e-12):
+    for forgetting, by_metric in first.items():
+        for metric, value in by_metric.items():
+            np.testing.assert_allclose(
+                second[forgetting][metric], value, rtol=rtol, atol=1e-12, err_msg=metric
+            )
+
+
+@settings(max_examples=25)
+@given(streams(), st.data())
+def test_merging_is_one_pass(stream, data):
+    """Law L6, for elementary series under mechanisms that allow it."""
+    mechanisms = {name: f for name, f in MECHANISMS.items() if name != "adaptive"}
+    first = data.draw(st.integers(0, len(stream)))
+    second = data.draw(st.integers(first, len(stream)))
+    parts = [stream.part(0, first), stream.part(first, second)]
+    merged, later = (score(part, ELEMENTARY, mechanisms, None) for part in parts)
+    kept = pickle.dumps(later)
+    assert merged.merge(later) is merged
+    assert pickle.dumps(later) == kept
+    assert_same_values(score(stream.part(0, second), ELEMENTARY, mechanisms).final(), merged.final())
+    rest = stream.part(second, None)
+    merged.update(rest.y, rest.p, rest.weight)
+    assert merged.n_rows == len(stream)
+    assert_same_values(score(stream, ELEMENTARY, mechanisms).final(), merged.final())
+
+
+@pytest.mark.parametrize("name", ["kappa_m", "kappa_temporal", "kappa_plus"])
+def test_what_crosses_the_seam_cannot_be_merged(name):
+    stream = make_stream(0)
+    parts = [score(stream, [name, "accuracy"], "cumulative") for _ in range(2)]
+    with pytest.raises(ValueError, match=rf"Cannot merge {name}: .* tape of both parts"):
+        parts[0].merge(parts[1])
+
+
+def test_adwin_cannot_be_merged():
+    parts = [score(make_stream(0), "accuracy", "adwin") for _ in range(2)]
+    with pytest.raises(ValueError, match="Cannot merge under adwin: .* order"):
+        parts[0].merge(parts[1])
+
+
+def test_only_the_same_can_be_merged():
+    stream = make_stream(0)
+    one = score(stream, "accuracy", "cumulative")
+    with pytest.raises(ValueError, match="metrics is"):
+        one.merge(score(stream, "kappa", "cumulative"))
+    with pytest.raises(ValueError, match="forgetting is"):
+        one.merge(score(stream, "accuracy", "window:5"))
+    with pytest.raises(ValueError, match="classes is"):
+        one.merge(score(make_stream(0, n_classes=4), "accuracy", "cumulative"))
+
+
+def test_a_window_is_formed_afresh_after_ten_million_rows():
+    """PEER_FAULTS 8: incremental sums drift."""
+    rng = np.random.default_rng(0)
+    measures = running(["accuracy", "kappa"], "window:1000", np.arange(2), None)
+    regression = running(["mse", "mae", "r2"], "window:1000", None, None)
+    n = 1 << 20
+    for block in range(10):
+        y = rng.integers(0, 2, n, dtype=np.int8)
+        p = np.where(rng.random(n) < 0.8, y, 1 - y)
+        measures.update(y, p, rng.random(n))
+        if block % 5 == 0:
+            target = rng.normal(1e6, 1.0, n)
+            regression.update(target, target + rng.normal(0.0, 1e8 if block == 0 else 0.1, n))
+    last = running(["accuracy", "kappa"], "cumulative", np.arange(2))
+    rng = np.random.default_rng(0)
+    final = measures.final()["window:1000"]
+    weight = np.random.default_rng(1).random(1000)
+    y_last, p_last = y[-1000:], p[-1000:]
+    measures.update(y_last, p_last, weight)
+    last.update(y_last, p_last, weight)
+    assert measures.n_rows > 10_000_000
+    assert 0.7 < final["accuracy"] < 0.9
+    for name, value in last.final()["cumulative"].items():
+        assert measures.final()["window:1000"][name] == pytest.approx(value, rel=1e-13)
+    fresh = running(["mse", "mae", "r2"], "cumulative", None)
+    target = rng.normal(1e6, 1.0, 1000)
+    for each in (regression, fresh):
+        each.update(target, target + 0.25)
+    for name, value in fresh.final()["cumulative"].items():
+        assert regression.final()["window:1000"][name] == pytest.approx(value, rel=1e-9)
+
+
+def test_carried_float_sums_would_drift():
+    """What the test above would see if windows added and subtracted: its broken twin."""
+    rng = np.random.default_rng(0)
+    losses = np.concatenate((rng.normal(0, 1e8, 1000) ** 2, np.full(1000, 0.0625)))
+    carried = losses.cumsum()
+    assert abs((carried[-1] - carried[-1001]) / 1000 - 0.0625) > 1e-3
+
+
+def test_memory_does_not_grow_with_the_stream():
+    """Law L5."""
+    rng = np.random.default_rng(0)
+    mechanisms = {**MECHANISMS, "faded": "fading:0.9999"}
+    measures = running(EVERYTHING, mechanisms, np.arange(2), None)
+    sizes = []
+    for _ in range(16):
+        y = rng.integers(0, 2, 16_384)
+        measures.update(y, np.where(rng.random(len(y)) < 0.8, y, 1 - y))
+        sizes.append(len(pickle.dumps(measures)))
+    # The curves vary between 512 and 1,024 points; ADWIN has a few buckets more.
+    assert sizes[-1] < 1.1 * max(sizes[:8])
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 3000), st.integers(1, 600), st.data())
+def test_checkpoints_depend_on_the_number_of_rows_alone(n, step, data):
+    y = np.zeros(n, dtype=int)
+    measures = running("accuracy", "cumulative", np.arange(2), None)
+    for start in range(0, n, step):
+        measures.update(y[start : start + step], y[start : start + step])
+    interval = 1
+    while n // interval > 1023:
+        interval *= 2
+    expected = np.union1d(np.arange(interval, n + 1, interval), [n] if n else [])
+    found = measures.curves().n_rows
+    assert found.dtype == np.int64
+    assert len(found) <= 1024
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("n", [1023, 1024, 1025, 2047, 2048, 100_000, 1 << 20])
+def test_at_most_1024_checkpoints(n):
+    measures = running("accuracy", "cumulative", np.arange(2), None)
+    measures.update(np.zeros(n, dtype=int), np.zeros(n, dtype=int))
+    found = measures.curves().n_rows
+    assert 512 <= len(found) <= 1024
+    assert found[-1] == n
+
+
+def test_before_anything_is_scored():
+    measures = running(EVERYTHING, MECHANISMS, np.arange(2))
+    assert len(measures.curves().n_rows) == 0
+    measures.update([0, 1, -1], [-1, -1, 0])
+    curves = measures.curves()
+    np.testing.assert_array_equal(curves.n_rows, [1, 2, 3])
+    for by_metric in curves.values.values():
+        for values in by_metric.values():
+            assert np.isnan(values).all()
+    assert all(np.isnan(v) for by in measures.final().values() for v in by.values())
+
+
+def test_the_previous_label_may_be_given():
+    """Under delay the persistent baseline repeats the newest label known when a row is asked."""
+    measures = running("kappa_temporal", "cumulative", np.arange(3))
+    y, p, previous = [0, 1, 2, 2, 1], [0, 1, 1, 1, 0], [-1, 0, 0, 2, 2]
+    measures.update(y[:2], p[:2], previous=previous[:2])
+    measures.update(y[2:], p[2:], previous=previous[2:])
+    # The first row is left out. Baseline: wrong at rows 2, 3 and 5; model: at 3, 4 and 5.
+    assert measures.final()["cumulative"]["kappa_temporal"] == 0.0
+    measures.update([1], [1])  # not given: the label before, which was right
+    measures.update([0], [0], previous=[1])
+    assert measures.final()["cumulative"]["kappa_temporal"] == 1 - 3 / 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 1], [0]), r"p must have the shape of y, \(2,\)\. Got \(1,\)"),
+        (([[0]], [[0]]), r"y must be one-dimensional\. Got shape \(1, 1\)"),
+        (([0, 2], [0, 0]), r"y\[1\] \(row 4 of the stream\) is 2\. Codes of 2 classes are -1"),
+        (([0, 0], [0, -2]), r"p\[1\] .* is -2"),
+        (([0], [0], [1.0, 1.0]), "weight must have the shape of y"),
+        (([0, 0], [0, 0], [1.0, -1.0]), r"weight\[1\] \(row 4 of the stream\) is -1.0"),
+        (([0], [0], [np.nan]), r"weight\[0\] .* nan"),
+        (([0], [0], [np.inf]), "finite"),
+        (([0], [0], None, [7]), r"previous\[0\]"),
+        ((["a"], [0]), "y must hold integer codes .* Got dtype <U1"),
+        (([0.0], [0]), "integer codes"),
+    ],
+)
+def test_rows_are_checked_before_any_is_read(arguments, message):
+    measures = running("accuracy", "cumulative", np.arange(2))
+    measures.update([0, 1, 0], [0, 1, 1])
+    before = pickle.dumps(measures)
+    with pytest.raises(ValueError, match=message):
+        measures.update(*arguments)
+    assert pickle.dumps(measures) == before
+
+
+@pytest.mark.parametrize("record_every", [0, -1, 2.5, True, "10"])
+def test_record_every_is_checked(record_every):
+    with pytest.raises(ValueError, match="'record_every' parameter of RunningMeasures"):
+        running("accuracy", "cumulative", np.arange(2), record_every)
+
+
+def test_classes_are_checked():
+    with pytest.raises(ValueError, match="classes is empty"):
+        running("accuracy", "cumulative", np.empty(0))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64])
+def test_codes_of_any_type(dtype):
+    stream = make_stream(4, n_warmup=0)
+    typed = Stream(stream.y.astype(dtype), stream.p.astype(dtype), None, stream.n_classes)
+    assert_same_curves(
+        score(stream, EVERYTHING, MECHANISMS).curves(), score(typed, EVERYTHING, MECHANISMS).curves()
+    )
+
+
+def test_a_window_longer_than_any_stream():
+    stream = make_stream(2, 300, weighted=True)
+    longest = score(stream, EVERYTHING, f"window:{10**15}").curves()
+    everything = score(stream, EVERYTHING, "cumulative").curves()
+    for metric, values in longest.values[f"window:{10**15}"].items():
+        np.testing.assert_allclose(values, everything.values["cumulative"][metric], rtol=1e-12)
+
+
+def test_three_hundred_classes():
+    stream = make_stream(5, 800, 300)
+    curves = score(stream, ["kappa", "mcc", "f1_macro", "kappa_m"], MECHANISMS).curves()
+    check_against_reference(stream, MECHANISMS, curves, [10, 400, 800])

@@ -1,0 +1,143 @@
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+
+import skstream.forgetting as module
+from skstream.forgetting import (
+    AdaptiveWindow,
+    Cumulative,
+    FadingFactor,
+    Forgetting,
+    SlidingWindow,
+    as_forgetting,
+    hoeffding_sample_size,
+    parse_forgetting,
+    window_half_width,
+)
+
+SPELLED = {
+    "cumulative": Cumulative(),
+    "window:1000": SlidingWindow(1000),
+    "fading:0.999": FadingFactor(0.999),
+    "adwin": AdaptiveWindow(),
+    "adwin:0.01": AdaptiveWindow(0.01),
+}
+
+
+def test_every_mechanism_is_spelled():
+    exported = {getattr(module, name) for name in module.__all__}
+    mechanisms = {c for c in exported if isinstance(c, type) and issubclass(c, Forgetting)}
+    assert mechanisms - {Forgetting} == {type(spec) for spec in SPELLED.values()}
+
+
+@pytest.mark.parametrize("text", SPELLED)
+def test_names_are_read_and_given_back(text):
+    assert parse_forgetting(text) == SPELLED[text]
+    assert SPELLED[text].name == text
+    assert parse_forgetting(f" {text} ") == SPELLED[text]
+
+
+@pytest.mark.parametrize("spec", SPELLED.values(), ids=str)
+def test_specifications_are_values(spec):
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    assert len({spec, type(spec)(**dataclasses.asdict(spec))}) == 1
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        spec.anything = 1
+
+
+@pytest.mark.parametrize("size", [0, -3, 1.5, True, "7", None, np.nan])
+def test_window_size_is_checked(size):
+    with pytest.raises(
+        ValueError,
+        match=r"The 'window_size' parameter of SlidingWindow must be an int in the range "
+        r"\[1, inf\)\. Got .* instead\.",
+    ):
+        SlidingWindow(size)
+
+
+@pytest.mark.parametrize("alpha", [0.0, -0.1, 1.0001, np.nan, "0.9", True])
+def test_fading_factor_is_checked(alpha):
+    with pytest.raises(ValueError, match=r"'fading_factor' parameter of FadingFactor .*\(0.0, 1.0\]"):
+        FadingFactor(alpha)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -1, np.nan, None])
+def test_delta_is_checked(delta):
+    with pytest.raises(ValueError, match=r"'delta' parameter of AdaptiveWindow .*\(0.0, 1.0\)"):
+        AdaptiveWindow(delta)
+
+
+def test_numpy_numbers_are_numbers():
+    assert SlidingWindow(np.int32(7)).name == "window:7"
+    assert FadingFactor(np.float64(0.5)) == FadingFactor(0.5)
+    assert FadingFactor(1).name == "fading:1"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("windw:5", r"Unknown forgetting 'windw:5'. Did you mean 'window'\? Known are"),
+        ("ddm", r"Unknown forgetting 'ddm'\. Known are \"cumulative\", \"window:1000\""),
+        ("", "Unknown forgetting ''"),
+        ("window", "needs an integer after 'window' and a colon"),
+        ("window:", "needs an integer"),
+        ("window:1e3", "needs an integer .* Got '1e3' instead"),
+        ("fading:x", "needs a number after 'fading'"),
+        ("cumulative:3", "takes no number"),
+        ("adwin:", "needs a number"),
+        ("window:0", r"\[1, inf\)"),
+        ("fading:2", r"\(0.0, 1.0\]"),
+    ],
+)
+def test_unreadable_names(text, message):
+    with pytest.raises(ValueError, match=message):
+        parse_forgetting(text)
+
+
+def test_several_mechanisms():
+    assert as_forgetting(SlidingWindow(5)) == {"window:5": SlidingWindow(5)}
+    assert as_forgetting("adwin") == {"adwin": AdaptiveWindow()}
+    several = as_forgetting(["cumulative", FadingFactor(0.9)])
+    assert list(several) == ["cumulative", "fading:0.9"]
+    assert as_forgetting(several) == several
+    named = as_forgetting({"recent": "window:5", "all": Cumulative()})
+    assert named == {"recent": SlidingWindow(5), "all": Cumulative()}
+
+
+def test_what_is_no_mechanism():
+    with pytest.raises(TypeError, match=r"Got 5 of type int instead"):
+        as_forgetting(5)
+    with pytest.raises(TypeError, match="Got None of type NoneType"):
+        as_forgetting({"a": None})
+    with pytest.raises(ValueError, match="No forgetting mechanism was given"):
+        as_forgetting({})
+    with pytest.raises(ValueError, match="given twice"):
+        as_forgetting(["window:5", SlidingWindow(5)])
+
+
+def test_figures_of_the_paper():
+    # The paper prints 18444 for a bound of 18444.397.
+    assert hoeffding_sample_size(0.01, 0.05) == 18445
+    assert window_half_width(1000) == pytest.approx(0.0316, abs=5e-5)
+    assert window_half_width(10_000) == 0.01
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: hoeffding_sample_size(0, 0.05),
+        lambda: hoeffding_sample_size(0.01, 1),
+        lambda: hoeffding_sample_size("a", 0.05),
+        lambda: window_half_width(0),
+        lambda: window_half_width(2.5),
+    ],
+)
+def test_helpers_check_their_parameters(call):
+    with pytest.raises(ValueError, match="must be a"):
+        call()
+
+
+def test_detector_has_the_delta():
+    assert AdaptiveWindow(0.05).make_detector().get_params()["delta"] == 0.05
