@@ -1,0 +1,201 @@
+"""How often do tests of significance find a difference that is not there, or one that is?
+
+Two copies of one randomised algorithm (SGD behind random Fourier features, drawn anew in every
+copy and fold), where a rejection is an error; and a model against itself behind LabelNoise with
+q = .05 and .10, where none is. After Bifet et al. (2015), section 4.1; their Table 2 is printed
+beside, which averages over other streams and learners: compare the shape.
+
+McNemar's counts are summed over the folds, as in the paper. The anytime comparison takes the mean
+loss over the folds asked about a row. Fractions are over streams times repetitions.
+
+    python benchmarks/calibration.py
+    python benchmarks/calibration.py --rows 45312 --repetitions 100 --n-jobs 8 --results file.jsonl
+
+With --results every finished repetition is kept, and a later call goes on from there. More
+streams: add a function (rows, seed) -> (X, y) to STREAMS.
+"""
+
+import argparse
+import json
+import os
+import time
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+from _random_features import StreamRBFSampler
+from joblib import Parallel, delayed
+from sklearn.linear_model import SGDClassifier
+
+import skstream
+from skstream import KFoldEvaluator, LabelNoise, ParquetStream, make_stream_pipeline, stats
+
+ALPHA = 0.05
+STRATEGIES = ("bootstrap", "cross", "split")
+TESTS = ("mcnemar", "sign", "wilcoxon", "anytime")
+CASES = {"same": ("A", "B"), "q=.05": ("self", "noise .05"), "q=.10": ("self", "noise .10")}
+# Bifet et al. (2015), Table 2: test_on, test, case -> bootstrap, cross, split.
+PAPER = {
+    ("held_out", "mcnemar"): ((0.71, 0.52, 0.66), (0.86, 0.80, 0.73), (0.88, 0.84, 0.75)),
+    ("trained", "mcnemar"): ((0.77, 0.80, 0.42), (0.88, 0.94, 0.56), (0.90, 0.95, 0.58)),
+    ("held_out", "sign"): ((0.11, 0.11, 0.10), (0.77, 0.82, 0.44), (0.82, 0.88, 0.50)),
+    ("trained", "sign"): ((0.12, 0.12, 0.09), (0.77, 0.83, 0.44), (0.82, 0.89, 0.50)),
+    ("held_out", "wilcoxon"): ((0.11, 0.11, 0.14), (0.79, 0.84, 0.51), (0.83, 0.90, 0.55)),
+    ("trained", "wilcoxon"): ((0.11, 0.10, 0.19), (0.80, 0.84, 0.54), (0.83, 0.91, 0.59)),
+}
+
+
+def electricity(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first rows of the real stream; the same for every seed."""
+    folder = os.environ.get("SKSTREAM_DATA")
+    if folder is None:
+        raise SystemExit("Set SKSTREAM_DATA to a folder with electricity.parquet, or --streams.")
+    stream = ParquetStream(Path(folder) / "electricity.parquet", target="class")
+    chunks = list(stream)
+    X, y = (np.concatenate([chunk[i] for chunk in chunks])[:rows] for i in (0, 1))
+    return X, y
+
+
+def sea(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Street & Kim's SEA concepts: four in a row, 10 % of the labels turned round."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((rows, 3))
+    threshold = np.repeat([0.8, 0.9, 0.7, 0.95], -(-rows // 4))[:rows]
+    y = (X[:, 0] + X[:, 1] <= threshold) ^ (rng.random(rows) < 0.1)
+    return X, y.astype(np.int64)
+
+
+def hyperplane(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """A hyperplane in ten dimensions that turns steadily; 5 % of the labels turned round."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((rows, 10))
+    begin, end = rng.normal(size=(2, 10))
+    turn = np.linspace(0, 1, rows)[:, np.newaxis]
+    y = ((X - 0.5) * ((1 - turn) * begin + turn * end)).sum(axis=1) > 0
+    y ^= rng.random(rows) < 0.05
+    return X, y.astype(np.int64)
+
+
+STREAMS = {"electricity": electricity, "sea": sea, "hyperplane": hyperplane}
+
+
+def model(random_state: int | None) -> Any:
+    """SGD behind random features; None: other features in every copy and fold."""
+    features = StreamRBFSampler(gamma=1.0, n_components=40, random_state=random_state)
+    return make_stream_pipeline(features, SGDClassifier(loss="log_loss"))
+
+
+def repetition(
+    stream: str, test_on: str, strategy: str, number: int, rows: int, n_folds: int
+) -> dict[str, Any]:
+    """p-value of every test in every case; for the anytime test, its last."""
+    X, y = STREAMS[stream](rows, number)
+    models = {
+        "A": model(None),
+        "B": model(None),
+        "self": model(number),
+        "noise .05": LabelNoise(model(number), 0.05),
+        "noise .10": LabelNoise(model(number), 0.10),
+    }
+    evaluator = KFoldEvaluator(
+        "accuracy", strategy=strategy, test_on=test_on, n_folds=n_folds, random_state=number
+    )
+    result = evaluator.evaluate(models, X, y)
+    assert set(result.paths.values()) == {"kernel"}, "without kernels this takes days"
+    p_values = {}
+    for case, (a, b) in CASES.items():
+        losses_a, losses_b = losses(result, a), losses(result, b)
+        asked = ~np.isnan(losses_a)
+        p_values[case] = {
+            "mcnemar": pooled_mcnemar(losses_a[asked], losses_b[asked]),
+            "sign": result.compare(a, b, test="sign").p_value,
+            "wilcoxon": result.compare(a, b, test="wilcoxon").p_value,
+            "anytime": stats.anytime_comparison(mean(losses_a), mean(losses_b)).p_value,
+        }
+    place = {"stream": stream, "test_on": test_on, "strategy": strategy, "repetition": number}
+    return {**place, "rows": rows, "n_folds": n_folds, "p": p_values}
+
+
+def losses(result: Any, name: str) -> np.ndarray:
+    """0/1 losses (n_folds, n_rows) of the rows that some fold was asked about; NaN: not asked."""
+    answers, y = result.tape.answers[name], result.tape.y
+    asked = answers >= 0
+    return np.where(asked, answers != y, np.nan)[:, asked.any(axis=0)]
+
+
+def pooled_mcnemar(loss_a: np.ndarray, loss_b: np.ndarray) -> float:
+    """McNemar's test of the losses of all folds together."""
+    truth = np.zeros(len(loss_a), np.int64)
+    return float(stats.mcnemar(truth, loss_a.astype(np.int64), loss_b.astype(np.int64)).p_value)
+
+
+def mean(losses: np.ndarray) -> np.ndarray:
+    """Mean loss over the folds asked, row by row."""
+    return np.nanmean(losses, axis=0)
+
+
+def main() -> None:
+    """Run what is missing, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--repetitions", type=int, default=50)
+    parser.add_argument("--n-folds", type=int, default=10)
+    parser.add_argument("--streams", nargs="+", choices=STREAMS, default=list(STREAMS))
+    parser.add_argument("--test-on", nargs="+", choices=["held_out", "trained", "all"])
+    parser.add_argument("--n-jobs", type=int, default=1)
+    parser.add_argument("--results", type=Path, help="file of JSON lines to keep and go on from")
+    options = parser.parse_args()
+    protocols = options.test_on or ["trained"]
+    records = kept(options.results, options.rows, options.n_folds)
+    wanted = list(product(options.streams, protocols, STRATEGIES, range(options.repetitions)))
+    missing = [place for place in wanted if place not in records]
+    started = time.perf_counter()
+    jobs = (delayed(repetition)(*place, options.rows, options.n_folds) for place in missing)
+    for record in Parallel(n_jobs=options.n_jobs, return_as="generator_unordered")(jobs):
+        records[place_of(record)] = record
+        if options.results is not None:
+            with options.results.open("a") as file:
+                file.write(json.dumps(record) + "\n")
+    seconds = time.perf_counter() - started
+    print(
+        f"skstream {skstream.__version__}, scikit-learn {sklearn.__version__}; "
+        f"{', '.join(options.streams)}; {options.rows:,} rows, {options.n_folds} folds, "
+        f"{options.repetitions} repetitions; {len(missing)} evaluations in {seconds:,.0f} s"
+    )
+    for test_on in protocols:
+        print_table([records[place] for place in wanted if place[1] == test_on], test_on)
+
+
+def kept(path: Path | None, rows: int, n_folds: int) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Repetitions finished by earlier calls of the same size."""
+    if path is None or not path.exists():
+        return {}
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    same = [one for one in records if (one["rows"], one["n_folds"]) == (rows, n_folds)]
+    return {place_of(record): record for record in same}
+
+
+def place_of(record: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(record[key] for key in ("stream", "test_on", "strategy", "repetition"))
+
+
+def print_table(records: list[dict[str, Any]], test_on: str) -> None:
+    """Fraction of rejections, the paper's in parentheses."""
+    print(f"\ntest_on={test_on!r}: rejections at {ALPHA:.0%} (in parentheses: the paper)\n")
+    columns = [f"{case}, {strategy}" for case in CASES for strategy in STRATEGIES]
+    print("| test | " + " | ".join(columns) + " |")
+    print("|---|" + "---|" * len(columns))
+    for test in TESTS:
+        cells = []
+        for (i, case), (j, strategy) in product(enumerate(CASES), enumerate(STRATEGIES)):
+            values = [one["p"][case][test] for one in records if one["strategy"] == strategy]
+            paper = PAPER.get((test_on, test))
+            beside = f" ({paper[i][j]:.2f})" if paper else ""
+            cells.append(f"{np.mean(np.array(values) < ALPHA):.2f}{beside}")
+        print(f"| {test} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()
