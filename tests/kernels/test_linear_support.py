@@ -323,8 +323,9 @@ def test_fractional_repetition_is_declined() -> None:
     if estimator is None:
         pytest.skip("scikit-learn has removed it")
     kernel = kernel_for(estimator, BINARY)
-    with pytest.raises(Declined):
-        kernel.run(learns(weight=np.linspace(1.0, 2.0, 20)))
+    for weight in (np.linspace(1.0, 2.0, 20), np.full(20, -1.0), np.full(20, np.nan)):
+        with pytest.raises(Declined):
+            kernel.run(learns(weight=weight))
     kernel.run(learns(weight=np.full(20, 2.0)))
 
 

@@ -5,8 +5,8 @@ still has them, PassiveAggressiveClassifier and PassiveAggressiveRegressor, with
 penalty and learning rate, class weights, sample weights, dense and CSR rows. Coefficients,
 intercepts and ``t_`` are those of ``partial_fit`` to the last bit; decision values are added
 feature by feature where scikit-learn's ``predict`` calls BLAS, and agree to about 1e-15
-relative. Refused: averaging, early stopping, verbose output, a ``RandomState`` instance (each
-call would draw from it), float32 rows.
+relative; of classes that tie, the lowest is the answer. Refused: averaging, early stopping,
+verbose output, a ``RandomState`` instance (each call would draw from it), float32 rows.
 """
 
 from abc import abstractmethod
@@ -103,6 +103,8 @@ class _LinearKernel(Kernel):
         """Execute the block and return the answers to its asks, in their order."""
         if block.batches is not None and len(block.batches) != block.n_learns + 1:
             raise Declined
+        if block.weight is not None and not (np.isfinite(block.weight) & (block.weight > 0)).all():
+            raise Declined
         if not self._takes_weights:
             block = _with_weights_as_repetition(block)
         state = self._state
@@ -182,8 +184,6 @@ class _LinearKernel(Kernel):
         """Everything known about examples before the first of them is learnt."""
         n, y = end - begin, block.y[begin:end]
         weight = np.ones(n) if block.weight is None else block.weight[begin:end]
-        if block.weight is not None and not (np.isfinite(weight) & (weight > 0)).all():
-            raise Declined
         eta, shrink, cut = self._settings.schedule(t + begin, n)
         if self._settings.rule.aggressive == PA1:
             # A row of norm 0 is passed over, penalty and all.

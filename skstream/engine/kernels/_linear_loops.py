@@ -275,6 +275,7 @@ def learn_rows(
     margins: Floats,
     answers: Floats,
 ) -> None:
+    """Learn dense rows; see `_linear_blocks.learn_dense`."""
     n, d = X.shape
     for i in range(n + 1):
         for q in range(asks[i], asks[i + 1]):
@@ -335,6 +336,7 @@ def learn_stretch(
     margins: Floats,
     answers: Floats,
 ) -> None:
+    """Learn a stretch of sparse rows; see `_linear_blocks.learn_sparse`."""
     n = len(margins)
     updates = np.empty(len(b))
     flat = weights.reshape(-1)

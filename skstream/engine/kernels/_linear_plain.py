@@ -185,6 +185,7 @@ def learn_stretch(
     margins: Floats,
     answers: Floats,
 ) -> None:
+    """Learn a stretch of sparse rows; see `_linear_blocks.learn_sparse`."""
     n = len(margins)
     intercepts = b.tolist()
     step_from = step_function(rule)
@@ -231,6 +232,7 @@ def learn_stretch(
 
 
 def shrink(weights: Floats, factors: Floats) -> None:
+    """Multiply all weights by one factor after the other."""
     scales = factors[factors != 1.0].tolist()
     for begin in range(0, len(weights), TILE):
         tile = weights[begin : begin + TILE]
