@@ -1,0 +1,325 @@
+"""The laws of the design over every evaluator, found by introspection.
+
+Each law is a function that raises AssertionError for an evaluation that breaks it; a broken twin
+shows that it would be noticed.
+"""
+
+import pickle
+import warnings
+from itertools import pairwise
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.linear_model import Perceptron, SGDClassifier
+from sklearn.metrics import accuracy_score, cohen_kappa_score
+from sklearn.naive_bayes import BernoulliNB, MultinomialNB
+from sklearn.preprocessing import StandardScaler
+
+import skstream
+from skstream import (
+    AdaptiveWindow,
+    Cumulative,
+    FadingFactor,
+    MajorityClass,
+    MajorityWindow,
+    Persistent,
+    SlidingWindow,
+    TemporalCorrection,
+    TemporallyAugmented,
+    make_stream_pipeline,
+)
+from skstream.streams import as_stream
+from tests.evaluation._models import Diary
+
+EVALUATORS = {
+    "PrequentialEvaluator": [{}, {"batch_size": 4, "n_warmup": 3}],
+    "KFoldEvaluator": [
+        {"n_folds": 2, "strategy": "bootstrap"},
+        {"n_folds": 2, "strategy": "cross", "test_on": "held_out"},
+        {"n_folds": 3, "strategy": "split", "test_on": "trained", "assignment": "round_robin"},
+    ],
+    "DelayedEvaluator": [{"delay": 3, "n_bins": 2, "poll_every": 2}, {"delay": 0, "n_bins": 1}],
+}
+FORGETTING = {
+    "Cumulative": Cumulative(),
+    "SlidingWindow": SlidingWindow(7),
+    "FadingFactor": FadingFactor(0.9),
+    "AdaptiveWindow": AdaptiveWindow(0.3),
+}
+MODELS = {
+    "sgd": SGDClassifier(),
+    "log": SGDClassifier(loss="log_loss", penalty="l1"),
+    "perceptron": Perceptron(),
+    "multinomial": MultinomialNB(),
+    "bernoulli": BernoulliNB(),
+    "last": Persistent(),
+    "majority": MajorityClass(),
+    "window": MajorityWindow(5),
+    "scaled": make_stream_pipeline(StandardScaler(), SGDClassifier()),
+    "corrected": TemporalCorrection(MultinomialNB()),
+    "augmented": TemporallyAugmented(SGDClassifier(), n_lags=2),
+    "predicted": TemporallyAugmented(MultinomialNB(), previous_label="predicted"),
+}
+METRICS = ["accuracy", "kappa", "kappa_m", "kappa_temporal", "f1_macro", "geometric_accuracy"]
+CASES = [(name, options) for name, all_options in EVALUATORS.items() for options in all_options]
+
+every_evaluator = pytest.mark.parametrize(
+    ("name", "options"), CASES, ids=[f"{n}-{k}" for k, (n, _) in enumerate(CASES)]
+)
+
+
+def test_no_evaluator_and_no_forgetting_is_forgotten():
+    public = [name for name in skstream.__all__ if name.endswith("Evaluator")]
+    assert sorted(public) == sorted(EVALUATORS)
+    kinds = [
+        name
+        for name in skstream.__all__
+        if isinstance(getattr(skstream, name), type)
+        and getattr(skstream, name).__module__ == "skstream.forgetting"
+    ]
+    assert sorted(kinds) == sorted(FORGETTING)
+
+
+@st.composite
+def small_streams(draw, max_rows=45):
+    n = draw(st.integers(3, max_rows))
+    seed = draw(st.integers(0, 2**16))
+    n_classes = draw(st.integers(2, 4))
+    rng = np.random.default_rng(seed)
+    X = np.abs(rng.normal(size=(n, 3))).round(1)
+    y = np.array(["d", "c", "b", "a"])[rng.integers(0, n_classes, n)]
+    weight = draw(st.none() | st.just(rng.choice([0.0, 1.0, 2.0], n)))
+    return X, y, weight
+
+
+def evaluate(name, options, X, y=None, weight=None, models=MODELS, **more):
+    settings = {"forgetting": FORGETTING, "random_state": 0, **options, **more}
+    evaluator = getattr(skstream, name)(METRICS, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # short streams leave measures undefined
+        return evaluator.evaluate(models, X, y, classes=["a", "b", "c", "d"], sample_weight=weight)
+
+
+def assert_same(first, second, rtol=1e-12):
+    assert first.model_names == second.model_names
+    np.testing.assert_array_equal(first.n_rows, second.n_rows)
+    for model in first.model_names:
+        np.testing.assert_array_equal(first.tape.answers[model], second.tape.answers[model])
+        for forgetting in first.forgetting_names:
+            for metric in first.metric_names:
+                np.testing.assert_allclose(
+                    first.curve(model, metric, forgetting),
+                    second.curve(model, metric, forgetting),
+                    rtol=rtol,
+                    atol=1e-12,
+                    equal_nan=True,
+                )
+
+
+@every_evaluator
+@given(stream=small_streams())
+@settings(max_examples=4)
+def test_l1_kernels_give_the_answers_of_the_loop(name, options, stream):
+    assert_same(evaluate(name, options, *stream), evaluate(name, options, *stream, engine="loop"))
+
+
+@every_evaluator
+@given(stream=small_streams(), data=st.data())
+@settings(max_examples=4)
+def test_l2_the_cutting_into_chunks_changes_nothing(name, options, stream, data):
+    X, y, weight = stream
+    n = len(y)
+    cuts = sorted(data.draw(st.sets(st.integers(1, n - 1), max_size=6)))
+    bounds = [0, *cuts, n]
+
+    def chunks():
+        for begin, end in pairwise(bounds):
+            meta = {} if weight is None else {"sample_weight": weight[begin:end]}
+            yield X[begin:end], y[begin:end], meta
+
+    whole = evaluate(name, options, X, y, weight)
+    assert_same(whole, evaluate(name, options, chunks, keep_tape=True))
+
+
+@every_evaluator
+def test_l3_order_and_company_of_models_change_nothing(name, options):
+    rng = np.random.default_rng(0)
+    X, y = np.abs(rng.normal(size=(60, 3))), np.array(["a", "b", "c"])[rng.integers(0, 3, 60)]
+    together = evaluate(name, options, X, y)
+    for model in ("sgd", "scaled", "predicted"):
+        alone = evaluate(name, options, X, y, models={model: MODELS[model]})
+        assert (alone.tape.answers[model] == together.tape.answers[model]).all()
+
+
+@every_evaluator
+@given(stream=small_streams(), data=st.data())
+@settings(max_examples=4)
+def test_l4_the_future_cannot_reach_the_past(name, options, stream, data):
+    X, y, _ = stream
+    n = len(y)
+    t = data.draw(st.integers(1, n - 1))
+    X_other, y_other = X.copy(), y.copy()
+    X_other[t:] += 1.0
+    y_other[t:] = data.draw(st.sampled_from(["a", "b", "c", "d"]))
+    first = evaluate(name, options, X, y, record_every=1)
+    second = evaluate(name, options, X_other, y_other, record_every=1)
+    # Under delay, rows labelled by time t were all asked for the last time by then.
+    until = t if name != "DelayedEvaluator" else max(0, t - options["delay"])
+    for model in MODELS:
+        one, other = first.tape.answers[model], second.tape.answers[model]
+        np.testing.assert_array_equal(one[:, :until], other[:, :until])
+        for forgetting in FORGETTING:
+            for metric in METRICS:
+                known = first.n_rows <= until
+                np.testing.assert_array_equal(
+                    first.curve(model, metric, forgetting)[known],
+                    second.curve(model, metric, forgetting)[known],
+                )
+
+
+@every_evaluator
+def test_l5_memory_does_not_grow_with_the_stream(name, options):
+    if "delay" in options:
+        options = {**options, "poll_every": None}
+    evaluator = getattr(skstream, name)(
+        METRICS, forgetting=FORGETTING, keep_tape=False, record_every=10**6, **options
+    )
+    models = {"last": Persistent()}
+    if "batch_size" not in options:  # batches take the loop
+        models["sgd"] = SGDClassifier()
+    run = evaluator.start(models, classes=["a", "b", "c", "d"])
+    rng = np.random.default_rng(0)
+    sizes = []
+    for _ in range(4):
+        X = np.abs(rng.normal(size=(9000, 3)))
+        y = np.array(["a", "b", "c"])[rng.integers(0, 3, 9000)]
+        run.feed(X, y, {})
+        sizes.append(len(pickle.dumps(run)))
+    # Buffers fill and empty; they do not pile up.
+    assert sizes[-1] < 1.3 * max(sizes[:2])
+
+
+@every_evaluator
+@given(stream=small_streams())
+@settings(max_examples=4)
+def test_l6_final_numbers_are_those_of_the_whole_batch(name, options, stream):
+    X, y, weight = stream
+    result = evaluate(name, options, X, y, weight)
+    tape = result.tape
+    for model in MODELS:
+        for fold in range(result.n_folds):
+            answers = tape.answers[model][fold]
+            answers = answers if answers.ndim == 1 else answers[:, -1]
+            scored = (answers >= 0) & (tape.y >= 0)
+            w = np.ones(len(tape.y)) if tape.weight is None else tape.weight
+            scored &= w > 0
+            final = result.curve(model, "accuracy", "Cumulative")[-1, fold]
+            final = final if np.ndim(final) == 0 else final[-1]
+            if not scored.any():
+                assert np.isnan(final)
+                continue
+            truth, given_answers, w = tape.y[scored], answers[scored], w[scored]
+            expected = accuracy_score(truth, given_answers, sample_weight=w)
+            assert final == pytest.approx(expected, rel=1e-12)
+            kappa = result.curve(model, "kappa", "Cumulative")[-1, fold]
+            kappa = kappa if np.ndim(kappa) == 0 else kappa[-1]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                twin = cohen_kappa_score(truth, given_answers, sample_weight=w, labels=[0, 1, 2, 3])
+            np.testing.assert_allclose(kappa, twin, rtol=1e-9, atol=1e-9, equal_nan=True)
+
+
+@every_evaluator
+@given(stream=small_streams(), data=st.data())
+@settings(max_examples=4)
+def test_l7_a_run_can_be_saved_and_resumed_anywhere(name, options, stream, data):
+    X, y, weight = stream
+    k = data.draw(st.integers(0, len(y)))
+    evaluator = getattr(skstream, name)(
+        METRICS, forgetting=FORGETTING, random_state=0, keep_tape=True, **options
+    )
+
+    def meta(part):
+        return {} if weight is None else {"sample_weight": weight[part]}
+
+    run = evaluator.start(MODELS, classes=["a", "b", "c", "d"])
+    if k:
+        run.feed(X[:k], y[:k], meta(slice(0, k)))
+    run = pickle.loads(pickle.dumps(run))
+    if k < len(y):
+        run.feed(X[k:], y[k:], meta(slice(k, None)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        resumed = run.close().result()
+    assert_same(evaluate(name, options, X, y, weight), resumed, rtol=0)
+
+
+@every_evaluator
+def test_weights_of_one_are_no_weights(name, options):
+    rng = np.random.default_rng(0)
+    X, y = np.abs(rng.normal(size=(50, 3))), np.array(["a", "b"])[rng.integers(0, 2, 50)]
+    assert_same(evaluate(name, options, X, y), evaluate(name, options, X, y, np.ones(50)))
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=list(MODELS))
+def test_asking_changes_nothing_to_any_depth(model):
+    rng = np.random.default_rng(0)
+    X, y = np.abs(rng.normal(size=(30, 3))), np.array(["a", "b"])[rng.integers(0, 2, 30)]
+    fitted = clone(model).partial_fit(X, y, classes=["a", "b"])
+    before = joblib.hash(fitted)
+    fitted.predict(X)
+    assert joblib.hash(fitted) == before
+
+
+# Broken twins: what the laws above would say of them.
+
+
+class LearnsWhenAsked(Diary):
+    """Counts how often it was asked, and answers by it."""
+
+    def predict(self, X):
+        self.asked_ = getattr(self, "asked_", 0) + 1
+        return np.repeat(self.classes_[self.asked_ % 2], len(X))
+
+
+class AnswersByTheCall(Diary):
+    """Answers by the number of rows in the call: what a chunk is shows."""
+
+    def predict(self, X):
+        return np.repeat(self.classes_[len(X) % 2], len(X))
+
+
+def test_a_model_that_learns_when_asked_is_noticed():
+    rng = np.random.default_rng(0)
+    X, y = np.abs(rng.normal(size=(30, 3))), np.array(["a", "b"])[rng.integers(0, 2, 30)]
+    fitted = LearnsWhenAsked().partial_fit(X, y, classes=["a", "b"])
+    before = joblib.hash(fitted)
+    fitted.predict(X)
+    assert joblib.hash(fitted) != before
+
+
+def test_the_engine_hides_the_size_of_chunks_even_from_models_that_look_at_it():
+    rng = np.random.default_rng(0)
+    X, y = np.abs(rng.normal(size=(30, 3))), np.array(["a", "b"])[rng.integers(0, 2, 30)]
+    models = {"m": AnswersByTheCall()}
+    for name, options in CASES:
+        whole = evaluate(name, options, X, y, models=models)
+        cut = evaluate(name, options, as_stream(X, y, chunk_size=4), models=models)
+        assert (whole.tape.answers["m"] == cut.tape.answers["m"]).all()
+
+
+def test_answers_that_differ_are_noticed():
+    rng = np.random.default_rng(0)
+    X, y = np.abs(rng.normal(size=(40, 3))), np.array(["a", "b"])[rng.integers(0, 2, 40)]
+    first = evaluate("PrequentialEvaluator", {}, X, y)
+    second = evaluate("PrequentialEvaluator", {}, X, y)
+    second.tape.answers["sgd"][0, 20] ^= 1
+    with pytest.raises(AssertionError):
+        assert_same(first, second)
+    third = evaluate("PrequentialEvaluator", {"n_warmup": 2}, X, y)
+    with pytest.raises(AssertionError):
+        assert_same(first, third)
