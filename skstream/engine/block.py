@@ -64,6 +64,7 @@ class Block:
 def take_rows(X: Any, index: np.ndarray) -> Any:
     """Rows of `X` at `index`: a view where they are consecutive, else a copy."""
     n = len(index)
+    rows: slice | np.ndarray
     if n and index[-1] - index[0] == n - 1 and (n < 3 or bool((np.diff(index) == 1).all())):
         start = int(index[0])
         rows = slice(start, start + n)

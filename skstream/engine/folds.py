@@ -76,13 +76,19 @@ class FoldTimeline:
         return state, Operations(none, None, none, none, settled=state.next_row)
 
     def _learning_weight(self, start: int, stop: int) -> np.ndarray:
+        weight: np.ndarray
         if self.strategy == "bootstrap":
-            return poisson_weights(self.seed, self.fold, start, stop).astype(np.float64)
-        is_chosen = self._chosen_fold(start, stop) == self.fold
-        return (is_chosen if self.strategy == "split" else ~is_chosen).astype(np.float64)
+            weight = poisson_weights(self.seed, self.fold, start, stop)
+        else:
+            is_chosen = self._chosen_fold(start, stop) == self.fold
+            weight = is_chosen if self.strategy == "split" else ~is_chosen
+        return weight.astype(np.float64)
 
     def _chosen_fold(self, start: int, stop: int) -> np.ndarray:
+        chosen: np.ndarray
         if self.assignment == "round_robin":
-            return np.arange(start, stop) % self.n_folds
-        drawn = uniform(self.seed, "assignment", start, stop)
-        return (drawn * self.n_folds).astype(np.int64)
+            chosen = np.arange(start, stop) % self.n_folds
+        else:
+            drawn = uniform(self.seed, "assignment", start, stop)
+            chosen = (drawn * self.n_folds).astype(np.int64)
+        return chosen

@@ -12,6 +12,8 @@ from skstream.engine.loop import Loop, LoopFailed, no_answers
 from skstream.engine.timeline import Operations
 from skstream.utils._validation import is_fitted
 
+Engine = Literal["auto", "loop"]
+
 
 class ModelError(ValueError):
     """A model failed during an evaluation; names the model, the fold and the row.
@@ -67,7 +69,7 @@ class ModelRun:
         fold: int,
         estimator: Any,
         task: Task,
-        engine: Literal["auto", "loop"] = "auto",
+        engine: Engine = "auto",
     ):
         self.name = name
         self.fold = fold

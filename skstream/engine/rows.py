@@ -66,5 +66,6 @@ class RowStore:
             return np.empty(0, dtype=np.intp)
         first, last = self._numbers[0], self._numbers[-1]
         if last - first == len(self._numbers) - 1:
-            return (rows - first).astype(np.intp, copy=False)
+            positions: np.ndarray = (rows - first).astype(np.intp, copy=False)
+            return positions
         return np.searchsorted(self._numbers, rows)

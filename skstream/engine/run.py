@@ -102,12 +102,12 @@ class Engine:
         ]
         return self._execute(steps)
 
-    def _execute(self, steps: list[tuple[Any, Operations]]) -> list[Answered]:
+    def _execute(self, steps: list[tuple[Any, Any]]) -> list[Answered]:
         self._states = [state for state, _ in steps]
         blocks = [self._store.block(operations) for _, operations in steps]
         if self._features is not None:
             blocks = [
-                with_current_features(block, operations, self._features)
+                with_current_features(block, operations, self._features)  # delayed labels only
                 for block, (_, operations) in zip(blocks, steps, strict=True)
             ]
         position = {id(timeline): k for k, timeline in enumerate(self._timelines)}

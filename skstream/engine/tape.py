@@ -38,15 +38,30 @@ class Tape:
         return len(self.y)
 
     def predictions(self, model: str, fold: int = 0) -> np.ndarray:
-        """Answers of a model as labels; None (object array) or NaN where it gave none."""
-        answers = self.answers[model][fold]
+        """Return a model's answers as labels.
+
+        Parameters
+        ----------
+        model : str
+            Name of the model.
+        fold : int, default=0
+            Fold.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_rows,)
+            Labels or targets; None (object array) or NaN where it gave none.
+        """
+        answers: np.ndarray = self.answers[model][fold]
         return answers if self.classes is None else labels_of(answers, self.classes)
 
 
 def labels_of(codes: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Codes as labels; where a code is -1, all become objects, and those None."""
+    labels: np.ndarray
     if (codes >= 0).all():
-        return classes[codes]
+        labels = classes[codes]
+        return labels
     labels = classes[codes].astype(object)
     labels[codes < 0] = None
     return labels

@@ -34,7 +34,9 @@ class Shown:
     @property
     def newest(self) -> np.ndarray:
         """Per row, the answer in force when the label came."""
-        return self.answer[np.append(np.flatnonzero(np.diff(self.row)), len(self.row) - 1)]
+        last = np.append(np.flatnonzero(np.diff(self.row)), len(self.row) - 1)
+        newest: np.ndarray = self.answer[last]
+        return newest
 
 
 def answers_by_bin(
@@ -153,8 +155,8 @@ def _dominant(part: _Pieces, n_rows: int, n_bins: int, n_classes: int) -> np.nda
     width = n_classes + 1
     cell = (part.row * n_bins + part.bin) * width + part.answer.astype(np.int64) + 1
     shown_for = np.bincount(cell, weights=part.duration, minlength=n_rows * n_bins * width)
-    longest = shown_for.reshape(n_rows, n_bins, width).argmax(axis=2)
-    return longest - 1
+    longest: np.ndarray = shown_for.reshape(n_rows, n_bins, width).argmax(axis=2) - 1
+    return longest
 
 
 def _reduce_each(

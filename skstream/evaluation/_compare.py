@@ -10,7 +10,7 @@ from skstream import stats
 if TYPE_CHECKING:
     from skstream.evaluation._result import EvaluationResult
 
-FOLD_TESTS = {"wilcoxon": stats.wilcoxon, "sign": stats.sign_test}
+FOLD_TESTS: dict[str, Any] = {"wilcoxon": stats.wilcoxon, "sign": stats.sign_test}
 ROW_TESTS = ("anytime", "mcnemar", "q")
 #: Measures of which less is better.
 LOSSES = frozenset({"error", "mae", "mse", "rmse"})
@@ -89,7 +89,7 @@ def fold_values(
 ) -> np.ndarray:
     """Values of a measure in every fold, at the last checkpoint or that of row `at`."""
     curve = result.curve(model, metric, forgetting)
-    values = curve[_checkpoint(result, at)]
+    values: np.ndarray = curve[_checkpoint(result, at)]
     if np.isnan(values).any():
         folds = np.flatnonzero(np.isnan(values)).tolist()
         raise ValueError(

@@ -65,10 +65,31 @@ class DelayedEvaluator(StreamEvaluator):
         What the running means remember, in the order of labels.
     n_warmup : int, default=1
         Labels learnt before anything is asked. Rows that arrive earlier are unscored.
-    record_every, missing_labels, keep_tape, engine, warm_start, return_models, random_state
-        As in `PrequentialEvaluator`; checkpoints count labels.
-    n_jobs, error_score, progress
-        As in `PrequentialEvaluator`.
+    record_every : int, default=None
+        Distance of the checkpoints of the curves, in labels. None: at most 1,024, the distance
+        doubling as the stream grows. The last one is always there.
+    missing_labels : {"error", "skip"}, default="error"
+        Rows whose label is missing at the time at which it should come are an error, or are
+        treated as never labelled.
+    keep_tape : bool or "auto", default="auto"
+        Keep labels and answers, so that the result can be scored again and compared.
+        "auto": where the length of the stream is known.
+    engine : {"auto", "loop"}, default="auto"
+        "auto" uses an exact kernel where there is one; "loop" calls every model row by row.
+    warm_start : bool, default=False
+        Start from copies of fitted models instead of unfitted clones.
+    return_models : bool, default=False
+        Put the fitted copies on the result.
+    random_state : int, default=None
+        Seed of every random_state parameter that is None, nested ones too. None: drawn, and
+        recorded in the result.
+    n_jobs : int, default=None
+        Models evaluated at once, through joblib. Results do not depend on it.
+    error_score : "raise" or float, default="raise"
+        Score of a model that fails while the others go on; "raise": the failure ends the
+        evaluation.
+    progress : bool, default=False
+        Show a progress bar (needs tqdm).
 
     References
     ----------
@@ -251,7 +272,8 @@ class LabelTimes:
 
     def __call__(self, X: Any, arrival: np.ndarray, first_row: int) -> np.ndarray:
         """Return the label times of rows from `first_row` on."""
-        return arrival + self._delays(X, arrival, first_row)
+        times: np.ndarray = arrival + self._delays(X, arrival, first_row)
+        return times
 
     def _delays(self, X: Any, arrival: np.ndarray, first_row: int) -> Any:
         n_rows = len(arrival)

@@ -77,6 +77,17 @@ class DelayedRun(StreamRun):
         Names and folds, in the order of the result.
     delay : DelaySettings
         Bins and delays.
+
+    Examples
+    --------
+    >>> from skstream import DelayedEvaluator, Persistent
+    >>> run = DelayedEvaluator("accuracy", n_bins=2).start(Persistent(), classes=["a", "b"])
+    >>> run.ask([[0.1], [0.2]], ["first", "second"], t=0)["Persistent"]
+    array([None, None], dtype=object)
+    >>> run.label(["second"], ["b"], t=3).n_pending
+    1
+    >>> run.ask([[0.3]], ["third"], t=4)["Persistent"]
+    array(['b'], dtype='<U1')
     """
 
     def __init__(
@@ -112,7 +123,22 @@ class DelayedRun(StreamRun):
         return len(self._waiting.rows)
 
     def feed(self, X: Any, y: Any, meta: Mapping[str, Any]) -> Self:
-        """Take in a chunk of a stream whose label times are known."""
+        """Take in a chunk of a stream whose label times are known.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Features, in time order.
+        y : array-like of shape (n_rows,)
+            Labels or targets.
+        meta : mapping of str to array-like of shape (n_rows,)
+            "arrival" and "label_time", unless the evaluator knows the delay; "sample_weight".
+
+        Returns
+        -------
+        self : DelayedRun
+            The run.
+        """
         self._require_open()
         chunk = self._encoded(X, y, meta.get("sample_weight"), "skip")
         arrival = self._arrivals_of(chunk, meta.get("arrival"))

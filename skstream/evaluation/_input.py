@@ -130,12 +130,12 @@ def _targets(y: Any, first_row: int) -> np.ndarray:
 def _weights(weight: Any, first_row: int) -> np.ndarray | None:
     if weight is None:
         return None
-    weight = np.asarray(weight, dtype=np.float64)
-    wrong = ~(np.isfinite(weight) & (weight >= 0))
+    weights: np.ndarray = np.asarray(weight, dtype=np.float64)
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
         at = int(wrong.argmax())
         raise ValueError(
-            f"sample_weight of row {first_row + at} is {weight[at]}; weights must be finite and "
+            f"sample_weight of row {first_row + at} is {weights[at]}; weights must be finite and "
             "not negative (0: asked, but neither learnt nor scored)."
         )
-    return weight
+    return weights

@@ -36,15 +36,30 @@ class KFoldEvaluator(StreamEvaluator):
         What the running means remember, one mechanism per fold.
     n_warmup : int, default=1
         Rows learnt first, unasked, by every fold with weight 1.
-    record_every, missing_labels, keep_tape, engine, warm_start, return_models
-        As in `PrequentialEvaluator`.
+    record_every : int, default=None
+        Distance of the checkpoints of the curves, in rows. None: at most 1,024, the distance
+        doubling as the stream grows. The last one is always there.
+    missing_labels : {"error", "skip"}, default="error"
+        Rows without a label are an error, or are asked, and neither learnt nor scored.
+    keep_tape : bool or "auto", default="auto"
+        Keep labels and answers, so that the result can be scored again and compared.
+        "auto": where the length of the stream is known.
+    engine : {"auto", "loop"}, default="auto"
+        "auto" uses an exact kernel where there is one; "loop" calls every model row by row.
+    warm_start : bool, default=False
+        Start from copies of fitted models instead of unfitted clones.
+    return_models : bool, default=False
+        Put the fitted copies on the result.
     random_state : int, default=None
         Seed of the folds and of the models' random_state parameters that are None (another one
         in each fold). None: drawn, and recorded in the result.
     n_jobs : int, default=None
         Models times folds evaluated at once, through joblib. Results do not depend on it.
-    error_score, progress
-        As in `PrequentialEvaluator`.
+    error_score : "raise" or float, default="raise"
+        Score of a model that fails while the others go on; "raise": the failure ends the
+        evaluation.
+    progress : bool, default=False
+        Show a progress bar (needs tqdm).
 
     See Also
     --------

@@ -64,7 +64,8 @@ class PollCosts:
         begin = np.searchsorted(events, event - RECENT_EVENTS + 1)
         kept = events > n_events - RECENT_EVENTS
         self._recent_event, self._recent_polls = events[kept], counts[kept]
-        return summed[end] - summed[begin]
+        recent: np.ndarray = summed[end] - summed[begin]
+        return recent
 
     def _polls_of(
         self, polled: np.ndarray, labelled: np.ndarray, waiting: np.ndarray

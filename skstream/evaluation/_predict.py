@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone, is_regressor
 
 from skstream.engine.kernels import Task
+from skstream.engine.model import Engine as EngineName
 from skstream.engine.model import ModelRun
 from skstream.engine.run import Answered, Engine, Lane
 from skstream.engine.tape import labels_of
@@ -40,7 +41,7 @@ def prequential_predict(
     batch_size: int = 1,
     n_warmup: int = 1,
     missing_labels: str = "error",
-    engine: str = "auto",
+    engine: EngineName = "auto",
     random_state: int | None = 0,
     return_rows: bool = False,
 ) -> Any:
@@ -62,8 +63,14 @@ def prequential_predict(
         All labels that may come; found in `y` where it is an array.
     sample_weight : array-like of shape (n_rows,), default=None
         Learning weights; 0: asked and not learnt.
-    batch_size, n_warmup, missing_labels, engine
-        As in `PrequentialEvaluator`.
+    batch_size : int, default=1
+        Rows that are all predicted, then all learnt in one ``partial_fit``.
+    n_warmup : int, default=1
+        Rows learnt first, unasked.
+    missing_labels : {"error", "skip"}, default="error"
+        Rows without a label are an error, or are asked and not learnt.
+    engine : {"auto", "loop"}, default="auto"
+        "auto" uses an exact kernel where there is one.
     random_state : int, default=0
         Seed of the estimator's random_state parameters that are None.
     return_rows : bool, default=False

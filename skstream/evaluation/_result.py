@@ -125,10 +125,14 @@ class EvaluationResult:
             Values at ``n_rows``.
         """
         forgetting = self.forgetting_names[0] if forgetting is None else forgetting
-        return _pick(self._of(model, forgetting), metric, "measure")
+        curve: np.ndarray = _pick(self._of(model, forgetting), metric, "measure")
+        return curve
 
     def _of(self, model: str, forgetting: str) -> dict[str, np.ndarray]:
-        return _pick(_pick(self.values, model, "model"), forgetting, "forgetting")
+        metrics: dict[str, np.ndarray] = _pick(
+            _pick(self.values, model, "model"), forgetting, "forgetting"
+        )
+        return metrics
 
     def to_frame(self) -> Any:
         """Return all values as a tidy data frame.

@@ -207,6 +207,15 @@ class EvaluationRun(StreamRun):
         One prepared model per name and fold.
     places : list of (str, int)
         Names and folds, in the order of the result.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from skstream import PrequentialEvaluator
+    >>> run = PrequentialEvaluator("accuracy").start(SGDClassifier(), classes=["a", "b"])
+    >>> run = run.update([[0.0], [1.0]], ["a", "b"]).update([[0.5]], ["b"])
+    >>> run.result().n_rows
+    array([1, 2, 3])
     """
 
     def __init__(
@@ -257,7 +266,22 @@ class EvaluationRun(StreamRun):
         return self
 
     def feed(self, X: Any, y: Any, meta: Mapping[str, Any]) -> Self:
-        """Take in a chunk of a stream."""
+        """Take in a chunk of a stream.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Features, in time order.
+        y : array-like of shape (n_rows,)
+            Labels or targets.
+        meta : mapping of str to array-like of shape (n_rows,)
+            May hold "sample_weight".
+
+        Returns
+        -------
+        self : EvaluationRun
+            The run.
+        """
         return self.update(X, y, sample_weight=meta.get("sample_weight"))
 
     def _advance(self, piece: Chunk) -> None:
@@ -331,6 +355,18 @@ def load_run(path: str | Path) -> Any:
     ------
     ValueError
         If the file is no checkpoint, or of another format version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from skstream import PrequentialEvaluator, load_run
+    >>> run = PrequentialEvaluator("accuracy").start(SGDClassifier(), classes=["a", "b"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = run.update([[0.0], [1.0]], ["a", "b"]).save(Path(folder) / "run.joblib")
+    ...     load_run(path).n_rows
+    2
     """
     content = joblib.load(path)
     if not isinstance(content, dict) or "run" not in content:

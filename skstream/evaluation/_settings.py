@@ -11,7 +11,7 @@ from sklearn.base import clone, is_regressor
 from skstream import baselines
 from skstream.base import check_can_learn
 from skstream.engine.kernels import Task
-from skstream.engine.model import ModelRun
+from skstream.engine.model import Engine, ModelRun
 from skstream.engine.run import Lane
 from skstream.engine.timeline import Timeline
 from skstream.utils._seeds import seed_estimator
@@ -57,7 +57,7 @@ class Settings:
     record_every: int | None
     missing_labels: str
     keep_tape: bool
-    engine: str
+    engine: Engine
     batch_size: int
     error_score: Any
     return_models: bool
@@ -69,7 +69,9 @@ class Settings:
         """The task of every model."""
         return Task(classes=self.classes, method="predict", batch_size=self.batch_size)
 
-    def lanes(self, models: Mapping[str, Any], places: Sequence[tuple[str, int]]) -> list[Lane]:
+    def lanes(
+        self, models: Mapping[tuple[str, int], Any], places: Sequence[tuple[str, int]]
+    ) -> list[Lane]:
         """Put models (one per place: name and fold) on the timelines of their folds."""
         return [
             Lane(
@@ -139,7 +141,7 @@ def is_regression(models: Mapping[str, Any]) -> bool:
             f"Models {regressors} are regressors and the others are not; "
             "evaluate classifiers and regressors apart."
         )
-    return next(iter(kinds.values()))
+    return any(kinds.values())
 
 
 def prepared_models(

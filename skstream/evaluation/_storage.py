@@ -71,7 +71,8 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
         for name, values in result.waits.poll_costs.items():
             arrays[f"poll_costs/{name}"] = values
     with path.open("wb") as file:
-        np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
+        arrays["header"] = np.array(json.dumps(header))
+        np.savez_compressed(file, allow_pickle=False, **arrays)
     return path
 
 
@@ -92,6 +93,18 @@ def load_result(path: str | Path) -> EvaluationResult:
     ------
     ValueError
         If the file is no saved result, or of a format this version does not know.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skstream import Persistent, PrequentialEvaluator, load_result
+    >>> from skstream.streams import make_demo_stream
+    >>> result = PrequentialEvaluator("accuracy").evaluate(Persistent(), make_demo_stream(100))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = result.save(Path(folder) / "result.npz")
+    ...     load_result(path).scores == result.scores
+    True
     """
     path = Path(path)
     try:
@@ -105,7 +118,7 @@ def load_result(path: str | Path) -> EvaluationResult:
             f"{path} has result format {header['format']}; this version of skstream reads "
             f"{FORMAT}. Load it with the version that wrote it."
         )
-    further = {}
+    further: dict[str, Any] = {}
     kind: type[EvaluationResult] = EvaluationResult
     if "waits" in header:
         kind = DelayedResult

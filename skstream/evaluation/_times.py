@@ -30,8 +30,8 @@ def as_times(values: Any, name: str) -> np.ndarray:
         values = _from_objects(values, name)
     if values.dtype.kind == "M":
         missing = np.isnat(values)
-        times = (values - np.datetime64(0, "us")) / MICROSECOND
-        times = np.floor(np.where(missing, 0.0, times))
+        since_1970 = (values - np.datetime64(0, "us")) / MICROSECOND
+        times: np.ndarray = np.floor(np.where(missing, 0.0, since_1970))
         times[missing] = np.inf
         return times
     if values.dtype.kind not in "biuf":

@@ -40,6 +40,16 @@ class BinnedPerformanceDisplay:
         The axes drawn on.
     figure_ : matplotlib Figure
         Their figure.
+
+    Examples
+    --------
+    >>> from skstream import DelayedEvaluator, Persistent
+    >>> from skstream.plotting import BinnedPerformanceDisplay
+    >>> from skstream.streams import make_demo_stream
+    >>> evaluator = DelayedEvaluator("accuracy", delay=20, n_bins=5)
+    >>> result = evaluator.evaluate(Persistent(), make_demo_stream(500))
+    >>> display = BinnedPerformanceDisplay.from_result(result)  # doctest: +SKIP
+    >>> display.figure_.savefig("bins.png")  # doctest: +SKIP
     """
 
     def __init__(

@@ -37,6 +37,16 @@ class FoldDisplay(PrequentialDisplay):
         The axes drawn on.
     figure_ : matplotlib Figure
         Their figure.
+
+    Examples
+    --------
+    >>> from skstream import KFoldEvaluator, Persistent
+    >>> from skstream.plotting import FoldDisplay
+    >>> from skstream.streams import make_demo_stream
+    >>> evaluator = KFoldEvaluator("accuracy", n_folds=3, random_state=0)
+    >>> result = evaluator.evaluate(Persistent(), make_demo_stream(500))
+    >>> display = FoldDisplay.from_result(result)  # doctest: +SKIP
+    >>> display.figure_.savefig("folds.png")  # doctest: +SKIP
     """
 
     def __init__(

@@ -44,6 +44,16 @@ class PrequentialDisplay:
         The axes drawn on.
     figure_ : matplotlib Figure
         Their figure.
+
+    Examples
+    --------
+    >>> from skstream import PrequentialEvaluator, Persistent
+    >>> from skstream.plotting import PrequentialDisplay
+    >>> from skstream.streams import make_demo_stream
+    >>> evaluator = PrequentialEvaluator("accuracy")
+    >>> result = evaluator.evaluate(Persistent(), make_demo_stream(500))
+    >>> display = PrequentialDisplay.from_result(result)  # doctest: +SKIP
+    >>> display.figure_.savefig("accuracy.png")  # doctest: +SKIP
     """
 
     def __init__(

@@ -199,7 +199,7 @@ def test_rescoring_the_tape_equals_scoring_at_first():
         without.rescore("kappa")
 
 
-@pytest.mark.parametrize("labels", [["x", "y"], [3, 7], [0.5, 1.5], [False, True]])
+@pytest.mark.parametrize("labels", [["x", "y"], [3, 7], [0.0, 1.0], [False, True]])
 def test_results_survive_being_saved(tmp_path, labels):
     X, y = demo_rows(300, random_state=0)
     y = np.array(labels)[(y == "UP").astype(int)]

@@ -125,7 +125,7 @@ def kernel_of(*estimator_types: type) -> Callable[[type], type]:
     """Class decorator: register a kernel for exactly these types (never their subclasses)."""
 
     def register(kernel: type) -> type:
-        registry: dict = _TRANSFORM_KERNELS if issubclass(kernel, TransformKernel) else _KERNELS
+        registry: dict[type, Any] = _TRANSFORM_KERNELS if issubclass(kernel, TransformKernel) else _KERNELS
         for estimator_type in estimator_types:
             registry[estimator_type] = kernel
         return kernel
