@@ -1,0 +1,251 @@
+"""Every estimator of the package keeps scikit-learn's contract, and that of streams."""
+
+import inspect
+import pickle
+from functools import partial
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from skstream.base import learner
+from skstream.baselines import MajorityWindow
+from skstream.noise import LabelNoise
+from skstream.pipeline import StreamPipeline, make_stream_pipeline
+from skstream.temporal import TemporalCorrection, TemporallyAugmented
+from skstream.testing import check_stream_estimator
+from tests._public import public_objects
+
+# Estimators that cannot be made without parameters, or that are worth checking with others.
+EXAMPLES: dict[type, list[Any]] = {
+    LabelNoise: [LabelNoise(GaussianNB(), random_state=0)],
+    MajorityWindow: [MajorityWindow(), MajorityWindow(window_size=3)],
+    StreamPipeline: [
+        make_stream_pipeline(StandardScaler(), GaussianNB()),
+        make_stream_pipeline(StandardScaler(), SGDRegressor(random_state=0)),
+        make_stream_pipeline(MinMaxScaler(), StandardScaler()),
+        make_stream_pipeline(MinMaxScaler(), TemporalCorrection(MultinomialNB())),
+    ],
+    TemporalCorrection: [
+        TemporalCorrection(GaussianNB(), fading_factor=0.9),
+        TemporalCorrection(GaussianNB(), previous_label="predicted"),
+    ],
+    TemporallyAugmented: [
+        TemporallyAugmented(SGDClassifier(random_state=0)),
+        TemporallyAugmented(MultinomialNB(), n_lags=2, encoding="ordinal"),
+        TemporallyAugmented(
+            make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0)),
+            previous_label="predicted",
+        ),
+    ],
+}
+
+# What partial_fit of some rows, then of others, does is partial_fit of all of them.
+CUTS_CHANGE_NOTHING = {
+    "Persistent",
+    "MajorityClass",
+    "MajorityWindow",
+    "PersistentRegressor",
+    "MeanRegressor",
+}
+
+# The only checks that may fail, and why (see the design).
+WEIGHT_CHECKS = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "The check shuffles the rows, and their order is what these estimators learn from."
+    ),
+    "check_sample_weight_equivalence_on_sparse_data": (
+        "The check shuffles the rows, and their order is what these estimators learn from."
+    ),
+}
+OWN_ANSWER_CHECKS = {
+    "check_methods_sample_order_invariance": (
+        "With previous_label='predicted', a row's answer depends on the row before it."
+    ),
+    "check_methods_subset_invariance": (
+        "With previous_label='predicted', a row's answer depends on the row before it."
+    ),
+}
+
+
+def public_estimators() -> list[type]:
+    """Exported classes with a ``fit``: whoever adds one, adds it to these checks."""
+    return [
+        value
+        for value in public_objects().values()
+        if inspect.isclass(value) and issubclass(value, BaseEstimator) and hasattr(value, "fit")
+    ]
+
+
+def needs_parameters(estimator: type) -> bool:
+    parameters = inspect.signature(estimator).parameters.values()
+    return any(parameter.default is inspect.Parameter.empty for parameter in parameters)
+
+
+def instances() -> list[Any]:
+    made = []
+    for estimator in public_estimators():
+        if estimator in EXAMPLES:
+            made += EXAMPLES[estimator]
+        elif not needs_parameters(estimator):
+            made.append(estimator())
+    return made
+
+
+def expected_failures(estimator: Any) -> dict[str, str]:
+    failures: dict[str, str] = {}
+    if getattr(estimator, "previous_label", None) == "predicted":
+        failures |= OWN_ANSWER_CHECKS
+    if _order_matters(estimator):
+        failures |= WEIGHT_CHECKS
+        if not _takes_sparse(estimator):
+            del failures["check_sample_weight_equivalence_on_sparse_data"]
+    return failures
+
+
+def _order_matters(estimator: Any) -> bool:
+    if isinstance(estimator, MajorityWindow):
+        return estimator.window_size < 60  # else the window holds all rows of the check
+    parts = [estimator, *estimator.get_params(deep=True).values()]
+    return any(
+        isinstance(part, TemporalCorrection | TemporallyAugmented | SGDClassifier | SGDRegressor)
+        for part in parts
+    )
+
+
+def _takes_sparse(estimator: Any) -> bool:
+    return bool(estimator.__sklearn_tags__().input_tags.sparse)
+
+
+INSTANCES = instances()
+MODELS = [model for model in INSTANCES if hasattr(model, "predict")]
+every_instance = pytest.mark.parametrize("estimator", INSTANCES, ids=lambda e: repr(e)[:70])
+every_model = pytest.mark.parametrize("model", MODELS, ids=lambda e: repr(e)[:70])
+
+
+def scikit_learn_checks() -> list[Any]:
+    """Instances with each check; expected failures are marked."""
+    # Not parametrize_with_checks: with scikit-learn 1.8 it hands a generator to pytest, which
+    # warns about that.
+    return [
+        pair
+        for estimator in INSTANCES
+        for pair in estimator_checks_generator(
+            estimator, expected_failed_checks=expected_failures(estimator), mark="xfail"
+        )
+    ]
+
+
+def short_name(value: Any) -> str:
+    if isinstance(value, partial):
+        return f"{value.func.__name__}({value.keywords})"
+    return getattr(value, "__name__", None) or repr(value)[:70]
+
+
+@pytest.mark.filterwarnings("ignore")  # scikit-learn's checks provoke warnings on purpose
+@pytest.mark.parametrize(("estimator", "check"), scikit_learn_checks(), ids=short_name)
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+# An inner naive Bayes model takes the logarithm of the share of a class that is still to come.
+@pytest.mark.filterwarnings("ignore:divide by zero encountered in log:RuntimeWarning")
+@every_model
+def test_stream_checks(model: Any) -> None:
+    check_stream_estimator(
+        model, batch_split=type(model).__name__ in CUTS_CHANGE_NOTHING, n_learns=4000
+    )
+
+
+def learnt(model: Any) -> tuple[Any, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.random((40, 3))
+    y = rng.choice(["a", "b", "c"], 40) if is_classifier(model) else rng.random(40)
+    model = clone(model)
+    learner(model)(X, y, None, ["a", "b", "c"] if is_classifier(model) else None)
+    return model, X
+
+
+@every_instance
+def test_clone_is_unfitted_and_has_the_same_parameters(estimator: Any) -> None:
+    model, _ = learnt(estimator)
+    copy = clone(model)
+    assert repr(copy) == repr(estimator)
+    assert not [name for name in vars(copy) if name.endswith("_")]
+
+
+@every_instance
+def test_learning_leaves_the_parameters_alone(estimator: Any) -> None:
+    model = clone(estimator)
+    before = joblib.hash(model.get_params())
+    learner(model)(*_rows(model), None, [0, 1] if is_classifier(model) else None)
+    assert joblib.hash(model.get_params()) == before
+
+
+def _rows(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    return np.random.default_rng(1).random((12, 2)), np.arange(12) % 2
+
+
+@every_model
+def test_asking_changes_nothing_to_any_depth(model: Any) -> None:
+    model, X = learnt(model)
+    for method in ("predict", "predict_proba", "decision_function"):
+        if hasattr(model, method):
+            before = joblib.hash(model)
+            getattr(model, method)(X)
+            assert joblib.hash(model) == before
+
+
+@every_model
+def test_pickle_keeps_every_bit(model: Any) -> None:
+    model, X = learnt(model)
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.predict(X), model.predict(X))
+    assert repr(copy) == repr(model)
+
+
+@every_model
+def test_rows_of_weight_zero_leave_no_trace(model: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 3))
+    y = rng.choice(["a", "b", "c"], 60) if is_classifier(model) else rng.random(60)
+    weight = (rng.random(60) < 0.7).astype(float)
+    classes = ["a", "b", "c"] if is_classifier(model) else None
+    known = {} if classes is None else {"classes": classes}
+    weighted, without = clone(model), clone(model)
+    for begin in range(0, 60, 12):
+        piece = slice(begin, begin + 12)
+        kept = weight[piece] > 0
+        weighted.partial_fit(X[piece], y[piece], sample_weight=weight[piece], **known)
+        without.partial_fit(X[piece][kept], y[piece][kept], **known)
+        weighted.partial_fit(X[:3], y[:3], sample_weight=np.zeros(3))
+        known = {}
+    np.testing.assert_array_equal(weighted.predict(X), without.predict(X))
+
+
+# Models that say themselves whether they have learnt something; others follow scikit-learn.
+@pytest.mark.parametrize(
+    "model",
+    [model for model in MODELS if hasattr(model, "__sklearn_is_fitted__")],
+    ids=lambda e: repr(e)[:70],
+)
+def test_nothing_learnt_from_weights_of_zero_is_no_answer(model: Any) -> None:
+    model = clone(model)
+    X, y = _rows(model)
+    classes = {"classes": [0, 1]} if is_classifier(model) else {}
+    model.partial_fit(X, y, sample_weight=np.zeros(12), **classes)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_a_new_estimator_cannot_be_forgotten() -> None:
+    missing = set(public_estimators()) - {type(instance) for instance in INSTANCES}
+    assert not missing, "add instances of these to EXAMPLES"
+    assert set(EXAMPLES) <= set(public_estimators()), "an example of a class that is not exported"
