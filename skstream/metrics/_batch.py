@@ -10,7 +10,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from skstream.forgetting import Cumulative
 from skstream.metrics._columns import NOTHING, Array, Floats
-from skstream.metrics._registry import Measure
+from skstream.metrics._registry import Measure, check_classes
 from skstream.metrics._running import RunningMeasures
 from skstream.utils._labels import as_labels, encode_labels, find_classes
 
@@ -27,6 +27,8 @@ def classification_values(
     given = {"y_true": as_labels(y_true), "y_pred": as_labels(y_pred), "past": earlier}
     check_consistent_length(given["y_true"], given["y_pred"], sample_weight)
     classes = _all_classes(given)
+    for measure in measures:
+        check_classes(measure, len(classes))
     codes = {name: _codes(name, labels, classes) for name, labels in given.items()}
     n_past = len(codes["past"])
     y = np.concatenate((codes["past"], codes["y_true"]))

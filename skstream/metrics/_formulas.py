@@ -219,6 +219,8 @@ def mcc(sums: Sums) -> Floats:
 
 def cmd(sums: Sums) -> Floats:
     label, hit = sums.of_classes("label"), sums.of_classes("hit")
+    if len(label) == 1:
+        return np.where(sums["rows"] > 0.0, 0.0, np.nan)
     determinant = hit[0] * hit[1] - (label[0] - hit[0]) * (label[1] - hit[1])
     determinant[sums["rows"] == 0.0] = np.nan
     return determinant

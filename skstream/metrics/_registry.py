@@ -105,6 +105,16 @@ DEFAULT_CLASSIFICATION = ("accuracy", "kappa", "kappa_m", "kappa_temporal", "kap
 DEFAULT_REGRESSION = ("mae", "rmse", "r2")
 
 
+def check_classes(measure: Measure, n_classes: int) -> Measure:
+    """Return the measure if it is defined for so many classes."""
+    if measure is CLASSIFICATION["cmd"] and n_classes > 2:
+        raise ValueError(
+            "cmd is the determinant of the confusion matrix of two classes; here are "
+            f"{n_classes}. Use mcc, which has the same numerator and any number of classes."
+        )
+    return measure
+
+
 def class_measure(kind: str, label: Any, code: int) -> Measure:
     """Measure of one class, e.g. the F1 of "UP"."""
     formula = partial(formulas.of_class, formula=OF_CLASS[kind], code=code)

@@ -28,6 +28,7 @@ from skstream.metrics._registry import (
     OF_CLASS,
     REGRESSION,
     Measure,
+    check_classes,
     class_measure,
 )
 from skstream.metrics._regression import persistent_skill_score
@@ -135,12 +136,7 @@ def _resolve(item: Any, classes: Array | None, name: str | None) -> Measure:
 def _by_name(name: str, classes: Array | None) -> Measure:
     known = REGRESSION if classes is None else CLASSIFICATION
     if name in known:
-        if name == "cmd" and classes is not None and len(classes) > 2:
-            raise ValueError(
-                "cmd is the determinant of the confusion matrix of two classes; here are "
-                f"{len(classes)}. Use mcc, which has the same numerator and any number of classes."
-            )
-        return known[name]
+        return known[name] if classes is None else check_classes(known[name], len(classes))
     kind, colon, label = name.partition(":")
     if classes is not None and colon and kind in OF_CLASS:
         return _by_label(name, kind, label, classes)

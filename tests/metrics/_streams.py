@@ -1,6 +1,7 @@
 """Streams of labels and answers for the tests, and how they are cut and scored."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,7 @@ def score(
     """Measures of a stream that arrives in pieces."""
     measures = running(metrics, forgetting, stream.classes, record_every)
     bounds = [0, *sorted(cuts), len(stream)]
-    for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+    for start, stop in pairwise(bounds):
         part = stream.part(start, stop)
         measures.update(part.y, part.p, part.weight)
     return measures

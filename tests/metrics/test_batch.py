@@ -1,0 +1,280 @@
+import inspect
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import metrics as sk
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.tree import DecisionTreeClassifier
+
+import skstream.metrics as ours
+from skstream.metrics import (
+    arithmetic_accuracy_score,
+    cmd_score,
+    geometric_accuracy_score,
+    harmonic_accuracy_score,
+    kappa_m_score,
+    kappa_plus_score,
+    kappa_score,
+    kappa_temporal_score,
+    kappa_test,
+    persistent_skill_score,
+)
+from skstream.metrics._registry import CLASSIFICATION, REGRESSION
+from skstream.metrics._resolve import _FUNCTIONS
+from tests.metrics._streams import MECHANISMS, make_stream, running, score
+
+# Bifet et al. (2015), Table 5: rows are the true classes + and -.
+TABLE = {("+", "+"): 40, ("+", "-"): 30, ("-", "+"): 5, ("-", "-"): 25}
+Y = np.array([true for (true, _), n in TABLE.items() for _ in range(n)])
+P = np.array([answer for (_, answer), n in TABLE.items() for _ in range(n)])
+
+
+def test_worked_example():
+    assert 100 * kappa_score(Y, P) == pytest.approx(32.69, abs=0.005)
+    assert 100 * arithmetic_accuracy_score(Y, P) == pytest.approx(70.24, abs=0.005)
+    assert 100 * geometric_accuracy_score(Y, P) == pytest.approx(69.01, abs=0.005)
+    assert 100 * harmonic_accuracy_score(Y, P) == pytest.approx(67.80, abs=0.005)
+    assert 100 * kappa_m_score(Y, P, majority="hindsight") == pytest.approx(-16.67, abs=0.005)
+    assert cmd_score(Y, P) == 850
+    result = kappa_test(Y, P)
+    assert result.kappa == kappa_score(Y, P)
+    assert result.standard_error == pytest.approx(0.0917, abs=5e-5)
+    assert result.statistic == pytest.approx(3.40, abs=0.005)
+    assert result.pvalue == pytest.approx(0.000337, abs=5e-6)
+    named = ["accuracy", "mcc", "f1:+", "recall:+", "recall:-"]
+    measures = running(named, "cumulative", np.array(["+", "-"]))
+    measures.update((Y == "-").astype(int), (P == "-").astype(int))
+    values = [100 * value for value in measures.final()["cumulative"].values()]
+    np.testing.assert_allclose(values, [65, 37.28, 69.57, 57.14, 83.33], atol=0.005)
+
+
+BATCH_TWINS = {
+    "accuracy": sk.accuracy_score,
+    "error": sk.zero_one_loss,
+    "kappa": sk.cohen_kappa_score,
+    "mcc": sk.matthews_corrcoef,
+    "arithmetic_accuracy": sk.balanced_accuracy_score,
+    "f1_macro": partial(sk.f1_score, average="macro", zero_division=0),
+    "precision_macro": partial(sk.precision_score, average="macro", zero_division=0),
+    "recall_macro": partial(sk.recall_score, average="macro", zero_division=0),
+    "f1:1": partial(sk.f1_score, average="macro", labels=[1], zero_division=np.nan),
+    "precision:1": partial(sk.precision_score, average="macro", labels=[1], zero_division=np.nan),
+    "recall:1": partial(sk.recall_score, average="macro", labels=[1], zero_division=np.nan),
+}
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10**6), st.integers(2, 25), st.booleans(), st.data())
+def test_twins_in_scikit_learn_on_every_prefix(seed, n_classes, weighted, data):
+    stream = make_stream(seed, 400, n_classes, weighted=weighted)
+    curves = score(stream, list(BATCH_TWINS), MECHANISMS).curves()
+    for n in data.draw(st.lists(st.integers(2, 400), min_size=1, max_size=2)):
+        y, p = stream.y[:n], stream.p[:n]
+        weight = np.ones(n) if stream.weight is None else stream.weight[:n]
+        rows = np.flatnonzero((p >= 0) & (weight > 0))
+        if not len(rows):
+            continue
+        sizes = {"all": len(rows), "unfaded": len(rows), "window": 17, "last": 1}
+        for name, twin in BATCH_TWINS.items():
+            for mechanism in ("all", "unfaded", "window", "last", "faded"):
+                kept = rows[-sizes.get(mechanism, len(rows)) :]
+                w = weight[kept]
+                if mechanism == "faded":
+                    w = w * 0.97 ** np.arange(len(kept) - 1, -1, -1.0)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # scikit-learn on what is undefined
+                    expected = twin(y[kept], p[kept], sample_weight=w)
+                found = curves.values[mechanism][name][n - 1]
+                if not (name == "kappa" and np.isnan(found)):
+                    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10, err_msg=name)
+                else:
+                    assert len(np.unique(np.concatenate((y[kept], p[kept])))) == 1
+
+
+def test_every_measure_of_scikit_learn_has_its_twin():
+    own = {"kappa_se", "kappa_z", "geometric_accuracy", "harmonic_accuracy", "cmd"}
+    own |= {"kappa_m", "kappa_temporal", "kappa_plus"}
+    assert set(CLASSIFICATION) - own == {name for name in BATCH_TWINS if ":" not in name}
+
+
+SCORES = {
+    name: value
+    for name in ours.__all__
+    if name.endswith("_score") and (value := getattr(ours, name))
+}
+
+
+def test_every_score_is_recognised_as_a_measure():
+    assert {f.__name__ for f in _FUNCTIONS} == set(SCORES)
+    assert set(_FUNCTIONS.values()) <= CLASSIFICATION.keys() | REGRESSION.keys()
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_scores_are_what_the_running_measures_end_with(name):
+    function = SCORES[name]
+    measure = _FUNCTIONS[function]
+    if measure in REGRESSION:
+        rng = np.random.default_rng(0)
+        y, p = rng.normal(size=(2, 80))
+        measures = running(measure, "cumulative", None)
+    else:
+        stream = make_stream(3, 80, 2, n_warmup=0)
+        y, p = stream.y, stream.p
+        measures = running(measure, "cumulative", np.arange(2))
+    weight = np.random.default_rng(1).random(80)
+    measures.update(y, p, weight)
+    found = function(y, p, sample_weight=weight)
+    assert isinstance(found, float)
+    assert found == measures.final()["cumulative"][measure]
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_scores_have_the_signature_of_scikit_learn(name):
+    parameters = list(inspect.signature(SCORES[name]).parameters.values())
+    assert [p.name for p in parameters[:3]] == ["y_true", "y_pred", "sample_weight"]
+    assert all(p.kind is p.KEYWORD_ONLY and p.default is not p.empty for p in parameters[2:])
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_scores_become_scorers(name):
+    X = np.array([[0.0], [1.0], [1.0], [0.0], [1.0]])
+    y = np.array([0, 1, 0, 0, 1])
+    model = DecisionTreeClassifier().fit(X, y)
+    assert sk.make_scorer(SCORES[name])(model, X, y) == SCORES[name](y, model.predict(X))
+
+
+def test_kappa_m_by_hand():
+    y, p = [0, 0, 1, 1, 1, 0], [1, 0, 1, 0, 1, 1]
+    # Majority before each row: none, 0, 0, 0, 0 (2:2), 1. Wrong at rows 3, 4, 5 and 6; the
+    # model at 4 and 6 (and at 1, which is left out).
+    assert kappa_m_score(y, p) == 1 - 2 / 4
+    # With a past of one 1: 1, 0 (1:1), 0, 0 (2:2), 1 (2:3)... wrong at rows 1, 3, 4.
+    assert kappa_m_score(y, p, past=[1]) == pytest.approx(1 - 3 / majority_errors([1], y))
+    assert kappa_m_score(y, p, majority="hindsight") == 1 - 3 / 3
+    # Counting its own row: 0, 0, 0, 0 (2:2), 1, 0 (3:3): wrong at 3 and 4.
+    assert kappa_m_score(y, p, majority="inclusive") == 1 - 3 / 2
+
+
+def majority_errors(past, y):
+    known = list(past)
+    wrong = 0
+    for label in y:
+        wrong += int(np.bincount(known).argmax()) != label
+        known.append(label)
+    return wrong
+
+
+def test_kappa_temporal_by_hand():
+    y, p = list("aabba"), list("babbb")
+    # Persistence is wrong at rows 3 and 5, the model at 5 (and at 1, which is left out).
+    assert kappa_temporal_score(y, p) == 0.5
+    assert kappa_temporal_score(y, p, previous_label="a") == 0.0
+    assert kappa_temporal_score(y, p, previous_label="b") == 1 - 2 / 3
+
+
+def test_kappa_plus_is_not_kappa_without_temporal_dependence():
+    # The paper says it is. Imbalanced independent labels, the answers right four times in five.
+    rng = np.random.default_rng(0)
+    y = (rng.random(200_000) < 0.1).astype(int)
+    p = np.where(rng.random(200_000) < 0.805, y, 1 - y)
+    assert kappa_score(y, p) > 0.3
+    assert kappa_temporal_score(y, p) < 0
+    assert kappa_plus_score(y, p) == 0.0
+    better = np.where(rng.random(200_000) < 0.9, y, 1 - y)
+    expected = np.sqrt(kappa_score(y, better) * kappa_temporal_score(y, better))
+    assert kappa_plus_score(y, better) == expected > 0
+
+
+def test_persistent_skill_by_hand():
+    y, p = [1.0, 3.0, 3.0, 4.0], [0.0, 2.0, 3.0, 2.0]
+    assert persistent_skill_score(y, p) == 1 - 5 / 5
+    assert persistent_skill_score(y, p, previous_target=3.0) == 1 - 6 / 9
+    assert persistent_skill_score(y, p, sample_weight=[1, 1, 1, 0]) == 1 - 1 / 4
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6))
+@settings(max_examples=30)
+def test_order_of_the_means(seed, n_classes):
+    stream = make_stream(seed, 60, n_classes, n_warmup=0)
+    means = [
+        f(stream.y, stream.p)
+        for f in (harmonic_accuracy_score, geometric_accuracy_score, arithmetic_accuracy_score)
+    ]
+    assert 0 <= means[0] <= means[1] + 1e-12 and means[1] <= means[2] + 1e-12 <= 1 + 1e-12
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: kappa_score([1, 1], [1, 1]),
+        lambda: kappa_m_score(["a", "a"], ["b", "b"]),
+        lambda: kappa_m_score([0], [0]),
+        lambda: kappa_temporal_score([1, 1], [1, 0]),
+        lambda: kappa_temporal_score([1], [1]),
+        lambda: kappa_plus_score([1, 1], [1, 1]),
+        lambda: arithmetic_accuracy_score([1, 0], [1, 1], sample_weight=[0, 0]),
+        lambda: geometric_accuracy_score([1, 0], [1, 1], sample_weight=[0, 0]),
+        lambda: harmonic_accuracy_score([1, 0], [1, 1], sample_weight=[0, 0]),
+        lambda: cmd_score([1, 0], [1, 1], sample_weight=[0, 0]),
+        lambda: persistent_skill_score([1.0, 1.0], [1.0, 2.0]),
+        lambda: kappa_test([1, 1], [1, 1]).kappa,
+    ],
+)
+def test_undefined_is_nan_and_says_so(call):
+    with pytest.warns(UndefinedMetricWarning, match="undefined on these rows") as caught:
+        assert np.isnan(call())
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+def test_some_undefined_classes_do_not_matter():
+    assert arithmetic_accuracy_score([0, 0], [0, 1]) == 0.5
+    assert harmonic_accuracy_score([0, 0, 1], [0, 0, 0]) == 0.0
+    assert geometric_accuracy_score([0, 0, 1], [0, 0, 0]) == 0.0
+    assert cmd_score([1, 1], [1, 1]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: kappa_score([0, 1], [0]), "inconsistent numbers of samples"),
+        (lambda: kappa_score([0, 1], [0, 1], sample_weight=[1]), "inconsistent numbers"),
+        (lambda: kappa_score([], []), "there is nothing to score"),
+        (lambda: kappa_score(["a", "b"], [0, 1]), "y_true holds strings and y_pred numbers"),
+        (lambda: kappa_score([0, 1], ["a", "b"]), "y_pred holds strings and y_true numbers"),
+        (lambda: kappa_score([0.0, np.nan], [0.0, 1.0]), r"y_true\[1\] is .*nan.*missing"),
+        (lambda: kappa_score(["a", None], ["a", "a"]), r"y_true\[1\] is None"),
+        (lambda: kappa_score([0.5, 1.0], [0.0, 1.0]), "no class label"),
+        (lambda: kappa_score([0, 1], [0, 1], sample_weight=[1, -1]), "not negative"),
+        (lambda: kappa_score([[0, 1]], [[0, 1]]), "one-dimensional"),
+        (lambda: kappa_m_score([0, 1], [0, 1], majority="present"), "Got 'present' instead"),
+        (lambda: kappa_m_score([0, 1], [0, 1], past=["a"]), "past holds strings"),
+        (lambda: cmd_score([0, 1, 2], [0, 1, 2]), "two classes"),
+        (lambda: persistent_skill_score([0.0, np.nan], [0.0, 1.0]), r"y_true\[1\] is nan"),
+        (lambda: persistent_skill_score([0.0, 1.0], [0.0, np.inf]), r"y_pred\[1\] is inf"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_labels_of_any_type():
+    pandas = pytest.importorskip("pandas")
+    y, p = np.array([0, 1, 1, 0, 2]), np.array([0, 1, 0, 0, 1])
+    names = np.array(["x", "y", "z"])
+    expected = kappa_score(y, p)
+    for first, second in [
+        (names[y], names[p]),
+        (names[y].tolist(), names[p].tolist()),
+        (names[y].astype(object), names[p]),
+        (pandas.Series(names[y]), pandas.Series(names[p], dtype="category")),
+        (y.astype(float), p),
+        (y, p.astype(np.int8)),
+    ]:
+        assert kappa_score(first, second) == expected
+    assert kappa_score(y > 0, p > 0) == kappa_score((y > 0).astype(int), (p > 0).astype(int))

@@ -1,0 +1,178 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import metrics as sk
+
+from skstream.metrics import _running as running_module
+from skstream.metrics import persistent_skill_score
+from skstream.metrics._registry import REGRESSION
+from tests.metrics._streams import MECHANISMS, running
+
+MECHANISMS = {name: f for name, f in MECHANISMS.items() if name != "adaptive"}
+TWINS = {
+    "mae": sk.mean_absolute_error,
+    "mse": sk.mean_squared_error,
+    "rmse": sk.root_mean_squared_error,
+    "r2": sk.r2_score,
+    "persistent_skill": None,
+}
+
+
+def test_every_measure_is_checked():
+    assert set(TWINS) == set(REGRESSION)
+
+
+def make_targets(seed, n, level, *, weighted):
+    rng = np.random.default_rng(seed)
+    y = level + np.cumsum(rng.normal(size=n))
+    p = y + rng.normal(size=n)
+    p[0] = np.nan
+    if weighted:
+        p[rng.random(n) < 0.1] = np.nan
+        y[rng.random(n) < 0.1] = np.nan
+    return y, p, rng.choice([0.0, 0.3, 1.0, 2.7], n) if weighted else None
+
+
+def kept(mechanism, rows, weight):
+    """Scored rows in a mean, and their weights."""
+    w = weight[rows]
+    if mechanism == "faded":
+        return rows, w * 0.97 ** np.arange(len(rows) - 1, -1, -1.0)
+    size = {"window": 17, "last": 1}.get(mechanism, len(rows))
+    return rows[len(rows) - min(size, len(rows)) :], w[len(rows) - min(size, len(rows)) :]
+
+
+def expected_value(name, y, p, weight, mechanism, n):
+    labelled = np.flatnonzero(~np.isnan(y[:n]) & (weight[:n] > 0))
+    previous = np.full(n, np.nan)
+    previous[labelled[1:]] = y[labelled[:-1]]
+    scored = labelled[~np.isnan(p[labelled])]
+    rows, w = kept(mechanism, scored, weight)
+    if not len(rows):
+        return np.nan
+    if name == "persistent_skill":
+        past = ~np.isnan(previous[rows])
+        base = (w * past * (y[rows] - np.where(past, previous[rows], 0)) ** 2).sum()
+        return 1 - (w * past * (y[rows] - p[rows]) ** 2).sum() / base if base > 0 else np.nan
+    if name == "r2" and len(rows) == 1:
+        return np.nan
+    return TWINS[name](y[rows], p[rows], sample_weight=w)
+
+
+@pytest.mark.parametrize("block", [16, 16_384])
+@settings(max_examples=25)
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 200),
+    st.sampled_from([0.0, 1e6, -1e9]),
+    st.booleans(),
+    st.sampled_from([1, None, 50]),
+)
+def test_twins_in_scikit_learn(block, seed, n, level, weighted, record_every):
+    y, p, weight = make_targets(seed, n, level, weighted=weighted)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running_module, "_BLOCK", block)
+        measures = running(list(TWINS), MECHANISMS, None, record_every)
+    measures.update(y[: n // 3], p[: n // 3], None if weight is None else weight[: n // 3])
+    measures.update(y[n // 3 :], p[n // 3 :], None if weight is None else weight[n // 3 :])
+    curves = measures.curves()
+    w = np.ones(n) if weight is None else weight
+    rng = np.random.default_rng(seed)
+    for at in rng.integers(0, len(curves.n_rows), 4):
+        for mechanism in MECHANISMS:
+            for name in TWINS:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    expected = expected_value(name, y, p, w, mechanism, curves.n_rows[at])
+                found = curves.values[mechanism][name][at]
+                # The targets themselves are rounded: 1e-7 of their spread at a level of 1e9.
+                np.testing.assert_allclose(
+                    found,
+                    expected,
+                    rtol=1e-9 if level == 0 else 1e-5,
+                    err_msg=f"{name} {mechanism}",
+                )
+
+
+def test_r2_survives_a_level_far_away():
+    """A sum of squares from a fixed origin would have no digits left."""
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=40_000)
+    y = 1e8 + noise
+    y[0] = -9999.0  # a first reading that stands for nothing
+    p = y + 0.5 * rng.normal(size=40_000)
+    for forgetting, rows in (("window:500", slice(-500, None)), ("fading:0.99", None)):
+        measures = running("r2", forgetting, None)
+        measures.update(y, p)
+        found = measures.final()[forgetting]["r2"]
+        weight = 0.99 ** np.arange(39_999, -1, -1.0) if rows is None else None
+        rows = slice(None) if rows is None else rows
+        assert found == pytest.approx(sk.r2_score(y[rows], p[rows], sample_weight=weight), rel=1e-6)
+
+
+def test_an_exploding_beginning_is_forgotten_without_a_trace():
+    y = np.arange(3000) % 7.0
+    p = y + 0.5
+    p[:100] = 1e150
+    measures = running(["mse", "mae"], "window:200", None)
+    measures.update(y, p)
+    assert measures.final()["window:200"] == {"mse": 0.25, "mae": 0.5}
+
+
+def test_undefined_is_nan_never_infinite():
+    measures = running(list(TWINS), MECHANISMS, None)
+    measures.update(np.full(50, 3.3), np.full(50, 2.0))
+    for name, by_metric in measures.curves().values.items():
+        assert np.isnan(by_metric["r2"]).all(), name
+        assert np.isnan(by_metric["persistent_skill"]).all(), name
+    # One old change, faded to nothing beside errors that are not.
+    measures = running("persistent_skill", "fading:0.5", None)
+    measures.update(np.r_[1.0, 2.0, np.full(5000, 2.0)], np.full(5002, 1e10))
+    assert not np.isinf(measures.curves().values["fading:0.5"]["persistent_skill"]).any()
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.integers(0, 120), st.sampled_from([0.0, 1e6]))
+def test_merging_is_one_pass(seed, cut, level):
+    y, p, weight = make_targets(seed, 120, level, weighted=True)
+    names = ["mae", "mse", "rmse", "r2"]
+    parts = []
+    for rows in (slice(0, cut), slice(cut, None), slice(None)):
+        measures = running(names, MECHANISMS, None)
+        measures.update(y[rows], p[rows], weight[rows])
+        parts.append(measures)
+    merged = parts[0].merge(parts[1]).final()
+    for name, by_metric in parts[2].final().items():
+        for metric, value in by_metric.items():
+            assert merged[name][metric] == pytest.approx(value, rel=1e-6, nan_ok=True)
+
+
+def test_persistent_answers_have_no_skill():
+    y = np.random.default_rng(0).normal(size=50)
+    assert persistent_skill_score(y, np.r_[0.0, y[:-1]]) == 0.0
+
+
+def test_persistent_skill_cannot_be_merged():
+    parts = [running("persistent_skill", "cumulative", None) for _ in range(2)]
+    with pytest.raises(ValueError, match="Cannot merge persistent_skill"):
+        parts[0].merge(parts[1])
+
+
+def test_adwin_is_for_classifiers():
+    with pytest.raises(
+        ValueError, match=r"'adwin' is an AdaptiveWindow.*not defined for regression"
+    ):
+        running("mae", "adwin", None)
+
+
+def test_targets_are_checked():
+    measures = running("mae", "cumulative", None)
+    with pytest.raises(ValueError, match=r"p\[1\] \(row 1 of the stream\) is infinite"):
+        measures.update([1.0, 2.0], [0.0, np.inf])
+    with pytest.raises(ValueError, match="could not convert"):
+        measures.update(["a"], [0.0])
+    measures.update([1, 2], [1, 4])  # integers are numbers
+    assert measures.final()["cumulative"]["mae"] == 1.0

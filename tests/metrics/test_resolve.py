@@ -1,0 +1,108 @@
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+
+from skstream.metrics import (
+    Measure,
+    harmonic_accuracy_score,
+    kappa_m_score,
+    kappa_score,
+    kappa_temporal_score,
+    resolve_metrics,
+)
+from skstream.metrics._registry import CLASSIFICATION, MAJORITIES, REGRESSION
+from tests.metrics._streams import running
+
+CLASSES = np.array(["DOWN", "UP"])
+
+
+def test_defaults():
+    standard = ["accuracy", "kappa", "kappa_m", "kappa_temporal", "kappa_plus"]
+    assert list(resolve_metrics(None, classes=CLASSES)) == standard
+    assert list(resolve_metrics(None, classes=None)) == ["mae", "rmse", "r2"]
+
+
+@pytest.mark.parametrize("name", [*CLASSIFICATION, "f1:UP", "precision:DOWN", "recall:UP"])
+def test_names_of_classification(name):
+    (measure,) = resolve_metrics(name, classes=CLASSES).values()
+    assert measure.name == name
+    assert measure.formula is not None
+
+
+@pytest.mark.parametrize("name", REGRESSION)
+def test_names_of_regression(name):
+    assert resolve_metrics([name], classes=None) == {name: REGRESSION[name]}
+
+
+def test_everything_that_names_a_measure():
+    def share(y_true, y_pred):
+        return float(np.mean(y_pred == "UP"))
+
+    resolved = resolve_metrics(
+        {
+            "a": "kappa",
+            "b": kappa_score,
+            "c": partial(kappa_m_score, majority="hindsight"),
+            "d": partial(kappa_temporal_score),
+            "e": share,
+            "f": partial(f1_score, pos_label="UP"),
+            "g": "f1:UP",
+        },
+        classes=CLASSES,
+    )
+    assert list(resolved) == list("abcdefg")
+    assert resolved["a"] == resolved["b"] == CLASSIFICATION["kappa"]
+    assert resolved["c"] == MAJORITIES["hindsight"] != CLASSIFICATION["kappa_m"]
+    assert resolved["d"] == CLASSIFICATION["kappa_temporal"]
+    assert resolved["e"].function is share
+    assert resolved["f"].function.keywords == {"pos_label": "UP"}
+    assert resolve_metrics(resolved, classes=CLASSES) == resolved
+    listed = resolve_metrics([share, harmonic_accuracy_score, "kappa"], classes=CLASSES)
+    assert list(listed) == ["share", "harmonic_accuracy", "kappa"]
+    assert all(isinstance(measure, Measure) for measure in listed.values())
+
+
+def test_labels_that_are_numbers_or_truth_values():
+    assert "f1:-1" in resolve_metrics("f1:-1", classes=[-1, 1])
+    assert "f1:True" in resolve_metrics("f1:True", classes=np.array([False, True]))
+
+
+@pytest.mark.parametrize(
+    ("metrics", "classes", "message"),
+    [
+        ("kapa", CLASSES, r"Unknown measure 'kapa'\. Did you mean 'kappa'\? Known are accuracy,"),
+        ("kappa_temporl", CLASSES, "Did you mean 'kappa_temporal'"),
+        ("f1", CLASSES, "Did you mean 'f1_macro'|Did you mean 'f1:UP'"),
+        ("zzz", CLASSES, r"Unknown measure 'zzz'\. Known .* for every class f1:UP, precision:UP"),
+        ("f1:LEFT", CLASSES, r"'f1:LEFT' names no class\. The classes are 'DOWN', 'UP'"),
+        ("r2", CLASSES, "It is a measure of regression"),
+        ("kappa", None, "It is a measure of classification"),
+        ("f1:UP", None, "Unknown measure"),
+        ("cmd", [0, 1, 2], "cmd is .* two classes; here are 3"),
+        (["kappa", kappa_score], CLASSES, "given twice"),
+        ([], CLASSES, "No measure was given"),
+        ({}, CLASSES, "No measure was given"),
+        (partial(kappa_m_score, past=["UP"]), CLASSES, r"may set 'majority' alone"),
+        (partial(kappa_score, majority="hindsight"), CLASSES, "may set 'majority' alone"),
+        (partial(kappa_temporal_score, previous_label="UP"), CLASSES, "previous_label"),
+        (partial(kappa_m_score, majority="mine"), CLASSES, "Got 'mine' instead"),
+    ],
+)
+def test_what_is_no_measure(metrics, classes, message):
+    with pytest.raises(ValueError, match=message):
+        resolve_metrics(metrics, classes=classes)
+
+
+@pytest.mark.parametrize("metrics", [5, [5], {"a": None}, [["kappa"]]])
+def test_what_can_be_no_measure(metrics):
+    with pytest.raises(TypeError, match="instead"):
+        resolve_metrics(metrics, classes=CLASSES)
+
+
+def test_only_the_series_that_a_measure_needs_are_carried():
+    measures = running("accuracy", "cumulative", np.arange(30))
+    assert len(measures._scores.sums["cumulative"].series) == 2
+    measures = running(["kappa", "kappa_temporal"], "cumulative", np.arange(30))
+    assert len(measures._scores.sums["cumulative"].series) == 64

@@ -1,0 +1,153 @@
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, f1_score
+
+from skstream.metrics import _running as running_module
+from skstream.metrics import kappa_temporal_score
+from tests.metrics._streams import (
+    MECHANISMS,
+    assert_same_curves,
+    make_stream,
+    running,
+    score,
+    streams,
+)
+
+macro = partial(f1_score, average="macro", zero_division=0)
+
+
+@pytest.mark.parametrize("block", [16, 16_384])
+@settings(max_examples=10)
+@given(stream=streams(50), record_every=st.sampled_from([5, None]), data=st.data())
+def test_functions_see_what_the_named_measures_see(block, stream, record_every, data):
+    cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=4))
+    metrics = {"f1": macro, "f1_named": "f1_macro"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running_module, "_BLOCK", block)
+        measures = score(stream, metrics, MECHANISMS, record_every, cuts)
+    curves = measures.curves()
+    for by_metric in curves.values.values():
+        np.testing.assert_allclose(by_metric["f1"], by_metric["f1_named"], rtol=1e-9, atol=1e-12)
+    assert_same_curves(curves, pickle.loads(pickle.dumps(measures)).curves())
+
+
+def test_functions_get_labels():
+    seen = []
+
+    def spy(y_true, y_pred):
+        seen.append((y_true.tolist(), y_pred.tolist()))
+        return 0.5
+
+    measures = running({"spy": spy}, "window:2", np.array(["DOWN", "UP"]), 2)
+    measures.update([0, 1, 1, 0], [-1, 1, 0, 0])
+    assert measures.curves().values["window:2"]["spy"].tolist() == [0.5, 0.5]
+    assert seen == [(["UP"], ["UP"]), (["UP", "DOWN"], ["DOWN", "DOWN"])]
+
+
+def test_weights_are_passed_on():
+    stream = make_stream(0, 60, weighted=True)
+    values = score(stream, {"a": accuracy_score, "b": "accuracy"}, MECHANISMS).final()
+    for name, by_metric in values.items():
+        assert by_metric["a"] == pytest.approx(by_metric["b"], rel=1e-12), name
+
+
+def no_weights(y_true, y_pred):
+    return float(np.mean(y_true == y_pred))
+
+
+def test_a_function_without_weights_cannot_fade():
+    with pytest.raises(ValueError, match=r"'no_weights' has no sample_weight parameter, which Fad"):
+        running(no_weights, "fading:0.9", np.arange(2))
+    running(no_weights, "fading:1.0", np.arange(2))
+
+
+def test_a_function_without_weights_refuses_weighted_rows():
+    measures = running(no_weights, "cumulative", np.arange(2))
+    measures.update([0, 1], [0, 1])
+    assert measures.final() == {"cumulative": {"no_weights": 1.0}}
+    measures.update([1], [0], [2.0])
+    with pytest.raises(ValueError, match="'no_weights' has no sample_weight parameter"):
+        measures.final()
+
+
+@pytest.mark.parametrize("forgetting", ["cumulative", "fading:1.0", "adwin"])
+def test_an_endless_stream_keeps_no_rows_for_functions(forgetting):
+    with pytest.raises(ValueError, match=r"needs rows of the whole stream.*Keep the tape"):
+        running(accuracy_score, forgetting, np.arange(2), bounded=False)
+    running("accuracy", forgetting, np.arange(2), bounded=False)
+
+
+def test_functions_of_an_endless_stream_keep_what_is_remembered():
+    mechanisms = ["window:100", "fading:0.9"]
+    measures = running(accuracy_score, mechanisms, np.arange(2), 100_000, bounded=False)
+    y = np.zeros(16_384, dtype=int)
+    sizes = []
+    for _ in range(6):
+        measures.update(y, y)
+        sizes.append(len(pickle.dumps(measures)))
+    assert max(sizes) - min(sizes) < 100  # digits of the counters
+    assert measures.final() == {name: {"accuracy_score": 1.0} for name in mechanisms}
+
+
+def test_an_error_names_the_function_and_the_place():
+    def fussy(y_true, y_pred):
+        if len(y_true) > 3:
+            raise KeyError("too many")
+        return 1.0
+
+    measures = running(fussy, "cumulative", np.arange(2), 2)
+    measures.update([0, 1, 0, 1], [-1, 1, 1, 1])
+    measures.final()
+    measures.update([0], [0])
+    message = "'fussy' failed after 5 rows of the stream, on the last 4 scored rows: KeyError"
+    with pytest.raises(RuntimeError, match=message) as caught:
+        measures.final()
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_function_must_return_a_number():
+    measures = running(lambda y, p: [1, 2], "cumulative", np.arange(2))
+    measures.update([0], [0])
+    with pytest.raises(RuntimeError, match="'<lambda>' failed after 1 rows"):
+        measures.final()
+
+
+def test_regression_functions_get_targets():
+    measures = running({"bias": lambda y, p: float(np.mean(p - y))}, "window:2", None, 1)
+    measures.update([1.0, 2.0, 4.0], [1.5, 2.0, 5.0])
+    assert measures.curves().values["window:2"]["bias"].tolist() == [0.5, 0.25, 0.5]
+
+
+@settings(max_examples=15)
+@given(streams(100), st.data())
+def test_functions_merge(stream, data):
+    mechanisms = {name: f for name, f in MECHANISMS.items() if name != "adaptive"}
+    cut = data.draw(st.integers(0, len(stream)))
+    first = score(stream.part(0, cut), accuracy_score, mechanisms, 1000)
+    merged = first.merge(score(stream.part(cut, None), accuracy_score, mechanisms, 1000)).final()
+    for name, by_metric in score(stream, accuracy_score, mechanisms, 1000).final().items():
+        found = merged[name]["accuracy_score"]
+        assert found == pytest.approx(by_metric["accuracy_score"], rel=1e-12, nan_ok=True)
+
+
+def test_functions_merge_behind_rows_long_forgotten():
+    stream = make_stream(0, 3000)
+    first = score(stream.part(0, 100), accuracy_score, "window:10", 1000)
+    second = score(stream.part(100, None), accuracy_score, "window:10", 1000)
+    second._process_waiting()
+    expected = score(stream, accuracy_score, "window:10", 1000)
+    first.merge(second)
+    assert first.final() == expected.final()
+    for measures in (first, expected):
+        measures.update([0] * 5, [1] * 5)
+    assert first.final() == expected.final()
+
+
+def test_partials_of_our_functions_need_no_rows():
+    measures = running(partial(kappa_temporal_score), "fading:0.9", np.arange(2), bounded=False)
+    assert measures._scores.tape is None
