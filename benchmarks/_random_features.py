@@ -1,4 +1,4 @@
-"""RBFSampler for streams: it looks at nothing but the number of columns, so it can start at once."""
+"""RBFSampler for streams: it needs no more than the number of columns, so it starts at once."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,0 +1,116 @@
+"""Models times folds on a Dask cluster of separate processes, the stream on shared storage."""
+
+import os
+import pickle
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import SGDClassifier
+
+from skstream import KFoldEvaluator, ModelError, ParquetStream, Persistent
+from skstream.streams import make_demo_stream
+
+pytest.importorskip("dask", reason="needs dask")
+distributed = pytest.importorskip("distributed", reason="needs distributed")
+parquet = pytest.importorskip("pyarrow.parquet", reason="writes Parquet files")
+pyarrow = pytest.importorskip("pyarrow")
+
+N_ROWS = 1500
+
+
+class WhoAmI(ClassifierMixin, BaseEstimator):
+    """Answers with nothing of interest, and remembers the process that it learnt in."""
+
+    def partial_fit(self, X, y, classes=None):
+        if classes is not None:
+            self.classes_ = np.unique(classes)
+            time.sleep(0.2)  # long enough that one worker cannot take every place
+        self.process_ = os.getpid()
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[:1], len(X))
+
+
+class Fails(WhoAmI):
+    """Breaks when it has learnt something."""
+
+    def predict(self, X):
+        raise RuntimeError("no answer today")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two worker processes of one thread, on loopback, without a dashboard."""
+    with pytest.MonkeyPatch.context() as patch:
+        # Two fresh processes would compile for longer than they evaluate.
+        patch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
+        with (
+            distributed.LocalCluster(
+                n_workers=2,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address=None,
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client
+
+
+@pytest.fixture(scope="module")
+def stream(tmp_path_factory: pytest.TempPathFactory) -> ParquetStream:
+    """A folder of three files."""
+    folder: Path = tmp_path_factory.mktemp("stream")
+    demo = make_demo_stream(N_ROWS)
+    for number, rows in enumerate(np.array_split(np.arange(N_ROWS), 3)):
+        columns = {f"x{j}": demo.X[rows, j] for j in range(demo.X.shape[1])}
+        table = pyarrow.table({**columns, "label": demo.y[rows]})
+        parquet.write_table(table, folder / f"part-{number}.parquet")
+    return ParquetStream(folder, target="label")
+
+
+def evaluator(**options: Any) -> KFoldEvaluator:
+    return KFoldEvaluator(n_folds=3, random_state=0, **options)
+
+
+def test_a_cluster_gives_the_same_result(cluster, stream):
+    models = {"sgd": SGDClassifier(), "last": Persistent()}
+    classes = ["DOWN", "UP"]
+    alone = evaluator().evaluate(models, stream, classes=classes)
+    with parallel_config(backend="dask"):
+        there = evaluator(n_jobs=-1).evaluate(models, stream, classes=classes)
+    for name in models:
+        np.testing.assert_array_equal(alone.tape.answers[name], there.tape.answers[name])
+        for metric in alone.metric_names:
+            np.testing.assert_array_equal(alone.curve(name, metric), there.curve(name, metric))
+    assert alone.n_rows.tolist() == there.n_rows.tolist()
+
+
+def test_models_and_folds_fan_out_over_the_workers(cluster, stream):
+    models = {"one": WhoAmI(), "two": WhoAmI()}
+    there = evaluator(n_jobs=-1, return_models=True)
+    with parallel_config(backend="dask"):
+        result = there.evaluate(models, stream, classes=["DOWN", "UP"])
+    processes = {model.process_ for name in models for model in result.models[name]}
+    assert len(processes) == 2
+    assert os.getpid() not in processes
+
+
+def test_the_data_stay_where_they_are(stream):
+    assert len(pickle.dumps(stream)) < 2000
+
+
+def test_a_failure_on_a_worker_is_named(cluster, stream):
+    models = {"good": SGDClassifier(), "bad": Fails()}
+    with (
+        parallel_config(backend="dask"),
+        pytest.raises(ModelError, match=r"'bad'.*no answer today"),
+    ):
+        evaluator(n_jobs=-1).evaluate(models, stream, classes=["DOWN", "UP"])
