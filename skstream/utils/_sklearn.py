@@ -16,6 +16,9 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 
+# The container that a transformer was asked to answer with, by `set_output` or globally.
+from sklearn.utils._set_output import _get_output_config
+
 # Number of rows of the same, and of whatever turns into an array.
 from sklearn.utils.validation import _num_samples
 
@@ -26,6 +29,7 @@ __all__ = [
     "column_positions",
     "columns_of",
     "n_rows_of",
+    "output_container",
     "rows_of",
     "validate_parameter_constraints",
 ]
@@ -49,3 +53,8 @@ def column_positions(X: Any, columns: Any) -> list[int]:
 def n_rows_of(X: Any) -> int:
     """Count rows of an array, list, sparse matrix or data frame."""
     return int(_num_samples(X))
+
+
+def output_container(transformer: Any) -> str:
+    """Container of a transformer's answers: "default", "pandas" or "polars"."""
+    return str(_get_output_config("transform", transformer)["dense"])

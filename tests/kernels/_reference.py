@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.frozen import FrozenEstimator
+from sklearn.preprocessing import StandardScaler
 
 from skstream.engine.block import Block, take_rows
 from skstream.engine.kernels._base import Kernel, Task
@@ -191,6 +193,8 @@ def _assert_same(actual: Any, expected: Any, name: str, rtol: float, atol: float
             np.testing.assert_array_equal(actual, expected, err_msg=name)
         else:
             np.testing.assert_allclose(actual, expected, rtol=rtol, atol=atol, err_msg=name)
+    elif hasattr(expected, "get_params"):
+        assert_same_state(actual, expected, rtol=rtol, atol=atol)
     elif isinstance(expected, float | np.floating):
         assert np.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=True), name
     else:
@@ -238,3 +242,39 @@ def as_storage(X: np.ndarray, kind: str) -> Any:
 def twin(estimator: Any) -> Any:
     """An estimator in the same state, parameters and all."""
     return copy.deepcopy(estimator)
+
+
+def transform_literally(transformer: Any, block: Block) -> tuple[list[Any], list[Any]]:
+    """Rows as a stream pipeline shows them to its next step: those learnt, those asked."""
+    learnt: list[Any] = []
+    asked: list[Any] = []
+    learns = hasattr(transformer, "partial_fit") and not isinstance(transformer, FrozenEstimator)
+    takes_weight = isinstance(transformer, StandardScaler)
+    for ask in range(block.n_asks + 1):
+        until = block.n_learns if ask == block.n_asks else block.stamp[ask]
+        while len(learnt) < until:
+            i = len(learnt)
+            row = _one_row(block.learn_X, block.learn_index[i])
+            weight = None if block.weight is None else block.weight[i : i + 1]
+            if learns and takes_weight and weight is not None and weight[0] != 1.0:
+                transformer.partial_fit(row, sample_weight=weight)
+            elif learns:
+                transformer.partial_fit(row)
+            elif i == 0:
+                transformer.fit(row, None)
+            learnt.append(transformer.transform(row))
+        if ask < block.n_asks:
+            asked.append(transformer.transform(_one_row(block.ask_X, block.ask_index[ask])))
+    return learnt, asked
+
+
+def assert_same_rows(X: Any, index: np.ndarray, expected: Sequence[Any]) -> None:
+    """Rows at `index` are the expected ones, bit for bit and of the same kind."""
+    assert len(index) == len(expected)
+    for row, wanted in zip(index, expected, strict=True):
+        found = _one_row(X, row)
+        assert type(found) is type(wanted)
+        if sparse.issparse(wanted):
+            assert found.shape == wanted.shape and found.dtype == wanted.dtype
+            found, wanted = found.toarray(), wanted.toarray()
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted))

@@ -10,22 +10,25 @@ from sklearn.utils.multiclass import unique_labels
 
 from skstream.engine.block import Block
 from skstream.engine.kernels._base import Declined, Kernel, Task
+from skstream.engine.kernels._events import Events, merge_events
 from skstream.engine.kernels._input import EXACT_OR_SINGLE, Columns, read_block
 from skstream.engine.kernels._naive_bayes_scores import (
-    Floats,
-    Integers,
-    Piece,
     answers,
     are_proper_classes,
-    distinct,
     is_proper_alpha,
     is_proper_prior,
     log_prior,
+)
+from skstream.engine.kernels._naive_bayes_sparse import class_states
+from skstream.engine.kernels._pieces import (
+    Floats,
+    Integers,
+    Piece,
+    distinct,
     pieces,
     rows_per_piece,
     running_sums,
 )
-from skstream.engine.kernels._naive_bayes_sparse import Events, class_states, merge_events
 from skstream.utils._validation import is_fitted
 
 

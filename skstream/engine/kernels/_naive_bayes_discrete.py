@@ -9,10 +9,9 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 from skstream.engine.block import Block
 from skstream.engine.kernels._base import Declined, Task, kernel_of
+from skstream.engine.kernels._events import Events
 from skstream.engine.kernels._naive_bayes_counts import DiscreteKernel, OwnCountsKernel
-from skstream.engine.kernels._naive_bayes_scores import Floats, Integers, Piece, distinct
 from skstream.engine.kernels._naive_bayes_sparse import (
-    Events,
     Histogram,
     bernoulli_scores,
     complement_scores,
@@ -20,6 +19,7 @@ from skstream.engine.kernels._naive_bayes_sparse import (
     multinomial_rows,
     multinomial_scores,
 )
+from skstream.engine.kernels._pieces import Floats, Integers, Piece, distinct
 from skstream.utils._numba import numba_enabled
 
 # Sparse rows of fewer columns are made dense where that is simpler.

@@ -13,13 +13,8 @@ from skstream.engine.block import Block
 from skstream.engine.kernels._base import Declined, Kernel, Task, kernel_of
 from skstream.engine.kernels._input import Columns, read_block
 from skstream.engine.kernels._naive_bayes_gaussian_states import LoopedGroups, SummedGroups
-from skstream.engine.kernels._naive_bayes_scores import (
-    Floats,
-    answers,
-    are_proper_classes,
-    is_proper_prior,
-    running_sums,
-)
+from skstream.engine.kernels._naive_bayes_scores import answers, are_proper_classes, is_proper_prior
+from skstream.engine.kernels._pieces import Floats, running_sums
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.utils._numba import numba_enabled
 from skstream.utils._validation import is_fitted

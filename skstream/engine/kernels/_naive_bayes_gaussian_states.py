@@ -10,7 +10,7 @@ import numpy as np
 
 from skstream.engine.block import Block
 from skstream.engine.kernels._naive_bayes_moments import Moments
-from skstream.engine.kernels._naive_bayes_scores import (
+from skstream.engine.kernels._pieces import (
     Floats,
     Integers,
     Piece,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from skstream.engine.kernels._base import Declined
-from skstream.engine.kernels._naive_bayes_scores import Floats, running_sums
+from skstream.engine.kernels._pieces import Floats, running_sums
 
 # The first rows of a class go through the recurrence: variances may still be 0.
 _FIRST_ROWS = 32

@@ -1,71 +1,13 @@
-"""What the naive Bayes kernels share: pieces of a block, class priors, answers from scores."""
+"""What the naive Bayes kernels share: checks of parameters, class priors, answers from scores."""
 
-from collections.abc import Iterator
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.engine.block import Block
 from skstream.engine.kernels._base import Task
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.integer[Any]]
-
-# Numbers of a piece (rows times columns): its working arrays stay in the second-level cache.
-_PIECE_NUMBERS = 1 << 17
-
-
-class Piece(NamedTuple):
-    """Some consecutive learns of a block, with the asks stamped among them."""
-
-    learns: slice
-    asks: slice
-    y: Integers
-    weight: Floats | None
-    stamp: Integers
-
-
-def pieces(block: Block, n_rows: int) -> Iterator[Piece]:
-    """Cut a block into pieces of at most `n_rows` learns and as many asks, in their order."""
-    first = ask = 0
-    while True:
-        last, stop = min(first + n_rows, block.n_learns), block.n_asks
-        if last < block.n_learns:
-            stop = int(np.searchsorted(block.stamp, last))
-        if stop - ask > n_rows:
-            stop = ask + n_rows
-            last = int(block.stamp[stop - 1])
-        learns, asks = slice(first, last), slice(ask, stop)
-        weight = None if block.weight is None else block.weight[learns]
-        yield Piece(learns, asks, block.y[learns], weight, block.stamp[asks] - first)
-        if last == block.n_learns and stop == block.n_asks:
-            return
-        first, ask = last, stop
-
-
-def rows_per_piece(n_columns: int) -> int:
-    """Rows whose numbers fit into the cache together."""
-    return int(np.clip(_PIECE_NUMBERS // n_columns, 16, 4096))
-
-
-def running_sums(start: Floats, steps: Floats) -> Floats:
-    """Return `start` and its sums with the first 1, 2, ... rows of `steps`.
-
-    Added one after the other, as ``partial_fit`` adds them, so that no cutting of the rows
-    changes a bit.
-    """
-    sums = np.concatenate([start[None], steps])
-    return np.cumsum(sums, axis=0, out=sums)
-
-
-def distinct(ordered: Integers) -> tuple[Integers, Integers]:
-    """Return where each distinct value of sorted integers stands first, and which each one is."""
-    if not len(ordered):
-        return ordered, ordered
-    new = np.diff(ordered, prepend=ordered[0] - 1) != 0
-    return np.flatnonzero(new), np.cumsum(new) - 1
+from skstream.engine.kernels._pieces import Floats
 
 
 def is_proper_alpha(alpha: Any, force_alpha: Any) -> bool:

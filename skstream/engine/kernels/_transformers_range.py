@@ -1,0 +1,249 @@
+"""Kernels for MinMaxScaler and MaxAbsScaler: running extremes, which no rounding touches."""
+
+from abc import abstractmethod
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler
+
+from skstream.engine.block import Block
+from skstream.engine.kernels._base import Declined, Task, TransformKernel, kernel_of
+from skstream.engine.kernels._events import Groups, merge_events
+from skstream.engine.kernels._input import Columns, read_block
+from skstream.engine.kernels._pieces import Floats, Integers, pieces, rows_per_piece
+from skstream.utils._sklearn import output_container
+from skstream.utils._validation import is_fitted
+
+# Ranges below this are taken for constant features by scikit-learn.
+_TINY = 10 * np.finfo(np.float64).eps
+# Stored values per piece of sparse rows.
+_PIECE_VALUES = 1 << 17
+
+
+class RangeKernel(TransformKernel):
+    """What scalers by extreme values have in common."""
+
+    _accepts_sparse = False
+
+    def __init__(self, transformer: Any, task: Task):
+        super().__init__(transformer, task)
+        self._columns = Columns.of(transformer)
+        self._n_rows = 0
+        # One array of shape (n_features,) per kind of extreme.
+        self._extremes: list[Floats] | None = None
+        self._has_learnt = False
+        if is_fitted(transformer):
+            self._n_rows = int(transformer.n_samples_seen_)
+            self._extremes = self._known_extremes()
+
+    @classmethod
+    def supports(cls, transformer: Any, task: Task) -> bool:
+        """Whether rows come one at a time and are copied, and the state is in float64."""
+        flags = (transformer.copy, transformer.clip)
+        return (
+            task.batch_size == 1
+            and all(isinstance(flag, bool | np.bool_) for flag in flags)
+            and bool(transformer.copy)
+            and output_container(transformer) == "default"
+            and (not is_fitted(transformer) or transformer.scale_.dtype == np.float64)
+        )
+
+    def run(self, block: Block) -> Block:
+        """Learn and transform."""
+        learn, ask, columns = read_block(block, self._columns, accept_sparse=self._accepts_sparse)
+        if columns.number is None:
+            return block
+        extremes = self._extremes
+        if extremes is None:
+            extremes = self._no_extremes(columns.number)
+        if sparse.issparse(learn) or sparse.issparse(ask):
+            learn, ask, extremes = self._scale_stored_values(block, learn, ask, extremes)
+        else:
+            learn, ask, extremes = self._scale(block, learn, ask, extremes)
+        if block.n_learns:
+            self._columns, self._extremes, self._has_learnt = columns, extremes, True
+            self._n_rows += block.n_learns
+        return replace(
+            block,
+            learn_X=learn,
+            learn_index=np.arange(block.n_learns),
+            ask_X=ask,
+            ask_index=np.arange(block.n_asks),
+        )
+
+    def _scale(
+        self, block: Block, learn: Floats, ask: Floats, extremes: list[Floats]
+    ) -> tuple[Floats, Floats, list[Floats]]:
+        learnt, asked = learn.copy(), ask.copy()
+        for piece in pieces(block, rows_per_piece(learn.shape[1])):
+            states = self._extremes_over_time(extremes, learn[piece.learns])
+            extremes = [of_kind[-1] for of_kind in states]
+            after = np.arange(1, len(piece.y) + 1)
+            self._transform(learnt[piece.learns], states, after)
+            self._transform(asked[piece.asks], states, piece.stamp)
+        return learnt, asked, [of_kind.copy() for of_kind in extremes]
+
+    def _scale_stored_values(
+        self, block: Block, learn: Any, ask: Any, extremes: list[Floats]
+    ) -> tuple[Any, Any, list[Floats]]:
+        raise Declined
+
+    @abstractmethod
+    def _no_extremes(self, n_features: int) -> list[Floats]:
+        """Extremes where nothing has been learnt: any row goes beyond them."""
+
+    @abstractmethod
+    def _known_extremes(self) -> list[Floats]:
+        """Extremes of a fitted transformer."""
+
+    @abstractmethod
+    def _extremes_over_time(self, extremes: list[Floats], x: Floats) -> list[Floats]:
+        """Extremes after 0, 1, ... rows, each of shape (n_rows + 1, n_features)."""
+
+    @abstractmethod
+    def _transform(self, x: Floats, states: list[Floats], of_row: Integers) -> None:
+        """Transform rows in place, each through one of the states."""
+
+    def snapshot(self) -> Any:
+        """Copy of the state; its arrays are never written to."""
+        return self._columns, self._n_rows, self._extremes, self._has_learnt
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a copy of the state."""
+        self._columns, self._n_rows, self._extremes, self._has_learnt = snapshot
+
+    def export(self) -> None:
+        """Write the fitted attributes of scikit-learn."""
+        if not self._has_learnt:
+            return
+        assert self._extremes is not None
+        self._columns.export(self.transformer)
+        self.transformer.n_samples_seen_ = self._n_rows
+        self._export_extremes(self._extremes)
+
+    @abstractmethod
+    def _export_extremes(self, extremes: list[Floats]) -> None:
+        """Write what the transformer makes of its extremes."""
+
+
+@kernel_of(MinMaxScaler)
+class MinMaxScalerKernel(RangeKernel):
+    """MinMaxScaler: dense rows."""
+
+    @classmethod
+    def supports(cls, transformer: Any, task: Task) -> bool:
+        """Add the range, which scikit-learn wants as a tuple in ascending order."""
+        bounds = transformer.feature_range
+        return (
+            isinstance(bounds, tuple)
+            and len(bounds) == 2
+            and all(isinstance(bound, Real) and np.isfinite(float(bound)) for bound in bounds)
+            and bounds[0] < bounds[1]
+            and super().supports(transformer, task)
+        )
+
+    def _no_extremes(self, n_features: int) -> list[Floats]:
+        return [np.full(n_features, np.inf), np.full(n_features, -np.inf)]
+
+    def _known_extremes(self) -> list[Floats]:
+        return [self.transformer.data_min_.copy(), self.transformer.data_max_.copy()]
+
+    def _extremes_over_time(self, extremes: list[Floats], x: Floats) -> list[Floats]:
+        lowest, highest = extremes
+        return [_running(np.minimum, lowest, x), _running(np.maximum, highest, x)]
+
+    def _transform(self, x: Floats, states: list[Floats], of_row: Integers) -> None:
+        scale, offset = self._scale_and_offset(*states)
+        x *= scale[of_row]
+        x += offset[of_row]
+        if self.transformer.clip:
+            np.clip(x, *self._bounds(), out=x)
+
+    def _bounds(self) -> tuple[float, float]:
+        low, high = self.transformer.feature_range
+        return float(low), float(high)
+
+    def _scale_and_offset(self, lowest: Floats, highest: Floats) -> tuple[Floats, Floats]:
+        low, high = self._bounds()
+        scale = (high - low) / _without_zeros(highest - lowest)
+        return scale, low - lowest * scale
+
+    def _export_extremes(self, extremes: list[Floats]) -> None:
+        model, (lowest, highest) = self.transformer, extremes
+        model.data_min_, model.data_max_ = lowest.copy(), highest.copy()
+        model.data_range_ = highest - lowest
+        model.scale_, model.min_ = self._scale_and_offset(lowest, highest)
+
+
+@kernel_of(MaxAbsScaler)
+class MaxAbsScalerKernel(RangeKernel):
+    """MaxAbsScaler: dense or CSR rows."""
+
+    _accepts_sparse = True
+
+    def _no_extremes(self, n_features: int) -> list[Floats]:
+        return [np.zeros(n_features)]
+
+    def _known_extremes(self) -> list[Floats]:
+        return [self.transformer.max_abs_.copy()]
+
+    def _extremes_over_time(self, extremes: list[Floats], x: Floats) -> list[Floats]:
+        return [_running(np.maximum, extremes[0], np.abs(x))]
+
+    def _transform(self, x: Floats, states: list[Floats], of_row: Integers) -> None:
+        x /= _without_zeros(states[0])[of_row]
+        if self.transformer.clip:
+            np.clip(x, -1.0, 1.0, out=x)
+
+    def _scale_stored_values(
+        self, block: Block, learn: Any, ask: Any, extremes: list[Floats]
+    ) -> tuple[Any, Any, list[Floats]]:
+        """Only stored values change, and only columns with some in the row."""
+        if any(not X.has_canonical_format for X in (learn, ask) if sparse.issparse(X)):
+            raise Declined
+        if any(len(X) for X in (learn, ask) if not sparse.issparse(X)):
+            raise Declined
+        events, event_of_ask = merge_events(block, learn, ask)
+        largest = extremes[0].copy()
+        learnt, asked = np.empty((2, len(events.values)))
+        for rows, piece in events.pieces(_PIECE_VALUES):
+            stored = slice(events.bounds[rows.start], events.bounds[rows.stop])
+            is_learnt = np.repeat(piece.y >= 0, np.diff(piece.bounds))
+            groups = Groups(piece.at)
+            sizes = np.where(is_learnt, np.abs(piece.values), 0.0)
+            before, after = groups.running(largest[groups.columns], sizes, np.maximum)
+            largest[groups.columns] = after
+            asked[stored] = self._scaled(piece.values, before)
+            learnt[stored] = self._scaled(piece.values, np.maximum(before, sizes))
+        kind = type(learn if block.n_learns else ask)
+        shape = (events.number, len(largest))
+        learnt_rows, asked_rows = (
+            kind((values, events.at, events.bounds), shape=shape)[rows]
+            for values, rows in (
+                (learnt, np.flatnonzero(events.y >= 0)),
+                (asked, event_of_ask),
+            )
+        )
+        return learnt_rows, asked_rows, [largest]
+
+    def _scaled(self, values: Floats, largest: Floats) -> Floats:
+        scaled: Floats = values * (1.0 / _without_zeros(largest))
+        return np.clip(scaled, -1.0, 1.0) if self.transformer.clip else scaled
+
+    def _export_extremes(self, extremes: list[Floats]) -> None:
+        self.transformer.max_abs_ = extremes[0].copy()
+        self.transformer.scale_ = _without_zeros(extremes[0])
+
+
+def _running(operation: np.ufunc, start: Floats, x: Floats) -> Floats:
+    """Extremes of the start and the first 0, 1, ... rows."""
+    extremes: Floats = operation.accumulate(np.concatenate([start[None], x]), axis=0)
+    return extremes
+
+
+def _without_zeros(scale: Floats) -> Floats:
+    """Copy of a scale with 1 instead of what scikit-learn takes for 0."""
+    return np.where(scale < _TINY, 1.0, scale)

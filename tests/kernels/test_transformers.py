@@ -1,0 +1,398 @@
+"""Kernels of the transformers against the transformers themselves: equal to the last bit."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
+
+from skstream.engine.block import Block
+from skstream.engine.kernels import _transformers
+from skstream.engine.kernels._base import Declined, Task, TransformKernel, make_transform_kernel
+from tests.kernels._reference import (
+    TIMELINES,
+    as_storage,
+    assert_same_rows,
+    assert_same_state,
+    cut,
+    make_block,
+    random_cuts,
+    transform_literally,
+    twin,
+)
+
+TASK = Task(np.array(["no", "yes"]))
+
+SCALERS = [
+    StandardScaler(),
+    StandardScaler(with_mean=False),
+    StandardScaler(with_std=False),
+    StandardScaler(with_mean=False, with_std=False),
+    MinMaxScaler(),
+    MinMaxScaler(feature_range=(-2, 0.5), clip=True),
+    MaxAbsScaler(),
+    MaxAbsScaler(clip=True),
+]
+OF_NUMBERS = [
+    *SCALERS,
+    Binarizer(threshold=0.25),
+    Normalizer(),
+    Normalizer("l1"),
+    Normalizer("max"),
+    FunctionTransformer(),
+    FunctionTransformer(np.arctan),
+    PolynomialFeatures(2),
+]
+FOR_SPARSE = [
+    StandardScaler(with_mean=False),
+    StandardScaler(with_mean=False, with_std=False),
+    MaxAbsScaler(),
+    MaxAbsScaler(clip=True),
+    Normalizer(),
+    Normalizer("l1"),
+    Binarizer(),
+]
+
+
+def kernel_for(transformer: Any) -> TransformKernel:
+    kernel = make_transform_kernel(transformer, TASK)
+    assert kernel is not None
+    return kernel
+
+
+def numbers(rng: np.random.Generator, n: int, n_features: int) -> np.ndarray:
+    """Features of every kind: ordinary, constant, far from zero, on a grid, rarely not zero."""
+    X = rng.normal(size=(n, n_features))
+    for j in range(n_features):
+        kind = rng.integers(0, 6)
+        if kind == 1:
+            X[:, j] = 0.1
+        elif kind == 2:
+            X[:, j] += 1e9
+        elif kind == 3:
+            X[:, j] = np.round(X[:, j]) + 0.1
+        elif kind == 4:
+            X[:, j] *= rng.random(n) < 0.2
+        elif kind == 5:
+            X[n // 2 :, j] *= 1e6
+    return X
+
+
+def block_of(
+    X: Any, timeline: str, rng: np.random.Generator, weight: np.ndarray | None = None
+) -> Block:
+    y = rng.integers(0, 2, X.shape[0])
+    return make_block(X, y, timeline, rng, weight)
+
+
+def assert_equals_loop(transformer: Any, block: Block, rng: np.random.Generator) -> None:
+    """In one block or in many: same rows, same attributes, to the bit."""
+    literal = twin(transformer)
+    learnt, asked = transform_literally(literal, block)
+    for parts in ([block], cut(block, random_cuts(block, rng), own_storage=rng.random() < 0.5)):
+        kernel = kernel_for(twin(transformer))
+        n_learnt = n_asked = 0
+        for part in parts:
+            out = kernel.run(part)
+            assert out.y is part.y and out.stamp is part.stamp and out.weight is part.weight
+            learns = slice(n_learnt, n_learnt + part.n_learns)
+            asks = slice(n_asked, n_asked + part.n_asks)
+            assert_same_rows(out.learn_X, out.learn_index, learnt[learns])
+            assert_same_rows(out.ask_X, out.ask_index, asked[asks])
+            n_learnt, n_asked = learns.stop, asks.stop
+        kernel.export()
+        assert_same_state(kernel.transformer, literal)
+
+
+@settings(max_examples=25)
+@given(
+    transformer=st.sampled_from(OF_NUMBERS),
+    timeline=st.sampled_from(TIMELINES),
+    storage=st.sampled_from(["dense", "fortran", "integers"]),
+    n=st.integers(1, 60),
+    n_features=st.integers(1, 20),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_dense_rows(
+    transformer: Any, timeline: str, storage: str, n: int, n_features: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    X = as_storage(numbers(rng, n, n_features), storage)
+    assert_equals_loop(transformer, block_of(X, timeline, rng), rng)
+
+
+@settings(max_examples=25)
+@given(
+    transformer=st.sampled_from(FOR_SPARSE),
+    timeline=st.sampled_from(TIMELINES),
+    storage=st.sampled_from(["csr", "csr_matrix"]),
+    n=st.integers(2, 60),
+    n_features=st.integers(1, 300),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_sparse_rows(
+    transformer: Any, timeline: str, storage: str, n: int, n_features: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    X = numbers(rng, n, n_features) * (rng.random((n, n_features)) < 0.3)
+    assert_equals_loop(transformer, block_of(as_storage(X, storage), timeline, rng), rng)
+
+
+@settings(max_examples=25)
+@given(
+    transformer=st.sampled_from(SCALERS),
+    timeline=st.sampled_from(TIMELINES),
+    largest=st.sampled_from([2, 4, 1000]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_whole_weights(transformer: Any, timeline: str, largest: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    weight = rng.integers(1, largest, 50).astype(float)
+    X = numbers(rng, 50, 5)
+    assert_equals_loop(transformer, block_of(X, timeline, rng, weight), rng)
+
+
+@pytest.mark.parametrize("transformer", SCALERS, ids=repr)
+def test_long_streams(transformer: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = numbers(rng, 600, 12)
+    assert_equals_loop(transformer, block_of(X, "prequential", rng), rng)
+
+
+@pytest.mark.parametrize("transformer", [*SCALERS, Normalizer(), PolynomialFeatures()], ids=repr)
+def test_goes_on_from_a_fitted_transformer_and_back(transformer: Any) -> None:
+    rng = np.random.default_rng(1)
+    X = numbers(rng, 60, 4)
+    fitted = clone(transformer).fit(X[:20])
+    block = block_of(X[20:], "polls", rng)
+    assert_equals_loop(fitted, block, rng)
+    kernel = kernel_for(twin(fitted))
+    kernel.run(block)
+    kernel.export()
+    literal = twin(fitted)
+    transform_literally(literal, block)
+    if hasattr(transformer, "partial_fit"):
+        kernel.transformer.partial_fit(X)
+        literal.partial_fit(X)
+    assert_same_state(kernel.transformer, literal)
+
+
+def texts(n: int, rng: np.random.Generator) -> np.ndarray:
+    words = np.array(["stream", "drift", "label", "window", "row", "fading"])
+    documents = np.empty(n, dtype=object)
+    documents[:] = [" ".join(rng.choice(words, rng.integers(1, 9))) for _ in range(n)]
+    return documents
+
+
+@pytest.mark.parametrize("timeline", TIMELINES)
+def test_texts_and_categories(timeline: str) -> None:
+    rng = np.random.default_rng(2)
+    documents = texts(40, rng)
+    block = block_of(documents, timeline, rng)
+    assert_equals_loop(HashingVectorizer(n_features=64), block, rng)
+    assert_equals_loop(FrozenEstimator(TfidfVectorizer().fit(documents)), block, rng)
+    counts = np.empty(40, dtype=object)
+    counts[:] = [{word: 1 for word in document.split()} for document in documents]
+    assert_equals_loop(FeatureHasher(16), block_of(counts, timeline, rng), rng)
+    colours = rng.choice(["red", "green", "blue"], (40, 2)).astype(object)
+    known = [["blue", "green", "red"]] * 2
+    for encoder in (
+        OneHotEncoder(categories=known),
+        OneHotEncoder(categories=[["blue", "red"]] * 2, handle_unknown="ignore"),
+        OrdinalEncoder(categories=known),
+    ):
+        assert_equals_loop(encoder, block_of(colours, timeline, rng), rng)
+
+
+def test_frozen_transformers() -> None:
+    rng = np.random.default_rng(3)
+    X = numbers(rng, 50, 4)
+    for fitted in (RobustScaler().fit(X), StandardScaler().fit(X), MinMaxScaler().fit(X)):
+        assert_equals_loop(FrozenEstimator(fitted), block_of(X, "polls", rng), rng)
+
+
+def test_data_frames_keep_their_names() -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(4)
+    X = pandas.DataFrame(
+        {"a": rng.normal(size=30), "b": rng.integers(0, 9, 30), "c": rng.random(30) < 0.5}
+    )
+    for transformer in (*SCALERS, FunctionTransformer(np.sqrt), PolynomialFeatures()):
+        assert_equals_loop(transformer, block_of(X.abs(), "delayed", rng), rng)
+    kernel = kernel_for(StandardScaler())
+    kernel.run(block_of(X, "prequential", rng))
+    before = kernel.snapshot()
+    for other in (X.to_numpy(dtype=float), X.rename(columns={"a": "z"}), X[["a", "b"]]):
+        with pytest.raises(Declined):
+            kernel.run(block_of(other, "prequential", rng))
+    assert kernel.snapshot()[0] == before[0]
+
+
+@pytest.mark.parametrize("transformer", SCALERS, ids=repr)
+def test_snapshots(transformer: Any) -> None:
+    rng = np.random.default_rng(5)
+    first, second = (block_of(numbers(rng, 30, 3), "polls", rng) for _ in range(2))
+    kernel = kernel_for(clone(transformer))
+    nothing = kernel.snapshot()
+    kernel.run(first)
+    snapshot = kernel.snapshot()
+    once = kernel.run(second)
+    for _ in range(2):
+        kernel.restore(snapshot)
+        again = kernel.run(second)
+        np.testing.assert_array_equal(again.learn_X, once.learn_X)
+        np.testing.assert_array_equal(again.ask_X, once.ask_X)
+    kernel.restore(nothing)
+    kernel.export()
+    assert_same_state(kernel.transformer, clone(transformer))
+
+
+@pytest.mark.parametrize(
+    ("transformer", "bad"),
+    [
+        (transformer, bad)
+        for transformer in SCALERS
+        for bad in (np.nan, np.inf, "float32", "wide", "objects", "csc")
+    ],
+    ids=repr,
+)
+def test_declines_and_changes_nothing(transformer: Any, bad: Any) -> None:
+    rng = np.random.default_rng(6)
+    X = numbers(rng, 30, 3)
+    kernel = kernel_for(clone(transformer))
+    kernel.run(block_of(X, "prequential", rng))
+    before = twin(kernel)
+    worse: Any = X.copy()
+    if bad == "float32":
+        worse = X.astype(np.float32)
+    elif bad == "wide":
+        worse = np.hstack([X, X])
+    elif bad == "objects":
+        worse = X.astype(object)
+    elif bad == "csc":
+        worse = as_storage(X, "csr").tocsc()
+    else:
+        worse[-1, 1] = bad
+    with pytest.raises(Declined):
+        kernel.run(block_of(worse, "prequential", rng))
+    good = block_of(X, "polls", rng)
+    after, expected = kernel.run(good), before.run(good)
+    np.testing.assert_array_equal(after.learn_X, expected.learn_X)
+    kernel.export()
+    before.export()
+    assert_same_state(kernel.transformer, before.transformer)
+
+
+def test_declines_weights_that_scikit_learn_would_cut_to_integers() -> None:
+    rng = np.random.default_rng(7)
+    X = numbers(rng, 20, 2)
+    with pytest.raises(Declined):
+        kernel_for(StandardScaler()).run(block_of(X, "polls", rng, np.full(20, 1.5)))
+
+
+@pytest.mark.parametrize(
+    "transformer",
+    [
+        StandardScaler(copy=False),
+        StandardScaler(with_mean="yes"),
+        StandardScaler().fit([[1.0, 2.0], [1.0, np.nan]]),
+        StandardScaler().partial_fit([[1.0]], sample_weight=[1.5]),
+        StandardScaler().set_output(transform="pandas"),
+        MinMaxScaler(copy=False),
+        MinMaxScaler(feature_range=(1, 0)),
+        MinMaxScaler(feature_range=[0, 1]),
+        MinMaxScaler(feature_range=(0, math.inf)),
+        MinMaxScaler(clip=1),
+        MaxAbsScaler(copy=False),
+        MaxAbsScaler().fit(np.ones((3, 2), dtype=np.float32)),
+        Normalizer(copy=False),
+        Binarizer(copy=False),
+        FunctionTransformer(lambda X: X - X.mean(axis=0)),
+        FunctionTransformer(np.add),
+        FunctionTransformer(np.log1p, inverse_func=np.expm1),
+        FunctionTransformer(np.log1p, kw_args={"where": True}),
+        OneHotEncoder(),
+        OneHotEncoder(categories=[["a", "b"]], min_frequency=2),
+        OrdinalEncoder(),
+        FrozenEstimator(StandardScaler()),
+        FrozenEstimator(FunctionTransformer(lambda X: X.cumsum(axis=0))),
+    ],
+    ids=repr,
+)
+def test_refuses_what_it_cannot_do_exactly(transformer: Any) -> None:
+    assert make_transform_kernel(transformer, TASK) is None
+
+
+def test_refuses_subclasses_batches_and_other_output() -> None:
+    class Shifted(StandardScaler):
+        """Might do anything."""
+
+    assert make_transform_kernel(Shifted(), TASK) is None
+    for transformer in SCALERS:
+        assert make_transform_kernel(transformer, Task(TASK.classes, batch_size=2)) is None
+    with config_context(transform_output="pandas"):
+        assert make_transform_kernel(Normalizer(), TASK) is None
+
+
+def test_stateless_transformers_take_batches() -> None:
+    kernel = make_transform_kernel(Normalizer(), Task(TASK.classes, batch_size=8))
+    assert kernel is not None
+
+
+def test_errors_of_a_stateless_transformer_are_left_to_the_loop() -> None:
+    colours = np.array([["red"], ["blue"], ["green"]], dtype=object)
+    kernel = kernel_for(OneHotEncoder(categories=[["blue", "red"]]))
+    with pytest.raises(Declined):
+        kernel.run(block_of(colours, "prequential", np.random.default_rng(8)))
+
+
+def test_a_broken_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mean one row late, or summed in another order, does not pass."""
+    monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
+    rng = np.random.default_rng(9)
+    block = block_of(numbers(rng, 200, 4), "prequential", rng)
+    right = _transformers._transformers_standard._states
+
+    def one_late(state: Any, x: Any, weight: Any) -> Any:
+        counts, means, variances = right(state, x, weight)
+        return counts, np.concatenate([means[:1], means[:-1]]), variances
+
+    def rounded_otherwise(state: Any, x: Any, weight: Any) -> Any:
+        counts, means, variances = right(state, x, weight)
+        return counts, np.nextafter(means, np.inf), variances
+
+    for broken in (one_late, rounded_otherwise):
+        monkeypatch.setattr(_transformers._transformers_standard, "_states", broken)
+        with pytest.raises(AssertionError):
+            assert_equals_loop(StandardScaler(), block, rng)
+
+
+def test_both_lives_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(10)
+    block = block_of(numbers(rng, 300, 6), "polls", rng)
+    for transformer in SCALERS:
+        rows = []
+        for disabled in ("0", "1"):
+            monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", disabled)
+            rows.append(kernel_for(clone(transformer)).run(block).ask_X)
+        np.testing.assert_array_equal(*rows)
