@@ -40,14 +40,33 @@ def compare(
     if test not in ROW_TESTS:
         known = ["auto", *FOLD_TESTS, *ROW_TESTS]
         raise ValueError(f"The test must be one of {known}. Got {test!r} instead.")
-    y, answers_a, answers_b = _answers(result, a, b, at, _one_fold(result, test, fold), bin)
-    if result.classes is None:
-        return _compare_targets(test, y, answers_a, answers_b, (a, b), options)
-    if test == "mcnemar":
+    fold = _one_fold(result, f"test {test!r}", fold)
+    if test == "mcnemar" and result.classes is not None:
+        y, answers_a, answers_b = _answers(result, a, b, at, fold, bin)
         return stats.mcnemar(y, answers_a, answers_b, names=(a, b), **options)
-    losses = [(answers != y).astype(np.float64) for answers in (answers_a, answers_b)]
+    losses = row_losses(result, a, b, at=at, fold=fold, bin=bin)
+    if result.classes is None:
+        _check_regression(test, losses, options)
     function = stats.anytime_comparison if test == "anytime" else stats.q_statistic
     return function(*losses, names=(a, b), **options)
+
+
+def row_losses(
+    result: "EvaluationResult",
+    a: str,
+    b: str,
+    *,
+    at: int | None = None,
+    fold: int | None = None,
+    bin: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Losses of two models over the rows on which both were scored: 0/1, or absolute errors."""
+    y, *answers = _answers(result, a, b, at, _one_fold(result, "comparison row by row", fold), bin)
+    if result.classes is None:
+        first, second = (np.abs(values - y) for values in answers)
+    else:
+        first, second = ((values != y).astype(np.float64) for values in answers)
+    return first, second
 
 
 def rank(
@@ -112,10 +131,10 @@ def _metric(result: "EvaluationResult", metric: str | None) -> str:
     return result.metric_names[-1] if metric is None else metric
 
 
-def _one_fold(result: "EvaluationResult", test: str, fold: int | None) -> int:
+def _one_fold(result: "EvaluationResult", what: str, fold: int | None) -> int:
     if fold is None and result.n_folds > 1:
         raise ValueError(
-            f"The test {test!r} is over the rows of one fold, and there are {result.n_folds}: "
+            f"The {what} is over the rows of one fold, and there are {result.n_folds}: "
             'pass fold=, or a test over folds ("wilcoxon", "sign").'
         )
     return fold or 0
@@ -146,22 +165,13 @@ def _present(values: np.ndarray) -> np.ndarray:
     return ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
 
 
-def _compare_targets(
-    test: str,
-    y: np.ndarray,
-    answers_a: np.ndarray,
-    answers_b: np.ndarray,
-    names: tuple[str, str],
-    options: dict[str, Any],
-) -> Any:
-    losses = [np.abs(answers - y) for answers in (answers_a, answers_b)]
-    if test == "q":
-        return stats.q_statistic(*losses, names=names, **options)
+def _check_regression(
+    test: str, losses: tuple[np.ndarray, np.ndarray], options: dict[str, Any]
+) -> None:
     if test == "mcnemar":
         raise ValueError("McNemar's test compares classifiers; use 'anytime' or 'q'.")
-    if "bounds" not in options:
+    if test == "anytime" and "bounds" not in options:
         raise ValueError(
             "The anytime comparison of regressors needs bounds=(lowest, highest) of the absolute "
             f"error; the largest seen here is {max(loss.max() for loss in losses):g}."
         )
-    return stats.anytime_comparison(*losses, names=names, **options)

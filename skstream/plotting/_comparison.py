@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
+from skstream.evaluation import EvaluationResult
+from skstream.evaluation._compare import row_losses
 from skstream.forgetting import Forgetting
 from skstream.plotting._prequential import COLORS
 from skstream.stats import (
@@ -193,6 +195,66 @@ class ComparisonDisplay:
             running.append(RunningMcNemar(forgetting, names=names))
         running.append(RunningAnytimeComparison(bounds=bounds, alpha=alpha, names=names))
         return cls.from_results(*(one.update(a, b).result() for one in running), ax=ax)
+
+    @classmethod
+    def from_evaluation(
+        cls,
+        result: EvaluationResult,
+        a: str,
+        b: str,
+        *,
+        fold: int | None = None,
+        bin: int | None = None,
+        forgetting: Forgetting | str = "window:1000",
+        bounds: tuple[float, float] | None = None,
+        alpha: float = 0.05,
+        ax: Any = None,
+    ) -> Self:
+        """Compute and plot all statistics of two models of an evaluation, row by row.
+
+        Parameters
+        ----------
+        result : EvaluationResult
+            Result that holds both models and kept its tape.
+        a, b : str
+            Names of the models.
+        fold : int, default=None
+            Fold to look at; required where there are several.
+        bin : int, default=None
+            Bin to look at under delayed labels; None: the last.
+        forgetting : Forgetting or str, default="window:1000"
+            What the Q statistic and McNemar's statistic remember.
+        bounds : tuple of two float, default=None
+            Smallest and largest possible absolute error of a regressor; required there. Classifiers
+            have (0, 1).
+        alpha : float, default=0.05
+            One minus the confidence of the sequence.
+        ax : matplotlib Axes or sequence of them, default=None
+            One per statistic; None: a new figure.
+
+        Returns
+        -------
+        display : ComparisonDisplay
+            The display, drawn. Its rows are those on which both models were scored.
+
+        Raises
+        ------
+        ValueError
+            If the result has no tape or several folds, or `bounds` are missing.
+        KeyError
+            If there is no such model.
+        """
+        loss_a, loss_b = row_losses(result, a, b, fold=fold, bin=bin)
+        if bounds is None:
+            if result.classes is None:
+                raise ValueError(
+                    "The confidence sequence of regressors needs bounds=(lowest, highest) of the "
+                    f"absolute error; the largest seen here is {max(loss_a.max(), loss_b.max()):g}."
+                )
+            bounds = (0, 1)
+        return cls.from_losses(
+            loss_a, loss_b, forgetting=forgetting, bounds=bounds, alpha=alpha, names=(a, b), ax=ax
+        )
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the display.

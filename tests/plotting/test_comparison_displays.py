@@ -8,7 +8,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from sklearn.linear_model import SGDClassifier, SGDRegressor
 
+from skstream import KFoldEvaluator, MeanRegressor, Persistent, PrequentialEvaluator
 from skstream.plotting import ComparisonDisplay, CriticalDifferenceDisplay
 from skstream.plotting._critical_difference import BAR_COLOR, bar_levels, wrap_name
 from skstream.stats import (
@@ -17,6 +19,7 @@ from skstream.stats import (
     q_statistic,
     sign_test,
 )
+from skstream.streams import make_demo_stream
 
 matplotlib = pytest.importorskip("matplotlib")
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -274,3 +277,48 @@ def test_displays_work_without_a_screen_and_import_matplotlib_late() -> None:
     environment = {key: value for key, value in os.environ.items() if key not in screens}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+
+MODELS = {"sgd": SGDClassifier(), "last": Persistent()}
+
+
+@pytest.mark.parametrize("n_folds", [1, 3])
+def test_comparison_from_an_evaluation_is_that_of_its_answers(n_folds: int) -> None:
+    stream = make_demo_stream(400)
+    result = KFoldEvaluator("accuracy", n_folds=n_folds, random_state=0).evaluate(MODELS, stream)
+    fold = n_folds - 1
+    display = ComparisonDisplay.from_evaluation(
+        result, "sgd", "last", fold=fold if n_folds > 1 else None, forgetting="cumulative"
+    )
+    wrong_a, wrong_b = (
+        (result.tape.answers[name][fold] != result.tape.y)[1:] for name in ("sgd", "last")
+    )
+    assert len(display.axes_) == 3
+    assert display.names == ("sgd", "last")
+    assert display.differences[-1] == pytest.approx(wrong_a.mean() - wrong_b.mean())
+    assert display.q_values[-1] == pytest.approx(np.log(wrong_a.sum() / wrong_b.sum()))
+    final = result.compare("sgd", "last", test="mcnemar", fold=fold)
+    assert display.mcnemar_statistics[-1] == pytest.approx(final.statistic)
+
+
+def test_comparison_from_an_evaluation_asks_for_what_it_needs() -> None:
+    stream = make_demo_stream(60)
+    folds = KFoldEvaluator("accuracy", n_folds=2, random_state=0)
+    with pytest.raises(ValueError, match="pass fold="):
+        ComparisonDisplay.from_evaluation(folds.evaluate(MODELS, stream), "sgd", "last")
+    bare = PrequentialEvaluator("accuracy", keep_tape=False).evaluate(MODELS, stream)
+    with pytest.raises(ValueError, match="keep_tape=True"):
+        ComparisonDisplay.from_evaluation(bare, "sgd", "last")
+
+
+def test_comparison_of_regressors_shows_no_mcnemar() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 2))
+    models = {"sgd": SGDRegressor(), "mean": MeanRegressor()}
+    result = PrequentialEvaluator("mae", random_state=0).evaluate(models, X, X.sum(axis=1))
+    with pytest.raises(ValueError, match="needs bounds"):
+        ComparisonDisplay.from_evaluation(result, "sgd", "mean")
+    display = ComparisonDisplay.from_evaluation(result, "sgd", "mean", bounds=(0, 10))
+    assert len(display.axes_) == 2
+    errors = [result.scores[name]["mae"] for name in models]
+    assert display.differences[-1] == pytest.approx(errors[0] - errors[1])
