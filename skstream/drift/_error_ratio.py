@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import lfilter
 
 from skstream.drift._base import DriftDetector
 from skstream.drift._checks import refuse_where
@@ -44,6 +43,8 @@ class _FadingMean(_Mean):
         # Row 0: S_t = x_t + factor S_{t-1}; row 1: the same of ones, N_t.
         steps = np.stack((values, np.ones(len(values))))
         carried = self.factor * np.array(state)[:, None]
+        from scipy.signal import lfilter  # slow to import, and needed here alone
+
         sums, _ = lfilter([1.0], [1.0, -self.factor], steps, zi=carried)
         return sums[0] / sums[1], lambda i: (float(sums[0, i]), float(sums[1, i]))
 

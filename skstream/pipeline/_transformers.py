@@ -8,12 +8,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
-from sklearn.impute import SimpleImputer
-from sklearn.kernel_approximation import RBFSampler
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures
-from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import validate_data
@@ -35,19 +30,26 @@ def _has_categories(encoder: Any) -> bool:
 
 
 # Transformers that take nothing from the values of the rows under these parameters: they are
-# fitted on the first rows, and any others would have done.
-_FITTED_BY_PARAMETERS: dict[type, Callable[[Any], bool]] = {
-    OneHotEncoder: _has_categories,
-    OrdinalEncoder: _has_categories,
-    PolynomialFeatures: lambda transformer: True,
-    SimpleImputer: lambda imputer: (
+# fitted on the first rows, and any others would have done. By name, since importing them all takes
+# longer than importing this package.
+_FITTED_BY_PARAMETERS: dict[str, Callable[[Any], bool]] = {
+    "OneHotEncoder": _has_categories,
+    "OrdinalEncoder": _has_categories,
+    "PolynomialFeatures": lambda transformer: True,
+    "SimpleImputer": lambda imputer: (
         imputer.strategy == "constant" and imputer.keep_empty_features and not imputer.add_indicator
     ),
-    CountVectorizer: lambda vectorizer: vectorizer.vocabulary is not None,
-    GaussianRandomProjection: lambda projection: projection.n_components != "auto",
-    SparseRandomProjection: lambda projection: projection.n_components != "auto",
-    RBFSampler: lambda sampler: sampler.gamma != "scale",
+    "CountVectorizer": lambda vectorizer: vectorizer.vocabulary is not None,
+    "GaussianRandomProjection": lambda projection: projection.n_components != "auto",
+    "SparseRandomProjection": lambda projection: projection.n_components != "auto",
+    "RBFSampler": lambda sampler: sampler.gamma != "scale",
 }
+
+
+def _name_in_sklearn(transformer: Any) -> str:
+    """Name of a transformer's class if it is scikit-learn's own, not a subclass; else nothing."""
+    kind = type(transformer)
+    return kind.__name__ if kind.__module__.startswith("sklearn.") else ""
 
 
 def is_passthrough(transformer: Any) -> bool:
@@ -64,7 +66,7 @@ def _is_fitted_at_once(transformer: Any) -> bool:
     """Whether the first rows suffice to fit a transformer for good."""
     if not get_tags(transformer).requires_fit:
         return True
-    by_parameters = _FITTED_BY_PARAMETERS.get(type(transformer))
+    by_parameters = _FITTED_BY_PARAMETERS.get(_name_in_sklearn(transformer))
     return by_parameters is not None and by_parameters(transformer)
 
 
@@ -118,7 +120,9 @@ def _refusal(name: str, transformer: Any) -> str:
 
 def _with_declared_categories(transformer: Any, X: Any) -> Any:
     """Give an encoder the categories that the columns of a data frame declare."""
-    if type(transformer) not in (OneHotEncoder, OrdinalEncoder) or not hasattr(X, "columns"):
+    if _name_in_sklearn(transformer) not in ("OneHotEncoder", "OrdinalEncoder") or not hasattr(
+        X, "columns"
+    ):
         return transformer
     if not isinstance(transformer.categories, str):
         return transformer

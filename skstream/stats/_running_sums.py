@@ -8,7 +8,6 @@ blocks, and no class subtracts: a window that holds only zeros sums to exactly z
 from typing import Protocol
 
 import numpy as np
-from scipy.signal import lfilter
 
 from skstream.forgetting import (
     AdaptiveWindow,
@@ -53,6 +52,8 @@ class FadedSum:
         if not len(values):
             return values
         state = [self._fading_factor * self._total]
+        from scipy.signal import lfilter  # slow to import, and needed here alone
+
         sums, _ = lfilter([1.0], [1.0, -self._fading_factor], values, zi=state)
         self._total = float(sums[-1])
         return np.asarray(sums)

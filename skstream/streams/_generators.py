@@ -4,7 +4,6 @@ from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import lfilter
 from scipy.special import ndtri
 
 from skstream.streams._arrays import ArrayStream
@@ -57,6 +56,8 @@ def make_demo_stream(n_rows: int = 20_000, random_state: int = 0) -> ArrayStream
     """
     if not isinstance(n_rows, Integral) or n_rows < 1:
         raise ValueError(f"n_rows must be an integer >= 1. Got {n_rows!r} instead.")
+    from scipy.signal import lfilter  # slow to import, and needed here alone
+
     n = int(n_rows)
 
     def normal(name: str) -> NDArray[np.float64]:

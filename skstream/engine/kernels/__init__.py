@@ -1,10 +1,5 @@
-"""Exact kernels, beside the generic loop; importing this package registers all of them."""
+"""Exact kernels, beside the generic loop; `_all` names them, and is imported at first use."""
 
-import skstream.engine.kernels._baselines
-import skstream.engine.kernels._linear
-import skstream.engine.kernels._noise
-import skstream.engine.kernels._pipeline
-import skstream.engine.kernels._temporal  # noqa: F401 - registers its kernels
 from skstream.engine.kernels._base import (
     Declined,
     Kernel,

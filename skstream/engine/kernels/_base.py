@@ -1,5 +1,6 @@
 """The kernel contract: the answers and attributes of the plain loop, blocks at a time."""
 
+import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -34,7 +35,7 @@ class Task:
         return replace(self, method=method)
 
 
-class Declined(Exception):  # noqa: N818 - a signal between kernel and engine, not an error
+class Declined(Exception):
     """A kernel cannot execute a block exactly and has changed nothing; the loop takes over."""
 
 
@@ -125,7 +126,9 @@ def kernel_of(*estimator_types: type) -> Callable[[type], type]:
     """Class decorator: register a kernel for exactly these types (never their subclasses)."""
 
     def register(kernel: type) -> type:
-        registry: dict[type, Any] = _TRANSFORM_KERNELS if issubclass(kernel, TransformKernel) else _KERNELS
+        registry: dict[type, Any] = _KERNELS
+        if issubclass(kernel, TransformKernel):
+            registry = _TRANSFORM_KERNELS
         for estimator_type in estimator_types:
             registry[estimator_type] = kernel
         return kernel
@@ -133,8 +136,14 @@ def kernel_of(*estimator_types: type) -> Callable[[type], type]:
     return register
 
 
+def _import_kernels() -> None:
+    """Register all kernels, at first use: they bring much of scikit-learn with them."""
+    importlib.import_module("skstream.engine.kernels._all")
+
+
 def make_kernel(estimator: Any, task: Task) -> Kernel | None:
     """Kernel for an estimator, or None where only the loop is exact."""
+    _import_kernels()
     kernel = _KERNELS.get(type(estimator))
     if kernel is None or not kernel.supports(estimator, task):
         return None
@@ -143,6 +152,7 @@ def make_kernel(estimator: Any, task: Task) -> Kernel | None:
 
 def make_transform_kernel(transformer: Any, task: Task) -> TransformKernel | None:
     """Kernel for a transformer, or None where only the loop is exact."""
+    _import_kernels()
     kernel = _TRANSFORM_KERNELS.get(type(transformer))
     if kernel is None or not kernel.supports(transformer, task):
         return None
@@ -151,4 +161,5 @@ def make_transform_kernel(transformer: Any, task: Task) -> TransformKernel | Non
 
 def registered_kernels() -> dict[type, type]:
     """All registered kernels by estimator type (models and transformers)."""
+    _import_kernels()
     return {**_KERNELS, **_TRANSFORM_KERNELS}

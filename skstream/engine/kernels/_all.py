@@ -1,0 +1,7 @@
+"""Every kernel: importing this module registers them."""
+
+import skstream.engine.kernels._baselines
+import skstream.engine.kernels._linear
+import skstream.engine.kernels._noise
+import skstream.engine.kernels._pipeline
+import skstream.engine.kernels._temporal  # noqa: F401 - they register themselves
