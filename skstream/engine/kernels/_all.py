@@ -2,6 +2,8 @@
 
 import skstream.engine.kernels._baselines
 import skstream.engine.kernels._linear
+import skstream.engine.kernels._naive_bayes
 import skstream.engine.kernels._noise
 import skstream.engine.kernels._pipeline
-import skstream.engine.kernels._temporal  # noqa: F401 - they register themselves
+import skstream.engine.kernels._temporal
+import skstream.engine.kernels._transformers  # noqa: F401 - they register themselves
