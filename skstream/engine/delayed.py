@@ -1,5 +1,6 @@
 """Timeline of delayed labels: ask at arrival, while waiting, and when the label comes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -70,15 +71,18 @@ class Waiting:
             self.weight[index],
         )
 
-    def followed_by(self, other: "Waiting") -> "Waiting":
+    def followed_by(self, *others: "Waiting") -> "Waiting":
         """These rows, then others."""
+        parts = [self, *(other for other in others if len(other))]
+        if len(parts) == 1:
+            return self
         return Waiting(
-            np.concatenate([self.row, other.row]),
-            np.concatenate([self.arrival, other.arrival]),
-            np.concatenate([self.label_time, other.label_time]),
-            np.concatenate([self.born, other.born]),
-            np.concatenate([self.learnable, other.learnable]),
-            np.concatenate([self.weight, other.weight]),
+            np.concatenate([part.row for part in parts]),
+            np.concatenate([part.arrival for part in parts]),
+            np.concatenate([part.label_time for part in parts]),
+            np.concatenate([part.born for part in parts]),
+            np.concatenate([part.learnable for part in parts]),
+            np.concatenate([part.weight for part in parts]),
         )
 
 
@@ -134,6 +138,41 @@ class DelayedOperations(Operations):
     labelled: Waiting | None = None
     polls_per_label: np.ndarray = field(default_factory=_integers)
     labels_before: np.ndarray = field(default_factory=_integers)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What happened in consecutive steps: attributes as those of `DelayedOperations`.
+
+    `waiting` are the rows that wait in the end.
+    """
+
+    asked: Asked
+    labelled: Waiting
+    polls_per_label: np.ndarray
+    labels_before: np.ndarray
+    waiting: np.ndarray
+
+
+def history_of(steps: Sequence[DelayedOperations]) -> History:
+    """Put consecutive steps together, as if they had been one."""
+    asked = [step.asked for step in steps if step.asked is not None]
+    labelled = [step.labelled for step in steps if step.labelled is not None]
+    n_before = np.cumsum([0, *(len(rows) for rows in labelled)])
+    return History(
+        asked=Asked(
+            np.concatenate([part.row for part in asked]),
+            np.concatenate([part.kind for part in asked]),
+            np.concatenate([part.time for part in asked]),
+            np.concatenate([part.answered for part in asked]),
+        ),
+        labelled=labelled[0].followed_by(*labelled[1:]),
+        polls_per_label=np.concatenate([step.polls_per_label for step in steps]),
+        labels_before=np.concatenate(
+            [step.labels_before + n for step, n in zip(steps, n_before[:-1], strict=True)]
+        ),
+        waiting=steps[-1].waiting,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,18 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.engine.delayed import DatedArrivals, DelayedOperations
+from skstream.engine.delayed import (
+    FIRST,
+    DatedArrivals,
+    DelayedOperations,
+    History,
+    history_of,
+)
 from skstream.engine.evolving import Features
 from skstream.engine.run import Answered
 from skstream.engine.tape import Recorder, labels_of
 from skstream.evaluation._delayed_result import DelayedResult
+from skstream.evaluation._delays import DelayCounts
 from skstream.evaluation._input import Chunk, encoded_labels
 from skstream.evaluation._ledger import Ledger
 from skstream.evaluation._outcome import RunOutcome
@@ -27,8 +34,8 @@ from skstream.utils._interrupt import deferred_interrupt
 
 #: Rows between two points at which a run can be interrupted, loop and kernels.
 ROWS_PER_LOOP_PIECE, ROWS_PER_PIECE = 256, 8192
-#: Labelled rows that are scored at once.
-ROWS_PER_SCORING = 4096
+#: Questions after whose answers the labelled rows are scored: a live run has few per call.
+ASKS_PER_SCORING = 1 << 15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,10 +116,16 @@ class DelayedRun(StreamRun):
         self._weights: list[np.ndarray] | None = None
         self._waiting = WaitingLabels(settings.classes is None)
         self._poll_costs = PollCosts()
-        self._unscored: list[tuple[np.ndarray, np.ndarray, np.ndarray, list[np.ndarray]]] = []
+        self._delays = DelayCounts()
+        self._steps: list[tuple[DelayedOperations, list[np.ndarray]]] = []
+        self._n_unscored_asks = 0
+        self._pending = np.empty(0, dtype=np.int64)
         self._ids = LiveIds()
         self._last_time = -np.inf
         self._n_labelled = 0
+        self._n_scored = 0
+        self._n_unanswered = 0
+        self._first_answered: int | None = None
         self._n_never = 0
         self._n_dropped = 0
         self._n_relabelled = 0
@@ -120,7 +133,7 @@ class DelayedRun(StreamRun):
     @property
     def n_pending(self) -> int:
         """Number of rows that wait for their label."""
-        return len(self._waiting.rows)
+        return len(self._pending)
 
     def feed(self, X: Any, y: Any, meta: Mapping[str, Any]) -> Self:
         """Take in a chunk of a stream whose label times are known.
@@ -179,7 +192,7 @@ class DelayedRun(StreamRun):
         chunk = self._encoded(X, unknown, None, "skip")
         self._ids.check_new(ids)
         if t is None:
-            arrival = np.arange(self._n_arrived, self._n_arrived + len(ids), dtype=np.float64)
+            arrival = self._arrivals_of(chunk, None)
         else:
             arrival = np.full(len(ids), self._now(t))
         first_row = self._n_arrived
@@ -258,7 +271,7 @@ class DelayedRun(StreamRun):
         limit = self._delay.max_pending
         if limit is None or self.n_pending <= limit:
             return
-        dropped = self._waiting.drop_oldest(self.n_pending - limit)
+        dropped, self._pending = np.split(self._pending, [self.n_pending - limit])
         self._engine.drop(dropped)
         self._ids.forget(dropped)
         self._n_dropped += len(dropped)
@@ -266,15 +279,16 @@ class DelayedRun(StreamRun):
     def _arrivals_of(self, chunk: Chunk, arrival: Any) -> np.ndarray:
         first_row = self._n_arrived
         if arrival is None:
-            return np.arange(first_row, first_row + chunk.n_rows, dtype=np.float64)
+            arrival = np.arange(first_row, first_row + chunk.n_rows, dtype=np.float64)
         times = as_times(arrival, "arrival")
         before = np.concatenate([[self._last_time], times[:-1]])
         wrong = ~np.isfinite(times) | (times < before)
         if wrong.any():
             at = int(wrong.argmax())
             raise ValueError(
-                f"arrival[{first_row + at}] is {arrival[at]}: arrivals must be finite and must "
-                "not go back in time. Sort the rows by arrival."
+                f"arrival[{first_row + at}] is {np.asarray(arrival)[at]}, after an event at "
+                f"{before[at]:g}: arrivals must be finite and must not go back in time. Sort the "
+                "rows by arrival."
             )
         return times
 
@@ -324,49 +338,63 @@ class DelayedRun(StreamRun):
             self._last_time = float(arrival[-1])
             self._n_never += int(np.count_nonzero(~expected))
             if piece.weight is not None and self._weights is None:
-                self._weights = [np.ones(self._n_labelled)]
+                self._weights = [np.ones(self._n_scored)]
             self._score(answered)
             self._state = "open"
         return answered
 
     def _score(self, answered: list[Answered]) -> None:
-        """Score the rows whose label came, in the order in which labels came."""
+        """Note a step. Scoring waits for many: each has one table per model and many bins."""
         operations = answered[0].operations
         assert isinstance(operations, DelayedOperations)
-        labelled = operations.labelled
-        assert labelled is not None
-        y, known_at_arrival = self._waiting.settle(operations, labelled)
-        tables = [ledger.settle(one) for ledger, one in zip(self._ledgers, answered, strict=True)]
-        self._unscored.append((y, known_at_arrival, labelled.weight, tables))
-        self._n_labelled += len(y)
-        if sum(len(labels) for labels, *_ in self._unscored) >= ROWS_PER_SCORING:
-            self._score_waiting_tables()
+        assert operations.asked is not None and operations.labelled is not None
+        self._steps.append((operations, [one.answers for one in answered]))
+        self._n_unscored_asks += len(operations.asked.row)
+        self._n_labelled += len(operations.labelled)
+        self._pending = operations.waiting
         for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
             meter.follow(self._n_arrived, lane.model)
-        self._poll_costs.follow(operations)
+        if self._n_unscored_asks >= ASKS_PER_SCORING:
+            self._score_steps()
 
-    def _score_waiting_tables(self) -> None:
-        """Score what was labelled lately, at once: there are many measures, one per bin."""
-        if not self._unscored:
+    def _score_steps(self) -> None:
+        """Score the rows whose label came lately, in the order in which labels came."""
+        if not self._steps:
             return
-        y, known, weight = (
-            np.concatenate([labelled[part] for labelled in self._unscored]) for part in range(3)
-        )
-        for k, measures_of_bins in enumerate(self._measures):
-            table = np.concatenate([tables[k] for *_, tables in self._unscored])
-            for b, measures in enumerate(measures_of_bins):
+        steps, self._steps, self._n_unscored_asks = self._steps, [], 0
+        history = history_of([operations for operations, _ in steps])
+        history = replace(history, waiting=self._pending)  # without dropped rows
+        labelled = history.labelled
+        y, known = self._waiting.settle(history)
+        weight = None if self._weights is None else labelled.weight
+        at_arrival = self._delay.previous_label == "known_at_arrival"
+        for k, ledger in enumerate(self._ledgers):
+            given = np.concatenate([answers[k] for _, answers in steps])
+            table = ledger.settle(history, given)
+            for b, measures in enumerate(self._measures[k]):
                 last = b == table.shape[1] - 1
-                at_arrival = self._delay.previous_label == "known_at_arrival" and not last
-                scoring_weight = None if self._weights is None else weight
-                measures.update(y, table[:, b], scoring_weight, known if at_arrival else None)
+                measures.update(y, table[:, b], weight, known if at_arrival and not last else None)
             if self._settings.keep_tape:
                 self._answers[k].append(table)
+        self._n_scored += len(y)
+        self._n_unanswered += self._count_unanswered(history)
+        self._delays.add(labelled.label_time - labelled.arrival)
+        self._poll_costs.follow(history)
         if self._settings.keep_tape:
             self._y.append(y)
             self._known.append(known)
             if self._weights is not None:
-                self._weights.append(weight)
-        self._unscored = []
+                self._weights.append(labelled.weight)
+
+    def _count_unanswered(self, history: History) -> int:
+        """Labelled rows that arrived before the models had learnt enough to be asked."""
+        if self._first_answered is None:
+            asked = history.asked
+            answered = asked.row[asked.answered & (asked.kind == FIRST)]
+            self._first_answered = int(answered[0]) if len(answered) else None
+        if self._first_answered is None:
+            return len(history.labelled)
+        return int(np.count_nonzero(history.labelled.row < self._first_answered))
 
     def _curves(self, lane: int) -> Curves:
         return stack_bins([measures.curves() for measures in self._measures[lane]])
@@ -396,17 +424,18 @@ class DelayedRun(StreamRun):
 
     def outcome(self) -> RunOutcome:
         """Return what this run's lanes did, and what became of the rows that waited."""
-        self._score_waiting_tables()
+        self._score_steps()
         waits = Waits(
             n_bins=self._delay.n_bins,
             n_labelled=self._n_labelled,
-            n_pending=len(self._waiting.rows),
+            n_pending=self.n_pending,
             n_never=self._n_never,
-            n_unanswered=self._ledgers[0].n_unanswered,
+            n_unanswered=self._n_unanswered,
             n_dropped=self._n_dropped,
             n_relabelled=self._n_relabelled,
             n_polls=self._poll_costs.n_polls,
             poll_costs=self._poll_costs.curves(),
+            delays=self._delays.summary(),
         )
         known = None
         if self._settings.keep_tape and self._delay.previous_label == "known_at_arrival":

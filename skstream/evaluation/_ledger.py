@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.delayed import LAST, POLL, DelayedOperations
-from skstream.engine.run import Answered
+from skstream.engine.delayed import LAST, POLL, History
 from skstream.evaluation._bins import Shown, answers_by_bin
 
 
@@ -21,11 +20,6 @@ class Ledger:
         How the answers shown within a bin become one.
     n_classes : int or None
         Number of classes; None for regression.
-
-    Attributes
-    ----------
-    n_unanswered : int
-        Labelled rows that had been asked before the model had learnt enough to answer.
     """
 
     def __init__(self, n_bins: int, reduce: str | Callable[..., Any], n_classes: int | None):
@@ -38,20 +32,16 @@ class Ledger:
         self._time = np.empty(0)
         self._answer = np.empty(0, dtype=self._dtype)
         self._is_poll = np.empty(0, dtype=bool)
-        self.n_unanswered = 0
 
-    @property
-    def n_polls_held(self) -> int:
-        """Number of periodic answers in memory."""
-        return int(np.count_nonzero(self._is_poll))
-
-    def settle(self, one: Answered) -> np.ndarray:
-        """Take in a step's answers; return those of the rows whose label came.
+    def settle(self, history: History, given: np.ndarray) -> np.ndarray:
+        """Take in answers; return those to the rows whose label came.
 
         Parameters
         ----------
-        one : Answered
-            Operations of the step and answers to their asks.
+        history : History
+            What happened since the last time.
+        given : ndarray of shape (n_answered,)
+            Answers to the questions that were not too early.
 
         Returns
         -------
@@ -59,12 +49,9 @@ class Ledger:
             First answer, one per bin, and the last (test-then-train); all -1 or NaN where the
             first was given too early.
         """
-        operations = one.operations
-        assert isinstance(operations, DelayedOperations)
-        assert operations.asked is not None and operations.labelled is not None
-        asked, labelled = operations.asked, operations.labelled
+        asked, labelled = history.asked, history.labelled
         answers = np.full(len(asked.row), self._nothing, dtype=self._dtype)
-        answers[asked.answered] = one.answers
+        answers[asked.answered] = given
         last = answers[asked.kind == LAST]
         shown = asked.kind != LAST
         self._row = np.concatenate([self._row, asked.row[shown]])
@@ -85,7 +72,7 @@ class Ledger:
         shown_answers = self._answer[settled][order]
         since = self._time[settled][order] - labelled.arrival[position]
         is_first = ~self._is_poll[settled][order]
-        self._forget(settled, operations.waiting)
+        self._forget(settled, history.waiting)
 
         wait = Shown(position, since, shown_answers, labelled.label_time - labelled.arrival)
         table = np.empty((n_labelled, self._n_bins + 2), dtype=self._dtype)
@@ -94,7 +81,6 @@ class Ledger:
         table[:, -1] = last
         unanswered = np.isnan(table[:, 0]) if self._n_classes is None else table[:, 0] < 0
         table[unanswered] = self._nothing
-        self.n_unanswered += int(np.count_nonzero(unanswered))
         return table
 
     def _forget(self, settled: np.ndarray, waiting: np.ndarray) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skstream.engine.delayed import POLL, DelayedOperations
+from skstream.engine.delayed import POLL, History
 
 #: Most points of the curves, whose interval doubles.
 MAX_POINTS = 1024
@@ -33,25 +33,25 @@ class PollCosts:
         self._interval = 1
         self._points = np.empty((0, 4))
 
-    def follow(self, operations: DelayedOperations) -> None:
-        """Take in a step."""
-        asked, labelled = operations.asked, operations.labelled
-        assert asked is not None and labelled is not None
+    def follow(self, history: History) -> None:
+        """Take in what happened since the last time."""
+        asked, labelled = history.asked, history.labelled
         n = len(labelled)
-        n_arrived = len(operations.labels_before)
+        n_arrived = len(history.labels_before)
         # Arrivals between the labels: those with at most j labels before them precede label j.
-        arrivals_before = np.searchsorted(operations.labels_before, np.arange(n), side="right")
+        arrivals_before = np.searchsorted(history.labels_before, np.arange(n), side="right")
         event = self._n_events + arrivals_before + np.arange(n)
-        polls = operations.polls_per_label
+        polls = history.polls_per_label
         n_events = self._n_events + n + n_arrived
         recent = self._recent(event, polls, n_events)
-        dropped = self._polls_of(asked.row[asked.kind == POLL], labelled.row, operations.waiting)
+        dropped = self._polls_of(asked.row[asked.kind == POLL], labelled.row, history.waiting)
         held = self._in_memory + np.cumsum(polls) - np.cumsum(dropped)
         labels = self.n_labels + 1 + np.arange(n)
         total = self.n_polls + np.cumsum(polls)
         if n:
             self._record(np.stack([labels, recent, held, total / labels], axis=1))
-            self.n_polls, self._in_memory = int(total[-1]), int(held[-1])
+            self.n_polls = int(total[-1])
+        self._in_memory = int(self._polls_of_row.sum())  # without those of dropped rows
         self.n_labels += n
         self._n_events = n_events
 

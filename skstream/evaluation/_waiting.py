@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.delayed import DelayedOperations, Waiting
+from skstream.engine.delayed import History
 
 #: Labelled ids remembered, so that a second label is told from one of an unknown row.
 REMEMBERED_IDS = 1 << 17
@@ -65,7 +65,10 @@ class LiveIds:
                 f"id {one!r} has its label already; pass on_relabel='ignore' or 'count' to the "
                 "evaluator to go on over corrected labels."
             )
-        return f"No row of id {one!r} waits for a label: it was never asked, or was dropped."
+        return (
+            f"No row of id {one!r} waits for a label: it was never asked, was dropped, or had its "
+            f"label more than {REMEMBERED_IDS:,} labels ago."
+        )
 
     def labelled(self, ids: Sequence[Hashable]) -> None:
         """Note that rows have their labels."""
@@ -104,26 +107,19 @@ class WaitingLabels:
         """Give rows their labels."""
         self._y[np.searchsorted(self.rows, rows)] = y
 
-    def drop_oldest(self, n: int) -> np.ndarray:
-        """Forget the rows that have waited longest; return their numbers."""
-        dropped, self.rows = self.rows[:n], self.rows[n:]
-        self._y, self._known = self._y[n:], self._known[n:]
-        return dropped
-
-    def settle(
-        self, operations: DelayedOperations, labelled: Waiting
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def settle(self, history: History) -> tuple[np.ndarray, np.ndarray]:
         """Give labels, and newest labels known at arrival, of rows whose label came."""
+        labelled = history.labelled
         at = np.searchsorted(self.rows, labelled.row)
         y = self._y[at]
-        # The newest label before each event of this step: rows of weight 0 are as absent.
+        # The newest label before each event: rows of weight 0 are as absent.
         counts = np.flatnonzero(labelled.learnable)
         newest = np.concatenate([self._newest, y[counts]])
         n_before = np.concatenate([[0], np.cumsum(labelled.learnable)])
         newest_before = newest[n_before]
-        self._known = np.concatenate([self._known, newest_before[operations.labels_before]])
+        self._known = np.concatenate([self._known, newest_before[history.labels_before]])
         self._newest = newest[-1:]
         known = self._known[at]
-        kept = np.searchsorted(self.rows, operations.waiting)
+        kept = np.searchsorted(self.rows, history.waiting)
         self.rows, self._y, self._known = self.rows[kept], self._y[kept], self._known[kept]
         return y, known

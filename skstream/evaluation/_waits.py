@@ -31,6 +31,9 @@ class Waits:
         ``n_labels`` (labels so far) and, at these points, ``NC`` (periodic answers within the
         last 100 events), ``NB`` (periodic answers in memory) and ``NR`` (periodic answers per
         labelled row).
+    delays : dict of str to float
+        ``mean``, ``median`` (to a thousandth of its size) and ``max`` of the time from arrival
+        to label of the labelled rows; in microseconds where the times are datetimes.
     """
 
     n_bins: int
@@ -42,3 +45,4 @@ class Waits:
     n_relabelled: int
     n_polls: int
     poll_costs: dict[str, np.ndarray]
+    delays: dict[str, float]
