@@ -140,6 +140,7 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
         self : object
             The pipeline itself.
         """
+        self._validate_params()
         forget(self)
         weight = check_weight(sample_weight, n_rows_of(X))
         check_some_weight(weight)
@@ -220,7 +221,10 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        steps = [get_tags(step).input_tags for _, _, step in self._iter()]
+        try:
+            steps = [get_tags(step).input_tags for _, _, step in self._iter()]
+        except (AttributeError, TypeError, ValueError):
+            return tags  # steps that are no pairs of a name and an estimator: `fit` will say so
         if steps:
             tags.input_tags.allow_nan = all(step.allow_nan for step in steps)
             tags.input_tags.positive_only = steps[0].positive_only

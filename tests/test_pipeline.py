@@ -1,0 +1,607 @@
+"""Stream pipelines against their steps called by hand."""
+
+import itertools
+import pickle
+import warnings
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.cluster import MiniBatchKMeans
+from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
+from sklearn.decomposition import PCA, IncrementalPCA
+from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    StandardScaler,
+)
+from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
+
+from skstream.baselines import MajorityClass
+from skstream.pipeline import StreamPipeline, make_stream_pipeline
+from skstream.pipeline._transformers import _FITTED_BY_PARAMETERS, _is_fitted_at_once
+from skstream.temporal import TemporalCorrection, TemporallyAugmented
+from tests._data import load_stream
+
+LOGISTIC = SGDClassifier(loss="log_loss", random_state=0)
+
+
+def by_hand(steps: list[Any], X: Any, y: Any, bounds: list[int], weight: Any = None) -> list[Any]:
+    """Steps taught one after the other, piece by piece: the definition."""
+    steps = [clone(step) for step in steps]
+    for begin, end in itertools.pairwise(bounds):
+        rows, w = X[begin:end], {}
+        if weight is not None:
+            w = {"sample_weight": weight[begin:end]}
+        for step in steps[:-1]:
+            if hasattr(step, "partial_fit"):
+                step.partial_fit(rows, **(w if isinstance(step, StandardScaler) else {}))
+            rows = step.transform(rows)
+        steps[-1].partial_fit(rows, y[begin:end], classes=[0, 1, 2], **w)
+    return steps
+
+
+def transformed(steps: list[Any], X: Any) -> Any:
+    for step in steps:
+        X = step.transform(X)
+    return X
+
+
+@given(
+    seed=st.integers(0, 1000),
+    cuts=st.lists(st.integers(1, 29), max_size=4),
+    weighted=st.booleans(),
+    transformers=st.lists(
+        st.sampled_from([StandardScaler(), MinMaxScaler(), MaxAbsScaler(), Normalizer()]),
+        max_size=3,
+    ),
+)
+@settings(max_examples=30)
+def test_pipeline_is_its_steps(seed, cuts, weighted, transformers) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = rng.random((30, 3)) + 0.1, rng.integers(0, 3, 30)
+    weight = rng.integers(1, 3, 30).astype(float) if weighted else None
+    bounds = [0, *sorted(set(cuts)), 30]
+    expected = by_hand([*transformers, LOGISTIC], X, y, bounds, weight)
+    model = make_stream_pipeline(*transformers, LOGISTIC)
+    for begin, end in itertools.pairwise(bounds):
+        w = None if weight is None else weight[begin:end]
+        model.partial_fit(X[begin:end], y[begin:end], classes=[0, 1, 2], sample_weight=w)
+    Xt = transformed(expected[:-1], X)
+    for method in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
+        np.testing.assert_array_equal(
+            getattr(model, method)(X), getattr(expected[-1], method)(Xt), err_msg=method
+        )
+    np.testing.assert_array_equal(model[-1].coef_, expected[-1].coef_)
+    assert model.score(X, y) == expected[-1].score(Xt, y)
+    if transformers:
+        np.testing.assert_array_equal(model[:-1].transform(X), Xt)
+
+
+def test_rows_are_learnt_before_they_are_transformed_and_asked_without() -> None:
+    model = make_stream_pipeline(MinMaxScaler(), MajorityClass())
+    model.partial_fit([[0.0], [4.0]], [0, 1], classes=[0, 1])
+    model.predict([[100.0]])
+    assert model[0].data_max_ == [4.0]
+    model.partial_fit([[8.0]], [0])
+    assert model[0].data_max_ == [8.0]
+
+
+def test_the_steps_given_stay_as_they_are() -> None:
+    scaler, sgd = StandardScaler(), clone(LOGISTIC)
+    model = StreamPipeline([("scale", scaler), ("sgd", sgd)])
+    before = joblib.hash(model.get_params())
+    model.fit([[0.0], [1.0]], [0, 1])
+    assert joblib.hash(model.get_params()) == before
+    assert model["scale"] is model.named_steps["scale"] is model.pipeline_.steps[0][1]
+    assert model["scale"] is not scaler and not hasattr(scaler, "mean_")
+
+
+def test_fit_forgets_and_partial_fit_does_not() -> None:
+    X, y = np.array([[0.0], [1.0], [2.0]]), ["a", "b", "a"]
+    model = make_stream_pipeline(StandardScaler(), LOGISTIC).fit(X, y)
+    model.partial_fit(X, y)
+    assert model[0].n_samples_seen_ == 6
+    model.fit(X, ["x", "y", "y"])
+    assert model[0].n_samples_seen_ == 3
+    assert model.classes_.tolist() == ["x", "y"]
+    once = make_stream_pipeline(StandardScaler(), LOGISTIC).partial_fit(X, y, classes=["a", "b"])
+    np.testing.assert_array_equal(model.fit(X, y)[1].coef_, once[1].coef_)
+
+
+# Transformers whose first rows decide nothing, with rows that would show if they did.
+AT_ONCE = [
+    (Normalizer(), "numbers"),
+    (FunctionTransformer(np.exp), "numbers"),
+    (PolynomialFeatures(2), "numbers"),
+    (SimpleImputer(strategy="constant", fill_value=7.0, keep_empty_features=True), "numbers"),
+    (GaussianRandomProjection(2, random_state=0), "numbers"),
+    (SparseRandomProjection(2, random_state=0), "numbers"),
+    (RBFSampler(gamma=1.0, random_state=0), "numbers"),
+    (OneHotEncoder(categories=[["x", "y", "z"]] * 2), "words"),
+    (OrdinalEncoder(categories=[["x", "y", "z"]] * 2), "words"),
+    (HashingVectorizer(n_features=8), "texts"),
+    (CountVectorizer(vocabulary=["up", "down"]), "texts"),
+]
+ROWS = {
+    "numbers": np.array([[np.nan, 0.0, -5.0], [1.0, 2.0, 30.0], [4.0, 0.0, 1.0]]),
+    "words": np.array([["x", "x"], ["y", "z"], ["z", "z"]]),
+    "texts": np.array(["up", "down up", "sideways"]),
+}
+
+
+@pytest.mark.parametrize(("transformer", "kind"), AT_ONCE, ids=lambda v: type(v).__name__)
+def test_what_is_fitted_at_once_does_not_depend_on_the_rows(transformer, kind) -> None:
+    rows = ROWS[kind]
+    if kind == "numbers" and not isinstance(transformer, SimpleImputer):
+        rows = np.nan_to_num(rows)
+    assert _is_fitted_at_once(transformer)
+    results = []
+    for row in range(len(rows)):
+        model = make_stream_pipeline(transformer).partial_fit(rows[[row]])
+        model.partial_fit(rows[[0]])
+        out = model.transform(rows)
+        results.append(out.toarray() if sparse.issparse(out) else out)
+    for result in results[1:]:
+        np.testing.assert_array_equal(result, results[0])
+
+
+def test_every_kind_fitted_by_its_parameters_is_tried() -> None:
+    assert set(_FITTED_BY_PARAMETERS) <= {type(transformer).__name__ for transformer, _ in AT_ONCE}
+
+
+@pytest.mark.parametrize(
+    "transformer",
+    [
+        PCA(),
+        OneHotEncoder(),
+        OneHotEncoder(categories=[["x"]], min_frequency=2),
+        OrdinalEncoder(),
+        SimpleImputer(),
+        SimpleImputer(strategy="constant"),
+        GaussianRandomProjection(),
+        RBFSampler(gamma="scale"),
+        CountVectorizer(),
+        make_pipeline(StandardScaler()),
+        make_column_transformer((PCA(), [0])),
+        make_column_transformer((StandardScaler(), [0]), remainder=PCA()),
+        make_stream_pipeline(StandardScaler(), PCA()),
+    ],
+    ids=lambda transformer: repr(transformer)[:50],
+)
+def test_what_cannot_learn_is_refused_by_name(transformer) -> None:
+    model = StreamPipeline([("first", transformer), ("sgd", LOGISTIC)])
+    with pytest.raises(TypeError, match=r"cannot learn row by row.*StandardScaler.*OneHot") as e:
+        model.partial_fit(np.ones((2, 2)), [0, 1], classes=[0, 1])
+    assert "Step 'first" in str(e.value) or "Step 'pca'" in str(e.value)
+    assert not hasattr(model, "pipeline_")
+
+
+def test_relatives_are_named() -> None:
+    with pytest.raises(TypeError, match=r"PCA cannot learn .* Use IncrementalPCA\(\), another"):
+        make_stream_pipeline(PCA(), LOGISTIC).fit(np.ones((2, 2)), [0, 1])
+    with pytest.raises(TypeError, match=r'Use SGDClassifier\(loss="log_loss"\)'):
+        make_stream_pipeline(LogisticRegression()).fit(np.ones((2, 2)), [0, 1])
+
+
+def test_fitted_and_frozen_transformers_pass() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((20, 3)), np.arange(20) % 2
+    pca = PCA(2).fit(X)
+    expected = clone(LOGISTIC)
+    expected.partial_fit(pca.transform(X), y, classes=[0, 1])
+    for step in (pca, FrozenEstimator(pca)):
+        model = make_stream_pipeline(step, LOGISTIC).partial_fit(X, y, classes=[0, 1])
+        np.testing.assert_array_equal(model[-1].coef_, expected.coef_)
+    frozen = make_stream_pipeline(FrozenEstimator(pca), LOGISTIC)
+    np.testing.assert_array_equal(clone(frozen).fit(X, y)[-1].coef_, expected.coef_)
+    # A frozen scaler shows its partial_fit, and must not be taught by it.
+    scaler = StandardScaler().fit(X)
+    model = make_stream_pipeline(FrozenEstimator(scaler), LOGISTIC).fit(X + 1, y)
+    np.testing.assert_array_equal(scaler.mean_, X.mean(axis=0))
+    assert model[0].estimator is scaler
+
+
+def test_a_frozen_model_answers_and_learns_nothing() -> None:
+    X, y = np.array([[0.0], [1.0]]), [0, 1]
+    tree = LogisticRegression().fit(X, y)
+    model = make_stream_pipeline(StandardScaler(), FrozenEstimator(tree)).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), tree.predict(model[0].transform(X)))
+
+
+class TestColumns:
+    """scikit-learn's ColumnTransformer as a step."""
+
+    @staticmethod
+    def frame(n: int = 30) -> Any:
+        pd = pytest.importorskip("pandas")
+        rng = np.random.default_rng(0)
+        days = rng.choice(["tu", "mo", "we"], n)
+        return pd.DataFrame(
+            {
+                "price": rng.normal(10.0, 3.0, n),
+                "day": pd.Categorical(days, categories=["tu", "mo", "we", "th"]),
+                "load": rng.random(n),
+            }
+        )
+
+    @pytest.mark.parametrize("bounds", [[0, 30], [0, 1, 2, 3, 30], list(range(31))])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_parts_are_taught_their_columns(self, bounds, weighted) -> None:
+        rng = np.random.default_rng(0)
+        X, y = rng.random((30, 4)), rng.integers(0, 2, 30)
+        weight = rng.integers(1, 3, 30).astype(float) if weighted else None
+        columns = make_column_transformer(
+            (StandardScaler(), [2, 0]),
+            ("drop", [3]),
+            (Normalizer(), []),
+            remainder=MinMaxScaler(),
+        )
+        model = make_stream_pipeline(columns, LOGISTIC)
+        for begin, end in itertools.pairwise(bounds):
+            w = None if weight is None else weight[begin:end]
+            model.partial_fit(X[begin:end], y[begin:end], classes=[0, 1], sample_weight=w)
+        scaler, minmax = StandardScaler(), MinMaxScaler()
+        for begin, end in itertools.pairwise(bounds):
+            w = None if weight is None else weight[begin:end]
+            scaler.partial_fit(X[begin:end][:, [2, 0]], sample_weight=w)
+            minmax.partial_fit(X[begin:end][:, [1]])
+        expected = np.hstack([scaler.transform(X[:, [2, 0]]), minmax.transform(X[:, [1]])])
+        np.testing.assert_array_equal(model[0].transform(X), expected)
+
+    def test_mixed_frames_work_out_of_the_box(self) -> None:
+        X, y = self.frame(), np.arange(30) % 2
+        columns = make_column_transformer(
+            (OneHotEncoder(), make_column_selector(dtype_include="category")),
+            (StandardScaler(), make_column_selector(dtype_include="number")),
+        )
+        model = make_stream_pipeline(columns, LOGISTIC)
+        for row in range(30):
+            model.partial_fit(X.iloc[[row]], y[[row]], classes=[0, 1])
+        names = model[:-1].get_feature_names_out().tolist()
+        days = [f"onehotencoder__day_{day}" for day in ("tu", "mo", "we", "th")]
+        assert names == [*days, "standardscaler__price", "standardscaler__load"]
+        out = model[:-1].transform(X)
+        out = out.toarray() if sparse.issparse(out) else out
+        np.testing.assert_allclose(out[:, 4:].mean(axis=0), 0.0, atol=1e-9)
+        assert model.feature_names_in_.tolist() == ["price", "day", "load"]
+        assert model.n_features_in_ == 3
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert model.predict(X).shape == (30,)
+
+    def test_around_and_inside_the_meta_classifiers(self) -> None:
+        X, y = self.frame(), np.repeat(["up", "down"], 15)
+        columns = ColumnTransformer(
+            [
+                ("day", OrdinalEncoder(), ["day"]),
+                ("rest", make_stream_pipeline(StandardScaler(), MinMaxScaler()), ["price"]),
+            ]
+        )
+        inside = make_stream_pipeline(columns, TemporallyAugmented(LOGISTIC))
+        around = TemporalCorrection(make_stream_pipeline(columns, LOGISTIC))
+        for model in (inside, around):
+            model.partial_fit(X[:20], y[:20], classes=["up", "down"]).partial_fit(X[20:], y[20:])
+            assert set(model.predict(X)) <= {"up", "down"}
+        assert inside[1].n_features_in_ == 2
+        assert around.estimator_[0].named_transformers_["rest"][0].n_samples_seen_ == 30
+
+    def test_polars(self) -> None:
+        pl = pytest.importorskip("polars")
+        X = pl.DataFrame({"price": [1.0, 2.0, 4.0], "day": ["mo", "tu", "mo"]}).with_columns(
+            pl.col("day").cast(pl.Enum(["mo", "tu", "we"]))
+        )
+        columns = make_column_transformer((OneHotEncoder(), ["day"]), (StandardScaler(), ["price"]))
+        model = make_stream_pipeline(columns, LOGISTIC)
+        model.partial_fit(X[:1], [0], classes=[0, 1]).partial_fit(X[1:], [1, 0])
+        assert model[:-1].transform(X).shape == (3, 4)
+
+    def test_columns_may_not_change_places_while_learning(self) -> None:
+        X = self.frame()[["price", "load"]]
+        columns = make_column_transformer((StandardScaler(), [0]))
+        model = make_stream_pipeline(columns, LOGISTIC).fit(X, np.arange(30) % 2)
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.partial_fit(X[["load", "price"]], np.arange(30) % 2)
+
+    def test_the_template_is_not_touched(self) -> None:
+        encoder = OneHotEncoder()
+        columns = make_column_transformer((encoder, ["day"]))
+        make_stream_pipeline(columns, LOGISTIC).fit(self.frame(), np.arange(30) % 2)
+        assert encoder.categories == "auto" and not hasattr(columns, "transformers_")
+
+    def test_electricity(self) -> None:
+        X, y = load_stream("electricity", 300, as_frame=True)
+        columns = make_column_transformer(
+            (OneHotEncoder(), make_column_selector(dtype_include="category")),
+            (StandardScaler(), make_column_selector(dtype_exclude="category")),
+        )
+        model = make_stream_pipeline(columns, LOGISTIC)
+        model.partial_fit(X[:100], y[:100], classes=np.unique(y)).partial_fit(X[100:], y[100:])
+        assert model.score(X, y) > 0.6
+
+
+class TestThreeNamedCombinations:
+    """The combinations that the documentation promises."""
+
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 3))
+    y = np.repeat(rng.choice(["DOWN", "UP"], 12), 5)
+
+    def test_augmented_pipeline(self) -> None:
+        model = TemporallyAugmented(make_stream_pipeline(StandardScaler(), LOGISTIC))
+        model.fit(self.X, self.y)
+        assert model.estimator_[0].n_features_in_ == 6
+        assert model.estimator_.n_features_in_ == 6
+        assert set(model.predict(self.X)) <= {"DOWN", "UP"}
+
+    def test_pipeline_that_ends_in_a_correction(self) -> None:
+        model = make_stream_pipeline(StandardScaler(), TemporalCorrection(LOGISTIC))
+        model.fit(self.X, self.y)
+        assert model[-1].label_history_.tolist() == [self.y[-1]]
+        np.testing.assert_allclose(model.predict_proba(self.X).sum(axis=1), 1.0)
+        alone = TemporalCorrection(LOGISTIC).fit(model[0].transform(self.X), self.y)
+        np.testing.assert_array_equal(
+            model.predict_proba(self.X), alone.predict_proba(model[0].transform(self.X))
+        )
+
+    def test_pipeline_in_a_fold(self) -> None:
+        """Folds learn weighted rows, each with a clone that nobody else teaches."""
+        model = make_stream_pipeline(StandardScaler(), TemporalCorrection(LOGISTIC))
+        weights = np.random.default_rng(1).poisson(1.0, size=(2, 60))
+        folds = [clone(model) for _ in range(2)]
+        for fold, weight in zip(folds, weights, strict=True):
+            for row in np.flatnonzero(weight):
+                fold.partial_fit(
+                    self.X[[row]],
+                    self.y[[row]],
+                    classes=["DOWN", "UP"],
+                    sample_weight=weight[[row]].astype(float),
+                )
+        for fold, weight in zip(folds, weights, strict=True):
+            assert fold[0].n_samples_seen_ == weight.sum()
+            assert fold[1].class_counts_.sum() == weight.sum()
+        assert not hasattr(model, "pipeline_")
+
+
+class TestWeights:
+    X = np.array([[0.0], [1.0], [5.0]])
+    y = (0, 1, 1)
+
+    def test_transformers_and_model_get_them(self) -> None:
+        model = make_stream_pipeline(MinMaxScaler(), StandardScaler(with_mean=False), LOGISTIC)
+        model.fit(self.X, self.y, sample_weight=[3.0, 1.0, 0.0])
+        assert model[0].data_max_ == [1.0]
+        assert model[1].n_samples_seen_ == 4.0
+
+    def test_a_model_without_weights_sees_repetition(self) -> None:
+        class Notes(SGDRegressor):
+            def partial_fit(self, X, y):
+                self.seen_ = [*getattr(self, "seen_", []), *y]
+                self.coef_ = self.intercept_ = np.zeros(1)
+                self.t_ = 1.0
+                return self
+
+        model = make_stream_pipeline(StandardScaler(), Notes())
+        model.partial_fit(self.X, [5.0, 6.0, 7.0], sample_weight=[1, 0, 2])
+        assert model[1].seen_ == [5.0, 7.0, 7.0]
+        assert model[0].n_samples_seen_ == 3.0
+
+    def test_routing(self) -> None:
+        weight = np.array([1.0, 2.0, 3.0])
+        with sklearn.config_context(enable_metadata_routing=True):
+            unset = make_stream_pipeline(StandardScaler(), LOGISTIC)
+            with pytest.raises(UnsetMetadataPassedError):
+                unset.partial_fit(self.X, self.y, classes=[0, 1], sample_weight=weight)
+            for asked in (True, False):
+                model = make_stream_pipeline(
+                    StandardScaler().set_partial_fit_request(sample_weight=asked),
+                    clone(LOGISTIC).set_partial_fit_request(sample_weight=not asked),
+                )
+                model.fit(self.X, self.y, sample_weight=weight)
+                assert model[0].n_samples_seen_ == (6.0 if asked else 3)
+            inner = clone(LOGISTIC).set_partial_fit_request(sample_weight=True)
+            scaler = StandardScaler().set_partial_fit_request(sample_weight=True)
+            columns = make_column_transformer((scaler, [0]))
+            nested = make_stream_pipeline(
+                columns, make_stream_pipeline(MinMaxScaler(), TemporalCorrection(inner))
+            )
+            nested.fit(self.X, self.y, sample_weight=weight)
+            assert nested[0].transformers_[0][1].n_samples_seen_ == 6.0
+            assert nested[1][1].class_counts_.sum() == 6.0
+            search = GridSearchCV(
+                make_stream_pipeline(scaler, inner.set_score_request(sample_weight=True)),
+                {"sgdclassifier__alpha": [1e-4, 1e-3]},
+                cv=2,
+            )
+            X, y = np.random.default_rng(0).random((20, 1)), np.arange(20) % 2
+            search.fit(X, y, sample_weight=np.full(20, 2.0))
+            assert search.best_estimator_[0].n_samples_seen_ == 40.0
+
+
+class TestAsAPipeline:
+    X = np.array([[0.0, 2.0], [1.0, 0.0], [3.0, 1.0]])
+    y = ("a", "b", "a")
+
+    def fitted(self) -> StreamPipeline:
+        return make_stream_pipeline(StandardScaler(), MinMaxScaler(), LOGISTIC).fit(self.X, self.y)
+
+    def test_names(self) -> None:
+        model = make_stream_pipeline(StandardScaler(), StandardScaler(), LOGISTIC)
+        names = ["standardscaler-1", "standardscaler-2", "sgdclassifier"]
+        assert [name for name, _ in model.steps] == names
+        assert isinstance(model, StreamPipeline) and isinstance(model, Pipeline)
+        assert len(model) == 3
+
+    def test_indexing(self) -> None:
+        model = self.fitted()
+        assert model[0] is model["standardscaler"] is model.named_steps.standardscaler
+        part = model[:-1]
+        assert isinstance(part, StreamPipeline) and part[0] is model[0]
+        np.testing.assert_array_equal(
+            part.transform(self.X), model[1].transform(model[0].transform(self.X))
+        )
+        part.partial_fit(self.X)
+        assert model[0].n_samples_seen_ == 6
+        with pytest.raises(ValueError, match="step of 1"):
+            model[::2]
+        unfitted = clone(model)
+        assert not hasattr(unfitted[:2], "pipeline_")
+        assert unfitted[-1] is unfitted.steps[-1][1]
+
+    def test_parameters(self) -> None:
+        model = self.fitted().set_params(sgdclassifier__alpha=0.5, minmaxscaler="passthrough")
+        assert model.get_params()["sgdclassifier__alpha"] == 0.5
+        assert model.fit(self.X, self.y)[-1].alpha == 0.5
+        assert model[1] == "passthrough"
+        model.set_params(standardscaler=None).fit(self.X, self.y)
+        assert model.n_features_in_ == 2
+
+    def test_search(self) -> None:
+        rng = np.random.default_rng(0)
+        X, y = rng.random((40, 2)), np.arange(40) % 2
+        model = make_stream_pipeline(StandardScaler(), TemporalCorrection(LOGISTIC))
+        grid = {
+            "standardscaler__with_mean": [True, False],
+            "temporalcorrection__estimator__alpha": [1e-4, 1e-2],
+            "temporalcorrection__fading_factor": [0.9, 1.0],
+        }
+        search = GridSearchCV(model, grid, cv=2).fit(X, y)
+        assert set(search.best_params_) == set(grid)
+
+    @pytest.mark.parametrize("container", ["pandas", "polars"])
+    def test_set_output(self, container) -> None:
+        frames = pytest.importorskip(container)
+        X = frames.DataFrame({"x": [0.0, 1.0], "z": [1.0, 5.0]})
+        model = make_stream_pipeline(StandardScaler(), MinMaxScaler()).set_output(
+            transform=container
+        )
+        assert model.partial_fit(X).transform(X).columns.__len__() == 2
+        assert isinstance(model.transform(X), frames.DataFrame)
+        assert model.get_feature_names_out().tolist() == ["x", "z"]
+        model.set_output(transform="default")
+        assert isinstance(model[0].transform(X), np.ndarray)
+        assert isinstance(model.fit(X).transform(X), np.ndarray)
+
+    def test_diagram(self) -> None:
+        for model in (clone(self.fitted()), self.fitted()):
+            html = model._repr_html_()
+            assert "StandardScaler" in html and "SGDClassifier" in html
+
+    def test_transformers_only(self) -> None:
+        model = make_stream_pipeline(MinMaxScaler(), StandardScaler())
+        assert not hasattr(model, "predict")
+        out = model.fit_transform(self.X)
+        np.testing.assert_allclose(model.inverse_transform(out), self.X, atol=1e-12)
+        kept = make_stream_pipeline(MinMaxScaler(), "passthrough").fit(self.X)
+        np.testing.assert_array_equal(kept.transform(self.X).max(axis=0), [1.0, 1.0])
+        assert not hasattr(make_stream_pipeline(Normalizer(), LOGISTIC), "inverse_transform")
+        assert not hasattr(make_stream_pipeline(Normalizer(), LOGISTIC), "transform")
+
+    def test_other_last_steps(self) -> None:
+        X = np.random.default_rng(0).random((20, 2))
+        clusters = make_stream_pipeline(
+            StandardScaler(), MiniBatchKMeans(n_clusters=2, n_init=1, random_state=0)
+        )
+        assert set(clusters.fit_predict(X)) == {0, 1}
+        assert clusters.transform(X).shape == (20, 2)
+        reduced = make_stream_pipeline(StandardScaler(), IncrementalPCA(1), SGDRegressor())
+        reduced.partial_fit(X, X[:, 0]).partial_fit(X, X[:, 0])
+        assert reduced.predict(X).shape == (20,)
+        assert not hasattr(reduced, "classes_")
+
+    def test_offered_methods_are_those_of_the_last_step(self) -> None:
+        assert not hasattr(make_stream_pipeline(SGDClassifier()), "predict_proba")
+        assert hasattr(make_stream_pipeline(LOGISTIC), "predict_proba")
+        assert not hasattr(make_stream_pipeline(MultinomialNB()), "decision_function")
+        assert not hasattr(make_stream_pipeline(LOGISTIC), "score_samples")
+
+    def test_pickled_and_asked_it_stays_the_same(self) -> None:
+        model = self.fitted()
+        copy = pickle.loads(pickle.dumps(model))
+        before = joblib.hash(copy)
+        np.testing.assert_array_equal(copy.predict(self.X), model.predict(self.X))
+        assert joblib.hash(copy) == before
+
+    def test_sparse_rows_and_texts(self) -> None:
+        X = sparse.csr_array(self.X)
+        model = make_stream_pipeline(MaxAbsScaler(), LOGISTIC).fit(X, self.y)
+        assert model.predict(X).shape == (3,)
+        texts = ["up and up", "down", "up"]
+        words = make_stream_pipeline(HashingVectorizer(n_features=32), LOGISTIC)
+        words.partial_fit(texts, self.y, classes=["a", "b"], sample_weight=[1, 0, 2])
+        assert words.predict(texts).shape == (3,)
+
+
+class TestBadInput:
+    def test_unfitted(self) -> None:
+        with pytest.raises(NotFittedError):
+            make_stream_pipeline(StandardScaler(), LOGISTIC).predict([[0.0]])
+        with pytest.raises(AttributeError):
+            _ = make_stream_pipeline(StandardScaler(), LOGISTIC).n_features_in_
+
+    @pytest.mark.parametrize("steps", [[], [("a", LOGISTIC), ("a", LOGISTIC)], "abc", None])
+    def test_steps(self, steps) -> None:
+        with pytest.raises((ValueError, TypeError)):
+            StreamPipeline(steps).fit([[0.0], [1.0]], [0, 1])
+
+    def test_labels(self) -> None:
+        model = make_stream_pipeline(StandardScaler(), LOGISTIC)
+        with pytest.raises(ValueError, match="classes must be passed on the first call"):
+            model.partial_fit([[0.0], [1.0]], [0, 1])
+        model.partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1])
+        with pytest.raises(ValueError, match="classes should include all valid labels"):
+            model.partial_fit([[0.0], [1.0]], [0, 2])
+
+    def test_widths(self) -> None:
+        model = make_stream_pipeline(StandardScaler(), LOGISTIC).fit([[0.0], [1.0]], [0, 1])
+        with pytest.raises(ValueError, match="X has 2 features, but StandardScaler is expecting 1"):
+            model.partial_fit([[0.0, 1.0]], [0])
+        with pytest.raises(ValueError, match="X has 2 features, but StandardScaler is expecting 1"):
+            model.predict([[0.0, 1.0]])
+
+    def test_weights(self) -> None:
+        model = make_stream_pipeline(StandardScaler(), LOGISTIC)
+        with pytest.raises(ValueError, match="at least one non-zero"):
+            model.fit([[0.0], [1.0]], [0, 1], sample_weight=[0, 0])
+        with pytest.raises(ValueError, match=r"sample_weight.shape == \(1,\), expected \(2,\)"):
+            model.fit([[0.0], [1.0]], [0, 1], sample_weight=[1.0])
+
+
+class Shuffles(TransformerMixin, BaseEstimator):
+    """A transformer of somebody else's, without state."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return np.asarray(X)[:, ::-1]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        return tags
+
+
+def test_stateless_transformers_of_others_pass() -> None:
+    model = make_stream_pipeline(Shuffles(), LOGISTIC).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+    assert model.predict([[0.0, 1.0]]).shape == (1,)
