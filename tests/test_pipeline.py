@@ -317,9 +317,18 @@ class TestColumns:
         assert model[:-1].transform(X).shape == (3, 4)
 
     def test_columns_may_not_change_places_while_learning(self) -> None:
+        class Careless(StandardScaler):
+            """A part that does not look at names."""
+
+            def partial_fit(self, X, y=None, sample_weight=None):
+                return super().partial_fit(np.asarray(X), y, sample_weight)
+
         X = self.frame()[["price", "load"]]
-        columns = make_column_transformer((StandardScaler(), [0]))
-        model = make_stream_pipeline(columns, LOGISTIC).fit(X, np.arange(30) % 2)
+        columns = make_column_transformer((Careless(), [0]))
+        model = make_stream_pipeline(columns, LOGISTIC)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            model.fit(X, np.arange(30) % 2)
         with pytest.raises(ValueError, match="feature names should match"):
             model.partial_fit(X[["load", "price"]], np.arange(30) % 2)
 
@@ -427,6 +436,12 @@ class TestWeights:
             )
             nested.fit(self.X, self.y, sample_weight=weight)
             assert nested[0].transformers_[0][1].n_samples_seen_ == 6.0
+            silent = make_stream_pipeline(make_column_transformer((StandardScaler(), [0])), inner)
+            silent.fit(self.X, self.y, sample_weight=weight)
+            assert silent[0].transformers_[0][1].n_samples_seen_ == 3
+            frozen = FrozenEstimator(StandardScaler().fit(self.X))
+            make_stream_pipeline(frozen, inner).fit(self.X, self.y, sample_weight=weight)
+            assert frozen.estimator.n_samples_seen_ == 3
             assert nested[1][1].class_counts_.sum() == 6.0
             search = GridSearchCV(
                 make_stream_pipeline(scaler, inner.set_score_request(sample_weight=True)),
