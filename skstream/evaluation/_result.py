@@ -412,7 +412,7 @@ def _fold_columns(
     for lane in lanes:
         curve = lane.curves.values[forgetting][metric]
         columns.append(curve if lane.failure is None else np.full_like(curve, error_score))
-    return np.stack(columns, axis=1)
+    return columns[0][:, np.newaxis] if len(columns) == 1 else np.stack(columns, axis=1)
 
 
 def _joined_tape(
