@@ -1,0 +1,179 @@
+"""Speed of evaluation under delayed labels, and a soak of live use.
+
+python benchmarks/bench_delayed.py electricity    # delays of one to two days, B = 50, K = 10
+python benchmarks/bench_delayed.py long           # 10^6 rows, delay 1000, K = 100
+python benchmarks/bench_delayed.py linear         # cost against asks and pending rows
+python benchmarks/bench_delayed.py soak --rows 1000000
+"""
+
+import argparse
+import platform
+import resource
+import statistics
+import warnings
+from collections.abc import Iterator
+from time import perf_counter
+
+import numpy as np
+import sklearn
+from sklearn.linear_model import SGDClassifier
+
+import skstream
+from skstream import DelayedEvaluator, Persistent
+from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.streams import as_stream
+
+
+def demo_rows(n_rows: int, n_features: int = 10) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of a noisy linear concept."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, n_features))
+    return X, (X.sum(axis=1) + rng.normal(size=n_rows) > 0).astype(np.int64)
+
+
+def electricity(options: argparse.Namespace) -> None:
+    """Seconds of evaluation on Electricity, delays of 48 to 96 rows."""
+    from _delayed_streams import electricity_rows
+
+    X, y = electricity_rows()
+    delay = np.random.default_rng(0).integers(48, 97, len(y)).astype(np.float64)
+    models = {
+        "naive Bayes": IncrementalGaussianNB(),
+        "SGD": SGDClassifier(),
+        "persistent": Persistent(),
+    }
+    evaluator = DelayedEvaluator(n_bins=50, poll_every=10, delay=delay, random_state=0)
+    for name, model in models.items():
+        for engine in ("auto", "loop") if options.loop else ("auto",):
+            evaluator.set_params(engine=engine)
+            seconds = []
+            for _ in range(options.repeat):
+                started = perf_counter()
+                result = evaluator.evaluate({name: model}, X, y)
+                seconds.append(perf_counter() - started)
+            print(
+                f"{name:12} {result.paths[name]:7} {statistics.median(seconds):6.2f} s "
+                f"(median of {options.repeat}; in the model {result.costs[name].seconds:.2f} s), "
+                f"{2 * len(y) + result.waits.n_polls:,} asks"
+            )
+
+
+def long(options: argparse.Namespace) -> None:
+    """Rows and asks per second, and memory, over many rows."""
+    X, y = demo_rows(options.rows)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    evaluator = DelayedEvaluator(
+        "accuracy", n_bins=50, poll_every=100, delay=1000, keep_tape=False, random_state=0
+    )
+    started = perf_counter()
+    result = evaluator.evaluate({"SGD": SGDClassifier()}, as_stream(X, y))
+    seconds = perf_counter() - started
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    asks = 2 * options.rows + result.waits.n_polls
+    print(
+        f"SGD ({result.paths['SGD']}), {options.rows:,} rows, delay 1000, K = 100, B = 50: "
+        f"{seconds:.1f} s, {options.rows / seconds:,.0f} rows/s, {asks / seconds:,.0f} asks/s, "
+        f"{(after - before) / 1024:.0f} MB more than the {X.nbytes / 1e6:.0f} MB of data"
+    )
+
+
+def linear(options: argparse.Namespace) -> None:
+    """Nanoseconds per ask as polls grow with the same rows pending, and as pending rows grow."""
+    n_rows = min(options.rows, 100_000)
+    X, y = demo_rows(n_rows)
+    warm_up = DelayedEvaluator("accuracy", delay=10, random_state=0)
+    warm_up.evaluate({"SGD": SGDClassifier()}, X[:1000], y[:1000])
+    for delay, every in ((1000, None), (1000, 100), (1000, 20), (100, 20), (10_000, 200)):
+        evaluator = DelayedEvaluator(
+            "accuracy", n_bins=10, poll_every=every, delay=delay, keep_tape=False, random_state=0
+        )
+        started = perf_counter()
+        result = evaluator.evaluate({"SGD": SGDClassifier()}, X, y)
+        seconds = perf_counter() - started
+        asks = 2 * n_rows + result.waits.n_polls
+        print(
+            f"delay {delay:6,}, K = {every!s:4}: {asks:10,} asks, {seconds:6.2f} s, "
+            f"{seconds / asks * 1e9:6.0f} ns per ask"
+        )
+
+
+def random_events(n_rows: int, n_pending: int) -> tuple[np.ndarray, np.ndarray]:
+    """Arrivals, and labels in random order: about so many rows wait at any time."""
+    rng = np.random.default_rng(1)
+    arrival = np.arange(n_rows, dtype=np.float64)
+    return arrival, arrival + rng.integers(1, 2 * n_pending, n_rows)
+
+
+def events_in_order(arrival: np.ndarray, label_time: np.ndarray) -> Iterator[tuple[bool, int]]:
+    """Whether each event is a label, and its row: by time, then row."""
+    n_rows = len(arrival)
+    rows = np.tile(np.arange(n_rows), 2)
+    is_label = np.repeat([False, True], n_rows)
+    order = np.lexsort((is_label, rows, np.concatenate([arrival, label_time])))
+    yield from zip(is_label[order].tolist(), rows[order].tolist(), strict=True)
+
+
+def soak(options: argparse.Namespace) -> None:
+    """Ask and label live, one row per call, and compare with the batch call."""
+    X, y = demo_rows(options.rows, 5)
+    arrival, label_time = random_events(options.rows, options.pending)
+    evaluator = DelayedEvaluator(
+        ["accuracy", "kappa"], n_bins=10, poll_every=options.pending // 4, random_state=0
+    )
+    run = evaluator.start({"SGD": SGDClassifier()}, classes=[0, 1])
+    started, report_at = perf_counter(), options.rows // 10
+    for is_label, row in events_in_order(arrival, label_time):
+        if is_label:
+            run.label([row], y[row : row + 1], label_time[row])
+            continue
+        run.ask(X[row : row + 1], [row], arrival[row])
+        if (row + 1) % report_at == 0:
+            seconds = perf_counter() - started
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            print(
+                f"{row + 1:9,} asked, {run.n_pending:6,} waiting, {seconds:8.1f} s, "
+                f"{peak:6.0f} MB at most",
+                flush=True,
+            )
+    seconds = perf_counter() - started
+    live = run.close().result()
+    batch = evaluator.evaluate(
+        {"SGD": SGDClassifier()}, X, y, arrival=arrival, label_time=label_time
+    )
+    same = (live.bins("SGD", "kappa") == batch.bins("SGD", "kappa")).all()
+    same &= live.scores == batch.scores and live.waits.n_polls == batch.waits.n_polls
+    print(f"{seconds / options.rows / 2 * 1e6:.0f} microseconds per event")
+    print(f"same result as the batch call: {bool(same)}")
+
+
+SCRIPTS = {"electricity": electricity, "long": long, "linear": linear, "soak": soak}
+
+
+def main() -> None:
+    """Run the parts asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(SCRIPTS)}")
+    parser.add_argument("--rows", type=int, default=None, help="of long, linear and soak")
+    parser.add_argument("--pending", type=int, default=400, help="rows waiting in the soak")
+    parser.add_argument("--repeat", type=int, default=5, help="of electricity")
+    parser.add_argument("--loop", action="store_true", help="the generic path on electricity, too")
+    options = parser.parse_args()
+    unknown = set(options.parts) - set(SCRIPTS)
+    if unknown:
+        parser.error(f"unknown parts {sorted(unknown)}; there are {list(SCRIPTS)}")
+    warnings.simplefilter("ignore")
+    print(
+        f"skstream {skstream.__version__}, scikit-learn {sklearn.__version__}, "
+        f"numpy {np.__version__}, Python {platform.python_version()}"
+    )
+    default_rows = {"soak": 10_000, "long": 1_000_000}
+    rows = options.rows
+    for part in options.parts or SCRIPTS:
+        options.rows = rows or default_rows.get(part, 100_000)
+        SCRIPTS[part](options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""Performance by bin beside the tables of Grzenda, Gomes & Bifet (2020).
+
+Prints Lambda(T, b) at b = 0, 45 and B + 1 (accuracy in percent; mean absolute error for bike
+sharing) with B = 50 and K = 10. Differences: Naive Bayes here is IncrementalGaussianNB, whose
+variances have a floor; SGD stands in for learners that are not in scikit-learn.
+
+    python benchmarks/delayed_reproductions.py
+    python benchmarks/delayed_reproductions.py --streams electricity --bins 100
+"""
+
+import argparse
+import warnings
+from time import perf_counter
+
+import numpy as np
+import sklearn
+from _delayed_streams import STREAMS, DelayedStream
+from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.preprocessing import StandardScaler
+
+import skstream
+from skstream import (
+    DelayedEvaluator,
+    MajorityClass,
+    MeanRegressor,
+    Persistent,
+    PersistentRegressor,
+    make_stream_pipeline,
+)
+from skstream.naive_bayes import IncrementalGaussianNB
+
+
+def classifiers() -> dict:
+    """Learners of Table 1 that can be had, and SGD."""
+    return {
+        "NB": IncrementalGaussianNB(),
+        "NC": Persistent(),
+        "MC": MajorityClass(),
+        "SGD, scaled": make_stream_pipeline(StandardScaler(), SGDClassifier()),
+        "SGD, raw": SGDClassifier(),
+    }
+
+
+def regressors() -> dict:
+    """The baseline of Table 2, the persistent one, and SGD."""
+    return {
+        "mean": MeanRegressor(),
+        "persistent": PersistentRegressor(),
+        "SGD, scaled": make_stream_pipeline(StandardScaler(), SGDRegressor()),
+    }
+
+
+def print_rows(name: str, stream: DelayedStream, n_bins: int, poll_every: int) -> None:
+    """Evaluate on one stream and print its part of the table."""
+    regression = stream.y.dtype.kind == "f"
+    evaluator = DelayedEvaluator(
+        "mae" if regression else "accuracy",
+        n_bins=n_bins,
+        poll_every=poll_every,
+        random_state=0,
+        keep_tape=False,
+    )
+    started = perf_counter()
+    result = evaluator.evaluate(
+        regressors() if regression else classifiers(),
+        stream.X,
+        stream.y,
+        arrival=stream.arrival,
+        label_time=stream.label_time,
+    )
+    seconds = perf_counter() - started
+    at = min(stream.n_rows_of_paper, result.waits.n_labelled)
+    seen = int(result.n_rows[np.searchsorted(result.n_rows, at, side="right") - 1])
+    waits = result.waits
+    print(f"\n{name}: {seen:,} of {waits.n_labelled:,} labels x {stream.X.shape[1]} features")
+    print(f"  {stream.difference}; {waits.n_unanswered:,} rows asked before the first label")
+    print(
+        f"  delay {waits.delays['mean']:.1f} on average, {waits.delays['max']:g} at most; "
+        f"{waits.n_polls:,} polls, {waits.n_polls / waits.n_labelled:.1f} per label; "
+        f"{seconds:.1f} s"
+    )
+    metric, scale = ("mae", 1) if regression else ("accuracy", 100)
+    columns = [0, round(0.9 * n_bins), n_bins + 1]
+    print(f"  {'':18}" + "".join(f"  b={b:<6}" for b in columns) + "   paper: b=0    b=45   b=B+1")
+    for model in result.model_names:
+        values = scale * result.bins(model, metric, at=at)[columns]
+        given = stream.paper.get(model)
+        print_row(model, values, given)
+    print_row("best of the paper", None, stream.paper["best of the paper"])
+
+
+def print_row(name: str, values: np.ndarray | None, given: tuple[float, ...] | None) -> None:
+    """Print one line of the table."""
+    ours = " " * 30 if values is None else "".join(f"{value:10.2f}" for value in values)
+    theirs = "" if given is None else "".join(f"{value:8.2f}" for value in given)
+    print(f"  {name:18}{ours}       {theirs}".rstrip())
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--streams", nargs="+", choices=list(STREAMS), default=list(STREAMS))
+    parser.add_argument("--bins", type=int, default=50)
+    parser.add_argument("--poll-every", type=int, default=10)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print(f"skstream {skstream.__version__}, scikit-learn {sklearn.__version__}")
+    for name in options.streams:
+        print_rows(name, STREAMS[name](), options.bins, options.poll_every)
+
+
+if __name__ == "__main__":
+    main()
