@@ -251,6 +251,8 @@ class DelayedTimeline:
             due &= candidates.label_time <= horizon
         else:
             due[:] = False
+        if not due.any():
+            return self._only_ask(state, arrived, expected)
         events = candidates.take(due)
         events = events.take(np.lexsort((events.row, events.label_time)))
         labels_before = _labels_before(arrived, events)
@@ -294,6 +296,30 @@ class DelayedTimeline:
             next_row=state.next_row + len(arrived),
         )
         return state, operations
+
+    def _only_ask(
+        self, state: DelayedState, arrived: Waiting, expected: np.ndarray
+    ) -> tuple[DelayedState, DelayedOperations]:
+        """Let rows arrive while no label comes: half of the events of a live run."""
+        n, nobody = len(arrived), _integers()
+        arrived = replace(arrived, born=np.full(n, state.n_labels))
+        waiting = state.waiting.followed_by(arrived.take(expected))
+        answered = np.full(n, state.n_learnt >= self.n_warmup)
+        asked_rows = arrived.row[answered]
+        operations = DelayedOperations(
+            learn_rows=nobody,
+            weight=None,
+            ask_rows=asked_rows,
+            stamp=np.zeros(len(asked_rows), dtype=np.int64),
+            groups=np.arange(len(asked_rows) + 1),
+            waiting=waiting.row,
+            settled=state.next_row + n,
+            asked=Asked(arrived.row, np.full(n, FIRST, dtype=np.int8), arrived.arrival, answered),
+            labelled=arrived.take(np.empty(0, dtype=np.intp)),
+            polls_per_label=nobody,
+            labels_before=np.zeros(n, dtype=np.int64),
+        )
+        return replace(state, waiting=waiting, next_row=state.next_row + n), operations
 
     def _polls(
         self, waiting: Waiting, event_of: np.ndarray, n_labels: int

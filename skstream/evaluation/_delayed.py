@@ -226,6 +226,37 @@ class DelayedEvaluator(StreamEvaluator):
         assert isinstance(result, DelayedResult)
         return result
 
+    def start(self, models: Any, *, classes: Any = None) -> DelayedRun:  # type: ignore[override]
+        """Start a run in which rows and labels come when they come.
+
+        Parameters
+        ----------
+        models : estimator, list of estimators, or dict of str to estimator
+            Models with ``partial_fit``.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that may come; not for regressors.
+
+        Returns
+        -------
+        run : DelayedRun
+            With ``ask(X, ids, t)``, ``label(ids, y, t)``, ``result()``, ``save(path)``.
+
+        Examples
+        --------
+        >>> from skstream import DelayedEvaluator, MajorityClass
+        >>> run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=["a", "b"])
+        >>> run.ask([[0.0]], ids=["first"], t=0)["MajorityClass"]
+        array([None], dtype=object)
+        >>> run = run.label(["first"], ["b"], t=5)
+        >>> run.ask([[1.0]], ids=["second"], t=6)["MajorityClass"]
+        array(['b'], dtype='<U1')
+        >>> run.n_pending
+        1
+        """
+        run = super().start(models, classes=classes)
+        assert isinstance(run, DelayedRun)
+        return run
+
     def _timelines(self, seed: int) -> list[Timeline]:
         return [
             DelayedTimeline(
