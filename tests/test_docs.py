@@ -1,0 +1,61 @@
+"""Every Python block of the guide runs as it stands, without a warning."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests._data import data_folder
+
+PROJECT = Path(__file__).resolve().parents[1]
+PAGES = sorted((PROJECT / "docs").glob("*.md"))
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+# Blocks read real streams by their bare names, as a user would in the folder of the data.
+DATA_FILE = re.compile(r"\"([\w]+\.parquet)\"")
+
+
+def runnable_blocks(text: str, folder: Path) -> list[str]:
+    """Python blocks of a page, without those whose data files are not in `folder`."""
+    return [
+        block
+        for block in BLOCK.findall(text)
+        if all((folder / name).is_file() for name in DATA_FILE.findall(block))
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_blocks_run_in_their_order(page: Path, tmp_path: Path) -> None:
+    for extra in ("matplotlib", "pandas", "pyarrow"):
+        pytest.importorskip(extra, reason="the guide shows every extra")
+    if data_folder().is_dir():
+        for file in data_folder().glob("*.parquet"):
+            (tmp_path / file.name).symlink_to(file.resolve())
+    blocks = runnable_blocks(page.read_text("utf-8"), tmp_path)
+    if not blocks:
+        pytest.skip("this page has no Python that can run here")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", "\n".join(blocks)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(PROJECT), "MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", [PROJECT / "README.md", *PAGES], ids=lambda page: page.stem)
+def test_links_lead_to_files(page: Path) -> None:
+    broken = [
+        link for link in LINK.findall(page.read_text("utf-8")) if not (page.parent / link).exists()
+    ]
+    assert not broken
+
+
+def test_blocks_without_their_data_are_left_out(tmp_path: Path) -> None:
+    text = '```python\na = 1\n```\n```python\nread("absent.parquet")\n```\n'
+    assert runnable_blocks(text, tmp_path) == ["a = 1\n"]
