@@ -25,7 +25,7 @@ class TemporallyAugmented(TemporalClassifier):
     n_lags : int, default=1
         Number of previous labels, at least 0.
     encoding : {"onehot", "ordinal"}, default="onehot"
-        "onehot": a column for each class and one for "missing", for each previous label.
+        "onehot": a column for each class, for each previous label; all 0 where it is missing.
         "ordinal": one column for each previous label, holding its position in `classes_`, or
         the number of classes where it is missing. New columns stand to the right, those of the
         newest label first.
@@ -38,8 +38,8 @@ class TemporallyAugmented(TemporalClassifier):
     ----------
     estimator_ : estimator
         The fitted inner model. It sees ``n_features_in_`` columns and the new ones; in data
-        frames their names are ``previous_label_1=UP``, ..., ``previous_label_1_missing``
-        (onehot) or ``previous_label_1`` (ordinal).
+        frames their names are ``previous_label_1=UP``, ... (onehot) or ``previous_label_1``
+        (ordinal).
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     label_history_ : ndarray of shape (at most n_lags,)
@@ -223,13 +223,12 @@ def extended_by_labels(
     {ndarray, sparse matrix, dataframe}
         Of the kind of `X`, with the new columns on the right.
     """
-    levels = np.where(lags < 0, len(classes), lags)
     numbers = range(1, lags.shape[1] + 1)
     if encoding == "ordinal":
+        levels = np.where(lags < 0, len(classes), lags)
         return append_columns(X, levels, [f"previous_label_{lag}" for lag in numbers])
-    onehot = levels[:, :, np.newaxis] == np.arange(len(classes) + 1)
-    names = []
-    for lag in numbers:
-        names += [f"previous_label_{lag}={label}" for label in classes]
-        names.append(f"previous_label_{lag}_missing")
+    # No column for "missing": it would be 0 but for the first rows, and a Gaussian naive Bayes
+    # takes the class that never saw the 1 to be certain of every row.
+    onehot = lags[:, :, np.newaxis] == np.arange(len(classes))
+    names = [f"previous_label_{lag}={label}" for lag in numbers for label in classes]
     return append_columns(X, onehot.reshape(len(lags), len(names)).astype(np.int64), names)

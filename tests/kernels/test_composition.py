@@ -308,7 +308,6 @@ def test_frames_keep_their_names_inside() -> None:
         "y",
         "previous_label_1=DOWN",
         "previous_label_1=UP",
-        "previous_label_1_missing",
     ]
 
 
