@@ -54,7 +54,7 @@ def make_block(
     if timeline == "bootstrap":
         learnt = [(t, 1, t) for t in rows if rng.random() < 0.6 or t == 0]
     events = sorted(asked + learnt, key=lambda event: event[:2])
-    is_learn = np.array([event[1] == 1 for event in events])
+    is_learn = np.array([event[1] == 1 for event in events], dtype=bool)
     row = np.array([event[2] for event in events], dtype=np.intp)
     learn_index = row[is_learn]
     stamp = np.cumsum(is_learn)[~is_learn]

@@ -58,7 +58,7 @@ class DiscreteKernel(Kernel):
         self._counts: Floats | None = None
         if is_fitted(estimator):
             self._class_count = np.array(estimator.class_count_)
-            self._counts = np.array(estimator.feature_count_)
+            self._counts = self._known_counts()
 
     @classmethod
     def supports(cls, estimator: Any, task: Task) -> bool:
@@ -92,7 +92,7 @@ class DiscreteKernel(Kernel):
         # Nothing is declined from here on.
         self._columns = columns
         if self._counts is None:
-            self._counts = np.zeros((self._n_classes, columns.number))
+            self._counts = np.zeros((self._n_classes, self._n_counts(columns.number)))
         weights = self._class_weights(block)
         if is_sparse and columns.number >= self._min_sparse_columns:
             scores = self._sparse_scores(block, learn, ask)
@@ -103,6 +103,14 @@ class DiscreteKernel(Kernel):
             scores += log_prior(weights[block.stamp], model.fit_prior, model.class_prior)
         self._class_count = weights[-1].copy()
         return answers(scores, self.task)
+
+    def _known_counts(self) -> Floats:
+        """Counts of a fitted model."""
+        return np.array(self.estimator.feature_count_)
+
+    def _n_counts(self, n_columns: int) -> int:
+        """Number of counts per class."""
+        return n_columns
 
     def _prepare(self, X: Any) -> Any:
         """Rows as the model's formulas see them."""
@@ -123,46 +131,9 @@ class DiscreteKernel(Kernel):
         steps[np.arange(block.n_learns), block.y] = 1.0 if block.weight is None else block.weight
         return running_sums(self._class_count, steps)
 
-    def _dense_scores(self, block: Block, learn: Any, ask: Any, weights: Floats) -> Floats:
-        """Log likelihoods of shape (n_asks, n_classes) from states of all features."""
-        assert self._counts is not None
-        self._counts = np.ascontiguousarray(self._counts)
-        scores = np.empty((block.n_asks, self._n_classes))
-        for piece in pieces(block, rows_per_piece(max(self._counts.shape))):
-            known = weights[piece.learns.start : piece.learns.stop + 1]
-            states = self._count_states(piece, _dense(learn[piece.learns]))
-            asked = _dense(ask[piece.asks])
-            scores[piece.asks] = self._piece_scores(piece, asked, states, known)
-        return scores
-
-    def _count_states(self, piece: Piece, x: Floats) -> list[tuple[Floats, Integers]]:
-        """Counts of each class over time, and which of them hold after 0, 1, ... learns."""
-        assert self._counts is not None
-        if piece.weight is not None:
-            x = x * piece.weight[:, None]
-        states = []
-        for k, count in enumerate(self._counts):
-            mine = piece.y == k
-            counts = running_sums(count, x[mine])
-            count[:] = counts[-1]
-            states.append((counts, np.concatenate([[0], np.cumsum(mine)])))
-        return states
-
     @abstractmethod
-    def _piece_scores(
-        self, piece: Piece, ask: Floats, states: list[tuple[Floats, Integers]], weights: Floats
-    ) -> Floats:
-        """Log likelihoods of a piece's asks.
-
-        Parameters
-        ----------
-        piece : Piece
-        ask : ndarray of shape (n_asks, n_features)
-        states : list of (counts, position)
-            As of `_count_states`, for each class.
-        weights : ndarray of shape (n_learns + 1, n_classes)
-            Weights of the classes after 0, 1, ... learns.
-        """
+    def _dense_scores(self, block: Block, learn: Any, ask: Any, weights: Floats) -> Floats:
+        """Log likelihoods of shape (n_asks, n_classes); `weights` as of `_class_weights`."""
 
     def _sparse_scores(self, block: Block, learn: Any, ask: Any) -> Floats:
         """Log likelihoods of shape (n_asks, n_classes) from the stored values of CSR rows."""
@@ -203,17 +174,60 @@ class DiscreteKernel(Kernel):
         self._columns.export(model)
         model.classes_ = unique_labels(self.task.classes)
         model.class_count_ = self._class_count.copy()
-        model.feature_count_ = np.array(self._counts, order="C")
         prior = log_prior(self._class_count, model.fit_prior, model.class_prior)
         model.class_log_prior_ = np.array(prior)
-        self._export_log_probabilities()
+        self._export_counts(np.array(self._counts, order="C"))
 
     @abstractmethod
-    def _export_log_probabilities(self) -> None:
-        """Write what the model makes of its counts."""
+    def _export_counts(self, counts: Floats) -> None:
+        """Write the counts, and what the model makes of them."""
 
 
-class OwnCountsKernel(DiscreteKernel):
+class FeatureCountsKernel(DiscreteKernel):
+    """Models of one count per class and feature."""
+
+    def _dense_scores(self, block: Block, learn: Any, ask: Any, weights: Floats) -> Floats:
+        assert self._counts is not None
+        self._counts = np.ascontiguousarray(self._counts)
+        scores = np.empty((block.n_asks, self._n_classes))
+        for piece in pieces(block, rows_per_piece(max(self._counts.shape))):
+            known = weights[piece.learns.start : piece.learns.stop + 1]
+            states = self._count_states(piece, _dense(learn[piece.learns]))
+            asked = _dense(ask[piece.asks])
+            scores[piece.asks] = self._piece_scores(piece, asked, states, known)
+        return scores
+
+    def _count_states(self, piece: Piece, x: Floats) -> list[tuple[Floats, Integers]]:
+        """Counts of each class over time, and which of them hold after 0, 1, ... learns."""
+        assert self._counts is not None
+        if piece.weight is not None:
+            x = x * piece.weight[:, None]
+        states = []
+        for k, count in enumerate(self._counts):
+            mine = piece.y == k
+            counts = running_sums(count, x[mine])
+            count[:] = counts[-1]
+            states.append((counts, np.concatenate([[0], np.cumsum(mine)])))
+        return states
+
+    @abstractmethod
+    def _piece_scores(
+        self, piece: Piece, ask: Floats, states: list[tuple[Floats, Integers]], weights: Floats
+    ) -> Floats:
+        """Log likelihoods of a piece's asks.
+
+        Parameters
+        ----------
+        piece : Piece
+        ask : ndarray of shape (n_asks, n_features)
+        states : list of (counts, position)
+            As of `_count_states`, for each class.
+        weights : ndarray of shape (n_learns + 1, n_classes)
+            Weights of the classes after 0, 1, ... learns.
+        """
+
+
+class OwnCountsKernel(FeatureCountsKernel):
     """Models whose score for a class depends on nothing but the counts of that class."""
 
     def _piece_scores(

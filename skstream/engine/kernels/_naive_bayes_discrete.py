@@ -10,7 +10,7 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from skstream.engine.block import Block
 from skstream.engine.kernels._base import Declined, Task, kernel_of
 from skstream.engine.kernels._events import Events
-from skstream.engine.kernels._naive_bayes_counts import DiscreteKernel, OwnCountsKernel
+from skstream.engine.kernels._naive_bayes_counts import FeatureCountsKernel, OwnCountsKernel
 from skstream.engine.kernels._naive_bayes_sparse import (
     Histogram,
     bernoulli_scores,
@@ -73,9 +73,10 @@ class MultinomialKernel(OwnCountsKernel):
         self._totals = None if totals is None else totals.copy()
         self._table = None
 
-    def _export_log_probabilities(self) -> None:
+    def _export_counts(self, counts: Floats) -> None:
         model = self.estimator
-        smoothed = model.feature_count_ + model.alpha
+        model.feature_count_ = counts
+        smoothed = counts + model.alpha
         totals = smoothed.sum(axis=1)
         model.feature_log_prob_ = np.log(smoothed) - np.log(totals.reshape(-1, 1))
 
@@ -156,15 +157,16 @@ class BernoulliKernel(OwnCountsKernel):
         super().restore(snapshot)
         self._histograms = None
 
-    def _export_log_probabilities(self) -> None:
+    def _export_counts(self, counts: Floats) -> None:
         model = self.estimator
+        model.feature_count_ = counts
         weights = model.class_count_ + model.alpha * 2
-        smoothed = model.feature_count_ + model.alpha
+        smoothed = counts + model.alpha
         model.feature_log_prob_ = np.log(smoothed) - np.log(weights.reshape(-1, 1))
 
 
 @kernel_of(ComplementNB)
-class ComplementKernel(DiscreteKernel):
+class ComplementKernel(FeatureCountsKernel):
     """ComplementNB; with `norm=True`, sparse rows of few columns only."""
 
     def __init__(self, estimator: Any, task: Task):
@@ -231,8 +233,9 @@ class ComplementKernel(DiscreteKernel):
         super().restore(common)
         self._totals = None if totals is None else totals.copy()
 
-    def _export_log_probabilities(self) -> None:
+    def _export_counts(self, counts: Floats) -> None:
         model = self.estimator
-        model.feature_all_ = model.feature_count_.sum(axis=0)
-        others = model.feature_all_ + model.alpha - model.feature_count_
+        model.feature_count_ = counts
+        model.feature_all_ = counts.sum(axis=0)
+        others = model.feature_all_ + model.alpha - counts
         model.feature_log_prob_ = self._factors(others)

@@ -94,6 +94,31 @@ def complement_scores(
     return scores
 
 
+def categorical_scores(
+    events: Events, counts: Floats, classes: Floats, alpha: float, n_categories: Integers
+) -> NDArray[np.float64]:
+    """Log likelihoods under CategoricalNB at every event, of shape (n_events, n_classes).
+
+    Parameters
+    ----------
+    events : Events
+        One stored value of 1 per feature.
+    counts : ndarray of shape (n_classes, n_columns)
+        Brought forward.
+    classes : ndarray of shape (n_events + 1, n_classes)
+        Weights of the classes before each event, and after the last.
+    alpha : float
+    n_categories : ndarray of shape (n_features,)
+    """
+    rows = events.rows_of_values()
+    scores = np.zeros((events.number, len(counts)))
+    for number, n_features in zip(*np.unique(n_categories, return_counts=True), strict=True):
+        scores -= n_features * np.log(classes[:-1] + alpha * number)
+    for k, before in enumerate(counts_before(events, rows, counts)):
+        scores[:, k] += _sums_at(rows, np.log(before + alpha), events.number)
+    return scores
+
+
 Histogram = tuple[Floats, Floats]
 
 

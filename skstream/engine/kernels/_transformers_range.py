@@ -53,9 +53,10 @@ class RangeKernel(TransformKernel):
 
     def run(self, block: Block) -> Block:
         """Learn and transform."""
-        learn, ask, columns = read_block(block, self._columns, accept_sparse=self._accepts_sparse)
-        if columns.number is None:
+        if not block.n_learns and not block.n_asks:
             return block
+        learn, ask, columns = read_block(block, self._columns, accept_sparse=self._accepts_sparse)
+        assert columns.number is not None
         extremes = self._extremes
         if extremes is None:
             extremes = self._no_extremes(columns.number)

@@ -66,13 +66,15 @@ class StandardScalerKernel(TransformKernel):
 
     def run(self, block: Block) -> Block:
         """Learn and transform."""
+        if not block.n_learns and not block.n_asks:
+            return block
         learn, ask, columns = read_block(block, self._columns, accept_sparse=True)
         is_sparse = sparse.issparse(learn) or sparse.issparse(ask)
         self._check(block, (learn, ask), is_sparse)
-        assert columns.number is not None or not (block.n_learns or block.n_asks)
+        assert columns.number is not None
         state = copy.deepcopy(self._state)
         if state is None:
-            nothing = np.zeros(columns.number or 0)
+            nothing = np.zeros(columns.number)
             state = _State(0.0, nothing, nothing.copy())
         if self._is_idle or (is_sparse and not self.transformer.with_std):
             state.n += block.n_learns
@@ -113,7 +115,7 @@ class StandardScalerKernel(TransformKernel):
             flags = bool(model.with_mean), bool(model.with_std)
             state.n = _run_rows(learn, weight, ask, block.stamp, state.n, *moments, *flags, *out)
             return out
-        for piece in pieces(block, rows_per_piece(learn.shape[1] or ask.shape[1])):
+        for piece in pieces(block, rows_per_piece(len(state.mean))):
             n, means, variances = _states(state, learn[piece.learns], piece.weight)
             scales = _scale_of(variances, means, n[:, None])
             for rows, of_row, into in (
@@ -133,7 +135,7 @@ class StandardScalerKernel(TransformKernel):
         """CSR rows: zeros stay zeros, and the others are multiplied, as scikit-learn does."""
         learnt = learn.copy() if block.n_learns else learn
         asked = ask.copy() if block.n_asks else ask
-        n_columns = (learn if block.n_learns else ask).shape[1]
+        n_columns = len(state.mean)
         for piece in pieces(block, rows_per_piece(n_columns)):
             dense = learn[piece.learns].toarray() if len(piece.y) else np.empty((0, n_columns))
             n, means, variances = _states(state, dense, None)

@@ -1,0 +1,451 @@
+"""Kernels of naive Bayes on counts against the loop."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
+
+from skstream.engine.block import Block
+from skstream.engine.kernels import _naive_bayes  # noqa: F401 - registers the kernels
+from skstream.engine.kernels import _naive_bayes_counts as counts_module
+from skstream.engine.kernels._base import Declined, Kernel, Task, make_kernel
+from tests.kernels._reference import (
+    TIMELINES,
+    as_storage,
+    assert_same_labels,
+    assert_same_probabilities,
+    assert_same_state,
+    cut,
+    make_block,
+    random_cuts,
+    run_kernel,
+    run_literally,
+    twin,
+)
+
+MODELS = [
+    MultinomialNB(),
+    MultinomialNB(alpha=0.01, fit_prior=False),
+    MultinomialNB(alpha=1e-10, force_alpha=False),
+    BernoulliNB(),
+    BernoulliNB(alpha=0.3, binarize=1.0, fit_prior=False),
+    ComplementNB(),
+    ComplementNB(alpha=0.1, norm=True),
+]
+CLASSES = [
+    np.array([3, 7]),
+    np.array([0, 1, 2]),
+    np.array(["a", "b", "c", "d"]),
+    np.array(["yes", "no"], dtype=object)[::-1],
+    np.arange(25),
+    np.array([False, True]),
+    np.array(["only"]),
+]
+
+
+def kernel_for(model: Any, task: Task) -> Kernel:
+    kernel = make_kernel(model, task)
+    assert kernel is not None
+    return kernel
+
+
+def counts(rng: np.random.Generator, n: int, n_features: int, whole: bool = True) -> np.ndarray:
+    X = rng.integers(0, 4, (n, n_features)) * (rng.random((n, n_features)) < 0.4)
+    return X * 1.0 if whole else X * rng.random((n, n_features))
+
+
+def labels(rng: np.random.Generator, n: int, n_classes: int) -> np.ndarray:
+    """Codes; the last class comes late, or never."""
+    y = rng.integers(0, n_classes, n)
+    return np.where(np.arange(n) < n // 2, np.minimum(y, max(n_classes - 2, 0)), y)
+
+
+def weights(rng: np.random.Generator, n: int, kind: str) -> np.ndarray | None:
+    if kind == "none":
+        return None
+    return rng.integers(1, 5, n) * 1.0 if kind == "whole" else rng.random(n) * 3 + 0.01
+
+
+def assert_equals_loop(
+    model: Any, block: Block, task: Task, rng: np.random.Generator
+) -> tuple[Kernel, Any]:
+    """In one block and in many: the answers and attributes of the loop."""
+    literal, kernel = twin(model), kernel_for(twin(model), task)
+    expected, scores = run_literally(literal, block, task, "predict_joint_log_proba")
+    answers = kernel.run(block)
+    if task.method == "predict":
+        assert_same_labels(answers, expected, scores)
+    elif block.n_asks:
+        assert_same_probabilities(answers, expected, scores)
+    kernel.export()
+    assert_same_state(kernel.estimator, literal, rtol=1e-9)
+    pieces = kernel_for(twin(model), task)
+    parts = cut(block, random_cuts(block, rng), own_storage=rng.random() < 0.5)
+    np.testing.assert_array_equal(run_kernel(pieces, parts), answers)
+    pieces.export()
+    assert_same_state(pieces.estimator, kernel.estimator)
+    return kernel, literal
+
+
+@settings(max_examples=50)
+@given(
+    model=st.sampled_from(MODELS),
+    classes=st.sampled_from(CLASSES),
+    timeline=st.sampled_from(TIMELINES),
+    method=st.sampled_from(["predict", "predict_proba"]),
+    storage=st.sampled_from(["dense", "csr", "csr_matrix", "fortran", "integers"]),
+    weight=st.sampled_from(["none", "whole", "any"]),
+    whole=st.booleans(),
+    n=st.integers(3, 60),
+    n_features=st.integers(2, 30),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_equals_the_loop(
+    model: Any,
+    classes: np.ndarray,
+    timeline: str,
+    method: str,
+    storage: str,
+    weight: str,
+    whole: bool,
+    n: int,
+    n_features: int,
+    seed: int,
+) -> None:
+    rng = np.random.default_rng(seed)
+    X = as_storage(counts(rng, n, n_features, whole), storage)
+    y = labels(rng, n, len(classes))
+    block = make_block(X, y, timeline, rng, weights(rng, n, weight))
+    assert_equals_loop(model, block, Task(classes, method), rng)
+
+
+@settings(max_examples=15)
+@given(
+    model=st.sampled_from(
+        [MultinomialNB(), MultinomialNB(alpha=0.1), BernoulliNB(), ComplementNB()]
+    ),
+    timeline=st.sampled_from(TIMELINES),
+    weight=st.sampled_from(["none", "whole"]),
+    method=st.sampled_from(["predict", "predict_proba"]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_wide_sparse_rows(model: Any, timeline: str, weight: str, method: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = counts(rng, 50, 700) * (rng.random((50, 700)) < 0.05)
+    # Features in most rows, as in every language.
+    X[:, ::233] = rng.integers(0, 3, X[:, ::233].shape)
+    block = make_block(
+        as_storage(X, "csr"), labels(rng, 50, 3), timeline, rng, weights(rng, 50, weight)
+    )
+    assert_equals_loop(model, block, Task(np.arange(3), method), rng)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+@pytest.mark.parametrize("storage", ["dense", "csr"])
+def test_many_pieces(model: Any, storage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counts_module, "rows_per_piece", lambda n_columns: 7)
+    rng = np.random.default_rng(0)
+    X = counts(rng, 150, 8, whole=False)
+    block = make_block(as_storage(X, storage), labels(rng, 150, 3), "polls", rng)
+    kernel, _ = assert_equals_loop(model, block, Task(np.arange(3), "predict_proba"), rng)
+    kernel._values_per_piece = 40  # type: ignore[attr-defined]
+    again = kernel_for(twin(model), kernel.task)
+    again._values_per_piece = 40  # type: ignore[attr-defined]
+    whole = kernel_for(twin(model), kernel.task)
+    np.testing.assert_array_equal(again.run(block), whole.run(block))
+
+
+@settings(max_examples=20)
+@given(
+    model=st.sampled_from(
+        [
+            CategoricalNB(min_categories=4),
+            CategoricalNB(min_categories=[4, 6, 5], alpha=0.2, fit_prior=False),
+            CategoricalNB(min_categories=4, class_prior=[0.2, 0.3, 0.5]),
+        ]
+    ),
+    timeline=st.sampled_from(TIMELINES),
+    weight=st.sampled_from(["none", "whole", "any"]),
+    method=st.sampled_from(["predict", "predict_proba"]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_categories(model: Any, timeline: str, weight: str, method: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (40, 3)) * 1.0
+    block = make_block(X, labels(rng, 40, 3), timeline, rng, weights(rng, 40, weight))
+    assert_equals_loop(model, block, Task(np.arange(3), method), rng)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MultinomialNB(alpha=[0.5, 1.0, 2.0]),
+        MultinomialNB(class_prior=[0.2, 0.8]),
+        ComplementNB(alpha=np.array([0.5, 1.0, 2.0])),
+        BernoulliNB(class_prior=np.array([0.2, 0.8]), binarize=None),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("storage", ["dense", "csr"])
+def test_arrays_as_parameters(model: Any, storage: str) -> None:
+    rng = np.random.default_rng(1)
+    X = as_storage((counts(rng, 60, 3) > 0) * 1.0, storage)
+    block = make_block(X, labels(rng, 60, 2), "delayed", rng)
+    assert_equals_loop(model, block, Task(np.arange(2), "predict_proba"), rng)
+
+
+@pytest.mark.parametrize(
+    "model", [*MODELS, CategoricalNB(min_categories=4)], ids=lambda model: repr(model)
+)
+def test_goes_on_from_a_fitted_model_and_back(model: Any) -> None:
+    rng = np.random.default_rng(2)
+    X, y = counts(rng, 90, 5), rng.integers(0, 2, 90)
+    task = Task(np.array(["a", "b"]))
+    fitted = clone(model).fit(X[:30], task.classes[y[:30]])  # type: ignore[index]
+    kernel, literal = assert_equals_loop(
+        fitted, make_block(X[30:], y[30:], "polls", rng), task, rng
+    )
+    for estimator in (kernel.estimator, literal):
+        estimator.partial_fit(X, task.classes[y])  # type: ignore[index]
+    assert_same_state(kernel.estimator, literal, rtol=1e-9)
+
+
+@pytest.mark.parametrize("model", [MultinomialNB(), BernoulliNB(), ComplementNB()], ids=repr)
+def test_batches_add_up(model: Any) -> None:
+    rng = np.random.default_rng(3)
+    X, y = counts(rng, 64, 4), rng.integers(0, 2, 64)
+    bounds = np.arange(0, 65, 8)
+    rows = np.arange(64)
+    block = Block(X, rows, y, None, X, rows[8:], rows[8:] // 8 * 8, batches=bounds)
+    kernel = kernel_for(clone(model), Task(np.arange(2), batch_size=8))
+    answers = kernel.run(block)
+    loop = clone(model)
+    expected = []
+    for batch in range(8):
+        batch_rows = slice(8 * batch, 8 * batch + 8)
+        if batch:
+            expected.append(loop.predict(X[batch_rows]))
+        loop.partial_fit(X[batch_rows], y[batch_rows], classes=[0, 1])
+    np.testing.assert_array_equal(answers, np.concatenate(expected))
+    kernel.export()
+    assert_same_state(kernel.estimator, loop, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("model", "storage"),
+    [
+        *[(model, storage) for model in MODELS for storage in ("dense", "csr")],
+        (CategoricalNB(min_categories=4), "dense"),
+    ],
+    ids=repr,
+)
+def test_snapshots(model: Any, storage: str) -> None:
+    rng = np.random.default_rng(4)
+    task = Task(np.arange(2), "predict_proba")
+    first, second = (
+        make_block(as_storage(counts(rng, 30, 6), storage), labels(rng, 30, 2), "polls", rng)
+        for _ in range(2)
+    )
+    kernel = kernel_for(clone(model), task)
+    nothing = kernel.snapshot()
+    kernel.run(first)
+    snapshot = kernel.snapshot()
+    once = kernel.run(second)
+    for _ in range(2):
+        kernel.restore(snapshot)
+        np.testing.assert_array_equal(kernel.run(second), once)
+    kernel.restore(nothing)
+    kernel.export()
+    assert_same_state(kernel.estimator, clone(model))
+
+
+def test_a_feature_stored_twice_in_a_row_counts_as_its_sum() -> None:
+    rng = np.random.default_rng(5)
+    X = as_storage(counts(rng, 40, 6), "csr")
+    twice = X.copy()
+    twice.indices = np.concatenate([X.indices, X.indices]).reshape(2, -1).T.ravel()
+    twice.data = np.concatenate([X.data, X.data]).reshape(2, -1).T.ravel() / 2
+    twice.indptr = 2 * X.indptr
+    y = labels(rng, 40, 2)
+    for model in (MultinomialNB(), ComplementNB()):
+        block = make_block(twice, y, "prequential", rng)
+        assert_equals_loop(model, block, Task(np.arange(2)), rng)
+    with pytest.raises(Declined):
+        kernel_for(BernoulliNB(), Task(np.arange(2))).run(block)
+
+
+def test_single_precision_is_exact() -> None:
+    rng = np.random.default_rng(6)
+    X = counts(rng, 50, 6, whole=False).astype(np.float32)
+    for storage in ("dense", "csr"):
+        block = make_block(as_storage(X, storage), labels(rng, 50, 2), "polls", rng)
+        assert_equals_loop(MultinomialNB(), block, Task(np.arange(2)), rng)
+
+
+def test_data_frames_keep_their_names() -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(7)
+    X = pandas.DataFrame(counts(rng, 40, 3), columns=["x", "y", "z"])
+    X["y"] = X["y"].astype(int)
+    y = labels(rng, 40, 2)
+    for model in (MultinomialNB(), BernoulliNB(), CategoricalNB(min_categories=4)):
+        block = make_block(X, y, "delayed", rng)
+        kernel, _ = assert_equals_loop(model, block, Task(np.arange(2)), rng)
+        with pytest.raises(Declined):
+            kernel.run(make_block(X.to_numpy(), y, "delayed", rng))
+    X["y"] = X["y"].astype("Int64")
+    with pytest.raises(Declined):
+        kernel_for(MultinomialNB(), Task(np.arange(2))).run(make_block(X, y, "delayed", rng))
+
+
+BAD = ["nan", "inf", "wide", "objects", "csc", "half", "one_dimensional", "negative"]
+
+
+@pytest.mark.parametrize(
+    ("model", "bad"),
+    [
+        (model, bad)
+        for model in [*MODELS, CategoricalNB(min_categories=4)]
+        for bad in BAD
+        # To BernoulliNB, negative numbers are below its threshold.
+        if not (bad == "negative" and isinstance(model, BernoulliNB))
+    ],
+    ids=repr,
+)
+def test_declines_and_changes_nothing(model: Any, bad: str) -> None:
+    rng = np.random.default_rng(8)
+    X, y = counts(rng, 30, 3), labels(rng, 30, 2)
+    task = Task(np.arange(2), "predict_proba")
+    good = make_block(X, y, "polls", rng)
+    kernel, before = (kernel_for(clone(model), task) for _ in range(2))
+    kernel.run(good)
+    before.run(good)
+    worse: Any = X.copy()
+    if bad in ("nan", "inf", "negative"):
+        worse[-1, 1] = {"nan": np.nan, "inf": np.inf, "negative": -1.0}[bad]
+    worse = {
+        "wide": np.hstack([X, X]),
+        "objects": X.astype(object),
+        "csc": as_storage(X, "csr").tocsc(),
+        "half": X.astype(np.float16),
+        "one_dimensional": X[:, 0],
+    }.get(bad, worse)
+    with pytest.raises(Declined):
+        kernel.run(make_block(worse, y, "prequential", rng))
+    np.testing.assert_array_equal(kernel.run(good), before.run(good))
+    kernel.export()
+    before.export()
+    assert_same_state(kernel.estimator, before.estimator)
+
+
+@pytest.mark.parametrize(
+    ("model", "X"),
+    [
+        (MultinomialNB(alpha=[1.0, 2.0]), np.ones((4, 3))),
+        (BernoulliNB(binarize=None), np.full((4, 3), 0.5)),
+        (CategoricalNB(min_categories=3), np.full((4, 3), 3.0)),
+        (CategoricalNB(min_categories=3), np.full((4, 3), 0.5)),
+        (CategoricalNB(min_categories=[3, 3]), np.ones((4, 3))),
+        (ComplementNB(norm=True), as_storage(np.ones((4, 600)), "csr")),
+        (ComplementNB(norm=True), as_storage(np.ones((4, 1)), "csr")),
+        (CategoricalNB(min_categories=3), as_storage(np.ones((4, 3)), "csr")),
+    ],
+    ids=repr,
+)
+def test_declines_rows_that_the_model_refuses_or_rounds_otherwise(model: Any, X: Any) -> None:
+    kernel = kernel_for(model, Task(np.arange(2)))
+    with pytest.raises(Declined):
+        kernel.run(make_block(X, np.arange(4) % 2, "prequential", np.random.default_rng(0)))
+
+
+def test_declines_fractional_weights_of_wide_sparse_rows() -> None:
+    rng = np.random.default_rng(9)
+    X = as_storage(counts(rng, 20, 600), "csr")
+    block = make_block(X, labels(rng, 20, 2), "prequential", rng, np.full(20, 0.5))
+    with pytest.raises(Declined):
+        kernel_for(BernoulliNB(), Task(np.arange(2))).run(block)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MultinomialNB(alpha=0),
+        MultinomialNB(alpha=1e-11, force_alpha=False),
+        MultinomialNB(alpha=-1.0),
+        MultinomialNB(alpha=np.inf),
+        MultinomialNB(alpha="1"),
+        MultinomialNB(alpha=[1.0, 0.0]),
+        MultinomialNB(alpha=[[1.0]]),
+        MultinomialNB(force_alpha=1),
+        MultinomialNB(fit_prior="yes"),
+        MultinomialNB(class_prior=[0.5, 0.2, 0.3]),
+        MultinomialNB(class_prior=[0.0, 1.0]),
+        MultinomialNB(class_prior="uniform"),
+        BernoulliNB(alpha=[1.0, 1.0]),
+        BernoulliNB(alpha=1e-8),
+        BernoulliNB(binarize=-0.5),
+        BernoulliNB(binarize="mean"),
+        ComplementNB(norm=1),
+        CategoricalNB(),
+        CategoricalNB(min_categories=0),
+        CategoricalNB(min_categories=[2.5]),
+        CategoricalNB(min_categories=3, alpha=[1.0]),
+        CategoricalNB(min_categories=2).fit([[4], [0]], [0, 1]),
+        MultinomialNB().fit([[1], [2]], [0, 2]),
+    ],
+    ids=repr,
+)
+def test_refuses_what_it_cannot_do_exactly(model: Any) -> None:
+    assert make_kernel(model, Task(np.arange(2))) is None
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        Task(np.arange(2), "decision_function"),
+        Task(None),
+        Task(np.array([0.5, 1.5])),
+        Task(np.array([0, "a"], dtype=object)),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("model", [MultinomialNB(), BernoulliNB()], ids=repr)
+def test_refuses_other_tasks_and_subclasses(model: Any, task: Task) -> None:
+    assert make_kernel(model, task) is None
+    subclass = type("Mine", (type(model),), {})
+    assert make_kernel(subclass(), Task(np.arange(2))) is None
+
+
+def test_a_broken_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that has already learnt the row it is asked about does not pass."""
+    rng = np.random.default_rng(10)
+    right = counts_module.FeatureCountsKernel._count_states
+
+    def one_ahead(self: Any, piece: Any, x: Any) -> Any:
+        states = right(self, piece, x)
+        return [(c, np.append(position[1:], position[-1])) for c, position in states]
+
+    block = make_block(counts(rng, 60, 4), labels(rng, 60, 2), "prequential", rng)
+    assert_equals_loop(MultinomialNB(), block, Task(np.arange(2)), rng)
+    monkeypatch.setattr(counts_module.FeatureCountsKernel, "_count_states", one_ahead)
+    with pytest.raises(AssertionError):
+        assert_equals_loop(MultinomialNB(), block, Task(np.arange(2), "predict_proba"), rng)
+
+
+@pytest.mark.parametrize("storage", ["dense", "csr"])
+def test_both_lives_agree(storage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(11)
+    X = as_storage(counts(rng, 300, 20), storage)
+    block = make_block(X, labels(rng, 300, 4), "polls", rng)
+    for model in MODELS:
+        found = []
+        for disabled in ("0", "1"):
+            monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", disabled)
+            kernel = kernel_for(clone(model), Task(np.arange(4), "predict_proba"))
+            found.append(kernel.run(block))
+        np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-12)

@@ -1,0 +1,383 @@
+"""Kernels of GaussianNB and IncrementalGaussianNB against the loop."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.naive_bayes import GaussianNB
+
+from skstream.engine.block import Block
+from skstream.engine.kernels import _naive_bayes  # noqa: F401 - registers the kernels
+from skstream.engine.kernels import _naive_bayes_gaussian_states as states_module
+from skstream.engine.kernels import _naive_bayes_moments as moments_module
+from skstream.engine.kernels._base import Declined, Kernel, Task, make_kernel
+from skstream.naive_bayes import IncrementalGaussianNB
+from tests._data import load_stream
+from tests.kernels._reference import (
+    TIMELINES,
+    as_storage,
+    assert_same_labels,
+    assert_same_probabilities,
+    assert_same_state,
+    cut,
+    make_block,
+    random_cuts,
+    run_kernel,
+    run_literally,
+    twin,
+)
+
+MODELS = [GaussianNB(), IncrementalGaussianNB(), IncrementalGaussianNB(var_smoothing=1e-3)]
+# Kinds of features: ordinary; the same number again and again, of many digits and of few; one
+# number, then another; on a grid; far from zero; moving away; rarely not zero; after an outlier.
+FEATURES = ["normal", "tenths", "sevens", "step", "grid", "large", "shift", "rare", "outlier"]
+
+
+def kernel_for(model: Any, task: Task) -> Kernel:
+    kernel = make_kernel(model, task)
+    assert kernel is not None
+    return kernel
+
+
+def features(rng: np.random.Generator, y: np.ndarray, kinds: list[str]) -> np.ndarray:
+    n = len(y)
+    X = rng.normal(size=(n, len(kinds))) + rng.normal(size=(y.max() + 1, len(kinds)))[y]
+    for j, kind in enumerate(kinds):
+        x = X[:, j]
+        if kind in ("tenths", "sevens"):
+            x[:] = {"tenths": 0.1, "sevens": 7.0}[kind]
+        elif kind == "step":
+            x[:] = np.where(np.arange(n) < n // 2, 0.1, 0.3)
+        elif kind == "grid":
+            x[:] = np.round(x) + 0.1
+        elif kind == "large":
+            x += 1e9
+        elif kind == "shift":
+            x[n // 2 :] += 1e6
+        elif kind == "rare":
+            x[:] = rng.random(n) < 0.05
+        elif kind == "outlier":
+            x[0] = 1e6
+    return X
+
+
+def weights(rng: np.random.Generator, n: int, kind: str) -> np.ndarray | None:
+    if kind == "none":
+        return None
+    return rng.integers(1, 5, n) * 1.0 if kind == "whole" else rng.random(n) * 3 + 0.01
+
+
+def assert_equals_loop(
+    model: Any, block: Block, task: Task, rng: np.random.Generator
+) -> tuple[Kernel, Any]:
+    """In one block and in many: the answers and attributes of the loop."""
+    literal, kernel = twin(model), kernel_for(twin(model), task)
+    expected, scores = run_literally(literal, block, task, "predict_joint_log_proba")
+    answers = kernel.run(block)
+    if task.method == "predict":
+        assert_same_labels(answers, expected, scores)
+    elif block.n_asks:
+        assert_same_probabilities(answers, expected, scores)
+    kernel.export()
+    assert_same_state(kernel.estimator, literal, rtol=1e-9, atol=1e-300)
+    pieces = kernel_for(twin(model), task)
+    parts = cut(block, random_cuts(block, rng), own_storage=rng.random() < 0.5)
+    np.testing.assert_array_equal(run_kernel(pieces, parts), answers)
+    pieces.export()
+    assert_same_state(pieces.estimator, kernel.estimator)
+    return kernel, literal
+
+
+@settings(max_examples=40)
+@given(
+    model=st.sampled_from(MODELS),
+    n_classes=st.sampled_from([1, 2, 3, 7, 25]),
+    timeline=st.sampled_from(TIMELINES),
+    method=st.sampled_from(["predict", "predict_proba"]),
+    weight=st.sampled_from(["none", "whole", "any"]),
+    kinds=st.lists(st.sampled_from(FEATURES), min_size=1, max_size=6),
+    has_priors=st.booleans(),
+    short=st.booleans(),
+    n=st.integers(2, 120),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_equals_the_loop(
+    model: Any,
+    n_classes: int,
+    timeline: str,
+    method: str,
+    weight: str,
+    kinds: list[str],
+    has_priors: bool,
+    short: bool,
+    n: int,
+    seed: int,
+) -> None:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n)
+    X = features(rng, y, ["normal", *kinds])
+    block = make_block(X, y, timeline, rng, weights(rng, n, weight))
+    if has_priors:
+        model = clone(model).set_params(priors=rng.dirichlet(np.ones(n_classes)))
+    with pytest.MonkeyPatch.context() as patch:
+        if short:
+            # So short that a small example has many anchors.
+            patch.setattr(moments_module, "_FIRST_ROWS", 5)
+            patch.setattr(moments_module, "_ANCHOR_EVERY", 16)
+        assert_equals_loop(model, block, Task(np.arange(n_classes) * 2, method), rng)
+
+
+@pytest.mark.parametrize(("model", "n_classes"), [(MODELS[0], 1), (MODELS[1], 2)])
+def test_beyond_the_second_anchor(model: Any, n_classes: int) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, n_classes, 2200)
+    block = make_block(features(rng, y, FEATURES), y, "prequential", rng)
+    assert_equals_loop(model, block, Task(np.arange(n_classes)), rng)
+
+
+@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
+@pytest.mark.parametrize("name", ["electricity", "weather_noaa", "covertype_head20k"])
+def test_real_streams(model: Any, name: str) -> None:
+    X, y = load_stream(name, 500)
+    classes, codes = np.unique(y, return_inverse=True)
+    rng = np.random.default_rng(1)
+    block = make_block(X, codes, "prequential", rng)
+    assert_equals_loop(model, block, Task(classes, "predict"), rng)
+
+
+def test_features_of_large_mean_need_the_recurrence() -> None:
+    """Where the mean is 1e9 times the spread, other arithmetic is off by 1e-7."""
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 300)
+    X = features(rng, y, ["large", "tenths", "normal"])
+    kernel, literal = assert_equals_loop(
+        GaussianNB(), make_block(X, y, "prequential", rng), Task(np.arange(2)), rng
+    )
+    np.testing.assert_array_equal(kernel.estimator.theta_[:, :2], literal.theta_[:, :2])
+    np.testing.assert_array_equal(kernel.estimator.var_[:, :2], literal.var_[:, :2])
+
+
+@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
+@pytest.mark.parametrize("n_first", [1, 10, 100])
+def test_goes_on_from_a_fitted_model_and_back(model: Any, n_first: int) -> None:
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 260)
+    X = features(rng, y, ["normal", "tenths", "grid", "large"])
+    task = Task(np.array(["a", "b"]))
+    labels = task.classes[y]  # type: ignore[index]
+    fitted = clone(model).partial_fit(X[:n_first], labels[:n_first], classes=task.classes)
+    block = make_block(X[n_first:], y[n_first:], "polls", rng)
+    kernel, literal = assert_equals_loop(fitted, block, task, rng)
+    for estimator in (kernel.estimator, literal):
+        estimator.partial_fit(X, labels)
+    assert_same_state(kernel.estimator, literal, rtol=1e-9, atol=1e-300)
+
+
+@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
+def test_a_fitted_model_that_learns_nothing_keeps_its_attributes(model: Any) -> None:
+    rng = np.random.default_rng(4)
+    y = np.arange(20) % 2
+    X = features(rng, y, ["normal", "rare"])
+    fitted = clone(model).fit(X, y)
+    kernel = kernel_for(twin(fitted), Task(np.arange(2)))
+    nothing, rows = np.empty(0, dtype=np.int64), np.arange(20)
+    answers = kernel.run(Block(X, nothing, nothing, None, X, rows, np.zeros(20, dtype=np.int64)))
+    np.testing.assert_array_equal(answers, fitted.predict(X))
+    kernel.export()
+    assert_same_state(kernel.estimator, fitted)
+
+
+@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
+def test_snapshots(model: Any) -> None:
+    rng = np.random.default_rng(5)
+    task = Task(np.arange(2), "predict_proba")
+    first, second = (
+        make_block(features(rng, y, ["normal", "grid"]), y, "polls", rng)
+        for y in (rng.integers(0, 2, 80), rng.integers(0, 2, 80))
+    )
+    kernel = kernel_for(clone(model), task)
+    nothing = kernel.snapshot()
+    kernel.run(first)
+    snapshot = kernel.snapshot()
+    once = kernel.run(second)
+    for _ in range(2):
+        kernel.restore(snapshot)
+        np.testing.assert_array_equal(kernel.run(second), once)
+    kernel.restore(nothing)
+    kernel.export()
+    assert_same_state(kernel.estimator, clone(model))
+
+
+def test_data_frames_keep_their_names() -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 2, 40)
+    X = pandas.DataFrame(rng.normal(size=(40, 2)), columns=["x", "y"]).assign(z=y * 2)
+    for model in MODELS[:2]:
+        kernel, _ = assert_equals_loop(
+            model, make_block(X, y, "delayed", rng), Task(np.arange(2)), rng
+        )
+        with pytest.raises(Declined):
+            kernel.run(make_block(X.rename(columns={"x": "w"}), y, "delayed", rng))
+
+
+@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
+@pytest.mark.parametrize(
+    "bad", ["nan", "inf", "huge", "tiny", "wide", "float32", "objects", "csr", "weight"]
+)
+def test_declines_and_changes_nothing(model: Any, bad: str) -> None:
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 2, 50)
+    X = features(rng, y, ["normal", "grid"])
+    task = Task(np.arange(2), "predict_proba")
+    good = make_block(X, y, "polls", rng)
+    kernel, before, fresh = (kernel_for(clone(model), task) for _ in range(3))
+    kernel.run(good)
+    before.run(good)
+    worse: Any = X.copy()
+    numbers = {"nan": np.nan, "inf": np.inf, "huge": 1e101, "tiny": 1e-101}
+    worse[-1, 1] = numbers.get(bad, X[-1, 1])
+    other = {
+        "wide": np.hstack([X, X]),
+        "float32": X.astype(np.float32),
+        "objects": X.astype(object),
+        "csr": as_storage(X, "csr"),
+    }
+    weight = np.where(np.arange(50) == 49, 1e-9, 1.0) if bad == "weight" else None
+    block = make_block(other.get(bad, worse), y, "prequential", rng, weight)
+    with pytest.raises(Declined):
+        kernel.run(block)
+    np.testing.assert_array_equal(kernel.run(good), before.run(good))
+    kernel.export()
+    before.export()
+    assert_same_state(kernel.estimator, before.estimator)
+    if bad != "wide":
+        with pytest.raises(Declined):
+            fresh.run(block)
+        fresh.export()
+        assert_same_state(fresh.estimator, clone(model))
+
+
+def test_declines_where_weights_leave_too_few_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A heavy row upon many light ones: sums of squares cancel, but the loop is exact."""
+    monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(60, 1)) * 1e-3
+    X[40:] = 5.0
+    weight = np.where(np.arange(60) < 40, 1e-6, 1e6)
+    kernel = kernel_for(GaussianNB(), Task(np.arange(1)))
+    first, second = (
+        make_block(X[rows], np.zeros(len(X[rows]), int), "prequential", rng, weight[rows])
+        for rows in (slice(0, 40), slice(40, 60))
+    )
+    kernel.run(first)
+    before = twin(kernel)
+    with pytest.raises(Declined):
+        kernel.run(second)
+    kernel.export()
+    before.export()
+    assert_same_state(kernel.estimator, before.estimator)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"var_smoothing": -1.0},
+        {"var_smoothing": np.inf},
+        {"var_smoothing": "1e-9"},
+        {"priors": [0.5, 0.4]},
+        {"priors": [0.2, 0.3, 0.5]},
+        {"priors": [0.0, 1.0]},
+        {"priors": "uniform"},
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
+def test_refuses_parameters(model: Any, parameters: dict[str, Any]) -> None:
+    assert make_kernel(clone(model).set_params(**parameters), Task(np.arange(2))) is None
+
+
+@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
+def test_refuses_other_tasks_states_and_subclasses(model: Any) -> None:
+    task = Task(np.arange(2))
+    X, y = np.array([[0.0], [1.0]]), [0, 1]
+    assert make_kernel(model, task) is not None
+    assert make_kernel(model, Task(np.arange(2), batch_size=2)) is None
+    assert make_kernel(model, Task(np.arange(2), "decision_function")) is None
+    assert make_kernel(model, Task(None)) is None
+    assert make_kernel(clone(model).fit(X, [0, 2]), task) is None
+    assert make_kernel(GaussianNB().fit(X.astype(np.float32), y), task) is None
+    assert make_kernel(type("Mine", (type(model),), {})(), task) is None
+
+
+def test_constant_features_give_nan_as_in_scikit_learn() -> None:
+    """scikit-learn issue 19837: the first class with NaN is the answer to everything."""
+    rng = np.random.default_rng(9)
+    y = rng.integers(0, 2, 100)
+    X = np.column_stack([features(rng, y, ["normal"]), np.full(100, 7.0)])
+    block = make_block(X, y, "prequential", rng)
+    for model, accuracy in ((GaussianNB(), (y[1:] == 0).mean()), (IncrementalGaussianNB(), None)):
+        kernel, _ = assert_equals_loop(model, block, Task(np.arange(2)), rng)
+        answers = kernel_for(clone(model), kernel.task).run(block)
+        if accuracy is not None:
+            assert (answers == 0).all()
+        else:
+            assert (answers == y[1:]).mean() > 0.6
+
+
+@pytest.mark.parametrize("kinds", [["normal"], ["tenths", "normal"], ["large", "normal"]])
+def test_a_broken_twin_is_caught(kinds: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
+    rng = np.random.default_rng(10)
+    y = rng.integers(0, 2, 400)
+    block = make_block(features(rng, y, kinds), y, "prequential", rng)
+    task = Task(np.arange(2), "predict_proba")
+    assert_equals_loop(GaussianNB(), block, task, rng)
+    if kinds == ["normal"]:
+        right = states_module.SummedGroups._learn_class
+
+        def one_ahead(self: Any, k: int, piece: Any, x: Any) -> Any:
+            means, variances, state = right(self, k, piece, x)
+            return means, variances, np.minimum(state + 1, len(means) - 1)
+
+        monkeypatch.setattr(states_module.SummedGroups, "_learn_class", one_ahead)
+    else:
+        # Prefix sums where rounding decides.
+        monkeypatch.setattr(moments_module, "_TINY_VARIANCE", -1.0)
+    with pytest.raises(AssertionError):
+        assert_equals_loop(GaussianNB(), block, task, rng)
+
+
+def test_anchors_on_a_grid_of_the_calls_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums that begin anew with every call would round otherwise in every cutting."""
+    monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
+    rng = np.random.default_rng(11)
+    y = rng.integers(0, 2, 400)
+    block = make_block(features(rng, y, ["normal"] * 3), y, "prequential", rng)
+    right = moments_module.Moments.learn
+
+    def anchored_by_call(self: Any, x: Any, weight: Any) -> Any:
+        self._drop_anchor()
+        return right(self, x, weight)
+
+    monkeypatch.setattr(moments_module.Moments, "learn", anchored_by_call)
+    task = Task(np.arange(2), "predict_proba")
+    whole = kernel_for(GaussianNB(), task).run(block)
+    parts = run_kernel(kernel_for(GaussianNB(), task), cut(block, list(range(50, 700, 50))))
+    assert not np.array_equal(whole, parts)
+
+
+def test_both_lives_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(12)
+    y = rng.integers(0, 3, 500)
+    block = make_block(features(rng, y, FEATURES), y, "polls", rng)
+    for model in MODELS:
+        found = []
+        for disabled in ("0", "1"):
+            monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", disabled)
+            found.append(kernel_for(clone(model), Task(np.arange(3))).run(block))
+        np.testing.assert_array_equal(*found)
