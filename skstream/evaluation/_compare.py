@@ -149,7 +149,9 @@ def _answers(
         result.curve(name, result.metric_names[0])  # names the models where one is unknown
     y, answers_a, answers_b = tape.y, tape.answers[a][fold], tape.answers[b][fold]
     if answers_a.ndim == 2:
-        column = -1 if bin is None else bin
+        column = answers_a.shape[1] - 1 if bin is None else bin
+        if not 0 <= column < answers_a.shape[1]:
+            raise ValueError(f"bin must be from 0 to {answers_a.shape[1] - 1}. Got {bin} instead.")
         answers_a, answers_b = answers_a[:, column], answers_b[:, column]
     elif bin is not None:
         raise ValueError("bin= is for results under delayed labels; this one has no bins.")

@@ -92,6 +92,17 @@ class DelayedResult(EvaluationResult):
             for model in self.model_names
         }
 
+    def __str__(self) -> str:
+        waits = self.waits
+        delays = ", ".join(f"{name} {value:,.6g}" for name, value in waits.delays.items())
+        return (
+            f"{super().__str__()}\n"
+            f"{waits.n_labelled:,} labels came ({waits.n_unanswered:,} too early to be scored); "
+            f"{waits.n_pending:,} rows pending, {waits.n_never:,} never labelled, "
+            f"{waits.n_dropped:,} dropped\n"
+            f"delay: {delays}; {waits.n_polls:,} periodic answers"
+        )
+
     def plot(self, metric: str | None = None, **options: Any) -> Any:
         """Plot a measure by bin.
 

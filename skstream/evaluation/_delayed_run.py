@@ -185,9 +185,17 @@ class DelayedRun(StreamRun):
         ------
         ValueError
             If an id waits already, or time goes back.
+
+        Notes
+        -----
+        Rows and labels are taken in the order in which they are given. `evaluate` orders events
+        of one time by row, label before the arrival of later rows; given so, the results agree.
         """
         self._require_open()
         ids = list(ids)
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if len(ids) != n_rows:
+            raise ValueError(f"There are {n_rows} rows and {len(ids)} ids.")
         unknown = np.full(len(ids), None, dtype=object)
         chunk = self._encoded(X, unknown, None, "skip")
         self._ids.check_new(ids)

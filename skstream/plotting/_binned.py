@@ -139,6 +139,72 @@ class BinnedPerformanceDisplay:
             raise ValueError(f"kind must be one of {list(plots)}. Got {kind!r} instead.")
         return plots[kind](ax=ax)
 
+    @classmethod
+    def from_bin_counts(
+        cls,
+        results: Sequence[Any],
+        model: str,
+        metric: str | None = None,
+        *,
+        forgetting: str | None = None,
+        ax: Any = None,
+    ) -> Self:
+        """Plot one model under several numbers of bins: what the number of bins shows or hides.
+
+        Parameters
+        ----------
+        results : sequence of DelayedResult
+            Results of the same models and delays, with different `n_bins`.
+        model : str
+            Model to show.
+        metric : str, default=None
+            Measure; None: the last one of the first result.
+        forgetting : str, default=None
+            Forgetting mechanism; None: the first one.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None: a new figure.
+
+        Returns
+        -------
+        display : BinnedPerformanceDisplay
+            The display, drawn over the share of the wait that has passed. The first and the
+            last answers, which do not depend on the number of bins, are left out.
+        """
+        first = results[0]
+        metric = first.metric_names[-1] if metric is None else metric
+        forgetting = first.forgetting_names[0] if forgetting is None else forgetting
+        display = cls(
+            curves={
+                f"{model}, {one.n_bins} bins": one.bins(model, metric, forgetting)
+                for one in results
+            },
+            metric=metric,
+            forgetting=forgetting,
+            n_rows=int(first.n_rows[-1]),
+        )
+        return display.plot_shares(ax=ax)
+
+    def plot_shares(self, ax: Any = None) -> Self:
+        """Draw the measure over the share of the wait that has passed at the end of each bin.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None: a new figure.
+
+        Returns
+        -------
+        self : BinnedPerformanceDisplay
+            With `ax_` and `figure_`.
+        """
+        ax = _axes(ax)
+        for k, (name, values) in enumerate(self.curves.items()):
+            shares = np.arange(1, len(values) - 1) / (len(values) - 2)
+            ax.plot(shares, values[1:-1], ".-", label=name, color=COLORS[k % len(COLORS)])
+        ax.xaxis.set_major_formatter(lambda share, position: f"{share:.0%}")
+        ax.set_xlabel("share of the wait for the label")
+        return self._finish(ax, f"{self.metric} ({self.forgetting})")
+
     def plot(self, ax: Any = None) -> Self:
         """Draw the measure by bin.
 
@@ -214,7 +280,8 @@ class BinnedPerformanceDisplay:
             "NR": "per labelled row",
         }
         for k, (name, words) in enumerate(meaning.items()):
-            ax.plot(costs["n_labels"], costs[name], label=f"{name}: {words}", color=COLORS[k])
+            label = f"{name}: {words}"
+            ax.plot(costs["n_labels"], costs[name], label=label, color=COLORS[k], linewidth=0.8)
         positive = np.concatenate([costs[name][costs[name] > 0] for name in meaning])
         if len(positive):
             ax.set_yscale("log")

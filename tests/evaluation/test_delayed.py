@@ -19,6 +19,8 @@ from skstream import (
 )
 from skstream.baselines import MeanRegressor
 from skstream.evaluation import DelayedResult
+from skstream.evaluation._delays import DelayCounts
+from skstream.plotting import BinnedPerformanceDisplay
 from skstream.streams import as_stream
 from tests.evaluation import _delayed_oracle
 
@@ -420,3 +422,166 @@ def test_workers_give_the_same_result():
     for name in models:
         first, second = (one.tape.answers[name] for one in results)
         assert first.tolist() == second.tolist()
+
+
+def test_live_mistakes_of_ids_and_times_leave_the_run_as_it_was():
+    rows, y = stream_rows(10)
+    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=["down", "up"])
+    with pytest.raises(ValueError, match="2 rows and 1 ids"):
+        run.ask(rows[:2], ["p"], 1.0)
+    run.ask(rows[:1], ["p"], 100.0)
+    with pytest.raises(ValueError, match="after an event at 100"):
+        run.ask(rows[1:2], ["q"])  # the row number, 1, is a time long past
+    with pytest.raises(ValueError, match="missing"):
+        run.label(["p"], [None], 101.0)
+    run.label(["p"], y[:1], 101.0)
+    assert run.n_pending == 0
+
+
+def test_delays_of_labelled_rows_are_summed_up():
+    rows, y = stream_rows(200)
+    wait = np.random.default_rng(2).integers(0, 900, 200).astype(float)
+    wait[::7] = np.inf
+    result = DelayedEvaluator("accuracy", delay=wait, n_bins=2).evaluate(MajorityClass(), rows, y)
+    came = wait[np.isfinite(wait)]
+    assert result.waits.delays == {
+        "mean": pytest.approx(came.mean(), rel=1e-12),
+        "median": np.quantile(came, 0.5, method="inverted_cdf"),
+        "max": came.max(),
+    }
+    assert f"{len(came):,} labels came" in str(result)
+    assert "29 never labelled" in str(result)
+
+
+@given(st.lists(st.floats(0, 1e15), min_size=1, max_size=50), st.integers(1, 50))
+def test_the_median_delay_is_right_to_a_thousandth(values, cut):
+    counts = DelayCounts()
+    counts.add(np.array(values[:cut]))
+    counts.add(np.array(values[cut:]))
+    summary = counts.summary()
+    exact = np.quantile(values, 0.5, method="inverted_cdf")
+    assert summary["median"] == pytest.approx(exact, rel=1e-3)
+    assert summary["max"] == max(values)
+
+
+def test_weights_may_begin_later_than_the_stream():
+    rows, y, arrival, label_time = delayed_stream(120)
+    weight = np.r_[np.ones(60), np.random.default_rng(0).integers(0, 3, 60).astype(float)]
+    evaluator = DelayedEvaluator("accuracy", n_bins=3, poll_every=4, keep_tape=True)
+    models = {"sgd": SGDClassifier()}
+    whole = evaluator.evaluate(
+        models, rows, y, arrival=arrival, label_time=label_time, sample_weight=weight
+    )
+    run = evaluator.start(models, classes=["down", "up"])
+    meta = {"arrival": arrival, "label_time": label_time, "sample_weight": weight}
+    early, late = slice(0, 60), slice(60, 120)
+    run.feed(rows[early], y[early], {k: v[early] for k, v in meta.items() if k != "sample_weight"})
+    run.result()
+    run.feed(rows[late], y[late], {k: v[late] for k, v in meta.items()})
+    found = run.close().result()
+    assert found.tape.weight.tolist() == whole.tape.weight.tolist()
+    assert found.tape.answers["sgd"].tolist() == whole.tape.answers["sgd"].tolist()
+    np.testing.assert_allclose(found.bins("sgd", "accuracy"), whole.bins("sgd", "accuracy"))
+
+
+def test_answers_to_dropped_rows_are_no_longer_held():
+    rows, y = stream_rows(40)
+    run = DelayedEvaluator("accuracy", n_bins=2, poll_every=1, max_pending=4).start(
+        MajorityClass(), classes=["down", "up"]
+    )
+    for k in range(30):
+        run.ask(rows[k : k + 1], [k])
+        if k % 2:
+            run.label([k], y[k : k + 1])
+    with pytest.raises(KeyError, match="was dropped"):
+        run.label([0], y[:1])
+    result = run.result()
+    assert result.waits.n_dropped == 12  # the odd rows were among the four, too
+    run.label([24, 26, 28], y[[24, 26, 28]])
+    assert run.result().waits.poll_costs["NB"][-1] == 0
+
+
+def test_a_model_that_fails_does_not_count_as_unanswered():
+    class Breaks(MajorityClass):
+        def predict(self, X):
+            raise RuntimeError("broken")
+
+    rows, y = stream_rows(40)
+    evaluator = DelayedEvaluator("accuracy", delay=3, n_bins=2, error_score=0.0)
+    with pytest.warns(Warning, match="broken"):
+        result = evaluator.evaluate({"bad": Breaks(), "good": MajorityClass()}, rows, y)
+    assert result.waits.n_unanswered == 3
+
+
+def test_bins_that_are_not_there_are_named():
+    rows, y, arrival, label_time = delayed_stream()
+    models = {"sgd": SGDClassifier(), "last": Persistent()}
+    result = DelayedEvaluator("accuracy", n_bins=5).evaluate(
+        models, rows, y, arrival=arrival, label_time=label_time
+    )
+    with pytest.raises(ValueError, match="bin must be from 0 to 6"):
+        result.compare("sgd", "last", bin=7)
+
+
+@given(delays(), st.integers(1, 4))
+@settings(max_examples=25)
+def test_live_use_on_changing_features_is_the_batch_call(times, every):
+    import warnings
+
+    arrival, label_time = times
+    n = len(arrival)
+
+    def features(numbers, at):
+        return X[numbers] * (1 + (at - arrival[numbers]))[:, None]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        evaluator = DelayedEvaluator(
+            "accuracy", n_bins=3, poll_every=every, features=features, keep_tape=True
+        )
+        batch = evaluated(evaluator, MultinomialNB(), n, arrival, label_time)
+        run = evaluator.start({"m": MultinomialNB()}, classes=np.unique(Y))
+        result = live(run, X[:n], Y[:n], arrival, label_time).result()
+    assert result.tape.answers["m"].tolist() == batch.tape.answers["m"].tolist()
+    assert result.waits.n_pending == batch.waits.n_never
+    if np.isfinite(label_time).all():  # a live run polls rows of which nobody knows yet
+        assert result.waits.n_polls == batch.waits.n_polls
+    assert result.waits.n_unanswered == batch.waits.n_unanswered
+
+
+def test_thousands_of_asks_and_labels_in_random_order():
+    rows, y = stream_rows(5000)
+    arrival = np.arange(5000.0)
+    label_time = arrival + np.random.default_rng(0).integers(1, 300, 5000)
+    evaluator = DelayedEvaluator(["accuracy", "kappa"], n_bins=4, poll_every=50)
+    models = {"last": Persistent()}
+    batch = evaluator.evaluate(models, rows, y, arrival=arrival, label_time=label_time)
+    run = evaluator.start(models, classes=["down", "up"])
+    result = live(run, rows, y, arrival, label_time).result()
+    assert result.scores == batch.scores
+    for name, values in batch.waits.poll_costs.items():
+        np.testing.assert_array_equal(result.waits.poll_costs[name], values)
+
+
+def test_pictures_of_bins_time_costs_and_numbers_of_bins():
+    pytest.importorskip("matplotlib").use("Agg")
+    rows, y, arrival, label_time = delayed_stream()
+    models = {"sgd": SGDClassifier(), "last": Persistent()}
+    results = [
+        DelayedEvaluator("accuracy", n_bins=n_bins, poll_every=4).evaluate(
+            models, rows, y, arrival=arrival, label_time=label_time
+        )
+        for n_bins in (2, 5)
+    ]
+    for kind, n_lines in (("bins", 4), ("time", 6), ("costs", 3)):
+        display = BinnedPerformanceDisplay.from_result(results[1], kind=kind)
+        assert len(display.ax_.lines) == n_lines
+    display = BinnedPerformanceDisplay.from_bin_counts(results, "sgd")
+    assert [line.get_xdata().tolist() for line in display.ax_.lines] == [
+        [0.5, 1.0],
+        [0.2, 0.4, 0.6, 0.8, 1.0],
+    ]
+    for line, result in zip(display.ax_.lines, results, strict=True):
+        assert line.get_ydata().tolist() == result.bins("sgd", "accuracy")[1:-1].tolist()
+    with pytest.raises(ValueError, match="kind must be one of"):
+        BinnedPerformanceDisplay.from_result(results[0], kind="pie")

@@ -1,0 +1,71 @@
+"""What delay does to temporal classifiers and to the persistent baseline, on Electricity.
+
+Accuracy of the first answers, and kappa_temporal against two baselines: the label that came
+before the row's own ("newest"), and the newest label known when the row arrived
+("known_at_arrival"), which is all that a real predictor can repeat.
+
+    python benchmarks/delayed_temporal.py
+"""
+
+import argparse
+import warnings
+
+import sklearn
+from _delayed_streams import electricity_rows
+from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import StandardScaler
+
+import skstream
+from skstream import (
+    DelayedEvaluator,
+    Persistent,
+    TemporalCorrection,
+    TemporallyAugmented,
+    make_stream_pipeline,
+)
+from skstream.naive_bayes import IncrementalGaussianNB
+
+
+def models() -> dict:
+    """Plain, corrected and augmented learners, and the persistent baseline."""
+    return {
+        "Persistent": Persistent(),
+        "NB": IncrementalGaussianNB(),
+        "TemporalCorrection(NB)": TemporalCorrection(IncrementalGaussianNB()),
+        "SGD, scaled": make_stream_pipeline(StandardScaler(), SGDClassifier()),
+        "TemporallyAugmented(SGD, scaled)": TemporallyAugmented(
+            make_stream_pipeline(StandardScaler(), SGDClassifier())
+        ),
+    }
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=None, help="first rows only")
+    parser.add_argument("--delays", type=int, nargs="+", default=[0, 1, 2, 48])
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    X, y = electricity_rows()
+    X, y = X[: options.rows], y[: options.rows]
+    print(f"skstream {skstream.__version__}, scikit-learn {sklearn.__version__}, {len(y):,} rows")
+    print(f"{'delay':>5} {'model':33}{'accuracy':>9}{'newest':>10}{'known_at_arrival':>18}")
+    for delay in options.delays:
+        evaluator = DelayedEvaluator(
+            ["accuracy", "kappa_temporal"],
+            delay=delay,
+            n_bins=1,
+            poll_every=None,
+            random_state=0,
+            previous_label="newest",
+        )
+        newest = evaluator.evaluate(models(), X, y)
+        known = evaluator.set_params(previous_label="known_at_arrival").evaluate(models(), X, y)
+        for name in newest.model_names:
+            accuracy = newest.bins(name, "accuracy")[0]
+            kappas = [result.bins(name, "kappa_temporal")[0] for result in (newest, known)]
+            print(f"{delay:5} {name:33}{accuracy:9.4f}{kappas[0]:10.4f}{kappas[1]:18.4f}")
+
+
+if __name__ == "__main__":
+    main()
