@@ -84,7 +84,7 @@ class _Segments:
         bounds = [0, *(cuts + 1).tolist(), len(total)]
         for piece, start in enumerate(starts.tolist()):
             first, stop = bounds[piece], bounds[piece + 1]
-            if start >= max(self.n, 1):
+            if start >= self.n:
                 base = _between(values, total, start - self.n, first)
             else:
                 kept = self.sums[series][np.searchsorted(self.starts, start) :]

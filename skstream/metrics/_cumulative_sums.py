@@ -142,16 +142,15 @@ class CumulativeSums(RunningSums):
         """Append the sums of the rows that followed."""
         if _TARGET in self.carried:
             self._recentre(later.centre)
-        kept, labels_kept = self._kept(later)
+        # Labels are counted for the majority alone, whose measures do not merge.
+        kept = self._kept(later.n_scored)
         self.carried = {s: kept * self.carried[s] + later.carried[s] for s in self.series}
-        self.labels = {s: labels_kept * self.labels[s] + later.labels[s] for s in self.label_series}
         self.counts_are_exact = self.counts_are_exact and later.counts_are_exact
         self.n_scored += later.n_scored
-        self.n_labelled += later.n_labelled
 
-    def _kept(self, later: Self) -> tuple[float, float]:
-        """Return what remains of these sums and label counts once later rows are read."""
-        return 1.0, 1.0
+    def _kept(self, n_later: int) -> float:
+        """Return what part of the sums remains after so many more rows."""
+        return 1.0
 
 
 class FadingSums(CumulativeSums):
@@ -191,8 +190,8 @@ class FadingSums(CumulativeSums):
         """Rows count until their weight falls below `FADED`."""
         return np.maximum(ends - ceil(log(FADED) / log(self.alpha)), 0)
 
-    def _kept(self, later: Self) -> tuple[float, float]:
-        return float(self.alpha**later.n_scored), float(self.alpha**later.n_labelled)
+    def _kept(self, n_later: int) -> float:
+        return float(self.alpha**n_later)
 
 
 @lru_cache(maxsize=8)

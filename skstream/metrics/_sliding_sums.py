@@ -67,7 +67,7 @@ class SlidingSums(RunningSums):
         return running_sums(
             wanted,
             rows,
-            lambda _, values: window_sums(values, n_old, size, n_before),
+            lambda _, values: window_sums(values, n_old, size),
             {},
             counts,
             self.n_classes,
@@ -99,18 +99,13 @@ class SlidingSums(RunningSums):
 
     def merge(self, later: Self) -> None:
         """Append the rows that followed."""
+        # Labels are counted for the majority alone, whose measures do not merge.
         if later.tail is not None:
             self.tail = later.tail.following(self.tail)[-self.window_size :].copy()
-        if later.labelled_tail is not None:
-            tail = later.labelled_tail.following(self.labelled_tail)
-            self.labelled_tail = tail[-self.window_size :].copy()
-        unbroken = later.n_scored_in_a_row == later.n_labelled
-        self.n_scored_in_a_row = later.n_scored_in_a_row + unbroken * self.n_scored_in_a_row
         self.n_scored += later.n_scored
-        self.n_labelled += later.n_labelled
 
 
-def window_sums(values: Array, n_old: int, size: int, n_before: int) -> Floats:
+def window_sums(values: Array, n_old: int, size: int) -> Floats:
     """Sum over a sliding window, after 0, 1, ..., n of the new values.
 
     Parameters
@@ -121,8 +116,6 @@ def window_sums(values: Array, n_old: int, size: int, n_before: int) -> Floats:
         Number of earlier values.
     size : int
         Size of the window.
-    n_before : int
-        Number of all earlier values.
 
     Returns
     -------
@@ -132,7 +125,7 @@ def window_sums(values: Array, n_old: int, size: int, n_before: int) -> Floats:
     if not len(values):
         return np.zeros(1)
     if values.dtype != bool:
-        return _real_window_sums(values, n_old, size, n_before)
+        return _real_window_sums(values, n_old, size)
     total = prefix_sums(values)
     sums = np.empty(len(values) - n_old + 1)
     growing = min(size - n_old, len(sums))  # so many sums are taken before any value leaves
@@ -141,27 +134,21 @@ def window_sums(values: Array, n_old: int, size: int, n_before: int) -> Floats:
     return sums
 
 
-def _real_window_sums(values: Floats, n_old: int, size: int, n_before: int) -> Floats:
+def _real_window_sums(values: Floats, n_old: int, size: int) -> Floats:
     """Sum real numbers over a window: the end of one segment and the beginning of the next.
 
-    The stream is cut into segments as long as the window. A window is then a suffix of one
+    The rows are cut into segments as long as the window. A window is then a suffix of one
     segment and a prefix of the next, and no large value has to be subtracted again.
     """
-    first = (n_before - n_old) % size
-    if first + len(values) <= size:  # one segment, of which perhaps little has come
+    if len(values) <= size:  # one segment, of which perhaps little has come
         return prefix_sums(values)[n_old:]
-    n_segments = -(-(first + len(values)) // size)
+    n_segments = -(-len(values) // size)
     padded = np.zeros(n_segments * size)
-    padded[first : first + len(values)] = values
+    padded[: len(values)] = values
     segments = padded.reshape(n_segments, size)
     prefix = segments.cumsum(axis=1).ravel()
     suffix = segments[:, ::-1].cumsum(axis=1)[:, ::-1].copy()
     suffix[:, 0] = 0.0  # a window that begins with a segment is that segment's prefix
-    suffix = suffix.ravel()
-    # The window that ends with the last earlier value comes first.
-    ends = np.arange(first + n_old - 1, first + len(values))
-    sums = np.where(ends >= 0, prefix[ends], 0.0)
-    begins = ends - size + 1
-    inside = begins >= 0
-    sums[inside] += suffix[begins[inside]]
-    return sums
+    sums = np.concatenate(([0.0], prefix[: len(values)]))
+    sums[size:] += suffix.ravel()[: len(values) - size + 1]
+    return sums[n_old:]

@@ -36,6 +36,16 @@ def test_functions_see_what_the_named_measures_see(block, stream, record_every, 
     assert_same_curves(curves, pickle.loads(pickle.dumps(measures)).curves())
 
 
+def test_functions_follow_the_adaptive_window_over_many_blocks(monkeypatch):
+    monkeypatch.setattr(running_module, "_BLOCK", 64)
+    stream = make_stream(1, 900)
+    metrics = {"mine": accuracy_score, "named": "accuracy"}
+    values = score(stream, metrics, "adwin", 7).curves().values["adwin"]
+    np.testing.assert_allclose(values["mine"], values["named"], rtol=1e-12)
+    everything = score(stream, "accuracy", "cumulative").final()["cumulative"]["accuracy"]
+    assert values["mine"][-1] < everything - 0.05  # the window was cut
+
+
 def test_functions_get_labels():
     seen = []
 
