@@ -87,8 +87,9 @@ def load_streams(folder: Path | None, n_rows: int) -> dict[str, tuple[np.ndarray
     for name, file in STREAMS.items():
         path = data_file(folder, file)
         if path is not None:
-            stream = ParquetStream(path, target="class", missing=0.0, chunk_size=n_rows)
-            X, y, _ = next(iter(stream))
+            chunks = list(ParquetStream(path, target="class", missing=0.0))
+            X = np.concatenate([X for X, _, _ in chunks])[:n_rows]
+            y = np.concatenate([y for _, y, _ in chunks])[:n_rows]
             found[name] = (X, y)
     if not found:
         X, y, _ = next(iter(make_demo_stream(min(n_rows, 4000))))

@@ -42,7 +42,7 @@ MODELS: dict[str, str | Callable[..., Any]] = {
 CLASSIFIER_BASELINES = ("persistent", "majority")
 REGRESSOR_BASELINES = ("persistent-regressor", "mean")
 
-DEMO_MODELS = ("nb", "sgd", "scaled-sgd")
+DEMO_MODELS = ("nb", "corrected('nb')", "augmented('nb')", "sgd", "scaled-sgd")
 DEMO_FORGETTING = ("cumulative", "window:1000")
 DEMO_FILE = Path("..", "shared", "data", "electricity.parquet")
 DEMO_ROWS = 20_000
@@ -107,7 +107,7 @@ def evaluate(options: argparse.Namespace) -> int:
 
 
 def demo(options: argparse.Namespace) -> int:
-    """Compare three models with the baselines; end with a table and a picture."""
+    """Compare some models with the baselines; end with a table and a picture."""
     picture = options.out / "demo.png"
     _check_outputs(picture, options.out)
     stream, description = _demo_stream(options.data)
