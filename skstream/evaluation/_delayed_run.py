@@ -36,6 +36,8 @@ from skstream.utils._interrupt import deferred_interrupt
 ROWS_PER_LOOP_PIECE, ROWS_PER_PIECE = 256, 8192
 #: Questions after whose answers the labelled rows are scored: a live run has few per call.
 ASKS_PER_SCORING = 1 << 15
+#: Calls of a live run after which they are scored in any case.
+STEPS_PER_SCORING = 1 << 11
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -356,13 +358,16 @@ class DelayedRun(StreamRun):
         operations = answered[0].operations
         assert isinstance(operations, DelayedOperations)
         assert operations.asked is not None and operations.labelled is not None
-        self._steps.append((operations, [one.answers for one in answered]))
+        # Without the rows waiting: one list of them per step would be memory without bound.
+        step = replace(operations, waiting=np.empty(0, dtype=np.int64))
+        self._steps.append((step, [one.answers for one in answered]))
         self._n_unscored_asks += len(operations.asked.row)
         self._n_labelled += len(operations.labelled)
         self._pending = operations.waiting
         for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
             meter.follow(self._n_arrived, lane.model)
-        if self._n_unscored_asks >= ASKS_PER_SCORING:
+        n_steps = len(self._steps)
+        if self._n_unscored_asks >= ASKS_PER_SCORING or n_steps >= STEPS_PER_SCORING:
             self._score_steps()
 
     def _score_steps(self) -> None:
