@@ -11,8 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.decomposition import IncrementalPCA
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    StandardScaler,
+)
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 import skstream.engine.kernels._temporal as temporal_kernels
@@ -76,6 +85,8 @@ class ShiftKernel(TransformKernel):
         return task.batch_size == 1
 
     def run(self, block: Block) -> Block:
+        if not block.n_learns and not block.n_asks:
+            return block
         learnt = take_rows(block.learn_X, block.learn_index)
         asked = take_rows(block.ask_X, block.ask_index)
         if (learnt[:, 0] < 0).any():
@@ -123,6 +134,8 @@ def assert_same_fitted(actual: Any, expected: Any, rtol: float) -> None:
         assert vars(actual).keys() == vars(expected).keys()
         for name, value in vars(expected).items():
             assert_same_fitted(vars(actual)[name], value, rtol)
+    elif isinstance(expected, make_column_selector):
+        assert vars(actual) == vars(expected)
     elif "_loss" in type(expected).__module__:
         assert type(actual) is type(expected)  # a scikit-learn loss, which has no equality
     else:
@@ -148,6 +161,37 @@ COMPOSED = {
         Shift(), make_stream_pipeline(Shift(), TemporallyAugmented(inner))
     ),
 }
+# The same over real transformers.
+COMPOSED |= {
+    "scaled": lambda inner: make_stream_pipeline(StandardScaler(), inner),
+    "augmented scaled": lambda inner: TemporallyAugmented(
+        make_stream_pipeline(MinMaxScaler(), Normalizer(), StandardScaler(with_mean=False), inner)
+    ),
+    "transformers in a pipeline": lambda inner: make_stream_pipeline(
+        make_stream_pipeline(Shift(), MinMaxScaler()), TemporalCorrection(inner)
+    ),
+    "columns": lambda inner: make_stream_pipeline(
+        make_column_transformer(
+            (StandardScaler(), [0]),
+            ("drop", []),
+            (make_stream_pipeline(Shift(), MinMaxScaler()), slice(0, 2)),
+            ("passthrough", [-1]),
+            remainder=MaxAbsScaler(),
+        ),
+        inner,
+    ),
+    "corrected columns": lambda inner: TemporalCorrection(
+        make_stream_pipeline(
+            make_column_transformer(
+                (OneHotEncoder(categories=[range(9)] * 2, handle_unknown="ignore"), [2, 0]),
+                (Normalizer(), [False, True, False]),
+                sparse_threshold=1.0,
+            ),
+            inner,
+        )
+    ),
+}
+TAKES_SPARSE = {"augmented", "ordinal", "no lags", "corrected", "faded", "correction of augmented"}
 CASES = [
     *((composed, "sgd") for composed in COMPOSED),
     *itertools.product(
@@ -175,7 +219,7 @@ def test_kernel_is_the_loop(
     model = COMPOSED[composed](clone(INNER[inner]))
     task = Task(CLASSES[:n_classes], method)
     X = rng.poisson(1.0, size=(n, 3)).astype(float)
-    if "pipeline" not in composed and "steps" not in composed:
+    if composed in TAKES_SPARSE:
         X = as_storage(X, storage)
     weight = rng.integers(1, 4, n).astype(float) if weighted else None
     block = make_block(X, rng.integers(0, n_classes, n), timeline, rng, weight)
@@ -245,8 +289,12 @@ def test_snapshots_go_back_to_any_depth(composed, inner) -> None:
         TemporallyAugmented(make_stream_pipeline(Shift(), SGD)),
         make_stream_pipeline(Shift(), TemporalCorrection(SGD)),
         make_stream_pipeline(Shift(), make_stream_pipeline(Shift(), SGD)),
+        make_stream_pipeline(make_stream_pipeline(MaxAbsScaler(), Shift()), Shift(), SGD),
+        make_stream_pipeline(
+            make_column_transformer((StandardScaler(), [1, 2]), (Shift(), [0])), SGD
+        ),
     ],
-    ids=lambda model: type(model).__name__,
+    ids=lambda model: repr(model)[:60],
 )
 @pytest.mark.parametrize("place", ["first step", "last step"])
 def test_a_declined_block_leaves_no_trace(model, place, monkeypatch) -> None:
@@ -260,7 +308,7 @@ def test_a_declined_block_leaves_no_trace(model, place, monkeypatch) -> None:
     literal = twin(model)
     run_literally(literal, good, task)
     if place == "first step":
-        X[bad.learn_index[5]] = -1.0
+        X[bad.learn_index[5]] = -1000.0
     else:
         monkeypatch.setattr(registered_kernels()[SGDClassifier], "run", decline)
     with pytest.raises(Declined):
@@ -275,9 +323,9 @@ def decline(kernel: Kernel, block: Block) -> np.ndarray:
 
 def test_the_loop_goes_on_where_the_kernel_stopped() -> None:
     rng = np.random.default_rng(0)
-    X, y = rng.random((60, 3)), rng.integers(0, 3, 60)
+    X, y = rng.random((20, 3)), rng.integers(0, 3, 20)
     block = make_block(X, y, "prequential", rng)
-    first, second = cut(block, [61])
+    first, second = cut(block, [21])
     task = Task(CLASSES[:3])
     for make in COMPOSED.values():
         literal, model = make(clone(SGD)), make(clone(SGD))
@@ -288,6 +336,29 @@ def test_the_loop_goes_on_where_the_kernel_stopped() -> None:
         end = run_literally(model, second, task)
         np.testing.assert_array_equal(np.concatenate([begin, end]), expected)
         assert_same_fitted(model, literal, 0.0)
+
+
+@pytest.mark.parametrize("composed", COMPOSED)
+def test_empty_blocks_do_no_harm(composed) -> None:
+    nothing = np.empty(0, np.intp)
+    empty = Block(
+        learn_X=None,
+        learn_index=nothing,
+        y=nothing,
+        weight=None,
+        ask_X=None,
+        ask_index=nothing,
+        stamp=nothing,
+    )
+    rng = np.random.default_rng(0)
+    block = make_block(rng.random((9, 3)), rng.integers(0, 2, 9), "prequential", rng)
+    task = Task(CLASSES[:2])
+    kernel, other = (make_kernel(COMPOSED[composed](clone(SGD)), task) for _ in range(2))
+    assert len(kernel.run(empty)) == 0
+    kernel.export()
+    assert not hasattr(kernel.estimator, "classes_")
+    np.testing.assert_array_equal(kernel.run(block), other.run(block))
+    assert len(kernel.run(empty)) == 0
 
 
 def test_frames_keep_their_names_inside() -> None:
@@ -309,6 +380,52 @@ def test_frames_keep_their_names_inside() -> None:
         "previous_label_1=DOWN",
         "previous_label_1=UP",
     ]
+
+
+def test_mixed_frames_are_served_column_by_column() -> None:
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "price": rng.normal(10, 3, 30),
+            "day": pd.Categorical(rng.choice(["tu", "mo"], 30), categories=["we", "tu", "mo"]),
+            "load": rng.integers(0, 9, 30),
+        }
+    )
+    columns = make_column_transformer(
+        (OneHotEncoder(), make_column_selector(dtype_include="category")),
+        (StandardScaler(), make_column_selector(dtype_include="number")),
+    )
+    task = Task(np.array(["DOWN", "UP"]))
+    for make in (
+        lambda: make_stream_pipeline(columns, clone(SGD)),
+        lambda: make_stream_pipeline(columns, TemporalCorrection(clone(SGD))),
+    ):
+        model, literal = make(), make()
+        block = make_block(X, rng.integers(0, 2, 30), "polls", rng)
+        first, second = cut(block, [40])
+        expected = run_literally(literal, block, task)
+        begin = make_kernel(model, task)
+        answers = [begin.run(first)]
+        begin.export()
+        # The exported model is taken up by a new kernel.
+        end = make_kernel(model, task)
+        answers.append(run_kernel(end, cut(second, [3, 7])))
+        end.export()
+        np.testing.assert_array_equal(np.concatenate(answers), expected)
+        assert_same_fitted(model, literal, 0.0)
+
+
+def test_a_part_without_a_kernel_declines_the_first_block() -> None:
+    rng = np.random.default_rng(0)
+    block = make_block(rng.random((9, 3)), rng.integers(0, 2, 9), "prequential", rng)
+    columns = make_column_transformer((IncrementalPCA(1), [0]), remainder=StandardScaler())
+    model = make_stream_pipeline(Shift(), columns, clone(SGD))
+    kernel = make_kernel(model, Task(CLASSES[:2]))
+    with pytest.raises(Declined):
+        kernel.run(block)
+    kernel.export()
+    assert not hasattr(model, "pipeline_")
 
 
 @pytest.mark.parametrize(

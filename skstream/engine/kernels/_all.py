@@ -1,6 +1,7 @@
 """Every kernel: importing this module registers them."""
 
 import skstream.engine.kernels._baselines
+import skstream.engine.kernels._columns
 import skstream.engine.kernels._linear
 import skstream.engine.kernels._naive_bayes
 import skstream.engine.kernels._noise

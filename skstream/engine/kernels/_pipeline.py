@@ -1,5 +1,6 @@
-"""Kernel of stream pipelines: the transformers' kernels one after the other, then the model's."""
+"""Kernels of stream pipelines: the transformers' kernels one after the other, then the model's."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -20,6 +21,56 @@ from skstream.pipeline import StreamPipeline
 from skstream.pipeline._transformers import is_passthrough
 from skstream.utils._validation import is_fitted
 
+Step = tuple[str, Any]
+
+
+class Chain:
+    """Kernels of transformers that follow one another; they learn a block all or none."""
+
+    def __init__(self, steps: Sequence[Step], task: Task):
+        kernels = [
+            make_transform_kernel(step, task) for _, step in steps if not is_passthrough(step)
+        ]
+        self._kernels = [kernel for kernel in kernels if kernel is not None]
+        assert len(self._kernels) == len(kernels)
+
+    @staticmethod
+    def supports(steps: Sequence[Step], task: Task) -> bool:
+        """Whether every transformer has a kernel."""
+        return all(
+            is_passthrough(step) or make_transform_kernel(step, task) is not None
+            for _, step in steps
+        )
+
+    def run(self, block: Block) -> Block:
+        """Learn and transform; raise `Declined` with the state untouched if one cannot."""
+        advanced: list[tuple[TransformKernel, Any]] = []
+        try:
+            for kernel in self._kernels:
+                before = kernel.snapshot()
+                block = kernel.run(block)
+                advanced.append((kernel, before))
+        except Declined:
+            # Who declines has changed nothing; those before it have, and go back.
+            for kernel, before in advanced:
+                kernel.restore(before)
+            raise
+        return block
+
+    def snapshot(self) -> list[Any]:
+        """Return a copy of the states."""
+        return [kernel.snapshot() for kernel in self._kernels]
+
+    def restore(self, snapshot: list[Any]) -> None:
+        """Go back to states returned by `snapshot`."""
+        for kernel, state in zip(self._kernels, snapshot, strict=True):
+            kernel.restore(state)
+
+    def export(self) -> None:
+        """Write the fitted attributes into the transformers."""
+        for kernel in self._kernels:
+            kernel.export()
+
 
 @kernel_of(StreamPipeline)
 class StreamPipelineKernel(Kernel):
@@ -28,12 +79,9 @@ class StreamPipelineKernel(Kernel):
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         self._has_learnt = is_fitted(estimator)
-        steps = _steps(estimator)
-        self._pipeline = Pipeline(
-            steps if self._has_learnt else [(name, _copy(step)) for name, step in steps]
-        )
+        self._pipeline = _working_copy(estimator)
         *transformers, (_, model) = self._pipeline.steps
-        self._transforms = [_transform_kernel(step, task) for _, step in _used(transformers)]
+        self._chain = Chain(transformers, task)
         self._model = inner_kernel(model, task)
         self.bitwise = self._model.bitwise  # type: ignore[misc]
 
@@ -41,70 +89,91 @@ class StreamPipelineKernel(Kernel):
     def supports(cls, estimator: Any, task: Task) -> bool:
         """Whether every step has a kernel."""
         try:
-            *transformers, (_, model) = _steps(estimator)
+            *transformers, (_, model) = _working_copy(estimator).steps
         except (TypeError, ValueError):  # no steps, or not pairs: for the loop to explain
             return False
         return (
             has_kernel(model, task)
-            and all(make_transform_kernel(step, task) for _, step in _used(transformers))
+            and Chain.supports(transformers, task)
             and (task.classes is None or knows_classes(estimator, task))
         )
 
     def run(self, block: Block) -> NDArray[Any]:
         """Execute the block and return the answers to its asks, in their order."""
         check_weights(block)
-        learns = block.n_learns > 0
-        advanced: list[tuple[TransformKernel, Any]] = []
+        before = self._chain.snapshot()
+        transformed = self._chain.run(block)
         try:
-            for kernel in self._transforms:
-                before = kernel.snapshot()
-                block = kernel.run(block)
-                advanced.append((kernel, before))
-            answers = self._model.run(block)
+            answers = self._model.run(transformed)
         except Declined:
-            # Who declines has changed nothing; those before it have, and go back.
-            for kernel, before in advanced:
-                kernel.restore(before)
+            self._chain.restore(before)
             raise
-        self._has_learnt = self._has_learnt or learns
+        self._has_learnt = self._has_learnt or block.n_learns > 0
         return answers
 
     def snapshot(self) -> Any:
         """Return a copy of the state."""
-        transforms = [kernel.snapshot() for kernel in self._transforms]
-        return self._has_learnt, transforms, self._model.snapshot()
+        return self._has_learnt, self._chain.snapshot(), self._model.snapshot()
 
     def restore(self, snapshot: Any) -> None:
         """Go back to a state returned by `snapshot`."""
-        self._has_learnt, transforms, model = snapshot
-        for kernel, state in zip(self._transforms, transforms, strict=True):
-            kernel.restore(state)
+        self._has_learnt, chain, model = snapshot
+        self._chain.restore(chain)
         self._model.restore(model)
 
     def export(self) -> None:
         """Write the fitted attributes into the estimator."""
-        if not self._has_learnt:
-            return
-        for kernel in self._transforms:
-            kernel.export()
-        self._model.export()
-        self.estimator.pipeline_ = self._pipeline
+        if self._has_learnt:
+            self._chain.export()
+            self._model.export()
+            self.estimator.pipeline_ = self._pipeline
 
 
-def _steps(pipeline: StreamPipeline) -> list[tuple[str, Any]]:
-    steps = pipeline.pipeline_.steps if is_fitted(pipeline) else pipeline.steps
-    return [(name, step) for name, step in steps]
+@kernel_of(StreamPipeline)
+class TransformerPipelineKernel(TransformKernel):
+    """A stream pipeline of transformers alone, within another one."""
+
+    def __init__(self, transformer: Any, task: Task):
+        super().__init__(transformer, task)
+        self._has_learnt = is_fitted(transformer)
+        self._pipeline = _working_copy(transformer)
+        self._chain = Chain(self._pipeline.steps, task)
+
+    @classmethod
+    def supports(cls, transformer: Any, task: Task) -> bool:
+        """Whether every step has a kernel."""
+        return Chain.supports(_working_copy(transformer).steps, task)
+
+    def run(self, block: Block) -> Block:
+        """Learn and transform; raise `Declined` with the state untouched if it cannot."""
+        check_weights(block)
+        transformed = self._chain.run(block)
+        self._has_learnt = self._has_learnt or block.n_learns > 0
+        return transformed
+
+    def snapshot(self) -> Any:
+        """Return a copy of the state."""
+        return self._has_learnt, self._chain.snapshot()
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a state returned by `snapshot`."""
+        self._has_learnt, chain = snapshot
+        self._chain.restore(chain)
+
+    def export(self) -> None:
+        """Write the fitted attributes into the transformer."""
+        if self._has_learnt:
+            self._chain.export()
+            self.transformer.pipeline_ = self._pipeline
 
 
-def _used(transformers: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    return [(name, step) for name, step in transformers if not is_passthrough(step)]
-
-
-def _copy(step: Any) -> Any:
-    return "passthrough" if is_passthrough(step) else copy_of(step)
-
-
-def _transform_kernel(transformer: Any, task: Task) -> TransformKernel:
-    kernel = make_transform_kernel(transformer, task)
-    assert kernel is not None
-    return kernel
+def _working_copy(pipeline: StreamPipeline) -> Pipeline:
+    """Fitted steps to go on with, else fresh copies, as the pipeline itself makes them."""
+    if is_fitted(pipeline):
+        return pipeline.pipeline_
+    return Pipeline(
+        [
+            (name, "passthrough" if is_passthrough(step) else copy_of(step))
+            for name, step in pipeline.steps
+        ]
+    )

@@ -88,6 +88,8 @@ class TemporallyAugmentedKernel(_TemporalKernel):
 
     def run(self, block: Block) -> NDArray[Any]:
         """Execute the block and return the answers to its asks, in their order."""
+        if not block.n_learns and not block.n_asks:
+            return self._inner.run(block)
         check_weights(block)
         outside = outside_after(self._outside, block)
         lags = lags_after(self._history, block.y, self.estimator.n_lags)
