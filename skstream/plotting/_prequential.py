@@ -246,4 +246,5 @@ def fold_mean(curve: np.ndarray) -> np.ndarray:
     known = ~np.isnan(curve)
     count = known.sum(axis=1)
     total = np.where(known, curve, 0.0).sum(axis=1)
-    return np.divide(total, count, out=np.full(len(curve), np.nan), where=count > 0)
+    mean: np.ndarray = np.divide(total, count, out=np.full(len(curve), np.nan), where=count > 0)
+    return mean
