@@ -17,7 +17,7 @@ from skstream.metrics._user import takes_weights
 
 # Rows wait until so many are there, so that the arithmetic does not depend on how the stream was
 # cut, and calls with a single row stay cheap. A few arrays of this length fit the cache.
-_BLOCK = 16_384
+_BLOCK = 32_768
 _LONGEST_BLOCK = 1 << 20
 
 

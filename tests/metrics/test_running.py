@@ -179,6 +179,18 @@ def test_weight_two_is_the_row_twice(seed):
         np.testing.assert_allclose(found[name], expected[name][1::2], rtol=1e-13)
 
 
+def test_weights_may_come_with_some_rows_alone():
+    stream = make_stream(0, 100, weighted=True)
+    weight = stream.weight.copy()
+    weight[:30] = weight[60:] = 1.0
+    given_with_all = Stream(stream.y, stream.p, weight, stream.n_classes)
+    measures = running(EVERYTHING, MECHANISMS, stream.classes)
+    for start, stop in ((0, 30), (30, 60), (60, 100)):
+        part = stream.part(start, stop)
+        measures.update(part.y, part.p, part.weight if start == 30 else None)
+    assert_same_curves(score(given_with_all, EVERYTHING, MECHANISMS).curves(), measures.curves())
+
+
 @settings(max_examples=25)
 @given(st.integers(0, 1000), st.data())
 def test_rows_of_weight_zero_are_absent(seed, data):
@@ -347,6 +359,10 @@ def test_the_previous_label_may_be_given():
     measures.update([1], [1])  # not given: the label before, which was right
     measures.update([0], [0], previous=[1])
     assert measures.final()["cumulative"]["kappa_temporal"] == 1 - 3 / 4
+    late = running("kappa_temporal", "cumulative", np.arange(3))
+    late.update([0, 1], [0, 1])  # not given to the first rows: the baseline is wrong once
+    late.update([1], [0], previous=[1])
+    assert late.final()["cumulative"]["kappa_temporal"] == 0.0
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, f1_score
+from sklearn.metrics import accuracy_score
 
 from skstream.metrics import _running as running_module
 from skstream.metrics import kappa_temporal_score
@@ -18,7 +18,9 @@ from tests.metrics._streams import (
     streams,
 )
 
-macro = partial(f1_score, average="macro", zero_division=0)
+
+def share_right(y_true, y_pred, sample_weight=None):
+    return np.average(y_true == y_pred, weights=sample_weight)
 
 
 @pytest.mark.parametrize("block", [16, 16_384])
@@ -26,13 +28,13 @@ macro = partial(f1_score, average="macro", zero_division=0)
 @given(stream=streams(50), record_every=st.sampled_from([5, None]), data=st.data())
 def test_functions_see_what_the_named_measures_see(block, stream, record_every, data):
     cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=4))
-    metrics = {"f1": macro, "f1_named": "f1_macro"}
+    metrics = {"mine": share_right, "named": "accuracy"}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(running_module, "_BLOCK", block)
         measures = score(stream, metrics, MECHANISMS, record_every, cuts)
     curves = measures.curves()
     for by_metric in curves.values.values():
-        np.testing.assert_allclose(by_metric["f1"], by_metric["f1_named"], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(by_metric["mine"], by_metric["named"], rtol=1e-9, atol=1e-12)
     assert_same_curves(curves, pickle.loads(pickle.dumps(measures)).curves())
 
 
@@ -100,7 +102,7 @@ def test_functions_of_an_endless_stream_keep_what_is_remembered():
     for _ in range(6):
         measures.update(y, y)
         sizes.append(len(pickle.dumps(measures)))
-    assert max(sizes) - min(sizes) < 100  # digits of the counters
+    assert max(sizes[1:]) - min(sizes[1:]) < 100  # digits of the counters
     assert measures.final() == {name: {"accuracy_score": 1.0} for name in mechanisms}
 
 
@@ -145,12 +147,13 @@ def test_functions_merge(stream, data):
         assert found == pytest.approx(by_metric["accuracy_score"], rel=1e-12, nan_ok=True)
 
 
-def test_functions_merge_behind_rows_long_forgotten():
+def test_functions_merge_behind_rows_long_forgotten(monkeypatch):
+    monkeypatch.setattr(running_module, "_BLOCK", 64)
     stream = make_stream(0, 3000)
     first = score(stream.part(0, 100), accuracy_score, "window:10", 1000)
     second = score(stream.part(100, None), accuracy_score, "window:10", 1000)
-    second._process_waiting()
     expected = score(stream, accuracy_score, "window:10", 1000)
+    assert second._scores.tape.first > 0  # it has forgotten its beginning
     first.merge(second)
     assert first.final() == expected.final()
     for measures in (first, expected):
