@@ -210,7 +210,7 @@ CASES = [
     has_learnt=st.booleans(),
     storage=st.sampled_from(["dense", "csr", "csr_matrix"]),
 )
-@settings(max_examples=6)
+@settings(max_examples=4)
 def test_kernel_is_the_loop(
     composed, inner, seed, timeline, n_classes, method, weighted, has_learnt, storage
 ) -> None:
