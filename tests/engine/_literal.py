@@ -1,5 +1,6 @@
 """Literal oracles: the protocols, one row at a time, as one would write them down."""
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -81,7 +82,7 @@ def recorded(timeline, labelled, weight, cuts, close=True):
     state, call, settled = timeline.initial(), 0, 0
     bounds = [0, *sorted(set(cuts) - {0, len(labelled)}), len(labelled)]
     steps = []
-    for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
+    for begin, end in itertools.pairwise(bounds):
         piece = Arrivals(
             begin,
             np.asarray(labelled[begin:end], dtype=bool),
@@ -102,7 +103,7 @@ def recorded(timeline, labelled, weight, cuts, close=True):
         n = len(operations.learn_rows)
         batches = np.arange(n + 1) if operations.batches is None else operations.batches
         w = np.ones(n) if operations.weight is None else operations.weight
-        for one, (b, e) in enumerate(zip(batches[:-1], batches[1:], strict=True)):
+        for one, (b, e) in enumerate(itertools.pairwise(batches)):
             for k in range(b, e):
                 learns.append(Learn(int(operations.learn_rows[k]), float(w[k]), call + one))
         call += len(batches) - 1

@@ -1,6 +1,7 @@
 """The delayed timeline against an event-by-event oracle with a heap, for any cutting."""
 
 import heapq
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +66,7 @@ def recorded(timeline, arrival, label_time, learnable, cuts):
         answered = iter(operations.stamp)
         bounds = [] if operations.groups is None else operations.groups.tolist()
         rows = operations.ask_rows.tolist()
-        groups.extend(rows[b:e] for b, e in zip(bounds[:-1], bounds[1:], strict=True))
+        groups.extend(rows[b:e] for b, e in itertools.pairwise(bounds))
         learns.extend(operations.learn_rows.tolist())
         labels.extend(operations.labelled.row.tolist())
         for row, kind, time, ok in zip(
@@ -76,7 +77,7 @@ def recorded(timeline, arrival, label_time, learnable, cuts):
         assert int(operations.polls_per_label.sum()) == int((asked.kind == POLL).sum())
 
     bounds = [0, *sorted(set(cuts) - {0, len(arrival)}), len(arrival)]
-    for b, e in zip(bounds[:-1], bounds[1:], strict=True):
+    for b, e in itertools.pairwise(bounds):
         arrivals = DatedArrivals(
             b,
             np.asarray(learnable[b:e], dtype=bool),
