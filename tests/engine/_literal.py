@@ -30,8 +30,7 @@ def prequential(labelled, weight, n_warmup, batch_size, close):
     def learn(rows):
         nonlocal call
         rows = [row for row in rows if labelled[row] and weight[row] > 0]
-        for row in rows:
-            learns.append(Learn(row, weight[row], call))
+        learns.extend(Learn(row, weight[row], call) for row in rows)
         call += bool(rows)
 
     for row in range(len(labelled)):
@@ -104,8 +103,9 @@ def recorded(timeline, labelled, weight, cuts, close=True):
         batches = np.arange(n + 1) if operations.batches is None else operations.batches
         w = np.ones(n) if operations.weight is None else operations.weight
         for one, (b, e) in enumerate(itertools.pairwise(batches)):
-            for k in range(b, e):
-                learns.append(Learn(int(operations.learn_rows[k]), float(w[k]), call + one))
+            learns.extend(
+                Learn(int(operations.learn_rows[k]), float(w[k]), call + one) for k in range(b, e)
+            )
         call += len(batches) - 1
         settled = operations.settled
     return asks, learns, settled
