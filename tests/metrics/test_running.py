@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skstream.forgetting import SlidingWindow
+from skstream.forgetting import Forgetting, SlidingWindow
 from skstream.metrics import _running as running_module
 from skstream.metrics import kappa_m_score
-from skstream.metrics._registry import CLASSIFICATION
+from skstream.metrics._registry import CLASSIFICATION, MAJORITIES
+from tests._data import load_stream
 from tests.metrics._reference import Reference
 from tests.metrics._streams import (
     MECHANISMS,
@@ -423,3 +424,24 @@ def test_codes_that_need_two_bytes():
     stream = make_stream(5, 300, 150)
     curves = score(stream, ["kappa", "f1_macro", "kappa_m"], MECHANISMS).curves()
     check_against_reference(stream, MECHANISMS, curves, [10, 300])
+
+
+def test_every_mechanism_is_tested():
+    tested = {type(forgetting) for forgetting in MECHANISMS.values()}
+    assert tested == set(Forgetting.__subclasses__())
+
+
+def test_every_measure_is_tested():
+    assert {"cmd", *EVERYTHING} >= set(CLASSIFICATION)
+    assert len(EVERYTHING) == len(CLASSIFICATION) - 1 + len(MAJORITIES) - 1
+
+
+def test_persistence_on_a_real_stream():
+    _, y = load_stream("electricity")
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    measures = running(["accuracy", "kappa_temporal"], MECHANISMS, classes, None)
+    measures.update(codes, np.concatenate(([-1], codes[:-1])))
+    final = measures.final()
+    assert final["all"]["accuracy"] == 38_664 / 45_311
+    for by_metric in final.values():
+        assert by_metric["kappa_temporal"] == 0.0 or np.isnan(by_metric["kappa_temporal"])
