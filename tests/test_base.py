@@ -1,0 +1,149 @@
+"""What the engine asks of estimators: how they learn, and how they are asked."""
+
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.cluster import KMeans
+from sklearn.decomposition import IncrementalPCA
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skstream.base import (
+    asks_row_by_row,
+    learner,
+    partial_fit_weighted,
+    supports_sample_weight,
+)
+from skstream.baselines import MeanRegressor, Persistent
+from skstream.pipeline import make_stream_pipeline
+from skstream.temporal import TemporalCorrection, TemporallyAugmented
+
+X = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]])
+Y = np.array([0, 1, 1])
+
+
+class Notes(BaseEstimator):
+    """Writes down what it is given; takes no weights."""
+
+    def partial_fit(self, X, y, classes=None):
+        rows = X.toarray() if sparse.issparse(X) else np.asarray(X)
+        self.seen_ = [*getattr(self, "seen_", []), (rows.tolist(), list(y), classes)]
+
+
+class NotesOfWeights(BaseEstimator):
+    def partial_fit(self, X, y, sample_weight="none given"):
+        self.weight_ = sample_weight
+
+
+def test_weights_of_one_are_left_out() -> None:
+    for weight in (None, np.ones(3)):
+        model = NotesOfWeights()
+        learner(model)(X, Y, weight, [0, 1])
+        assert model.weight_ == "none given"
+    weight = np.array([1.0, 2.0, 1.0])
+    learner(model)(X, Y, weight, None)
+    assert model.weight_ is weight
+
+
+@pytest.mark.parametrize("kind", ["array", "csr", "list", "pandas", "polars"])
+def test_rows_are_repeated_where_weights_are_not_taken(kind) -> None:
+    rows = {"array": X, "csr": sparse.csr_array(X), "list": X.tolist()}.get(kind)
+    if rows is None:
+        rows = pytest.importorskip(kind).DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    model = Notes()
+    partial_fit_weighted(model, rows, Y, np.array([2.0, 1.0, 3.0]), classes=[0, 1])
+    again = [0, 0, 1, 2, 2, 2]
+    assert model.seen_ == [(X[again].tolist(), Y[again].tolist(), [0, 1])]
+
+
+def test_repetition_needs_whole_numbers() -> None:
+    with pytest.raises(ValueError, match=r"Notes\.partial_fit has no sample_weight.*weight\[2\]"):
+        learner(Notes())(X, Y, np.array([1.0, 2.0, 0.25]), None)
+
+
+def test_classes_are_given_to_those_who_take_them() -> None:
+    model = Notes()
+    learn = learner(model)
+    learn(X, Y, None, [0, 1])
+    learn(X, Y, None, None)
+    assert [classes for _, _, classes in model.seen_] == [[0, 1], None]
+    learner(SGDRegressor())(X, Y, None, [0, 1])
+    learner(MeanRegressor())(X, Y, np.array([1.0, 2.0, 3.0]), [0, 1])
+
+
+def test_a_frozen_model_learns_nothing() -> None:
+    model = SGDClassifier(random_state=0).fit(X, Y)
+    before = model.coef_.copy()
+    learner(FrozenEstimator(model))(X, 1 - Y, None, None)
+    np.testing.assert_array_equal(model.coef_, before)
+
+
+@pytest.mark.parametrize(
+    ("model", "relative"),
+    [
+        (LogisticRegression(), r"Use SGDClassifier\(loss=\"log_loss\"\), or another model with"),
+        (KMeans(), r"Use MiniBatchKMeans\(\)"),
+        (make_pipeline(StandardScaler(), SGDClassifier()), r"StreamPipeline\(steps\)"),
+        (RandomForestClassifier(), "Use a model with partial_fit"),
+    ],
+)
+def test_models_that_cannot_learn_are_refused_with_a_way_out(model, relative) -> None:
+    with pytest.raises(TypeError, match=f"{type(model).__name__} cannot learn .*{relative}"):
+        learner(model)
+
+
+def test_who_takes_weights() -> None:
+    assert supports_sample_weight(SGDClassifier())
+    assert supports_sample_weight(Persistent())
+    assert supports_sample_weight(TemporallyAugmented(Notes()))
+    assert supports_sample_weight(make_stream_pipeline(Notes()))
+    assert not supports_sample_weight(Notes())
+    assert not supports_sample_weight(IncrementalPCA())
+    assert not supports_sample_weight(LogisticRegression())
+
+
+PREDICTED = TemporallyAugmented(MultinomialNB(), previous_label="predicted")
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (PREDICTED, True),
+        (TemporalCorrection(MultinomialNB(), previous_label="predicted"), True),
+        (TemporalCorrection(MultinomialNB()), False),
+        (TemporalCorrection(PREDICTED), True),
+        (make_stream_pipeline(StandardScaler(), PREDICTED), True),
+        (make_stream_pipeline(StandardScaler(), make_stream_pipeline(PREDICTED)), True),
+        (make_pipeline(StandardScaler(), PREDICTED), True),
+        (OneVsRestClassifier(PREDICTED), True),
+        (FrozenEstimator(PREDICTED), True),
+        (FrozenEstimator(make_pipeline(PREDICTED)), True),
+        (SGDClassifier(), False),
+        (object(), False),
+    ],
+    ids=lambda value: repr(value)[:50],
+)
+def test_who_must_be_asked_row_by_row(model, expected) -> None:
+    assert asks_row_by_row(model) is expected
+
+
+def test_a_learner_costs_little_per_row() -> None:
+    """A generous bound: it must not look at signatures at every row."""
+
+    class Nothing(BaseEstimator):
+        def partial_fit(self, X, y):
+            pass
+
+    learn, row, label, weight = learner(Nothing()), X[:1], Y[:1], np.ones(1)
+    started = time.process_time()
+    for _ in range(2000):
+        learn(row, label, weight, None)
+    assert time.process_time() - started < 0.2
