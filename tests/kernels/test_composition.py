@@ -338,6 +338,39 @@ def test_the_loop_goes_on_where_the_kernel_stopped() -> None:
         assert_same_fitted(model, literal, 0.0)
 
 
+@pytest.mark.parametrize("inner", ["majority", "multinomial"])
+@pytest.mark.parametrize("composed", ["augmented", "ordinal", "faded", "correction of augmented"])
+def test_batches_are_learnt_at_once(composed, inner) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.poisson(1.0, size=(40, 3)).astype(float), rng.integers(0, 3, 40)
+    task = Task(CLASSES[:3], "predict_proba", batch_size=8)
+    bounds = np.arange(0, 41, 8)
+    rows = np.arange(40)
+    block = Block(
+        learn_X=X,
+        learn_index=rows,
+        y=y,
+        weight=None,
+        ask_X=X,
+        ask_index=rows[8:],
+        stamp=rows[8:] // 8 * 8,
+        batches=bounds,
+        groups=bounds[:-1],
+    )
+    literal, model = (COMPOSED[composed](clone(INNER[inner])) for _ in range(2))
+    expected = []
+    for begin, end in itertools.pairwise(bounds):
+        if begin:
+            expected.append(literal.predict_proba(X[begin:end]))
+        literal.partial_fit(X[begin:end], task.classes[y[begin:end]], classes=task.classes)
+    kernel = make_kernel(model, task)
+    if kernel is None:
+        pytest.skip("the inner kernel knows no batches")
+    np.testing.assert_allclose(kernel.run(block), np.concatenate(expected), rtol=1e-9)
+    kernel.export()
+    assert_same_fitted(model, literal, 1e-9)
+
+
 @pytest.mark.parametrize("composed", COMPOSED)
 def test_empty_blocks_do_no_harm(composed) -> None:
     nothing = np.empty(0, np.intp)
