@@ -239,6 +239,7 @@ def test_batches_add_up(model: Any) -> None:
     ("model", "storage"),
     [
         *[(model, storage) for model in MODELS for storage in ("dense", "csr")],
+        *[(model, "wide csr") for model in (MultinomialNB(), BernoulliNB(), ComplementNB())],
         (CategoricalNB(min_categories=4), "dense"),
     ],
     ids=repr,
@@ -246,8 +247,9 @@ def test_batches_add_up(model: Any) -> None:
 def test_snapshots(model: Any, storage: str) -> None:
     rng = np.random.default_rng(4)
     task = Task(np.arange(2), "predict_proba")
+    kind, n_features = ("csr", 600) if storage == "wide csr" else (storage, 6)
     first, second = (
-        make_block(as_storage(counts(rng, 30, 6), storage), labels(rng, 30, 2), "polls", rng)
+        make_block(as_storage(counts(rng, 30, n_features), kind), labels(rng, 30, 2), "polls", rng)
         for _ in range(2)
     )
     kernel = kernel_for(clone(model), task)

@@ -32,8 +32,12 @@ from tests.kernels._reference import (
 
 MODELS = [GaussianNB(), IncrementalGaussianNB(), IncrementalGaussianNB(var_smoothing=1e-3)]
 # Kinds of features: ordinary; the same number again and again, of many digits and of few; one
-# number, then another; on a grid; far from zero; moving away; rarely not zero; after an outlier.
-FEATURES = ["normal", "tenths", "sevens", "step", "grid", "large", "shift", "rare", "outlier"]
+# number, then another; on a grid; (very) far from zero; moving away; rarely not zero; after an
+# outlier.
+FEATURES = [
+    *("normal", "tenths", "sevens", "step", "grid"),
+    *("large", "far", "shift", "rare", "outlier"),
+]
 
 
 def kernel_for(model: Any, task: Task) -> Kernel:
@@ -55,6 +59,8 @@ def features(rng: np.random.Generator, y: np.ndarray, kinds: list[str]) -> np.nd
             x[:] = np.round(x) + 0.1
         elif kind == "large":
             x += 1e9
+        elif kind == "far":
+            x += 3e7
         elif kind == "shift":
             x[n // 2 :] += 1e6
         elif kind == "rare":
@@ -146,6 +152,36 @@ def test_real_streams(model: Any, name: str) -> None:
     rng = np.random.default_rng(1)
     block = make_block(X, codes, "prequential", rng)
     assert_equals_loop(model, block, Task(classes, "predict"), rng)
+
+
+@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
+def test_one_row_per_call(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a call ends right at an anchor."""
+    monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
+    monkeypatch.setattr(moments_module, "_ANCHOR_EVERY", 3)
+    rng = np.random.default_rng(13)
+    y = rng.integers(0, 2, 300)
+    block = make_block(features(rng, y, ["normal"] * 4), y, "prequential", rng)
+    task = Task(np.arange(2), "predict_proba")
+    parts = cut(block, list(range(1, block.n_learns + block.n_asks)))
+    whole, by_row = kernel_for(model, task), kernel_for(model, task)
+    np.testing.assert_array_equal(run_kernel(by_row, parts), whole.run(block))
+
+
+@pytest.mark.parametrize("weight", [None, 3.0])
+def test_constant_features_are_rounded_as_in_scikit_learn(weight: float | None) -> None:
+    """The same 0.1 again and again has a mean beside it, and a variance of 1e-33 instead of 0."""
+    X = np.tile([0.1, 1 / 3, 7.0, 0.0], (100, 1))
+    y = np.zeros(100, dtype=np.int64)
+    rng = np.random.default_rng(14)
+    weights = None if weight is None else np.full(100, weight)
+    block = make_block(X, y, "prequential", rng, weights)
+    kernel, literal = assert_equals_loop(GaussianNB(), block, Task(np.arange(1)), rng)
+    by_row = kernel_for(GaussianNB(), kernel.task)
+    run_kernel(by_row, cut(block, list(range(1, block.n_learns + block.n_asks))))
+    by_row.export()
+    for estimator in (kernel.estimator, by_row.estimator):
+        assert_same_state(estimator, literal)
 
 
 def test_features_of_large_mean_need_the_recurrence() -> None:
@@ -268,10 +304,14 @@ def test_declines_where_weights_leave_too_few_digits(monkeypatch: pytest.MonkeyP
     X = rng.normal(size=(60, 1)) * 1e-3
     X[40:] = 5.0
     weight = np.where(np.arange(60) < 40, 1e-6, 1e6)
-    kernel = kernel_for(GaussianNB(), Task(np.arange(1)))
+    # The same rows in two classes, but those of the first without harm.
+    X, weight = np.repeat(X, 2, axis=0), np.repeat(weight, 2)
+    y = np.arange(120) % 2
+    weight[y == 0] = 1.0
+    kernel = kernel_for(GaussianNB(), Task(np.arange(2)))
     first, second = (
-        make_block(X[rows], np.zeros(len(X[rows]), int), "prequential", rng, weight[rows])
-        for rows in (slice(0, 40), slice(40, 60))
+        make_block(X[rows], y[rows], "prequential", rng, weight[rows])
+        for rows in (slice(0, 80), slice(80, 120))
     )
     kernel.run(first)
     before = twin(kernel)

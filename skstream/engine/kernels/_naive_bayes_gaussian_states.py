@@ -146,9 +146,10 @@ def _run_rows(  # type: ignore[no-untyped-def]
     floored = len(weights) > n_classes
     factors = np.empty((n_classes, n_features))
     constants = np.empty(n_classes)
+    terms = np.empty(n_features)
     floor = 0.0
     if floored:
-        floor = smoothing * variances[n_classes].max()
+        floor = smoothing * _largest(variances, n_classes)
     else:
         for k in range(n_classes):
             constants[k] = _prepare_class(variances, factors, k)
@@ -160,7 +161,7 @@ def _run_rows(  # type: ignore[no-untyped-def]
             _learn_row(learn, t, weight[t], weights, means, variances, k)
             if floored:
                 _learn_row(learn, t, weight[t], weights, means, variances, n_classes)
-                floor = smoothing * variances[n_classes].max()
+                floor = smoothing * _largest(variances, n_classes)
             else:
                 constants[k] = _prepare_class(variances, factors, k)
         done = until
@@ -176,17 +177,27 @@ def _run_rows(  # type: ignore[no-untyped-def]
             elif floor == 0.0 and smoothing > 0.0:
                 scores[i, k] = 0.0
             else:
+                # Apart from the sums, so that several divisions are made at a time.
+                for j in range(n_features):
+                    deviation = ask[i, j] - means[k, j]
+                    terms[j] = deviation * deviation / (variances[k, j] + floor)
                 total = n_features * _LOG_2_PI
                 product = 1.0
                 for j in range(n_features):
-                    spread = variances[k, j] + floor
-                    deviation = ask[i, j] - means[k, j]
-                    total += deviation * deviation / spread
-                    product *= spread
+                    total += terms[j]
+                    product *= variances[k, j] + floor
                     if not 1e-200 < product < 1e200:
                         total += np.log(product)
                         product = 1.0
                 scores[i, k] = -0.5 * (total + np.log(product))
+
+
+@jit
+def _largest(variances, k):  # type: ignore[no-untyped-def]
+    largest = variances[k, 0]
+    for j in range(1, variances.shape[1]):
+        largest = max(largest, variances[k, j])
+    return largest
 
 
 @jit
