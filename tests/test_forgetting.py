@@ -59,7 +59,9 @@ def test_window_size_is_checked(size):
 
 @pytest.mark.parametrize("alpha", [0.0, -0.1, 1.0001, np.nan, "0.9", True])
 def test_fading_factor_is_checked(alpha):
-    with pytest.raises(ValueError, match=r"'fading_factor' parameter of FadingFactor .*\(0.0, 1.0\]"):
+    with pytest.raises(
+        ValueError, match=r"'fading_factor' parameter of FadingFactor .*\(0.0, 1.0\]"
+    ):
         FadingFactor(alpha)
 
 
