@@ -359,8 +359,8 @@ class TestThreeNamedCombinations:
     def test_augmented_pipeline(self) -> None:
         model = TemporallyAugmented(make_stream_pipeline(StandardScaler(), LOGISTIC))
         model.fit(self.X, self.y)
-        assert model.estimator_[0].n_features_in_ == 6
-        assert model.estimator_.n_features_in_ == 6
+        assert model.estimator_[0].n_features_in_ == 5
+        assert model.estimator_.n_features_in_ == 5
         assert set(model.predict(self.X)) <= {"DOWN", "UP"}
 
     def test_pipeline_that_ends_in_a_correction(self) -> None:
