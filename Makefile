@@ -52,7 +52,7 @@ package: $(LATEST) $(PLAIN)
 doctest: $(LATEST)
 	CI=1 $(IN_LATEST) pytest -q --doctest-modules skstream
 
-# The oldest supported scikit-learn, without any extra.
+# The oldest supported scikit-learn, numpy, scipy and joblib, without any extra.
 test-previous: $(PREVIOUS)
 	CI=1 $(IN_PREVIOUS) pytest -q -n $(WORKERS) --dist worksteal tests
 
@@ -72,7 +72,9 @@ clean:
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(LATEST): WANTED := --upgrade --upgrade-strategy eager --editable ".[all,dev]"
-$(PREVIOUS): WANTED := --editable ".[test]" "scikit-learn==1.8.*"
+# The oldest versions that pyproject.toml admits (Python 3.13 needs a newer numpy).
+$(PREVIOUS): WANTED := --editable ".[test]" "scikit-learn==1.8.*" "scipy==1.14.*" "joblib==1.4.*" \
+	"numpy==2.0.*; python_version < '3.13'"
 $(DEMO): WANTED := --editable ".[plot,frames,progress]"
 # The required packages alone; `make package` puts the built wheel in the place of this install.
 $(PLAIN): WANTED := .
