@@ -127,7 +127,7 @@ PREDICTED = TemporallyAugmented(MultinomialNB(), previous_label="predicted")
         (FrozenEstimator(PREDICTED), True),
         (FrozenEstimator(make_pipeline(PREDICTED)), True),
         (SGDClassifier(), False),
-        (object(), False),
+        ("no estimator", False),
     ],
     ids=lambda value: repr(value)[:50],
 )
