@@ -1,5 +1,7 @@
 """Kernels of naive Bayes on counts against the loop."""
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -263,6 +265,25 @@ def test_snapshots(model: Any, storage: str) -> None:
     kernel.restore(nothing)
     kernel.export()
     assert_same_state(kernel.estimator, clone(model))
+
+
+@pytest.mark.parametrize("storage", ["dense", "csr"])
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda kernel: pickle.loads(pickle.dumps(kernel))]
+)
+def test_copies_go_on_alone(storage: str, copied: Any) -> None:
+    rng = np.random.default_rng(12)
+    X = as_storage(counts(rng, 90, 6), storage)
+    parts = cut(make_block(X, labels(rng, 90, 2), "polls", rng), [60, 120])
+    for model in MODELS:
+        kernel = kernel_for(clone(model), Task(np.arange(2), "predict_proba"))
+        kernel.run(parts[0])
+        other = copied(kernel)
+        for part in parts[1:]:
+            np.testing.assert_array_equal(other.run(part), kernel.run(part))
+        kernel.export()
+        other.export()
+        assert_same_state(other.estimator, kernel.estimator)
 
 
 def test_a_feature_stored_twice_in_a_row_counts_as_its_sum() -> None:

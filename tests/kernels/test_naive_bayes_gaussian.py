@@ -1,5 +1,7 @@
 """Kernels of GaussianNB and IncrementalGaussianNB against the loop."""
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -97,7 +99,7 @@ def assert_equals_loop(
     return kernel, literal
 
 
-@settings(max_examples=40)
+@settings(max_examples=35)
 @given(
     model=st.sampled_from(MODELS),
     n_classes=st.sampled_from([1, 2, 3, 7, 25]),
@@ -107,7 +109,7 @@ def assert_equals_loop(
     kinds=st.lists(st.sampled_from(FEATURES), min_size=1, max_size=6),
     has_priors=st.booleans(),
     short=st.booleans(),
-    n=st.integers(2, 120),
+    n=st.integers(2, 90),
     seed=st.integers(0, 2**32 - 1),
 )
 def test_equals_the_loop(
@@ -245,6 +247,22 @@ def test_snapshots(model: Any) -> None:
     kernel.restore(nothing)
     kernel.export()
     assert_same_state(kernel.estimator, clone(model))
+
+
+@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda kernel: pickle.loads(pickle.dumps(kernel))]
+)
+def test_copies_go_on_alone(model: Any, copied: Any) -> None:
+    rng = np.random.default_rng(15)
+    y = rng.integers(0, 2, 200)
+    block = make_block(features(rng, y, ["normal", "tenths"]), y, "polls", rng)
+    first, *others = cut(block, [150, 200])
+    kernel = kernel_for(clone(model), Task(np.arange(2), "predict_proba"))
+    kernel.run(first)
+    other = copied(kernel)
+    for part in others:
+        np.testing.assert_array_equal(other.run(part), kernel.run(part))
 
 
 def test_data_frames_keep_their_names() -> None:

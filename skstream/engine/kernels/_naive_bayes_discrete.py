@@ -58,7 +58,8 @@ class MultinomialKernel(OwnCountsKernel):
         if self._table is None:
             self._table = np.empty((*self._counts.T.shape, 2))
             fill_table(self._counts, alpha, self._table)
-            self._counts = self._table[:, :, 0].T
+        # A view of the table; a copy of the kernel has copies of both.
+        self._counts = self._table[:, :, 0].T
         scores = np.empty((events.number, self._n_classes))
         multinomial_rows(*events, self._table, self._totals, alpha, total, scores)
         return scores

@@ -113,10 +113,10 @@ class GaussianKernel(Kernel):
 
     def _log_priors(self, weights: Floats) -> Floats:
         """Log probabilities of the classes, from their weights at each ask."""
-        shares = self._priors
-        if shares is None:
-            shares = weights / weights.sum(axis=1, keepdims=True)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = self._priors
+            if shares is None:
+                shares = weights / weights.sum(axis=1, keepdims=True)
             priors: Floats = np.log(shares)
         return priors
 

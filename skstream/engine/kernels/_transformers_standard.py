@@ -18,6 +18,9 @@ from skstream.utils._sklearn import output_container
 from skstream.utils._validation import is_fitted
 
 _EPS = np.finfo(np.float64).eps
+# Up to this weight the spread that scikit-learn finds in a single weighted row is exactly 0:
+# w·x/w may differ from x by a power of two, of which squares and products are exact.
+_MAX_WEIGHT = 2.0**26
 
 
 @dataclass
@@ -95,7 +98,7 @@ class StandardScalerKernel(TransformKernel):
 
     def _check(self, block: Block, rows: tuple[Any, Any], is_sparse: bool) -> None:
         weight = block.weight
-        if weight is not None and (weight != np.trunc(weight)).any():
+        if weight is not None and ((weight != np.trunc(weight)) | (weight > _MAX_WEIGHT)).any():
             raise Declined
         if not is_sparse:
             return
@@ -216,18 +219,13 @@ def _states(
         w = 1.0 if weight is None else weight[i]
         n = counts[-1]
         after = n + w
-        row_sum, row_squares = row, 0.0
-        if w != 1.0:
-            row_sum = row * w
-            deviation = row - row_sum / w
-            correction = deviation * w
-            row_squares = deviation**2 * w - correction**2 / w
+        row_sum = row if w == 1.0 else row * w
         np.multiply(means[i], n, out=total)
         mean = np.add(total, row_sum, out=means[i + 1])
         mean /= after
         var = variances[i + 1]
         if n == 0.0:
-            var[:] = row_squares
+            var[:] = 0.0
         else:
             share = n / w
             np.divide(total, share, out=change)
@@ -235,10 +233,8 @@ def _states(
             change *= change
             change *= share / after
             np.multiply(variances[i], n, out=var)
-            if w != 1.0:
-                var += row_squares
             var += change
-        var /= after
+            var /= after
         counts.append(after)
     state.n, state.mean, state.var = counts[-1], means[-1].copy(), variances[-1].copy()
     return np.array(counts), means, variances
@@ -278,18 +274,12 @@ def _learn_row(x, t, w, n, mean, var, scale):  # type: ignore[no-untyped-def]
     after = n + w
     share = n / w
     for j in range(x.shape[1]):
-        row_sum = x[t, j]
-        row_squares = 0.0
-        if w != 1.0:
-            row_sum = x[t, j] * w
-            deviation = x[t, j] - row_sum / w
-            correction = deviation * w
-            row_squares = deviation * deviation * w - correction * correction / w
+        row_sum = x[t, j] * w
         total = mean[j] * n
-        squares = row_squares
+        squares = 0.0
         if n != 0.0:
             change = total / share - row_sum
-            squares = var[j] * n + row_squares + share / after * (change * change)
+            squares = var[j] * n + share / after * (change * change)
         mean[j] = (total + row_sum) / after
         var[j] = squares / after
         size = after * mean[j] * _EPS
