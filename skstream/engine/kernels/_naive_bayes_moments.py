@@ -88,7 +88,6 @@ class Moments:
             self.n_rows += last - first
             if self.n_rows == _FIRST_ROWS or self._rows_to_next_anchor() == _ANCHOR_EVERY:
                 self._drop_anchor()
-                variances[last] = self.var
             first = last
         return means, variances
 
@@ -104,9 +103,6 @@ class Moments:
         self._squares = self.var * self.weight
         self._sum, self._sum_of_squares = np.zeros((2, n_features))
         self._tiny = (self.var <= _TINY_VARIANCE * self.mean**2) & (self.mean != 0)
-        if self.n_rows >= _FIRST_ROWS:
-            # Rounded as the next rows will see it.
-            self.var = np.where(self._tiny, self.var, self._squares / self.weight)
 
     def _sum_up(
         self, x: Floats, weight: Floats | None, weights: Floats, means: Floats, variances: Floats
