@@ -120,7 +120,8 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
         classes : array-like of shape (n_classes,), default=None
             All labels that can occur. Required at the first call.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt.
+            Non-negative weights. A row of weight 0 is not learnt; a model that has been shown
+            no other rows has no answers (NotFittedError).
 
         Returns
         -------
@@ -188,6 +189,10 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
                 logs = np.log(2.0 * np.pi * self.var_[k])
                 scores[:, k] -= 0.5 * (logs.sum() + squares.sum(axis=1))
         return scores
+
+    def __sklearn_is_fitted__(self) -> bool:
+        # Rows of weight 0 settle the classes, but there is no answer yet.
+        return getattr(self, "total_count_", 0.0) > 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
 from skstream.naive_bayes import IncrementalGaussianNB
@@ -114,10 +115,21 @@ def test_rows_of_weight_zero_are_not_learnt() -> None:
     before = joblib.hash(model)
     model.partial_fit(X * 1e9, y, sample_weight=np.zeros(len(y)))
     assert joblib.hash(model) == before
-    unfitted = IncrementalGaussianNB().partial_fit(
-        X[:2], y[:2], classes=[0, 1, 2], sample_weight=[0.0, 0.0]
-    )
-    assert (unfitted.class_count_ == 0).all()
+
+
+def test_rows_of_weight_zero_alone_leave_the_model_unfitted() -> None:
+    X, y = stream(4)
+    model = IncrementalGaussianNB()
+    model.partial_fit(X[:2], y[:2], classes=[0, 1, 2], sample_weight=[0.0, 0.0])
+    assert (model.class_count_ == 0).all()
+    for method in ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba"):
+        with pytest.raises(NotFittedError):
+            getattr(model, method)(X)
+    with pytest.raises(ValueError, match="is not the same as on last call"):
+        model.partial_fit(X, y, classes=[0, 1])
+    model.partial_fit(X, y)
+    assert_same_model(model, IncrementalGaussianNB().fit(X, y))
+    assert len(model.predict(X)) == len(X)
 
 
 def test_a_class_not_yet_seen_is_never_the_answer() -> None:

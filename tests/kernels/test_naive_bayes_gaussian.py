@@ -2,13 +2,16 @@
 
 import copy
 import pickle
+from dataclasses import replace
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
 from skstream.engine.block import Block
@@ -226,6 +229,30 @@ def test_a_fitted_model_that_learns_nothing_keeps_its_attributes(model: Any) -> 
     np.testing.assert_array_equal(answers, fitted.predict(X))
     kernel.export()
     assert_same_state(kernel.estimator, fitted)
+
+
+def test_goes_on_from_rows_of_weight_zero() -> None:
+    """They settle columns and classes, but nothing has been learnt, and there is no answer."""
+    rng = np.random.default_rng(0)
+    y = np.append(np.arange(3), rng.integers(0, 3, 60))
+    X, task = features(rng, y, ["normal", "sevens"]), Task(np.arange(3))
+    model = IncrementalGaussianNB().partial_fit(X[:2], y[:2], task.classes, np.zeros(2))
+    assert make_kernel(model, Task(np.arange(2))) is None
+    kernel, before = kernel_for(twin(model), task), joblib.hash(model)
+    early = make_block(X, y, "prequential", rng)
+    early = replace(early, stamp=np.maximum(early.stamp - 1, 0))
+    for block in (early, cut(early, [1])[0]):
+        with pytest.raises(NotFittedError):
+            run_literally(twin(model), block, task)
+        with pytest.raises(Declined):
+            kernel.run(block)
+    kernel.export()
+    assert joblib.hash(kernel.estimator) == before
+    block = make_block(X, y, "prequential", rng)
+    expected, scores = run_literally(model, block, task, also="predict_joint_log_proba")
+    assert_same_labels(kernel.run(block), expected, scores)
+    kernel.export()
+    assert_same_state(kernel.estimator, model, rtol=1e-9)
 
 
 @pytest.mark.parametrize("model", MODELS[:2], ids=repr)

@@ -62,7 +62,7 @@ class GaussianKernel(Kernel):
             and 0 <= float(smoothing) < np.inf
             and (priors is None or is_proper_prior(priors, len(task.classes)))
             and (priors is None or bool(np.isclose(np.sum(priors), 1.0)))
-            and (not is_fitted(estimator) or cls._takes_up(estimator, task.classes))
+            and (not hasattr(estimator, "classes_") or cls._takes_up(estimator, task.classes))
         )
 
     @classmethod
@@ -75,6 +75,8 @@ class GaussianKernel(Kernel):
         """Execute the block."""
         if not block.n_learns and not block.n_asks:
             return answers(np.empty((0, self._n_classes)), self.task)
+        if self._groups is None and block.n_asks and block.stamp[0] == 0:
+            raise Declined  # nothing has been learnt: the loop meets NotFittedError
         learn, ask, columns = read_block(block, self._columns)
         if _is_extreme(learn) or (block.weight is not None and _is_extreme_weight(block.weight)):
             raise Declined
