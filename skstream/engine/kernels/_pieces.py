@@ -54,8 +54,14 @@ def running_sums(start: Floats, steps: Floats) -> Floats:
     Added one after the other, as ``partial_fit`` adds them, so that no cutting of the rows
     changes a bit.
     """
-    sums = np.concatenate([start[None], steps])
-    return np.cumsum(sums, axis=0, out=sums)
+    sums = np.empty((len(steps) + 1, len(start)))
+    sums[0], sums[1:] = start, steps
+    # Complex numbers are added part by part: two columns in the time of one.
+    n_paired = sums.shape[1] // 2 * 2
+    pairs, rest = sums[:, :n_paired].view(np.complex128), sums[:, n_paired:]
+    np.cumsum(pairs, axis=0, out=pairs)
+    np.cumsum(rest, axis=0, out=rest)
+    return sums
 
 
 def distinct(ordered: Integers) -> tuple[Integers, Integers]:
