@@ -71,17 +71,17 @@ class Recorder:
     """Appends blocks of values without copying what is there, as small as they go."""
 
     def __init__(self, classes: np.ndarray | None):
-        self._dtype: Any = np.float64 if classes is None else code_dtype(len(classes))
+        self.dtype: Any = np.float64 if classes is None else code_dtype(len(classes))
         self._blocks: list[np.ndarray] = []
 
     def append(self, values: np.ndarray) -> None:
         """Take in a block of codes or targets."""
-        self._blocks.append(values.astype(self._dtype))
+        self._blocks.append(values.astype(self.dtype))
 
     def array(self) -> np.ndarray:
         """Return everything recorded so far."""
         if not self._blocks:
-            return np.empty(0, dtype=self._dtype)
+            return np.empty(0, dtype=self.dtype)
         if len(self._blocks) > 1:
             self._blocks = [np.concatenate(self._blocks)]
         return self._blocks[0]

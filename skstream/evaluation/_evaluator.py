@@ -132,14 +132,13 @@ class StreamEvaluator(BaseEstimator):
         run : EvaluationRun
             With ``update(X, y)``, ``result()``, ``close()`` and ``save(path)``.
         """
-        settings, prepared, places = self._prepare(models, classes, bounded=False)
+        settings, prepared, places = self._prepare(models, classes, n_rows=None)
         run: EvaluationRun = self._new_run(settings)(prepared, places)
         return run
 
     def _evaluate(self, models: Any, stream: Any, classes: Any) -> EvaluationResult:
         known = known_classes(stream) if classes is None else classes
-        bounded = stream.n_rows is not None
-        settings, prepared, places = self._prepare(models, known, bounded=bounded)
+        settings, prepared, places = self._prepare(models, known, n_rows=stream.n_rows)
         new_run = self._new_run(settings)
         n_jobs = min(effective_n_jobs(self.n_jobs), len(places))
         if n_jobs > 1 and stream.reiterable:
@@ -148,12 +147,12 @@ class StreamEvaluator(BaseEstimator):
         return self._evaluate_in_lockstep(new_run(prepared, places), stream)
 
     def _prepare(
-        self, models: Any, classes: Any, *, bounded: bool
+        self, models: Any, classes: Any, *, n_rows: int | None
     ) -> tuple[Settings, dict[tuple[str, int], Any], list[tuple[str, int]]]:
         """Resolve the settings; copy and seed the models."""
         self._validate()
         named = named_models(models)
-        settings = self._settings(named, classes, bounded=bounded)
+        settings = self._settings(named, classes, n_rows=n_rows)
         n_folds = len(settings.timelines)
         prepared = prepared_models(
             named, n_folds, seed=settings.parameters["seed"], warm_start=self.warm_start
@@ -178,7 +177,7 @@ class StreamEvaluator(BaseEstimator):
             caller_name=type(self).__name__,
         )
 
-    def _settings(self, named: Mapping[str, Any], classes: Any, *, bounded: bool) -> Settings:
+    def _settings(self, named: Mapping[str, Any], classes: Any, *, n_rows: int | None) -> Settings:
         regression = is_regression(named)
         if not regression and classes is None:
             raise ValueError(
@@ -188,7 +187,7 @@ class StreamEvaluator(BaseEstimator):
         if self.batch_size == 1:
             _warn_of_gaussian_nb(named)
         labels = None if regression else find_classes(classes)
-        keep_tape = bounded if self.keep_tape == "auto" else self.keep_tape
+        keep_tape = n_rows is not None if self.keep_tape == "auto" else self.keep_tape
         seed = secrets.randbits(32) if self.random_state is None else int(self.random_state)
         return Settings(
             protocol=self._protocol,
@@ -205,6 +204,7 @@ class StreamEvaluator(BaseEstimator):
             return_models=self.return_models,
             baselines=names_of_baselines(named),
             parameters={**_plain_parameters(self), "seed": seed},
+            expected_rows=n_rows or 0,
         )
 
     def _evaluate_in_lockstep(self, run: StreamRun, stream: Any) -> EvaluationResult:

@@ -17,11 +17,14 @@ from skstream.evaluation._input import Chunk, RowShape, encoded
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
-from skstream.metrics import RunningMeasures
+from skstream.metrics import RunningMeasures, SharedSums
 from skstream.utils._interrupt import deferred_interrupt
 
 #: Rows between two points at which a run can be interrupted: a second or two of a loop.
 ROWS_PER_PIECE = 1024
+
+#: Rows of all models scored together, small enough for the processor's cache.
+ROWS_PER_SCORING = 32_768
 
 CHECKPOINT_FORMAT = 1
 
@@ -100,8 +103,12 @@ class StreamRun:
         answered = self._engine.close()
         with deferred_interrupt():
             self._score(answered)
+            self._finish_scores()
             self._state = "closed"
         return self
+
+    def _finish_scores(self) -> None:
+        """Score what the measures have put off, at the end of the stream."""
 
     def result(self) -> EvaluationResult:
         """Return the result so far; the run can go on afterwards.
@@ -166,7 +173,7 @@ class StreamRun:
             first_row=self._n_arrived,
         )
 
-    def _new_measures(self) -> RunningMeasures:
+    def _new_measures(self, shared: SharedSums | None = None) -> RunningMeasures:
         settings = self._settings
         return RunningMeasures(
             settings.metrics,
@@ -174,6 +181,8 @@ class StreamRun:
             classes=settings.classes,
             record_every=settings.record_every,
             bounded=settings.keep_tape,
+            shared=shared,
+            expected_rows=settings.expected_rows,
         )
 
     def _require_open(self) -> None:
@@ -225,7 +234,8 @@ class EvaluationRun(StreamRun):
         places: list[tuple[str, int]],
     ):
         super().__init__(settings, models, places)
-        self._measures = [self._new_measures() for _ in places]
+        shared = SharedSums()
+        self._measures = [self._new_measures(shared) for _ in places]
         self._answers = [Recorder(settings.classes) for _ in places]
         self._n_settled = 0
         dtype = np.float64 if settings.classes is None else np.int64
@@ -306,21 +316,41 @@ class EvaluationRun(StreamRun):
         settled = min(one.operations.settled for one in answered)
         y, weight = self._unsettled
         n = settled - self._n_settled
-        y_now, weight_now = y[:n], weight[:n]
+        y_now, weight_now = y[:n].astype(self._y.dtype), weight[:n]
         self._unsettled = (y[n:], weight[n:])
         scoring_weight = None if self._weights is None else weight_now
-        for k, one in enumerate(answered):
-            p = np.full(n, np.nan if self._settings.classes is None else -1, dtype=y.dtype)
-            p[one.operations.ask_rows - self._n_settled] = one.answers
-            self._measures[k].update(y_now, p, scoring_weight)
-            if self._settings.keep_tape:
-                self._answers[k].append(p)
-            self._meters[k].follow(settled, self._engine.lanes[k].model)
+        in_order = {
+            id(one.operations): _in_order(one.operations.ask_rows, self._n_settled, n)
+            for one in answered
+        }
+        answers = [self._on_tape(one, in_order[id(one.operations)], n) for one in answered]
+        # All models, a piece at a time: what they share is at hand then.
+        for begin in range(0, n, ROWS_PER_SCORING):
+            part = slice(begin, begin + ROWS_PER_SCORING)
+            weights = None if scoring_weight is None else scoring_weight[part]
+            for measures, p in zip(self._measures, answers, strict=True):
+                measures.update(y_now[part], p[part], weights)
+        for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
+            meter.follow(settled, lane.model)
         if self._settings.keep_tape:
+            for recorder, p in zip(self._answers, answers, strict=True):
+                recorder.append(p)
             self._y.append(y_now)
             if self._weights is not None:
                 self._weights.append(weight_now)
         self._n_settled = settled
+
+    def _on_tape(self, one: Answered, in_order: bool, n: int) -> np.ndarray:
+        """Answers to the newly settled rows, as they go onto the tape."""
+        if in_order:
+            return one.answers.astype(self._y.dtype)
+        answers = np.full(n, np.nan if self._settings.classes is None else -1, self._y.dtype)
+        answers[one.operations.ask_rows - self._n_settled] = one.answers
+        return answers
+
+    def _finish_scores(self) -> None:
+        for measures in self._measures:
+            measures.finish()
 
     def _curves(self, lane: int) -> Any:
         return self._measures[lane].curves()
@@ -333,6 +363,11 @@ class EvaluationRun(StreamRun):
             return None, None
         weights = self._weights
         return self._y.array(), None if weights is None else np.concatenate(weights)
+
+
+def _in_order(rows: np.ndarray, first: int, n: int) -> bool:
+    """Whether these are `n` rows from the first on, each once."""
+    return len(rows) == n and np.array_equal(rows, np.arange(first, first + n))
 
 
 def load_run(path: str | Path) -> Any:

@@ -47,6 +47,8 @@ class Settings:
         Names of the models that are naive baselines.
     parameters : dict
         The evaluator's parameters, for the record.
+    expected_rows : int
+        Rows of the stream; 0 where that is not known.
     """
 
     protocol: str
@@ -63,6 +65,7 @@ class Settings:
     return_models: bool
     baselines: tuple[str, ...]
     parameters: dict[str, Any]
+    expected_rows: int = 0
 
     @property
     def task(self) -> Task:

@@ -19,12 +19,14 @@ from skstream.metrics._registry import Measure
 from skstream.metrics._regression import persistent_skill_score
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._running import RunningMeasures
+from skstream.metrics._sums import SharedSums
 
 __all__ = [
     "Curves",
     "KappaTest",
     "Measure",
     "RunningMeasures",
+    "SharedSums",
     "arithmetic_accuracy_score",
     "cmd_score",
     "geometric_accuracy_score",

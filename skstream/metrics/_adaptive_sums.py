@@ -189,7 +189,7 @@ class AdaptiveSums(RunningSums):
         oldest: Integers = self._starts[np.searchsorted(self._cuts, ends - self._n_before)]
         return oldest
 
-    def merge(self, later: Self) -> None:
+    def _merge(self, later: Self) -> None:
         """Refuse: where the window would have been cut cannot be known from two summaries."""
         raise NotImplementedError
 

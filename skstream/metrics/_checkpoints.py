@@ -1,6 +1,7 @@
 """Where the measures are taken, and what was found there."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,14 +40,25 @@ class Recorder:
         read so far alone.
     forgetting, metrics : list of str
         What is recorded.
+    expected_rows : int, default=0
+        Rows that will come, where that is known.
     """
 
-    def __init__(self, record_every: int | None, forgetting: list[str], metrics: list[str]) -> None:
+    def __init__(
+        self,
+        record_every: int | None,
+        forgetting: list[str],
+        metrics: list[str],
+        expected_rows: int = 0,
+    ) -> None:
         self.record_every = record_every
-        self.n_rows = [np.empty(0, dtype=np.int64)]
-        self.values = {f: {m: [np.empty(0)] for m in metrics} for f in forgetting}
+        self.expected = 0 if record_every is None else expected_rows // record_every
+        self.columns = [(f, m) for f in forgetting for m in metrics]
         self.interval = record_every or 1
         self.last = 0
+        self._n = 0
+        self._n_rows = np.empty(0, dtype=np.int64)
+        self._values = np.empty((len(self.columns), 0))
 
     def due(self, first: int, last: int) -> NDArray[np.int64]:
         """Checkpoints after row `first` and up to `last` that remain once `last` is reached."""
@@ -63,12 +75,32 @@ class Recorder:
 
     def record(self, n_rows: NDArray[np.int64], values: Values) -> None:
         """Keep values."""
-        if len(n_rows):
-            self.last = int(n_rows[-1])
-            self.n_rows.append(n_rows)
-            for forgetting, by_metric in values.items():
-                for metric, array in by_metric.items():
-                    self.values[forgetting][metric].append(array)
+        if not len(n_rows):
+            return
+        self.last = int(n_rows[-1])
+        n = self._n + len(n_rows)
+        if n > len(self._n_rows):
+            self._make_room(n)
+        new = slice(self._n, n)
+        self._n_rows[new] = n_rows
+        for row, (forgetting, metric) in zip(self._values, self.columns, strict=True):
+            row[new] = values[forgetting][metric]
+        self._n = n
+
+    def _make_room(self, n: int) -> None:
+        """Move to larger arrays.
+
+        Written anew only where rows come: room that is never used is not backed by memory. One
+        large array for all curves, because the system hands out large pages only within such;
+        with a value per row, small pages take longer than the arithmetic.
+        """
+        room = max(n, 4 * self._n, self.expected)
+        n_rows, values = np.empty(room, dtype=np.int64), np.empty((len(self.columns), room))
+        n_rows[: self._n], values[:, : self._n] = self._kept()
+        self._n_rows, self._values = n_rows, values
+
+    def _kept(self) -> tuple[NDArray[np.int64], Floats]:
+        return self._n_rows[: self._n], self._values[:, : self._n]
 
     def thin(self, n_read: int) -> None:
         """Drop the checkpoints that the interval has outgrown after so many rows."""
@@ -76,28 +108,32 @@ class Recorder:
         if interval == self.interval:
             return
         self.interval = interval
-        joined = np.concatenate(self.n_rows)
-        kept = joined % interval == 0
-        self.n_rows = [joined[kept]]
-        for by_metric in self.values.values():
-            for metric, arrays in by_metric.items():
-                by_metric[metric] = [np.concatenate(arrays)[kept]]
+        n_rows, values = self._kept()
+        kept = n_rows % interval == 0
+        self._n_rows, self._values = n_rows[kept], values[:, kept]
+        self._n = len(self._n_rows)
 
     def curves(self, n_rows: NDArray[np.int64], values: Values, n_read: int) -> Curves:
-        """Return what was kept and then further values, as they stand after so many rows."""
-        joined = np.concatenate([*self.n_rows, n_rows])
+        """Return what was kept and then further values, as they stand after so many rows.
+
+        What is returned stays as it is, and is not to be written into: later values are written
+        behind it.
+        """
+        rows, columns = self._kept()
+        if len(n_rows):
+            more = np.array([values[forgetting][metric] for forgetting, metric in self.columns])
+            rows, columns = np.concatenate((rows, n_rows)), np.concatenate((columns, more), axis=1)
         interval = self._interval_at(n_read)
-        kept: slice | NDArray[np.bool_] = slice(None)
         if interval != self.interval:
-            newest = np.arange(len(joined)) >= len(joined) - len(n_rows)
-            kept = newest | (joined % interval == 0)
-        return Curves(
-            n_rows=joined[kept],
-            values={
-                forgetting: {
-                    metric: np.concatenate([*arrays, values[forgetting][metric]])[kept]
-                    for metric, arrays in by_metric.items()
-                }
-                for forgetting, by_metric in self.values.items()
-            },
-        )
+            newest = np.arange(len(rows)) >= len(rows) - len(n_rows)
+            kept = newest | (rows % interval == 0)
+            rows, columns = rows[kept], columns[:, kept]
+        rows.flags.writeable = columns.flags.writeable = False
+        by_name: Values = {}
+        for column, (forgetting, metric) in zip(columns, self.columns, strict=True):
+            by_name.setdefault(forgetting, {})[metric] = column
+        return Curves(n_rows=rows, values=by_name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        n_rows, values = self._kept()  # without the room for more
+        return {**self.__dict__, "_n_rows": n_rows, "_values": values}

@@ -199,6 +199,19 @@ NEEDS_PREVIOUS = frozenset(
 )
 NEEDS_MAJORITY = frozenset({"majority_wrong", "wrong_beside_majority"})
 NEEDS_INCLUSIVE = frozenset({"inclusive_wrong"})
+#: Series that have nothing to do with the answers.
+LABEL_ONLY = frozenset(
+    {
+        "rows",
+        "label",
+        "persistent_wrong",
+        "majority_wrong",
+        "inclusive_wrong",
+        "target",
+        "target_squared",
+        "persistent_error",
+    }
+)
 #: Series that look across the seam between two parts of a stream.
 CROSSING = NEEDS_PREVIOUS | NEEDS_MAJORITY | NEEDS_INCLUSIVE
 

@@ -55,8 +55,9 @@ class CumulativeSums(RunningSums):
             self.labels,
             self._counts(labels, sum(self.labels.values())),
             self.n_classes,
-            {},
+            self._shared_sums("labels", len(rows.y)),
         )
+        self._share("labels", len(rows.y), sums)
         known = {}
         if self.counts_are_exact and rows.scored is None:
             # What separates the labels so far from those of the scored rows does not change.
@@ -85,15 +86,19 @@ class CumulativeSums(RunningSums):
             columns.centre = centre
         if len(ends) < DENSE:
             return self._advance_between(columns, ends)
+        counts = known.get(ROWS) if self.counts_are_exact else None
+        if counts is None:
+            counts = self._counts(columns, self.carried[ROWS])
         sums = running_sums(
             self.series,
             columns,
             lambda series, values: self._running(values, self.carried[series]),
             self.carried,
-            self._counts(columns, self.carried[ROWS]),
+            counts,
             self.n_classes,
             known,
         )
+        self._share("scored", len(columns), sums)
         self.carried = {series: float(sums[series][-1]) for series in self.series}
         at = as_slice(ends)
         return {series: sums[series][at] for series in self.series}
@@ -138,7 +143,7 @@ class CumulativeSums(RunningSums):
         """All rows count."""
         return np.zeros_like(ends)
 
-    def merge(self, later: Self) -> None:
+    def _merge(self, later: Self) -> None:
         """Append the sums of the rows that followed."""
         if _TARGET in self.carried:
             self._recentre(later.centre)

@@ -13,6 +13,7 @@ from skstream.metrics._columns import Array
 from skstream.metrics._registry import Measure
 from skstream.metrics._rows import Rows, Waiting
 from skstream.metrics._scores import Scores
+from skstream.metrics._sums import SharedSums
 from skstream.metrics._user import takes_weights
 
 # Rows wait until so many are there, so that the arithmetic does not depend on how the stream was
@@ -38,6 +39,13 @@ class RunningMeasures:
     bounded : bool, default=True
         Whether the stream ends and its rows may be kept. False refuses functions of the user
         that would need all of them.
+    shared : SharedSums, default=None
+        One object for the measures of several models that read the same labels, weights and
+        previous labels in the same pieces: what hangs on the labels alone is then worked out
+        once. No value changes.
+    expected_rows : int, default=0
+        Rows that will come, where that is known: the curves then never move in memory. More or
+        fewer may come.
 
     Raises
     ------
@@ -87,6 +95,8 @@ class RunningMeasures:
         classes: ArrayLike | None,
         record_every: int | None = None,
         bounded: bool = True,
+        shared: SharedSums | None = None,
+        expected_rows: int = 0,
     ) -> None:
         if record_every is not None and (
             not isinstance(record_every, Integral)
@@ -102,8 +112,10 @@ class RunningMeasures:
         self.classes = None if classes is None else np.asarray(classes)
         self.record_every = record_every
         _check_together(self.metrics, self.forgetting, self.classes, bounded)
-        self._scores = Scores(self.metrics, self.forgetting, self.classes)
-        self._recorder = Recorder(record_every, list(self.forgetting), list(self.metrics))
+        self._scores = Scores(self.metrics, self.forgetting, self.classes, shared)
+        self._recorder = Recorder(
+            record_every, list(self.forgetting), list(self.metrics), expected_rows
+        )
         self._block = _block_length(self.forgetting)
         n_classes = None if self.classes is None else len(self.classes)
         self._waiting = Waiting(self._block, n_classes)
@@ -165,6 +177,10 @@ class RunningMeasures:
         if self._waiting.n:
             self._process(self._waiting.rows())
             self._waiting.clear()
+
+    def finish(self) -> None:
+        """Read what waits for more rows: the stream has ended, and nothing may follow."""
+        self._process_waiting()
 
     def curves(self) -> Curves:
         """Measures at the checkpoints so far; the last row read is always one.

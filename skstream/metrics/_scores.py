@@ -16,7 +16,7 @@ from skstream.metrics._formulas import Sums
 from skstream.metrics._registry import Measure
 from skstream.metrics._rows import NOT_GIVEN, NOT_GIVEN_TARGET, Rows
 from skstream.metrics._sliding_sums import SlidingSums
-from skstream.metrics._sums import Integers, Labelled, RunningSums
+from skstream.metrics._sums import Integers, Labelled, RunningSums, SharedSums
 from skstream.metrics._user import ScoredTape, call_at_checkpoints
 
 
@@ -31,6 +31,8 @@ class Scores:
         Over what.
     classes : ndarray of shape (n_classes,), or None
         Labels of the codes; None for regression.
+    shared : SharedSums, default=None
+        Sums that other models' measures over the same rows have formed already.
     """
 
     def __init__(
@@ -38,12 +40,16 @@ class Scores:
         metrics: Mapping[str, Measure],
         forgetting: Mapping[str, Forgetting],
         classes: Array | None,
+        shared: SharedSums | None = None,
     ) -> None:
         self.metrics = metrics
         self.classes = classes
         kinds = frozenset().union(*(measure.needs for measure in metrics.values()))
         n_classes = 0 if classes is None else len(classes)
         self.sums = {name: make_sums(f, kinds, n_classes) for name, f in forgetting.items()}
+        for name, sums in self.sums.items():
+            if shared is not None:
+                sums.share(shared, name)
         self.needs_previous = not kinds.isdisjoint(NEEDS_PREVIOUS)
         self.last_label: float = np.nan if classes is None else NOTHING
         self.n_scored = 0

@@ -8,6 +8,7 @@ import numpy as np
 from skstream.metrics._columns import Array, Columns, Floats, Series
 from skstream.metrics._sums import (
     DENSE,
+    ROWS,
     Integers,
     Labelled,
     RunningSums,
@@ -40,7 +41,9 @@ class SlidingSums(RunningSums):
 
     def _label_sums(self, rows: Labelled) -> tuple[list[Floats], dict[Series, Floats]]:
         labels = rows.labels().following(self.labelled_tail)
-        sums = self._running(self.label_series, labels, len(rows.y), self.n_labelled, {})
+        known = self._shared_sums("labels", len(rows.y))
+        sums = self._running(self.label_series, labels, len(rows.y), self.n_labelled, known)
+        self._share("labels", len(rows.y), sums)
         self.labelled_tail = labels[-self.window_size :].copy()
         # The window of the scored rows is the same where it holds no row that was not asked.
         remembered = min(self.n_labelled, self.window_size)
@@ -48,8 +51,9 @@ class SlidingSums(RunningSums):
         if rows.scored is None:
             self.n_scored_in_a_row += len(rows.y)
         else:
-            skipped = np.setdiff1d(np.arange(len(rows.y)), rows.scored)
-            self.n_scored_in_a_row = len(rows.y) - 1 - int(skipped[-1])
+            skipped = np.ones(len(rows.y), dtype=bool)
+            skipped[rows.scored] = False
+            self.n_scored_in_a_row = int(skipped[::-1].argmax())
         return [sums[series] for series in self.label_series], sums if same else {}
 
     def _running(
@@ -63,7 +67,9 @@ class SlidingSums(RunningSums):
         n_old, size = len(rows) - n_new, self.window_size
         counts = None
         if rows.weight is None:
-            counts = np.minimum(np.arange(float(n_before), n_before + n_new + 1), size)
+            counts = known.get(ROWS)
+            if counts is None:
+                counts = np.minimum(np.arange(float(n_before), n_before + n_new + 1), size)
         return running_sums(
             wanted,
             rows,
@@ -90,6 +96,7 @@ class SlidingSums(RunningSums):
                 for series in self.series
             }
         sums = self._running(self.series, rows, n_new, self.n_scored, known)
+        self._share("scored", n_new, sums)
         at = as_slice(ends)
         return {series: sums[series][at] for series in self.series}
 
@@ -97,7 +104,7 @@ class SlidingSums(RunningSums):
         """Return the number of the oldest row in the window."""
         return np.maximum(ends - self.window_size, 0)
 
-    def merge(self, later: Self) -> None:
+    def _merge(self, later: Self) -> None:
         """Append the rows that followed."""
         # Labels are counted for the majority alone, whose measures do not merge.
         if later.tail is not None:

@@ -8,12 +8,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Self
+from hashlib import blake2b
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skstream.metrics._columns import (
+    LABEL_ONLY,
     NEEDS_INCLUSIVE,
     NEEDS_MAJORITY,
     NOTHING,
@@ -67,6 +69,58 @@ class Labelled:
         return columns if self.scored is None else columns[self.scored]
 
 
+class SharedSums:
+    """Running sums of labels alone: the first of several models forms them for all.
+
+    Whoever hands one object to several measures promises that they read the same labels, weights
+    and previous labels, in the same pieces. Which rows were scored may differ: then the sums
+    over scored rows are formed again.
+
+    See Also
+    --------
+    RunningMeasures : Takes it as `shared`.
+
+    Examples
+    --------
+    >>> from skstream.forgetting import as_forgetting
+    >>> from skstream.metrics import RunningMeasures, SharedSums, resolve_metrics
+    >>> shared = SharedSums()
+    >>> first, second = (
+    ...     RunningMeasures(
+    ...         resolve_metrics("kappa_m", classes=[0, 1]),
+    ...         as_forgetting("cumulative"),
+    ...         classes=[0, 1],
+    ...         shared=shared,
+    ...     )
+    ...     for _ in range(2)
+    ... )
+    >>> y = [0, 0, 1, 1, 0]
+    >>> for measures, answers in [(first, [0, 0, 0, 1, 0]), (second, [0, 0, 1, 1, 0])]:
+    ...     measures.update(y, answers)
+    >>> first.final()["cumulative"], second.final()["cumulative"]
+    ({'kappa_m': 0.5}, {'kappa_m': 1.0})
+    """
+
+    def __init__(self) -> None:
+        self._newest: dict[tuple[str, str], tuple[tuple[Any, ...], dict[Series, Floats]]] = {}
+
+    def _known(self, place: tuple[str, str], key: tuple[Any, ...]) -> dict[Series, Floats]:
+        """Return the sums kept at a place, if they are those of the key."""
+        at, sums = self._newest.get(place, ((), {}))
+        return sums if at == key else {}
+
+    def _keep(
+        self, place: tuple[str, str], key: tuple[Any, ...], sums: Mapping[Series, Floats]
+    ) -> None:
+        """Keep sums for the models that follow."""
+        if place not in self._newest or self._newest[place][0] != key:
+            label_only = {s: array for s, array in sums.items() if s.kind in LABEL_ONLY}
+            self._newest[place] = key, label_only
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_newest": {}}
+
+
 class RunningSums(ABC):
     """Sums of elementary series over what a forgetting mechanism remembers.
 
@@ -89,6 +143,13 @@ class RunningSums(ABC):
         self.n_labelled = 0
         self.needs_majority = not kinds.isdisjoint(NEEDS_MAJORITY)
         self.needs_inclusive = not kinds.isdisjoint(NEEDS_INCLUSIVE)
+        self.shared: SharedSums | None = None
+        self.name = ""
+        self._unscored = b""
+
+    def share(self, shared: SharedSums, name: str) -> None:
+        """Take part in sharing, under the name of this mechanism."""
+        self.shared, self.name = shared, name
 
     def advance(self, rows: Labelled, ends: Integers) -> SumsByKind:
         """Read rows and return the sums after the first ``ends[i]`` of their scored ones.
@@ -114,6 +175,9 @@ class RunningSums(ABC):
             if self.n_labelled == 0 and len(majority):
                 majority = majority.copy()
                 majority[0] = NOTHING
+        if self.shared is not None:
+            self._note_unscored(rows)
+            known = {**known, **self._shared_sums("scored", rows.n_scored)}
         sums = self._advance(rows.columns(majority, inclusive), ends, known)
         self.n_scored += rows.n_scored
         self.n_labelled += len(rows.y)
@@ -121,6 +185,26 @@ class RunningSums(ABC):
         for series in self.series:
             by_kind.setdefault(series.kind, []).append(sums[series])
         return by_kind
+
+    def _note_unscored(self, rows: Labelled) -> None:
+        """Follow which rows were scored, in a few bytes."""
+        if rows.scored is not None:
+            where = np.array([self.n_labelled, len(rows.y)]).tobytes() + rows.scored.tobytes()
+            self._unscored = blake2b(self._unscored + where, digest_size=16).digest()
+
+    def _shared_sums(self, what: str, n_new: int) -> dict[Series, Floats]:
+        """Return what another model's measures formed over the same rows."""
+        if self.shared is None:
+            return {}
+        return self.shared._known((self.name, what), self._share_key(what, n_new))
+
+    def _share(self, what: str, n_new: int, sums: Mapping[Series, Floats]) -> None:
+        """Let other models' measures have these sums."""
+        if self.shared is not None:
+            self.shared._keep((self.name, what), self._share_key(what, n_new), sums)
+
+    def _share_key(self, what: str, n_new: int) -> tuple[Any, ...]:
+        return (self.n_labelled, n_new, b"" if what == "labels" else self._unscored)
 
     @abstractmethod
     def _label_sums(self, rows: Labelled) -> tuple[list[Floats], dict[Series, Floats]]:
@@ -144,8 +228,13 @@ class RunningSums(ABC):
     def oldest(self, ends: Integers) -> Integers:
         """Return the number of the oldest row that counts after ``ends[i]`` scored rows."""
 
-    @abstractmethod
     def merge(self, later: Self) -> None:
+        """Append the sums of the rows that followed."""
+        self.shared = None  # other models' measures did not read these rows in one go
+        self._merge(later)
+
+    @abstractmethod
+    def _merge(self, later: Self) -> None:
         """Append the sums of the rows that followed."""
 
     def copy(self) -> Self:
@@ -231,6 +320,7 @@ def leading_code(sums: Sequence[Array]) -> Array:
 
 def as_slice(ends: Integers) -> slice | Integers:
     """Return the ends as a slice where they are consecutive."""
-    if len(ends) and np.array_equal(ends, np.arange(ends[0], ends[0] + len(ends))):
+    n = len(ends)
+    if n and ends[-1] - ends[0] == n - 1 and bool((ends[1:] > ends[:-1]).all()):
         return slice(int(ends[0]), int(ends[-1]) + 1)
     return ends

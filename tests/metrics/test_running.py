@@ -445,3 +445,42 @@ def test_persistence_on_a_real_stream():
     assert final["all"]["accuracy"] == 38_664 / 45_311
     for by_metric in final.values():
         assert by_metric["kappa_temporal"] == 0.0 or np.isnan(by_metric["kappa_temporal"])
+
+
+def test_curves_stay_as_they_were_read():
+    stream = make_stream(5, 300)
+    measures = running(["kappa"], "window:50", stream.classes, expected_rows=10)
+    first = stream.part(0, 120)
+    measures.update(first.y, first.p)
+    early = measures.curves()
+    before = early.values["window:50"]["kappa"].copy()
+    rest = stream.part(120, None)
+    measures.update(rest.y, rest.p)
+    measures.finish()
+    late = measures.curves()
+    np.testing.assert_array_equal(early.values["window:50"]["kappa"], before)
+    with pytest.raises(ValueError, match="read-only"):
+        late.values["window:50"]["kappa"][0] = 0.0
+
+
+def test_finishing_changes_no_value():
+    stream = make_stream(6, 300, weighted=True, gaps=True)
+    for record_every in (1, 7, None):
+        open_, finished = (
+            score(stream, list(CLASSIFICATION)[:8], MECHANISMS, record_every) for _ in range(2)
+        )
+        finished.finish()
+        assert_same_curves(open_.curves(), finished.curves())
+        for name, by_metric in open_.final().items():
+            assert finished.final()[name] == pytest.approx(by_metric, rel=1e-12, nan_ok=True)
+
+
+def test_room_for_more_checkpoints_is_not_pickled():
+    measures = running(["accuracy"], "cumulative", [0, 1], expected_rows=1_000_000)
+    for _ in range(5):
+        measures.update(np.zeros(40_000, dtype=int), np.zeros(40_000, dtype=int))
+    assert len(pickle.dumps(measures)) < 200_000 * 2 * 8 * 1.1
+    twin = pickle.loads(pickle.dumps(measures))
+    twin.update([0], [1])
+    measures.update([0], [1])
+    assert_same_curves(twin.curves(), measures.curves())
