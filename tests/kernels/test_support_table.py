@@ -1,0 +1,299 @@
+"""The table "What is supported" of docs/exact_and_fast.md, entry by entry."""
+
+import copy
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn import linear_model
+from sklearn.base import is_regressor
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.feature_extraction.text import (
+    CountVectorizer,
+    HashingVectorizer,
+    TfidfTransformer,
+    TfidfVectorizer,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    KBinsDiscretizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.tree import DecisionTreeClassifier
+
+from skstream import (
+    LabelNoise,
+    MajorityClass,
+    MajorityWindow,
+    MeanRegressor,
+    Persistent,
+    PersistentRegressor,
+    PrequentialEvaluator,
+    TemporalCorrection,
+    TemporallyAugmented,
+    make_stream_pipeline,
+)
+from skstream.engine.kernels import Task, registered_kernels
+from skstream.engine.model import ModelRun
+from skstream.naive_bayes import IncrementalGaussianNB
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "exact_and_fast.md"
+X = np.random.default_rng(0).integers(0, 3, size=(40, 3)).astype(float)
+Y = np.random.default_rng(1).integers(0, 2, size=40)
+CATEGORIES = [[0.0, 1.0, 2.0]] * 3
+SGD = SGDClassifier(loss="log_loss", random_state=0)
+
+
+def aggressive(name: str, **parameters: Any) -> list[Any]:
+    """A passive-aggressive estimator; nothing where scikit-learn has none any more."""
+    estimator_type = getattr(linear_model, name, None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return [] if estimator_type is None else [estimator_type(**parameters)]
+
+
+def frozen(transformer: Any, rows: Any = X) -> FrozenEstimator:
+    return FrozenEstimator(transformer.fit(rows))
+
+
+TEXTS = ["a word", "another word"]
+DRAWS = np.random.RandomState(0)
+# Models, and transformers (which are tried ahead of naive Bayes), that have kernels.
+KERNEL: list[Any] = [
+    SGD,
+    SGDClassifier(power_t=50.0),
+    SGDClassifier(class_weight={0: 2.0}, penalty="elasticnet", learning_rate="adaptive", eta0=0.1),
+    SGDRegressor(),
+    SGDRegressor(power_t=10.0),
+    Perceptron(),
+    *aggressive("PassiveAggressiveClassifier"),
+    *aggressive("PassiveAggressiveRegressor"),
+    GaussianNB(),
+    IncrementalGaussianNB(),
+    MultinomialNB(),
+    BernoulliNB(alpha=1e-6),
+    ComplementNB(norm=True),
+    MultinomialNB(alpha=np.ones(3)),
+    CategoricalNB(min_categories=3),
+    StandardScaler(),
+    MinMaxScaler(clip=True),
+    MaxAbsScaler(),
+    Normalizer(),
+    Binarizer(),
+    PolynomialFeatures(),
+    HashingVectorizer(),
+    FeatureHasher(),
+    OneHotEncoder(categories=CATEGORIES),
+    OrdinalEncoder(categories=CATEGORIES),
+    FunctionTransformer(),
+    FunctionTransformer(np.log1p),
+    frozen(StandardScaler()),
+    frozen(MinMaxScaler()),
+    frozen(MaxAbsScaler()),
+    frozen(OneHotEncoder()),
+    frozen(SimpleImputer()),
+    frozen(KBinsDiscretizer(2, strategy="uniform")),
+    frozen(RobustScaler()),
+    frozen(CountVectorizer(), TEXTS),
+    frozen(TfidfTransformer()),
+    frozen(TfidfVectorizer(), TEXTS),
+    make_column_transformer((StandardScaler(), [0]), (OneHotEncoder(categories=[range(3)]), [1])),
+    Persistent(),
+    MajorityClass(),
+    MajorityWindow(),
+    PersistentRegressor(),
+    MeanRegressor(),
+    TemporallyAugmented(SGD),
+    TemporalCorrection(SGD),
+    LabelNoise(SGD, 0.1, random_state=0),
+    make_stream_pipeline(StandardScaler(), SGD),
+]
+# The same with what the table sends through the loop.
+LOOP: dict[str, list[Any]] = {
+    "average": [SGDClassifier(average=True), SGDClassifier(average=10), SGDRegressor(average=True)],
+    "early_stopping": [
+        *(SGDClassifier(early_stopping=True), SGDRegressor(early_stopping=True)),
+        Perceptron(early_stopping=True),
+    ],
+    "verbose": [SGDClassifier(verbose=1), SGDRegressor(verbose=1), Perceptron(verbose=1)],
+    "a RandomState object": [
+        *(SGDClassifier(random_state=DRAWS), SGDRegressor(random_state=DRAWS)),
+        Perceptron(random_state=DRAWS),
+    ],
+    "power_t outside 0 to 10 with invscaling": [
+        SGDRegressor(power_t=-0.1),
+        SGDRegressor(power_t=10.1),
+        SGDClassifier(learning_rate="invscaling", eta0=1.0, power_t=10.1),
+    ],
+    "passive-aggressive": [
+        *aggressive("PassiveAggressiveClassifier", average=True),
+        *aggressive("PassiveAggressiveRegressor", verbose=1),
+    ],
+    "a prior of 0": [
+        *(GaussianNB(priors=[0.0, 1.0]), IncrementalGaussianNB(priors=[0.0, 1.0])),
+        *(kind(class_prior=[0.0, 1.0]) for kind in (MultinomialNB, BernoulliNB, ComplementNB)),
+    ],
+    "alpha below 1e-10": [kind(alpha=1e-11) for kind in (MultinomialNB, BernoulliNB, ComplementNB)]
+    + [CategoricalNB(alpha=0.0, min_categories=3)],
+    "alpha of BernoulliNB": [BernoulliNB(alpha=9e-7), BernoulliNB(alpha=np.ones(3))],
+    "a negative binarize": [BernoulliNB(binarize=-1.0)],
+    "CategoricalNB": [CategoricalNB(), CategoricalNB(alpha=np.ones(3), min_categories=3)],
+    "copy=False": [
+        *(kind(copy=False) for kind in (StandardScaler, MinMaxScaler, MaxAbsScaler)),
+        *(Normalizer(copy=False), Binarizer(copy=False)),
+        *(frozen(StandardScaler(copy=False)), frozen(SimpleImputer(copy=False))),
+    ],
+    "set_output": [
+        kind.set_output(transform="pandas")
+        for kind in (
+            *(StandardScaler(), MinMaxScaler(), MaxAbsScaler(), Normalizer(), Binarizer()),
+            *(PolynomialFeatures(), FunctionTransformer(np.log1p)),
+            OneHotEncoder(categories=CATEGORIES, sparse_output=False),
+            OrdinalEncoder(categories=CATEGORIES),
+            make_column_transformer((StandardScaler(), [0])),
+        )
+    ]
+    + [frozen(StandardScaler().set_output(transform="pandas"))],
+    "without given categories": [OneHotEncoder(), OrdinalEncoder()],
+    "any other function": [
+        FunctionTransformer(lambda rows: rows - rows.mean()),
+        FunctionTransformer(np.log1p, inverse_func=np.expm1),
+    ],
+    "other frozen transformers": [frozen(PCA())],
+    "ColumnTransformer": [
+        make_column_transformer((StandardScaler(), [0])).set_params(
+            transformer_weights={"standardscaler": 2.0}
+        )
+    ],
+    "a part without a kernel": [
+        TemporallyAugmented(DecisionTreeClassifier()),
+        TemporalCorrection(DecisionTreeClassifier()),
+        LabelNoise(DecisionTreeClassifier(), 0.1, random_state=0),
+        make_stream_pipeline(StandardScaler(), DecisionTreeClassifier()),
+        make_stream_pipeline(PCA(), SGD),
+    ],
+    "previous_label": [
+        TemporallyAugmented(SGD, previous_label="predicted"),
+        TemporalCorrection(SGD, previous_label="predicted"),
+    ],
+    "LabelNoise without an integer seed": [
+        LabelNoise(SGD, 0.1),
+        LabelNoise(SGD, 0.1, random_state=DRAWS),
+    ],
+}
+CASES = [
+    pytest.param(model, id=f"{entry}-{type(model).__name__}-{i}")
+    for entry, models in LOOP.items()
+    for i, model in enumerate(models)
+]
+# Of these a batch is one step; of the others every row of a batch counts for itself.
+ONE_STEP = {
+    *("SGDClassifier", "SGDRegressor", "Perceptron"),
+    *("PassiveAggressiveClassifier", "PassiveAggressiveRegressor"),
+    *("GaussianNB", "IncrementalGaussianNB"),
+    *("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "ColumnTransformer"),
+}
+
+
+def path_of(model: Any, batch_size: int = 1) -> str:
+    """How evaluation runs a model, or naive Bayes behind a transformer."""
+    if not hasattr(model, "predict"):
+        model = make_stream_pipeline(model, MultinomialNB())
+    classes = None if is_regressor(model) else np.arange(2)
+    return ModelRun("model", 0, model, Task(classes, batch_size=batch_size)).path
+
+
+def learns_a_batch_in_one_step(model: Any) -> bool:
+    if isinstance(model, FrozenEstimator):
+        return False
+    parts = [step for _, step in getattr(model, "steps", [])]
+    parts += [model.estimator] if hasattr(model, "estimator") else []
+    return type(model).__name__ in ONE_STEP or any(map(learns_a_batch_in_one_step, parts))
+
+
+def name_of(model: Any) -> str:
+    inner = model.estimator if isinstance(model, FrozenEstimator) else model
+    return f"{'frozen ' if inner is not model else ''}{type(inner).__name__}"
+
+
+@pytest.mark.parametrize("place", range(len(KERNEL)), ids=lambda i: f"{i}-{name_of(KERNEL[i])}")
+def test_has_a_kernel(place: int) -> None:
+    model = KERNEL[place]
+    assert path_of(model) == "kernel"
+    expected = "loop" if learns_a_batch_in_one_step(model) else "kernel"
+    assert path_of(model, batch_size=2) == expected
+
+
+@pytest.mark.parametrize("model", CASES)
+def test_goes_through_the_loop(model: Any) -> None:
+    assert path_of(model) == "loop"
+
+
+@pytest.mark.parametrize("kind", registered_kernels(), ids=lambda kind: kind.__name__)
+def test_subclasses_go_through_the_loop(kind: type) -> None:
+    """They may override anything; so may those of transformers."""
+    for model in KERNEL:
+        if type(model) is kind:
+            assert path_of(subclassed(model)) == "loop"
+
+
+def subclassed(model: Any) -> Any:
+    """The same in a subclass that overrides nothing."""
+    kind = type(model)
+    mine = type("Mine", (kind,), {"__init__": kind.__init__})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        copied = copy.copy(model)
+    copied.__class__ = mine
+    return copied
+
+
+def test_a_part_without_a_kernel_shows_when_the_first_rows_come() -> None:
+    """Which columns go where, a ColumnTransformer does not know before."""
+    columns = make_column_transformer((frozen(PCA(1), X[:, 1:]), [1, 2]), (StandardScaler(), [0]))
+    models = {"kernel": SGD, "columns": make_stream_pipeline(columns, SGD)}
+    result = PrequentialEvaluator(random_state=0).evaluate(models, X, Y)
+    assert result.paths == {"kernel": "kernel", "columns": "kernel, then loop"}
+
+
+def rows_of_the_table() -> list[list[str]]:
+    section = PAGE.read_text(encoding="utf-8").partition("## What is supported")[2]
+    lines = section.partition("\n## ")[0].splitlines()
+    rows = [line.strip("| ").split("|") for line in lines if line.startswith("| ")]
+    return rows[1:]
+
+
+@pytest.mark.parametrize("kind", registered_kernels(), ids=lambda kind: kind.__name__)
+def test_the_table_names_every_kernel(kind: type) -> None:
+    names = re.findall(r"\w+\*?", " ".join(row[0] for row in rows_of_the_table()))
+    assert any(re.fullmatch(name.replace("*", ".*"), kind.__name__) for name in names)
+    assert kind in {type(model) for model in KERNEL} or kind.__name__.startswith("PassiveAgg")
+
+
+def test_the_table_names_every_parameter_that_was_tried() -> None:
+    table = " ".join(cell for row in rows_of_the_table() for cell in row)
+    for models in LOOP.values():
+        assert models or not hasattr(linear_model, "PassiveAggressiveClassifier")
+    for word in (
+        *("average", "early_stopping", "verbose", "RandomState", "power_t", "batch_size > 1"),
+        *("a prior of 0", "1e-10", "1e-6", "binarize", "min_categories", "copy=False"),
+        *("set_output", "transformer_weights", "previous_label", "integer seed"),
+    ):
+        assert word in table, word
