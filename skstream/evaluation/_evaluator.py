@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
-from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.parallel import Parallel, delayed
 
 from skstream.engine.model import ModelError
@@ -30,7 +29,12 @@ from skstream.metrics import resolve_metrics
 from skstream.streams import as_stream
 from skstream.utils._labels import find_classes
 from skstream.utils._optional import optional_import
-from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
+from skstream.utils._sklearn import (
+    Interval,
+    StrOptions,
+    is_plain_gaussian_nb,
+    validate_parameter_constraints,
+)
 
 #: Rows between two moves of the progress bar.
 ROWS_PER_TICK = 4096
@@ -309,7 +313,7 @@ def _warn_of_gaussian_nb(models: Mapping[str, Any]) -> None:
         parts = [model]
         if hasattr(model, "get_params"):
             parts.extend(model.get_params(deep=True).values())
-        if any(type(part) is GaussianNB for part in parts):
+        if any(is_plain_gaussian_nb(part) for part in parts):
             warnings.warn(
                 f"Model '{name}' learns with GaussianNB row by row. GaussianNB takes its variance "
                 "floor from the rows of the current call, and from a single row that is 0: "

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import Bunch, get_tags
@@ -28,7 +27,7 @@ from skstream.base import (
 )
 from skstream.pipeline._asking import AsksFittedSteps
 from skstream.pipeline._transformers import is_passthrough, learn_rows, learns, prepared
-from skstream.utils._sklearn import n_rows_of, rows_of
+from skstream.utils._sklearn import is_column_transformer, n_rows_of, rows_of
 
 # Methods that ask: transformers only transform in them.
 _QUESTIONS = (
@@ -215,7 +214,7 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
             return weights
         routed = process_routing(self, "partial_fit", sample_weight=weight)
         for _, name, step in self._iter():
-            if not isinstance(step, ColumnTransformer) and supports_sample_weight(step):
+            if not is_column_transformer(step) and supports_sample_weight(step):
                 weights[name] = routed[name]["partial_fit"].get("sample_weight")
         return weights
 

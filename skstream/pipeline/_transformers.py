@@ -7,14 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import validate_data
 
 from skstream.base import relative_of, supports_sample_weight
-from skstream.utils._sklearn import column_positions, columns_of
+from skstream.utils._sklearn import column_positions, columns_of, is_column_transformer
 from skstream.utils._validation import is_fitted
 
 _Weight = NDArray[np.float64] | None
@@ -93,7 +92,7 @@ def prepared(name: str, transformer: Any, X: Any) -> Any:
         return "passthrough"
     if isinstance(transformer, FrozenEstimator):
         return transformer
-    if isinstance(transformer, ColumnTransformer):
+    if is_column_transformer(transformer):
         return _prepared_columns(name, transformer, X)
     transformer_with_categories = _with_declared_categories(transformer, X)
     if learns(transformer) or _is_fitted_at_once(transformer_with_categories):
@@ -146,7 +145,7 @@ def learn_rows(transformer: Any, X: Any, y: Any, weight: _Weight, *, first: bool
     """Let a prepared transformer learn some rows, with weights where it takes them."""
     if is_passthrough(transformer) or isinstance(transformer, FrozenEstimator):
         return
-    if isinstance(transformer, ColumnTransformer):
+    if is_column_transformer(transformer):
         _learn_columns(transformer, X, y, weight, first=first)
     elif not learns(transformer):
         if first:
@@ -157,7 +156,7 @@ def learn_rows(transformer: Any, X: Any, y: Any, weight: _Weight, *, first: bool
         transformer.partial_fit(X, y)
 
 
-def _prepared_columns(name: str, transformer: ColumnTransformer, X: Any) -> ColumnTransformer:
+def _prepared_columns(name: str, transformer: Any, X: Any) -> Any:
     copy = clone(transformer)
     parts, used = [], set()
     for part_name, part, given in transformer.transformers:
@@ -179,7 +178,7 @@ def _is_dropped(part: Any) -> bool:
 
 
 def _learn_columns(
-    transformer: ColumnTransformer, X: Any, y: Any, weight: _Weight, *, first: bool
+    transformer: Any, X: Any, y: Any, weight: _Weight, *, first: bool
 ) -> None:
     """Let the parts of a column transformer learn their columns.
 

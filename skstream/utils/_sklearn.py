@@ -1,5 +1,6 @@
 """The only home of private scikit-learn names; version gaps are bridged here."""
 
+import sys
 from typing import Any
 
 # Rows and columns of whatever holds them: arrays, lists, sparse matrices, data frames.
@@ -28,6 +29,8 @@ __all__ = [
     "StrOptions",
     "column_positions",
     "columns_of",
+    "is_column_transformer",
+    "is_plain_gaussian_nb",
     "n_rows_of",
     "output_container",
     "rows_of",
@@ -48,6 +51,18 @@ def columns_of(X: Any, columns: Any) -> Any:
 def column_positions(X: Any, columns: Any) -> list[int]:
     """Positions of columns of an array, sparse matrix or data frame, however they are named."""
     return list(_get_column_indices(X, columns))
+
+
+def is_column_transformer(step: Any) -> bool:
+    """Whether a step is a ColumnTransformer, without the long import where there is none."""
+    compose = sys.modules.get("sklearn.compose")
+    return compose is not None and isinstance(step, compose.ColumnTransformer)
+
+
+def is_plain_gaussian_nb(model: Any) -> bool:
+    """Whether a model is scikit-learn's GaussianNB itself, without importing it for others."""
+    naive_bayes = sys.modules.get("sklearn.naive_bayes")
+    return naive_bayes is not None and type(model) is naive_bayes.GaussianNB
 
 
 def n_rows_of(X: Any) -> int:
