@@ -330,3 +330,10 @@ def test_the_program_starts() -> None:
 
     assert output("--version") == f"skstream {__version__}\n"
     assert "scaled-sgd" in output("evaluate", "--help")
+
+
+def test_the_module_is_the_program() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "skstream", "--version"], capture_output=True, text=True, check=True
+    )
+    assert __version__ in done.stdout

@@ -72,10 +72,7 @@ def test_import_does_not_load_slow_modules() -> None:
     # Each takes as long as all of skstream; whoever uses their classes has imported them.
     slow = ["sklearn.compose", "sklearn.linear_model", "sklearn.naive_bayes", "scipy.signal"]
     code = f"import sys, skstream\nprint(*sorted({{*sys.modules}} & {{*{slow!r}}}))"
-    output = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True
-    ).stdout
-    assert output.split() == []
+    assert _run(code).split() == []
 
 
 def test_star_import_finds_every_name() -> None:

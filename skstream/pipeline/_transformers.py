@@ -177,9 +177,7 @@ def _is_dropped(part: Any) -> bool:
     return isinstance(part, str) and part == "drop"
 
 
-def _learn_columns(
-    transformer: Any, X: Any, y: Any, weight: _Weight, *, first: bool
-) -> None:
+def _learn_columns(transformer: Any, X: Any, y: Any, weight: _Weight, *, first: bool) -> None:
     """Let the parts of a column transformer learn their columns.
 
     Its own ``fit`` settles which columns go where. What the parts took from the rows meanwhile
