@@ -261,6 +261,48 @@ def test_declined_first_rows(name: str) -> None:
     assert vars(kernel.estimator).keys() == vars(SGDClassifier()).keys()
 
 
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+@pytest.mark.parametrize("run", PATHS)
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("loss", ["log_loss", "hinge", "perceptron", "modified_huber"])
+def test_rows_that_are_not_finite_are_declined_where_they_teach_nothing(
+    loss: str, n_classes: int, kind: str, run: str
+) -> None:
+    """A row far on the right side of the margin moves no weight, which would show it."""
+    task = Task(np.arange(n_classes))
+    y = np.digitize(X[:, 0], [0.0, 1.0][: n_classes - 1])
+    convert = sparse.csr_array if kind == "csr" else np.asarray
+    with path(run):
+        kernel = kernel_for(SGDClassifier(loss=loss, penalty=None), task)
+        kernel.run(learns(convert(X), y))
+        state = kernel.snapshot()
+        for code in range(n_classes):
+            for value in (np.inf, -np.inf, np.nan):
+                broken = X.copy()
+                broken[-1, 0] = value
+                last = np.append(y[:-1], code)
+                for block in (learns(convert(broken), last), asks(convert(broken))):
+                    with pytest.raises(Declined):
+                        kernel.run(block)
+                    assert kernel.snapshot() is state
+
+
+def test_decision_values_that_overflow_are_declined() -> None:
+    """scikit-learn answers all the same; which answer, BLAS decides."""
+    rows = X * 1e250
+    model, kernel = SGDClassifier(penalty=None), kernel_for(SGDClassifier(penalty=None), BINARY)
+    run_row_by_row(model, learns(X * 1e100), BINARY)
+    with np.errstate(all="ignore"):
+        assert not np.isfinite(model.decision_function(rows)).all()
+        model.predict(rows)
+    kernel.run(learns(X * 1e100))
+    state = kernel.snapshot()
+    with np.errstate(all="ignore"), pytest.raises(Declined):
+        kernel.run(asks(rows))
+    assert kernel.snapshot() is state
+
+
 @pytest.mark.parametrize("weight", [0.0, -1.0, np.nan, np.inf])
 def test_declined_weights(weight: float, kernel: Any) -> None:
     weights = np.ones(20)

@@ -78,23 +78,29 @@ def read_block(
     *,
     accept_sparse: bool = False,
     dtypes: tuple[type, ...] = EXACT,
+    finite: bool = True,
 ) -> Learnt:
     """Rows that a block learns and asks, or `Declined` where the loop should look at them.
 
     Declined is whatever scikit-learn may treat otherwise than as float64: other containers and
-    dtypes, NaN and infinity, columns that do not match.
+    dtypes, NaN and infinity (unless `finite` is False: then the caller sees to them), columns
+    that do not match.
     """
     learn = ask = None
     if block.n_learns:
         rows = _read(block.learn_X, accept_sparse, dtypes)
         columns = columns.learn(rows)
-        learn = _finite(take_rows(rows.values, block.learn_index))
+        learn = _as_float64(take_rows(rows.values, block.learn_index))
+        if finite:
+            _check_finite(learn)
     if block.n_asks:
         if not (block.n_learns and block.ask_X is block.learn_X):
             rows = _read(block.ask_X, accept_sparse, dtypes)
         columns.check(rows)
         same = learn is not None and _same_rows(block)
-        ask = learn if same else _finite(take_rows(rows.values, block.ask_index))
+        ask = learn if same else _as_float64(take_rows(rows.values, block.ask_index))
+        if finite and not same:
+            _check_finite(ask)
     nothing = np.empty((0, columns.number or 0))
     return Learnt(nothing if learn is None else learn, nothing if ask is None else ask, columns)
 
@@ -134,17 +140,17 @@ def _read_frame(X: Any, dtypes: tuple[type, ...]) -> Rows:
     return Rows(_check_array(values, dtypes), getattr(reader, "feature_names_in_", None))
 
 
-def _finite(values: Any) -> Any:
-    """Check that rows are finite; as float64, dense rows contiguous."""
-    if sparse.issparse(values):
-        if values.dtype != np.float64:
-            values = values.astype(np.float64)
-        numbers = values.data
-    else:
-        values = numbers = np.ascontiguousarray(values, dtype=np.float64)
+def _as_float64(values: Any) -> Any:
+    """Rows as float64; dense rows contiguous."""
+    if not sparse.issparse(values):
+        return np.ascontiguousarray(values, dtype=np.float64)
+    return values if values.dtype == np.float64 else values.astype(np.float64)
+
+
+def _check_finite(values: Any) -> None:
+    """Leave NaN and infinity to scikit-learn's own messages."""
+    numbers = values.data if sparse.issparse(values) else values
     with np.errstate(over="ignore", invalid="ignore"):
         # One sum is cheaper than a test per number, and misses nothing.
-        finite = np.isfinite(numbers.sum()) or np.isfinite(numbers).all()
-    if not finite:
-        raise Declined
-    return values
+        if not (np.isfinite(numbers.sum()) or np.isfinite(numbers).all()):
+            raise Declined

@@ -115,7 +115,7 @@ class _LinearKernel(Kernel):
         asked = replace(block, ask_index=block.ask_index[foreign], stamp=block.stamp[foreign])
         _check_storages(asked)
         known = Columns() if state is None else state.columns
-        rows = read_block(asked, known, accept_sparse=True)
+        rows = read_block(asked, known, accept_sparse=True, finite=False)
         if rows.columns.number is None:
             return self._answers(np.empty((0, self._n_vectors)))  # no work, and no state
         if state is None:
@@ -123,6 +123,10 @@ class _LinearKernel(Kernel):
             state = _State(rows.columns, W, np.zeros(len(W)), t=1.0, first=None)
         W, b = state.W.copy(), state.b.copy()
         margins, answers = self._learn(asked, rows, W, b, state.t)
+        # A number that is not finite makes the decision values of its row so: there are fewer
+        # of them to look at. Where they overflow, BLAS may come to another answer.
+        if not (np.isfinite(margins).all() and np.isfinite(answers).all()):
+            raise Declined
         # Weights that stop being finite never are again; scikit-learn raises an error then.
         if not (np.isfinite(W).all() and np.isfinite(b).all()):
             raise Declined

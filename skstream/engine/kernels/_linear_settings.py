@@ -94,16 +94,21 @@ class Settings:
         eta = self._learning_rates(t, n)
         shrink, cut = np.ones(n), np.zeros(n)
         if self.shrinks:
-            shrink = np.maximum(0.0, 1.0 - (1.0 - self.l1_share) * eta * self.alpha)
+            np.multiply(1.0 - self.l1_share, eta, out=shrink)
+            shrink *= self.alpha
+            np.subtract(1.0, shrink, out=shrink)
+            np.maximum(0.0, shrink, out=shrink)
         if self.cuts:
             cut = self.l1_share * eta * self.alpha
         return eta, shrink, cut
 
     def _learning_rates(self, t: float, n: int) -> Floats:
         if self.learning_rate == "optimal":
-            number = np.arange(t, t + n)
-            rates: Floats = 1.0 / (self.alpha * (self._optimal_start + number - 1.0))
-            return rates
+            rates: Floats = np.arange(t, t + n)
+            rates += self._optimal_start
+            rates -= 1.0
+            rates *= self.alpha
+            return np.divide(1.0, rates, out=rates)
         if self.learning_rate == "invscaling":
             rates = np.empty(n)
             _inverse_scaling(self.eta0, self.power_t, t, rates)
