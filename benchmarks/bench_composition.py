@@ -11,8 +11,6 @@ All figures are rows per second of wall time; with ``--clock cpu``, of the proce
 """
 
 import argparse
-import platform
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -21,15 +19,18 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-import skstream
-from benchmarks import bench_linear
-from benchmarks.bench_linear import kernel_speed, loop_speed, show
+from benchmarks._kernel_speed import (
+    CLOCKS,
+    LOOP_ROWS,
+    kernel_speed,
+    loop_speed,
+    shown,
+    versions,
+)
 from skstream.baselines import MajorityClass, MajorityWindow, Persistent
 from skstream.engine.kernels import Task
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
-
-PACKAGES = ("scikit-learn", "numpy", "numba")
 
 
 def rows(n: int, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -75,31 +76,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--repeats", type=int, default=5, help="of which the median is shown")
     parser.add_argument("--block", type=int, default=8192, help="rows per block")
-    parser.add_argument("--clock", choices=list(bench_linear.CLOCKS), default="wall")
+    parser.add_argument("--clock", choices=list(CLOCKS), default="wall")
     parser.add_argument("--rows", type=int, default=200_000)
     arguments = parser.parse_args()
-    bench_linear.CLOCK = bench_linear.CLOCKS[arguments.clock]
+    clock = CLOCKS[arguments.clock]
     repeats, block = arguments.repeats, arguments.block
-    print(f"skstream {skstream.__version__}", end="")
-    print(f", Python {platform.python_version()}, {platform.machine()}", end="")
-    for package in PACKAGES:
-        try:
-            print(f", {package} {version(package)}", end="")
-        except PackageNotFoundError:
-            continue
-    print(
-        f"\nrows per second of {arguments.clock} time, medians of {repeats}, blocks of {block:,}\n"
-    )
+    print(versions("scikit-learn", "numpy", "numba"))
+    print(f"rows per second of {arguments.clock} time, medians of {repeats}, blocks of {block:,}\n")
     heads = ("loop", "kernel", "/ loop", "/ inner")
     print(f"{'':36}" + "".join(f"{head:>12}" for head in heads))
     for name, model, inner, n_classes in cases():
         X, y = rows(arguments.rows, n_classes)
         task = Task(np.arange(n_classes))
-        loop = loop_speed(model, X, y, task, repeats)
-        kernel = kernel_speed(model, X, y, task, block, repeats)
-        alone = inner and kernel_speed(inner, X, y, task, block, repeats)
-        share = f"{kernel / alone:12.2f}" if alone else show(None)
-        print(f"{name:36}{show(loop)}{show(kernel)}{show(kernel / loop)}{share}", flush=True)
+        loop = loop_speed(model, X[:LOOP_ROWS], y[:LOOP_ROWS], task, repeats, clock)
+        kernel = kernel_speed(model, X, y, task, block, repeats, clock)
+        alone = inner and kernel_speed(inner, X, y, task, block, repeats, clock)
+        share = f"{kernel / alone:.2f}" if alone else "-"
+        cells = (shown(loop), shown(kernel), shown(kernel / loop), share)
+        print(f"{name:36}" + "".join(f"{cell:>12}" for cell in cells), flush=True)
 
 
 if __name__ == "__main__":
