@@ -6,7 +6,13 @@ import numpy as np
 
 from skstream.engine.tape import Tape
 from skstream.forgetting import as_forgetting
-from skstream.metrics import Curves, RunningMeasures, resolve_metrics
+from skstream.metrics import (
+    Curves,
+    RunningMeasures,
+    SharedSums,
+    resolve_metrics,
+    update_together,
+)
 
 
 def rescored_values(
@@ -32,39 +38,60 @@ def rescored_values(
     """
     measures = resolve_metrics(metrics, classes=tape.classes)
     mechanisms = as_forgetting(forgetting)
-    y = tape.y if tape.classes is None else tape.y.astype(np.int64)
-    values = {}
-    for name, answers in tape.answers.items():
-        folds = [_curves(tape, y, p, measures, mechanisms, record_every) for p in answers]
-        values[name] = {
+    tables = {
+        (name, fold): p if p.ndim == 2 else p[:, np.newaxis]
+        for name, answers in tape.answers.items()
+        for fold, p in enumerate(answers)
+    }
+    n_bins = next(iter(tables.values())).shape[1]
+    # The persistent baseline of the last bin knows more than that of the others.
+    pasts = [*[tape.previous] * (n_bins - 1), None]
+    shared = {id(past): SharedSums() for past in pasts}
+    running = {
+        place: [
+            RunningMeasures(
+                measures,
+                mechanisms,
+                classes=tape.classes,
+                record_every=record_every,
+                shared=shared[id(past)],
+                expected_rows=tape.n_rows,
+            )
+            for past in pasts
+        ]
+        for place in tables
+    }
+    update_together(
+        [one for bins in running.values() for one in bins],
+        tape.y,
+        [p for table in tables.values() for p in table.T],
+        tape.weight,
+        pasts * len(tables),
+    )
+    curves = {place: _curves(tape, bins) for place, bins in running.items()}
+    values = {
+        name: {
             mechanism: {
-                metric: np.stack([curves.values[mechanism][metric] for curves in folds], axis=1)
+                metric: np.stack(
+                    [curves[name, fold].values[mechanism][metric] for fold in range(len(answers))],
+                    axis=1,
+                )
                 for metric in measures
             }
             for mechanism in mechanisms
         }
-    return folds[0].n_rows, values
+        for name, answers in tape.answers.items()
+    }
+    return next(iter(curves.values())).n_rows, values
 
 
-def _curves(
-    tape: Tape,
-    y: np.ndarray,
-    p: np.ndarray,
-    measures: dict[str, Any],
-    mechanisms: dict[str, Any],
-    record_every: int | None,
-) -> Curves:
+def _curves(tape: Tape, bins: list[RunningMeasures]) -> Curves:
     """Curves of one fold, with a last axis of bins where there are bins."""
-    columns = p[:, None] if p.ndim == 1 else p
-    bins = []
-    for b in range(columns.shape[1]):
-        running = RunningMeasures(
-            measures, mechanisms, classes=tape.classes, record_every=record_every
-        )
-        previous = None if b == columns.shape[1] - 1 else tape.previous
-        running.update(y, columns[:, b], tape.weight, previous)
-        bins.append(running.curves())
-    return bins[0] if p.ndim == 1 else stack_bins(bins)
+    for running in bins:
+        running.finish()
+    curves = [running.curves() for running in bins]
+    answers = next(iter(tape.answers.values()))
+    return curves[0] if answers.ndim == 2 else stack_bins(curves)
 
 
 def stack_bins(bins: list[Curves]) -> Curves:

@@ -17,14 +17,11 @@ from skstream.evaluation._input import Chunk, RowShape, encoded
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
-from skstream.metrics import RunningMeasures, SharedSums
+from skstream.metrics import RunningMeasures, SharedSums, update_together
 from skstream.utils._interrupt import deferred_interrupt
 
 #: Rows between two points at which a run can be interrupted: a second or two of a loop.
 ROWS_PER_PIECE = 1024
-
-#: Rows of all models scored together, small enough for the processor's cache.
-ROWS_PER_SCORING = 32_768
 
 CHECKPOINT_FORMAT = 1
 
@@ -324,12 +321,7 @@ class EvaluationRun(StreamRun):
             for one in answered
         }
         answers = [self._on_tape(one, in_order[id(one.operations)], n) for one in answered]
-        # All models, a piece at a time: what they share is at hand then.
-        for begin in range(0, n, ROWS_PER_SCORING):
-            part = slice(begin, begin + ROWS_PER_SCORING)
-            weights = None if scoring_weight is None else scoring_weight[part]
-            for measures, p in zip(self._measures, answers, strict=True):
-                measures.update(y_now[part], p[part], weights)
+        update_together(self._measures, y_now, answers, scoring_weight)
         for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
             meter.follow(settled, lane.model)
         if self._settings.keep_tape:

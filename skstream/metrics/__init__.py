@@ -20,6 +20,7 @@ from skstream.metrics._regression import persistent_skill_score
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._running import RunningMeasures
 from skstream.metrics._sums import SharedSums
+from skstream.metrics._together import update_together
 
 __all__ = [
     "Curves",
@@ -38,4 +39,5 @@ __all__ = [
     "kappa_test",
     "persistent_skill_score",
     "resolve_metrics",
+    "update_together",
 ]

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skstream.metrics import SharedSums
+from skstream.metrics import SharedSums, update_together
 from skstream.metrics import _running as running_module
+from skstream.metrics import _together as together_module
 from skstream.metrics._columns import _VALUES, CLASSWISE, LABEL_ONLY, Columns, Series
 from skstream.metrics._registry import CLASSIFICATION, REGRESSION
 from skstream.metrics._sums import RunningSums
@@ -151,3 +152,19 @@ def test_a_checkpoint_does_not_hold_the_shared_sums():
     assert not pickle.loads(pickle.dumps(shared))._newest
     twin = copy.deepcopy(measures)
     assert_same_curves(twin.curves(), measures.curves())
+
+
+@pytest.mark.parametrize("with_past", [False, True])
+def test_reading_together_is_reading_one_by_one(monkeypatch, with_past):
+    monkeypatch.setattr(together_module, "_PIECE", 37)
+    stream = make_stream(1, 200, 3, weighted=True, gaps=True)
+    rng = np.random.default_rng(1)
+    answers = several_answers(stream, rng, 3)
+    past = [rng.integers(-1, 3, 200), None, None] if with_past else None
+    shared = [SharedSums(), SharedSums()]
+    together = [running(NAMES, MECHANISMS, stream.classes, shared=shared[k > 0]) for k in range(3)]
+    update_together(together, stream.y, answers, stream.weight, past)
+    for k, one in enumerate(together):
+        alone = running(NAMES, MECHANISMS, stream.classes)
+        alone.update(stream.y, answers[k], stream.weight, past and past[k])
+        assert_same_curves(one.curves(), alone.curves())
