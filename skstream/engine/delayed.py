@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.timeline import Arrivals, Operations
+from skstream.engine.waiting import Waiting, WaitingTable
 
 FIRST, POLL, LAST = 0, 1, 2
 
@@ -35,62 +36,14 @@ class DatedArrivals(Arrivals):
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """Rows that wait for their label, in the order of their numbers.
+class DelayedState:
+    """Progress of a delayed timeline: waiting rows, and counts of labels come and learnt.
 
-    Attributes
-    ----------
-    row, arrival, label_time : ndarray of shape (n_waiting,)
-        Number, arrival and time of the label (infinite: not known yet).
-    born : ndarray of shape (n_waiting,), dtype int64
-        How many labels had come before the row arrived.
-    learnable : ndarray of shape (n_waiting,), dtype bool
-        Whether it will be learnt: it has a label and a positive weight.
-    weight : ndarray of shape (n_waiting,), dtype float64
-        The user's weights.
+    The table of waiting rows goes on to the next state, changed: a state that was stepped from
+    is used up.
     """
 
-    row: np.ndarray
-    arrival: np.ndarray
-    label_time: np.ndarray
-    born: np.ndarray
-    learnable: np.ndarray
-    weight: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.row)
-
-    def take(self, index: np.ndarray) -> "Waiting":
-        """Rows at positions, or where a mask is true."""
-        return Waiting(
-            self.row[index],
-            self.arrival[index],
-            self.label_time[index],
-            self.born[index],
-            self.learnable[index],
-            self.weight[index],
-        )
-
-    def followed_by(self, *others: "Waiting") -> "Waiting":
-        """These rows, then others."""
-        parts = [self, *(other for other in others if len(other))]
-        if len(parts) == 1:
-            return self
-        return Waiting(
-            np.concatenate([part.row for part in parts]),
-            np.concatenate([part.arrival for part in parts]),
-            np.concatenate([part.label_time for part in parts]),
-            np.concatenate([part.born for part in parts]),
-            np.concatenate([part.learnable for part in parts]),
-            np.concatenate([part.weight for part in parts]),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class DelayedState:
-    """Progress of a delayed timeline: waiting rows, and counts of labels come and learnt."""
-
-    waiting: Waiting
+    waiting: WaitingTable = field(default_factory=WaitingTable)
     n_labels: int = 0
     n_learnt: int = 0
     next_row: int = 0
@@ -154,11 +107,12 @@ class History:
     waiting: np.ndarray
 
 
-def history_of(steps: Sequence[DelayedOperations]) -> History:
-    """Put consecutive steps together, as if they had been one."""
+def history_of(steps: Sequence[DelayedOperations], waiting: np.ndarray) -> History:
+    """Put consecutive steps together, as if they had been one; `waiting` wait in the end."""
     asked = [step.asked for step in steps if step.asked is not None]
     labelled = [step.labelled for step in steps if step.labelled is not None]
-    n_before = np.cumsum([0, *(len(rows) for rows in labelled)])
+    n_arrived = [len(step.labels_before) for step in steps]
+    n_before = np.cumsum([0, *(len(rows) for rows in labelled)])[:-1]
     return History(
         asked=Asked(
             np.concatenate([part.row for part in asked]),
@@ -168,10 +122,10 @@ def history_of(steps: Sequence[DelayedOperations]) -> History:
         ),
         labelled=labelled[0].followed_by(*labelled[1:]),
         polls_per_label=np.concatenate([step.polls_per_label for step in steps]),
-        labels_before=np.concatenate(
-            [step.labels_before + n for step, n in zip(steps, n_before[:-1], strict=True)]
+        labels_before=(
+            np.concatenate([step.labels_before for step in steps]) + np.repeat(n_before, n_arrived)
         ),
-        waiting=steps[-1].waiting,
+        waiting=waiting,
     )
 
 
@@ -200,9 +154,7 @@ class DelayedTimeline:
 
     def initial(self) -> DelayedState:
         """Return the state before the first row."""
-        none = _integers()
-        empty = Waiting(none, none, none, none, none.astype(bool), none.astype(np.float64))
-        return DelayedState(empty)
+        return DelayedState()
 
     def step(self, state: DelayedState, arrivals: Any) -> tuple[DelayedState, DelayedOperations]:
         """Let rows arrive, and all labels come that are due before any later arrival."""
@@ -212,7 +164,7 @@ class DelayedTimeline:
             rows,
             arrivals.arrival,
             arrivals.label_time,
-            np.zeros(len(rows), dtype=np.int64),
+            np.full(len(rows), state.n_labels),
             arrivals.learnable,
             weight,
         )
@@ -220,50 +172,158 @@ class DelayedTimeline:
         return self._advance(state, arrived, arrivals.expected, horizon)
 
     def label(
-        self, state: DelayedState, rows: np.ndarray, time: Any, learnable: np.ndarray
+        self,
+        state: DelayedState,
+        rows: np.ndarray,
+        time: float,
+        learnable: np.ndarray,
+        weight: np.ndarray,
     ) -> tuple[DelayedState, DelayedOperations]:
-        """Let labels of waiting rows come, one after the other, at one time."""
-        waiting = state.waiting
-        at = np.searchsorted(waiting.row, rows)
-        label_time = waiting.label_time.copy()
-        label_time[at] = time
-        known = waiting.learnable.copy()
-        known[at] = learnable
-        state = replace(state, waiting=replace(waiting, label_time=label_time, learnable=known))
-        nobody = self.initial().waiting
-        return self._advance(state, nobody, np.empty(0, dtype=bool), time)
+        """Let labels of waiting rows, ascending, come one after the other at one time."""
+        table = state.waiting
+        at = table.positions(rows)
+        table.label(at, time, learnable, weight)
+        if table.n_dated > len(rows):  # rows whose labels come by themselves: some may be due
+            return self._advance(state, Waiting.nobody(), np.empty(0, dtype=bool), time)
+        labelled = table.at(at)
+        if len(rows) == 1:
+            step = self._label_one(state, at, labelled)
+        else:
+            step = self._label_many(state, at, labelled)
+        table.remove(at)
+        return step
 
     def drop(self, state: DelayedState, rows: np.ndarray) -> DelayedState:
         """Forget waiting rows."""
-        return replace(state, waiting=state.waiting.take(~np.isin(state.waiting.row, rows)))
+        state.waiting.remove(state.waiting.positions(rows))
+        return state
 
     def close(self, state: DelayedState) -> tuple[DelayedState, DelayedOperations]:
         """Let all labels come whose time is known."""
-        nobody = self.initial().waiting
-        return self._advance(state, nobody, np.empty(0, dtype=bool), np.inf)
+        return self._advance(state, Waiting.nobody(), np.empty(0, dtype=bool), np.inf)
 
     def _advance(
         self, state: DelayedState, arrived: Waiting, expected: np.ndarray, horizon: Any
     ) -> tuple[DelayedState, DelayedOperations]:
-        candidates = state.waiting.followed_by(arrived.take(expected))
-        due = np.isfinite(candidates.label_time)
-        if horizon is not None:
-            due &= candidates.label_time <= horizon
-        else:
-            due[:] = False
+        table = state.waiting
+        first_due = arrived.label_time.min() if len(arrived) else np.inf
+        if horizon is None or (table.n_dated == 0 and first_due > horizon):
+            return self._only_ask(state, arrived, expected)
+        held = table.everybody()
+        candidates = held.followed_by(arrived.take(expected))
+        due = np.isfinite(candidates.label_time) & (candidates.label_time <= horizon)
         if not due.any():
             return self._only_ask(state, arrived, expected)
         events = candidates.take(due)
         events = events.take(np.lexsort((events.row, events.label_time)))
         labels_before = _labels_before(arrived, events)
         arrived = replace(arrived, born=state.n_labels + labels_before)
-        waiting = state.waiting.followed_by(arrived.take(expected))
-        learns = events.learnable
-        learnt_before = np.concatenate([[0], np.cumsum(learns)]).astype(np.int64)
+        waiting = held.followed_by(arrived.take(expected))
         event_of = np.full(len(waiting), len(events), dtype=np.int64)
         event_of[np.searchsorted(waiting.row, events.row)] = np.arange(len(events))
+        polled, poll_event = self._polls(waiting.born, event_of, state.n_labels)
+        operations = self._in_order(
+            state, arrived, events, labels_before, waiting.row[polled], poll_event
+        )
+        table.replace(waiting.take(event_of == len(events)))
+        released = np.concatenate([events.row, arrived.row[~expected]])
+        return self._after(state, replace(operations, released=released))
 
-        polled, poll_event = self._polls(waiting, event_of, state.n_labels)
+    def _only_ask(
+        self, state: DelayedState, arrived: Waiting, expected: np.ndarray
+    ) -> tuple[DelayedState, DelayedOperations]:
+        """Let rows arrive while no label comes: half of the events of a live run."""
+        n, nothing = len(arrived), _integers()
+        everybody = bool(expected.all())
+        state.waiting.add(arrived if everybody else arrived.take(expected))
+        answers = state.n_learnt >= self.n_warmup
+        n_asks = n if answers else 0
+        operations = DelayedOperations(
+            learn_rows=nothing,
+            weight=None,
+            ask_rows=arrived.row[:n_asks],
+            stamp=np.zeros(n_asks, dtype=np.int64),
+            groups=np.arange(n_asks + 1),
+            released=nothing if everybody else arrived.row[~expected],
+            settled=state.next_row + n,
+            asked=Asked(
+                arrived.row,
+                np.full(n, FIRST, dtype=np.int8),
+                arrived.arrival,
+                np.full(n, answers),
+            ),
+            labelled=Waiting.nobody(),
+            polls_per_label=nothing,
+            labels_before=np.zeros(n, dtype=np.int64),
+        )
+        return self._after(state, operations)
+
+    def _label_one(
+        self, state: DelayedState, at: np.ndarray, labelled: Waiting
+    ) -> tuple[DelayedState, DelayedOperations]:
+        """Let one label come: the other half of them. Its order needs no sorting."""
+        table, polled = state.waiting, _integers()
+        if self.poll_every is not None:
+            positions = table.positions_polled(state.n_labels, self.poll_every)
+            positions = positions[positions != at[0]]
+            if not self.poll_at_zero:
+                positions = positions[table.born_at(positions) < state.n_labels]
+            polled = table.rows_at(positions)
+        n = len(polled)
+        row = np.concatenate([polled, labelled.row])
+        kind = np.full(n + 1, POLL, dtype=np.int8)
+        kind[n] = LAST
+        answers = state.n_learnt >= self.n_warmup
+        n_asks = n + 1 if answers else 0
+        learnt = labelled.row[labelled.learnable]
+        operations = DelayedOperations(
+            learn_rows=learnt,
+            weight=labelled.weight if len(learnt) and labelled.weight[0] != 1 else None,
+            ask_rows=row[:n_asks],
+            stamp=np.zeros(n_asks, dtype=np.int64),
+            groups=np.array([0, n_asks] if n_asks else [0]),
+            released=labelled.row,
+            settled=state.next_row,
+            asked=Asked(row, kind, np.full(n + 1, labelled.label_time[0]), np.full(n + 1, answers)),
+            labelled=labelled,
+            polls_per_label=np.array([n]),
+            labels_before=_integers(),
+        )
+        return self._after(state, operations)
+
+    def _label_many(
+        self, state: DelayedState, at: np.ndarray, labelled: Waiting
+    ) -> tuple[DelayedState, DelayedOperations]:
+        """Let labels come one after the other."""
+        polled = poll_event = _integers()
+        n = len(labelled)
+        if self.poll_every is not None:
+            labels = range(state.n_labels, state.n_labels + min(n, self.poll_every))
+            positions = np.concatenate(
+                [state.waiting.positions_polled(label, self.poll_every) for label in labels]
+            )
+            event = np.minimum(np.searchsorted(at, positions), n - 1)
+            event_of = np.where(at[event] == positions, event, n)
+            born = state.waiting.born_at(positions)
+            index, poll_event = self._polls(born, event_of, state.n_labels)
+            polled = state.waiting.rows_at(positions[index])
+        operations = self._in_order(
+            state, Waiting.nobody(), labelled, _integers(), polled, poll_event
+        )
+        return self._after(state, replace(operations, released=labelled.row))
+
+    def _in_order(
+        self,
+        state: DelayedState,
+        arrived: Waiting,
+        events: Waiting,
+        labels_before: np.ndarray,
+        polled: np.ndarray,
+        poll_event: np.ndarray,
+    ) -> DelayedOperations:
+        """Put the questions of arrivals, polls and labels, and the learns, into their order."""
+        learns = events.learnable
+        learnt_before = np.concatenate([[0], np.cumsum(learns)]).astype(np.int64)
         row = np.concatenate([arrived.row, polled, events.row])
         kind = np.repeat(
             np.array([FIRST, POLL, LAST], dtype=np.int8),
@@ -276,69 +336,49 @@ class DelayedTimeline:
         stamp = learnt_before[position]
         answered = state.n_learnt + stamp >= self.n_warmup
         weight = events.weight[learns]
-        operations = DelayedOperations(
+        return DelayedOperations(
             learn_rows=events.row[learns],
             weight=None if (weight == 1).all() else weight,
             ask_rows=row[answered],
             stamp=stamp[answered],
             groups=_groups(kind[answered], position[answered]),
-            waiting=waiting.row[event_of == len(events)],
             settled=state.next_row + len(arrived),
             asked=Asked(row, kind, time, answered),
             labelled=events,
             polls_per_label=np.bincount(poll_event, minlength=len(events)),
             labels_before=labels_before,
         )
-        state = DelayedState(
-            waiting=waiting.take(event_of == len(events)),
-            n_labels=state.n_labels + len(events),
-            n_learnt=state.n_learnt + int(learnt_before[-1]),
-            next_row=state.next_row + len(arrived),
-        )
-        return state, operations
 
-    def _only_ask(
-        self, state: DelayedState, arrived: Waiting, expected: np.ndarray
+    def _after(
+        self, state: DelayedState, operations: DelayedOperations
     ) -> tuple[DelayedState, DelayedOperations]:
-        """Let rows arrive while no label comes: half of the events of a live run."""
-        n, nobody = len(arrived), _integers()
-        arrived = replace(arrived, born=np.full(n, state.n_labels))
-        waiting = state.waiting.followed_by(arrived.take(expected))
-        answered = np.full(n, state.n_learnt >= self.n_warmup)
-        asked_rows = arrived.row[answered]
-        operations = DelayedOperations(
-            learn_rows=nobody,
-            weight=None,
-            ask_rows=asked_rows,
-            stamp=np.zeros(len(asked_rows), dtype=np.int64),
-            groups=np.arange(len(asked_rows) + 1),
-            waiting=waiting.row,
-            settled=state.next_row + n,
-            asked=Asked(arrived.row, np.full(n, FIRST, dtype=np.int8), arrived.arrival, answered),
-            labelled=arrived.take(np.empty(0, dtype=np.intp)),
-            polls_per_label=nobody,
-            labels_before=np.zeros(n, dtype=np.int64),
+        assert operations.labelled is not None
+        after = DelayedState(
+            waiting=state.waiting,
+            n_labels=state.n_labels + len(operations.labelled),
+            n_learnt=state.n_learnt + len(operations.learn_rows),
+            next_row=operations.settled,
         )
-        return replace(state, waiting=waiting, next_row=state.next_row + n), operations
+        return after, operations
 
     def _polls(
-        self, waiting: Waiting, event_of: np.ndarray, n_labels: int
+        self, born: np.ndarray, event_of: np.ndarray, n_labels: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Rows polled and the events (from 0 in this step) at which they are.
+        """Positions of rows polled and the events (from 0 in this step) at which they are.
 
         A row born after c labels is polled at the labels number c, c + K, c + 2K, ... that
         come before its own: an arithmetic progression, so no event is looked at twice.
         """
-        if self.poll_every is None or not len(waiting):
+        if self.poll_every is None or not len(born):
             return _integers(), _integers()
         every = self.poll_every
-        born = waiting.born - n_labels
-        first = born if self.poll_at_zero else born + every
+        since = born - n_labels
+        first = since if self.poll_at_zero else since + every
         first = np.where(first >= 0, first, first % every)
         count = np.maximum(0, -(-(event_of - first) // every))
-        polled = np.repeat(np.arange(len(waiting)), count)
+        polled = np.repeat(np.arange(len(born)), count)
         nth = np.arange(len(polled)) - np.repeat(np.cumsum(count) - count, count)
-        return waiting.row[polled], first[polled] + every * nth
+        return polled, first[polled] + every * nth
 
 
 def _labels_before(arrived: Waiting, events: Waiting) -> np.ndarray:

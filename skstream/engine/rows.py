@@ -1,5 +1,7 @@
 """The rows at hand: those that just arrived, and those still waiting for their turn."""
 
+from bisect import bisect_right
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -7,65 +9,224 @@ import numpy as np
 from skstream.engine.block import Block, stack_rows, take_rows
 from skstream.engine.timeline import Operations
 
+#: Segments not worth merging: a live run makes one per call.
+MAX_SMALL_SEGMENTS = 16
+
+
+@dataclass(slots=True)
+class _Segment:
+    """Consecutive rows stored together, some of which may be of no use any more."""
+
+    first: int
+    numbers: np.ndarray
+    X: Any
+    y: np.ndarray
+    alive: np.ndarray
+    n_alive: int
+
+    @classmethod
+    def of(cls, numbers: np.ndarray, X: Any, y: np.ndarray) -> "_Segment":
+        """Store rows all of which are of use."""
+        n = len(numbers)
+        return cls(int(numbers[0]), numbers, X, y, np.ones(n, dtype=bool), n)
+
+    @property
+    def wasteful(self) -> bool:
+        """Whether most rows stored are of no use any more."""
+        return 2 * self.n_alive < len(self.numbers)
+
+    def places(self, rows: np.ndarray) -> np.ndarray:
+        """Where rows stand that are stored here."""
+        if self.numbers[-1] - self.first == len(self.numbers) - 1:
+            return rows - self.first
+        return np.searchsorted(self.numbers, rows)
+
+    def forget(self, places: np.ndarray) -> None:
+        """Note that rows are of no use any more."""
+        self.alive[places] = False
+        self.n_alive -= len(places)
+
+    def living(self) -> "_Segment":
+        """Return the rows still of use, in memory of their own."""
+        at = np.flatnonzero(self.alive)
+        # Not `take_rows`: a view would hold all rows, and those the user may write to.
+        X = self.X.iloc[at] if hasattr(self.X, "iloc") else self.X[at]
+        return _Segment.of(self.numbers[at], X, self.y[at])
+
 
 class RowStore:
     """Keeps rows and their labels as long as a timeline may need them.
 
-    Memory is that of the newest chunk and of the rows waiting.
+    Memory is that of the newest chunk and about twice that of the rows waiting. Waiting rows are
+    stored in segments that are merged when they are many and small, and rewritten when most of
+    their rows are gone. So no step copies all rows waiting, and each is copied a few times in all.
     """
 
     def __init__(self) -> None:
-        self._numbers = np.empty(0, dtype=np.int64)
-        self._X: Any = None
-        self._y: Any = None
+        self._segments: list[_Segment] = []
+        self._firsts: list[int] = []
+        self._newest: _Segment | None = None
+
+    def __len__(self) -> int:
+        """Return the number of rows of use that are stored."""
+        newest = [] if self._newest is None else [self._newest]
+        return sum(segment.n_alive for segment in self._segments + newest)
 
     def add(self, first_row: int, X: Any, y: np.ndarray) -> None:
-        """Take in consecutive rows and their label codes or targets."""
+        """Take in consecutive rows and their label codes or targets.
+
+        They are copied only when the operations that their arrival calls for are done.
+        """
         numbers = np.arange(first_row, first_row + len(y))
-        if len(self._numbers):
-            numbers = np.concatenate([self._numbers, numbers])
-            X = stack_rows([self._X, X])
-            y = np.concatenate([self._y, y])
-        self._numbers, self._X, self._y = numbers, X, y
+        self._newest = _Segment.of(numbers, X, y) if len(y) else None
 
     def set_labels(self, rows: np.ndarray, y: np.ndarray) -> None:
-        """Give labels to rows that wait for them."""
-        self._y = self._y.copy()
-        self._y[self._positions(rows)] = y
+        """Give labels to waiting rows, ascending."""
+        for segment, begin, end in self._parts(rows):
+            segment.y[segment.places(rows[begin:end])] = y[begin:end]
 
     def keep(self, waiting: np.ndarray) -> None:
-        """Forget every row but these."""
+        """Forget every row but these, ascending."""
+        newest, self._newest = self._newest, None
         if not len(waiting):
-            self._numbers, self._X, self._y = self._numbers[:0], None, None
+            self._segments, self._firsts = [], []
             return
-        at = self._positions(waiting)
-        # A copy, so that a few waiting rows do not hold the whole chunk in memory.
-        self._X, self._y = take_rows(self._X, at), self._y[at]
-        if isinstance(self._X, np.ndarray):
-            self._X = self._X.copy()
-        self._numbers = waiting.copy()
+        for segment in self._segments if newest is None else [*self._segments, newest]:
+            begin, end = np.searchsorted(waiting, segment.numbers[[0, -1]] + [0, 1])
+            segment.alive[:] = False
+            segment.alive[segment.places(waiting[begin:end])] = True
+            segment.n_alive = int(end - begin)
+        self._settle(self._segments, newest)
+
+    def release(self, rows: np.ndarray) -> None:
+        """Forget these rows."""
+        newest, self._newest = self._newest, None
+        rows = np.sort(rows)
+        if newest is not None:
+            n_old = int(np.searchsorted(rows, newest.first))
+            newest.forget(rows[n_old:] - newest.first)
+            rows = rows[:n_old]
+        parts = self._parts(rows)
+        for segment, begin, end in parts:
+            segment.forget(segment.places(rows[begin:end]))
+        self._settle([segment for segment, _, _ in parts], newest)
 
     def block(self, operations: Operations) -> Block:
-        """Put the operations together with the rows they speak of."""
-        learn_index = self._positions(operations.learn_rows)
-        y = np.empty(0) if self._y is None else self._y[learn_index]
+        """Put the operations together with the rows they speak of, and few others."""
+        newest, n_learns = self._newest, len(operations.learn_rows)
+        rows = np.concatenate([operations.learn_rows, operations.ask_rows])
+        if newest is None and not self._segments:
+            X, y, index = None, np.empty(0), rows
+        elif newest is None:
+            X, y, index = self._gathered(rows)
+        else:
+            index = rows - newest.first
+            X, y = newest.X, newest.y
+            old = index < 0 if self._segments else np.zeros(0, dtype=bool)
+            if old.any():
+                old_X, old_y, old_index = self._gathered(rows[old])
+                index += len(old_y)
+                index[old] = old_index
+                X, y = stack_rows([old_X, X]), np.concatenate([old_y, y])
+        index = index.astype(np.intp, copy=False)
+        learn_index = index[:n_learns]
         return Block(
-            learn_X=self._X,
+            learn_X=X,
             learn_index=learn_index,
-            y=y,
+            y=y[learn_index],
             weight=operations.weight,
-            ask_X=self._X,
-            ask_index=self._positions(operations.ask_rows),
+            ask_X=X,
+            ask_index=index[n_learns:],
             stamp=operations.stamp,
             batches=operations.batches,
             groups=operations.groups,
         )
 
-    def _positions(self, rows: np.ndarray) -> np.ndarray:
-        if not len(rows):
-            return np.empty(0, dtype=np.intp)
-        first, last = self._numbers[0], self._numbers[-1]
-        if last - first == len(self._numbers) - 1:
-            positions: np.ndarray = (rows - first).astype(np.intp, copy=False)
-            return positions
-        return np.searchsorted(self._numbers, rows)
+    def _gathered(self, rows: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Stored rows put together, their labels, and where in them every row asked for is."""
+        distinct, index = _distinct(rows)
+        X, y = [], []
+        for segment, begin, end in self._parts(distinct):
+            places = segment.places(distinct[begin:end])
+            X.append(take_rows(segment.X, places))
+            y.append(segment.y[places])
+        if not X:  # nothing is asked for; any rows show the columns
+            return self._segments[0].X, self._segments[0].y, index
+        return stack_rows(X), y[0] if len(y) == 1 else np.concatenate(y), index
+
+    def _parts(self, rows: np.ndarray) -> list[tuple[_Segment, int, int]]:
+        """Segments of rows, ascending, and which of the rows are in each."""
+        n = len(rows)
+        if n == 0:
+            return []
+        first = bisect_right(self._firsts, int(rows[0])) - 1
+        last = bisect_right(self._firsts, int(rows[-1])) - 1
+        if first == last:
+            return [(self._segments[first], 0, n)]
+        cuts = np.searchsorted(rows, self._firsts[first + 1 : last + 1]).tolist()
+        bounds = zip(self._segments[first : last + 1], [0, *cuts], [*cuts, n], strict=True)
+        return [(segment, begin, end) for segment, begin, end in bounds if begin < end]
+
+    def _settle(self, changed: list[_Segment], newest: _Segment | None) -> None:
+        """Store what is left of the newest rows; see that few segments hold few useless rows."""
+        if any(segment.wasteful for segment in changed):
+            self._segments = [
+                segment.living() if segment.wasteful else segment
+                for segment in self._segments
+                if segment.n_alive
+            ]
+            self._firsts = [segment.first for segment in self._segments]
+        if newest is None or not newest.n_alive:
+            return
+        self._segments.append(newest.living())
+        self._firsts.append(self._segments[-1].first)
+        n_segments = len(self._segments)
+        if n_segments > MAX_SMALL_SEGMENTS and (
+            n_segments > MAX_SMALL_SEGMENTS + len(self).bit_length()
+        ):
+            self._segments = _merged(self._segments)
+            self._firsts = [segment.first for segment in self._segments]
+
+
+def _merged(segments: list[_Segment]) -> list[_Segment]:
+    """Merge segments so that each has more than twice as many rows as the one after it."""
+    groups: list[list[_Segment]] = []
+    size = 0
+    for segment in reversed(segments):
+        if groups and segment.n_alive <= 2 * size:
+            groups[-1].append(segment)
+            size += segment.n_alive
+        else:
+            groups.append([segment])
+            size = segment.n_alive
+    return [_joined(group[::-1]) for group in reversed(groups)]
+
+
+def _joined(segments: list[_Segment]) -> _Segment:
+    if len(segments) == 1:
+        return segments[0]
+    parts = [
+        segment if segment.n_alive == len(segment.numbers) else segment.living()
+        for segment in segments
+    ]
+    return _Segment.of(
+        np.concatenate([part.numbers for part in parts]),
+        stack_rows([part.X for part in parts]),
+        np.concatenate([part.y for part in parts]),
+    )
+
+
+def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted distinct rows, and where in them each row is."""
+    if not len(rows):
+        return rows, rows
+    first = rows.min()
+    span = int(rows.max() - first) + 1
+    if span > 8 * len(rows):
+        distinct = np.sort(rows)
+        distinct = distinct[np.flatnonzero(np.diff(distinct, prepend=-1))]
+        return distinct, distinct.searchsorted(rows)
+    among = np.zeros(span, dtype=bool)  # many of the rows there are: cheaper than sorting
+    among[rows - first] = True
+    place = np.cumsum(among) - 1
+    return np.flatnonzero(among) + first, place[rows - first]

@@ -60,8 +60,15 @@ class Engine:
         self._timelines: list[Any] = list(
             {id(lane.timeline): lane.timeline for lane in lanes}.values()
         )
+        numbers = {id(timeline): k for k, timeline in enumerate(self._timelines)}
+        self._timeline_of = [numbers[id(lane.timeline)] for lane in self.lanes]
         self._states = [timeline.initial() for timeline in self._timelines]
         self._store = RowStore()
+
+    @property
+    def states(self) -> list[Any]:
+        """Where every timeline stands."""
+        return list(self._states)
 
     @property
     def loops(self) -> bool:
@@ -77,12 +84,13 @@ class Engine:
         ]
         return self._execute(steps)
 
-    def label(self, rows: np.ndarray, y: np.ndarray, time: Any) -> list[Answered]:
+    def label(
+        self, rows: np.ndarray, y: np.ndarray, time: float, weight: np.ndarray
+    ) -> list[Answered]:
         """Let labels of waiting rows come (for timelines of delayed labels)."""
         self._store.set_labels(rows, y)
-        learnable = np.ones(len(rows), dtype=bool)
         steps = [
-            timeline.label(state, rows, time, learnable)
+            timeline.label(state, rows, time, weight > 0, weight)
             for timeline, state in zip(self._timelines, self._states, strict=True)
         ]
         return self._execute(steps)
@@ -93,6 +101,7 @@ class Engine:
             timeline.drop(state, rows)
             for timeline, state in zip(self._timelines, self._states, strict=True)
         ]
+        self._store.release(rows)
 
     def close(self) -> list[Answered]:
         """End the stream: do what was still waiting."""
@@ -110,14 +119,19 @@ class Engine:
                 with_current_features(block, operations, self._features)  # delayed labels only
                 for block, (_, operations) in zip(blocks, steps, strict=True)
             ]
-        position = {id(timeline): k for k, timeline in enumerate(self._timelines)}
         answered = []
-        for number, lane in enumerate(self.lanes):
-            k = position[id(lane.timeline)]
+        for number, (lane, k) in enumerate(zip(self.lanes, self._timeline_of, strict=True)):
             answered.append(self._run_lane(number, lane.model, blocks[k], steps[k][1]))
-        waiting = [operations.waiting for _, operations in steps]
-        self._store.keep(waiting[0] if len(waiting) == 1 else np.unique(np.concatenate(waiting)))
+        self._forget_rows([operations for _, operations in steps])
         return answered
+
+    def _forget_rows(self, steps: list[Operations]) -> None:
+        released = steps[0].released
+        if len(steps) == 1 and released is not None:
+            self._store.release(released)
+            return
+        waiting = [operations.waiting for operations in steps]
+        self._store.keep(waiting[0] if len(waiting) == 1 else np.unique(np.concatenate(waiting)))
 
     def _run_lane(
         self, number: int, model: ModelRun, block: Block, operations: Operations

@@ -64,6 +64,9 @@ class Operations:
         None: one row each.
     waiting : ndarray of int64
         Rows that later operations will need, ascending: the engine keeps them.
+    released : ndarray of int64 or None
+        Rows that no later operation will need; the engine keeps all others. None: `waiting` says
+        which to keep.
     settled : int
         All rows below this number have had their part, and can be scored.
     """
@@ -75,6 +78,7 @@ class Operations:
     batches: np.ndarray | None = None
     groups: np.ndarray | None = None
     waiting: np.ndarray = field(default_factory=_no_rows)
+    released: np.ndarray | None = None
     settled: int = 0
 
 

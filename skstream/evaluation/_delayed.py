@@ -11,12 +11,13 @@ import numpy as np
 from skstream.engine.delayed import DelayedTimeline
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._delayed_result import DelayedResult
-from skstream.evaluation._delayed_run import DelayedRun, DelaySettings
+from skstream.evaluation._delayed_run import DelayedRun
+from skstream.evaluation._delayed_scores import DelaySettings
 from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
-from skstream.evaluation._times import as_duration, as_times
+from skstream.evaluation._times import as_duration
 from skstream.streams import as_stream
 from skstream.utils._sklearn import Interval, StrOptions
 
@@ -215,10 +216,6 @@ class DelayedEvaluator(StreamEvaluator):
         ValueError
             If a label precedes its row, or arrivals go back in time; says which row.
         """
-        if arrival is not None and y is not None:
-            arrival = as_times(arrival, "arrival")
-        if label_time is not None and y is not None:
-            label_time = as_times(label_time, "label_time")
         stream = as_stream(
             X, y, sample_weight=sample_weight, arrival=arrival, label_time=label_time
         )

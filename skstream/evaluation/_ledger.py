@@ -33,6 +33,11 @@ class Ledger:
         self._answer = np.empty(0, dtype=self._dtype)
         self._is_poll = np.empty(0, dtype=bool)
 
+    @property
+    def n_held(self) -> int:
+        """Number of answers to rows that wait."""
+        return len(self._row)
+
     def settle(self, history: History, given: np.ndarray) -> np.ndarray:
         """Take in answers; return those to the rows whose label came.
 

@@ -41,6 +41,31 @@ def as_times(values: Any, name: str) -> np.ndarray:
     return times
 
 
+def as_time(value: Any, name: str) -> float:
+    """One time as a number, as `as_times` gives it."""
+    if isinstance(value, (int, float)):
+        return float(value) if value == value else np.inf
+    return float(as_times(np.asarray([value]), name)[0])
+
+
+def given_at(given: Any, at: int, times: np.ndarray, like: Any = None) -> Any:
+    """One of the times that the user gave; where they were not given, as those that were."""
+    if given is not None:
+        return np.asarray(given)[at]
+    if like is not None and np.isfinite(times[at]):
+        other = np.asarray(like)[at]
+        if hasattr(other, "year") or isinstance(other, np.datetime64):
+            return np.datetime64(int(times[at]), "us")
+    return times[at]
+
+
+def shown_time(value: Any) -> str:
+    """Show a time as the user wrote it."""
+    if isinstance(value, (int, float, np.integer, np.floating)):
+        return f"{value:.15g}"
+    return str(value)
+
+
 def _from_objects(values: np.ndarray, name: str) -> np.ndarray:
     """Lists of datetimes, or of numbers with None among them."""
     present = [value for value in values if value is not None]

@@ -25,8 +25,11 @@ class Event(NamedTuple):
     is_label: bool
 
 
-def literal(arrival, label_time, learnable, poll_every, poll_at_zero, n_warmup):
-    """Ask and learn event by event; nothing is clever here."""
+def literal(arrival, label_time, learnable, poll_every, poll_at_zero, n_warmup, live=False):
+    """Ask and learn event by event; nothing is clever here.
+
+    Live, rows wait of whose label nobody knows that it never comes.
+    """
     events = [Event(a, m, False) for m, a in enumerate(arrival)]
     events += [Event(t, m, True) for m, t in enumerate(label_time) if np.isfinite(t)]
     heapq.heapify(events)
@@ -40,7 +43,7 @@ def literal(arrival, label_time, learnable, poll_every, poll_at_zero, n_warmup):
         time, row, is_label = heapq.heappop(events)
         if not is_label:
             ask(row, FIRST, time)
-            if np.isfinite(label_time[row]):
+            if live or np.isfinite(label_time[row]):
                 waiting[row] = 0
             continue
         del waiting[row]
@@ -56,26 +59,38 @@ def literal(arrival, label_time, learnable, poll_every, poll_at_zero, n_warmup):
     return questions, learns, labels
 
 
-def recorded(timeline, arrival, label_time, learnable, cuts):
-    questions, learns, labels, state = [], [], [], timeline.initial()
-    groups = []
+class Record:
+    """What a timeline asks for, over several steps."""
 
-    def note(operations):
-        before = len(learns)
+    def __init__(self):
+        self.questions, self.learns, self.weights = [], [], []
+        self.labels, self.groups, self.released = [], [], []
+
+    def note(self, operations):
+        before = len(self.learns)
         asked = operations.asked
         answered = iter(operations.stamp)
         bounds = [] if operations.groups is None else operations.groups.tolist()
         rows = operations.ask_rows.tolist()
-        groups.extend(rows[b:e] for b, e in itertools.pairwise(bounds))
-        learns.extend(operations.learn_rows.tolist())
-        labels.extend(operations.labelled.row.tolist())
+        self.groups.extend(rows[b:e] for b, e in itertools.pairwise(bounds))
+        self.learns.extend(operations.learn_rows.tolist())
+        n_learns = len(operations.learn_rows)
+        weight = np.ones(n_learns) if operations.weight is None else operations.weight
+        self.weights.extend(weight.tolist())
+        self.labels.extend(operations.labelled.row.tolist())
+        self.released.extend(operations.released.tolist())
         for row, kind, time, ok in zip(
             asked.row, asked.kind, asked.time, asked.answered, strict=True
         ):
             stamp = before + int(next(answered)) if ok else None
-            questions.append((int(row), int(kind), float(time), stamp, bool(ok)))
+            self.questions.append((int(row), int(kind), float(time), stamp, bool(ok)))
+        assert next(answered, None) is None
         assert int(operations.polls_per_label.sum()) == int((asked.kind == POLL).sum())
+        assert len(operations.polls_per_label) == len(operations.labelled)
 
+
+def recorded(timeline, arrival, label_time, learnable, cuts):
+    record, state = Record(), timeline.initial()
     bounds = [0, *sorted(set(cuts) - {0, len(arrival)}), len(arrival)]
     for b, e in itertools.pairwise(bounds):
         arrivals = DatedArrivals(
@@ -87,11 +102,48 @@ def recorded(timeline, arrival, label_time, learnable, cuts):
             np.isfinite(label_time[b:e]),
         )
         state, operations = timeline.step(state, arrivals)
-        note(operations)
+        record.note(operations)
     state, operations = timeline.close(state)
-    note(operations)
+    record.note(operations)
     assert len(state.waiting) == 0
-    return questions, learns, labels, groups
+    return record
+
+
+def recorded_live(timeline, arrival, label_time, weight, dated, together):
+    """Rows arrive, and labels are given, in calls of one or several; some come by themselves."""
+    events = [Event(a, m, False) for m, a in enumerate(arrival)]
+    events += [Event(t, m, True) for m, t in enumerate(label_time) if np.isfinite(t)]
+    calls = []
+    for event in sorted(events):
+        if event.is_label and dated[event.row]:
+            continue
+        joins = calls and together[event.row] and calls[-1][0].is_label == event.is_label
+        if joins and (not event.is_label or calls[-1][0].time == event.time):
+            calls[-1].append(event)
+        else:
+            calls.append([event])
+    record, state = Record(), timeline.initial()
+    for call in calls:
+        rows = np.array([event.row for event in call])
+        if call[0].is_label:
+            w = np.array([weight[row] for row in rows])
+            state, operations = timeline.label(state, rows, call[0].time, w > 0, w)
+        else:
+            times = np.array([label_time[row] if dated[row] else np.inf for row in rows])
+            arrivals = DatedArrivals(
+                rows[0],
+                np.array([dated[row] and weight[row] > 0 for row in rows]),
+                np.array([weight[row] if dated[row] else 1.0 for row in rows]),
+                np.array([event.time for event in call]),
+                times,
+                np.ones(len(rows), dtype=bool),
+            )
+            state, operations = timeline.step(state, arrivals)
+        record.note(operations)
+    state, operations = timeline.close(state)
+    record.note(operations)
+    assert state.waiting.rows().tolist() == np.flatnonzero(np.isinf(label_time)).tolist()
+    return record
 
 
 @st.composite
@@ -107,6 +159,12 @@ def delayed_rows(draw):
     return arrival, arrival + np.asarray(delays), learnable, cuts
 
 
+def as_asked(questions):
+    return [
+        (q.row, q.kind, q.time, q.learnt if q.answered else None, q.answered) for q in questions
+    ]
+
+
 @given(
     delayed_rows(),
     st.one_of(st.none(), st.integers(1, 5)),
@@ -116,15 +174,14 @@ def delayed_rows(draw):
 def test_events_one_by_one(rows, poll_every, poll_at_zero, n_warmup):
     arrival, label_time, learnable, cuts = rows
     timeline = DelayedTimeline(n_warmup, poll_every, poll_at_zero)
-    questions, learns, labels, groups = recorded(timeline, arrival, label_time, learnable, cuts)
+    record = recorded(timeline, arrival, label_time, learnable, cuts)
     expected, expected_learns, expected_labels = literal(
         arrival, label_time, learnable, poll_every, poll_at_zero, n_warmup
     )
-    assert learns == expected_learns
-    assert labels == expected_labels
-    assert questions == [
-        (q.row, q.kind, q.time, q.learnt if q.answered else None, q.answered) for q in expected
-    ]
+    assert record.learns == expected_learns
+    assert record.labels == expected_labels
+    assert sorted(record.released) == list(range(len(arrival)))
+    assert record.questions == as_asked(expected)
     # Questions of one label share a call; an arrival is asked alone.
     calls = []
     last = None
@@ -139,5 +196,32 @@ def test_events_one_by_one(rows, poll_every, poll_at_zero, n_warmup):
             last = None
         if not q.answered:
             last = None
-    assert [len(call) for call in groups] == [len(call) for call in calls]
-    assert groups == calls
+    assert [len(call) for call in record.groups] == [len(call) for call in calls]
+    assert record.groups == calls
+
+
+@given(
+    delayed_rows(),
+    st.one_of(st.none(), st.integers(1, 5)),
+    st.booleans(),
+    st.integers(1, 4),
+    st.data(),
+)
+def test_live_events_in_any_calls(rows, poll_every, poll_at_zero, n_warmup, data):
+    arrival, label_time, learnable, _ = rows
+    n = len(arrival)
+    flags = st.lists(st.booleans(), min_size=n, max_size=n)
+    some = data.draw(st.one_of(st.just([False] * n), flags))
+    dated = [d and bool(np.isfinite(t)) for d, t in zip(some, label_time, strict=True)]
+    together = data.draw(flags)
+    weight = np.where(learnable, data.draw(st.sampled_from([1.0, 0.5])), 0.0)
+    timeline = DelayedTimeline(n_warmup, poll_every, poll_at_zero)
+    record = recorded_live(timeline, arrival, label_time, weight, dated, together)
+    expected, expected_learns, expected_labels = literal(
+        arrival, label_time, learnable, poll_every, poll_at_zero, n_warmup, live=True
+    )
+    assert record.learns == expected_learns
+    assert record.weights == weight[expected_learns].tolist()
+    assert record.labels == expected_labels
+    assert sorted(record.released) == sorted(expected_labels)
+    assert record.questions == as_asked(expected)

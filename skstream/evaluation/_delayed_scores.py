@@ -1,0 +1,259 @@
+"""Scores under delayed labels: of answers while rows wait, once their labels have come."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from skstream.engine.delayed import (
+    FIRST,
+    DatedArrivals,
+    DelayedOperations,
+    History,
+    history_of,
+)
+from skstream.engine.evolving import Features
+from skstream.engine.run import Answered
+from skstream.engine.tape import Recorder
+from skstream.evaluation._delayed_result import DelayedResult
+from skstream.evaluation._delays import DelayCounts
+from skstream.evaluation._input import Chunk
+from skstream.evaluation._ledger import Ledger
+from skstream.evaluation._outcome import RunOutcome
+from skstream.evaluation._poll_costs import PollCosts
+from skstream.evaluation._rescore import stack_bins
+from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._run import StreamRun
+from skstream.evaluation._settings import Settings
+from skstream.evaluation._waiting import WaitingLabels
+from skstream.evaluation._waits import Waits
+from skstream.metrics import Curves
+from skstream.utils._interrupt import deferred_interrupt
+
+#: Questions after whose answers the labelled rows are scored: a live run has few per call.
+ASKS_PER_SCORING = 1 << 15
+#: Calls of a live run after which they are scored in any case.
+STEPS_PER_SCORING = 1 << 11
+
+
+@dataclass(frozen=True, kw_only=True)
+class DelaySettings:
+    """What a delayed run needs to know beside the common settings.
+
+    Attributes
+    ----------
+    n_bins : int
+        Bins between arrival and label.
+    reduce : str or callable
+        How the answers of a bin become one.
+    label_times : callable
+        ``f(X, arrival, first_row) -> times`` where the stream does not give label times.
+    previous_label : {"newest", "known_at_arrival"}
+        What the persistent baseline knows.
+    features : callable or None
+        ``features(rows, times)`` where features change while a row waits.
+    on_relabel : {"error", "ignore", "count"}
+        What to do with the label of a live row that has one.
+    max_pending : int or None
+        Most rows that may wait in a live run.
+    """
+
+    n_bins: int
+    reduce: str | Callable[..., Any]
+    label_times: Callable[[Any, np.ndarray, int], np.ndarray] | None
+    previous_label: str
+    features: Features | None = None
+    on_relabel: str = "error"
+    max_pending: int | None = None
+
+
+class DelayedScores(StreamRun):
+    """What a run under delayed labels does with the answers, wherever rows and labels come from.
+
+    Parameters
+    ----------
+    settings : Settings
+        The evaluator's settings, resolved.
+    models : dict of (str, int) to estimator
+        One prepared model per name and fold.
+    places : list of (str, int)
+        Names and folds, in the order of the result.
+    delay : DelaySettings
+        Bins and delays.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        models: Mapping[tuple[str, int], Any],
+        places: list[tuple[str, int]],
+        delay: DelaySettings,
+    ):
+        super().__init__(settings, models, places, delay.features)
+        self._delay = delay
+        n_answers = delay.n_bins + 2
+        n_classes = None if settings.classes is None else len(settings.classes)
+        self._measures = [[self._new_measures() for _ in range(n_answers)] for _ in places]
+        self._ledgers = [Ledger(delay.n_bins, delay.reduce, n_classes) for _ in places]
+        self._answers = [Recorder(settings.classes) for _ in places]
+        self._y = Recorder(settings.classes)
+        self._known = Recorder(settings.classes)
+        self._weights: list[np.ndarray] | None = None
+        self._waiting = WaitingLabels(settings.classes is None)
+        self._poll_costs = PollCosts()
+        self._delays = DelayCounts()
+        self._steps: list[tuple[DelayedOperations, list[np.ndarray]]] = []
+        self._n_unscored_asks = 0
+        self._last_time = -np.inf
+        self._last_given: Any = None  # the same, for messages
+        self._n_labelled = 0
+        self._n_scored = 0
+        self._n_unanswered = 0
+        self._first_answered: int | None = None
+        self._n_never = 0
+        self._n_dropped = 0
+        self._n_relabelled = 0
+
+    @property
+    def n_pending(self) -> int:
+        """Number of rows that wait for their label."""
+        return self._n_arrived - self._n_never - self._n_labelled - self._n_dropped
+
+    def _arrive(
+        self,
+        piece: Chunk,
+        arrival: np.ndarray,
+        label_time: np.ndarray,
+        expected: np.ndarray,
+        given: Any,
+        then: Callable[[], None] | None = None,
+    ) -> list[Answered]:
+        """Let rows arrive, the last at a time that the user gave so, and `then` do the rest."""
+        self._state = "broken"  # until all models have done the piece
+        arrivals = DatedArrivals(
+            self._n_arrived, piece.labelled, piece.weight, arrival, label_time, expected
+        )
+        answered = self._engine.arrive(piece.X, piece.y, arrivals)
+        with deferred_interrupt():
+            self._waiting.add(self._n_arrived, piece.y)
+            self._n_arrived += piece.n_rows
+            self._last_time, self._last_given = float(arrival[-1]), given
+            self._n_never += int(np.count_nonzero(~expected))
+            if piece.weight is not None:
+                self._weigh()
+            self._score(answered)
+            if then is not None:
+                then()
+            self._state = "open"
+        return answered
+
+    def _weigh(self) -> None:
+        """From now on, rows have weights; those scored so far had the weight 1."""
+        if self._weights is None:
+            self._weights = [np.ones(self._n_scored)]
+
+    def _score(self, answered: list[Answered]) -> None:
+        """Note a step. Scoring waits for many: each has one table per model and many bins."""
+        operations = answered[0].operations
+        assert isinstance(operations, DelayedOperations)
+        assert operations.asked is not None and operations.labelled is not None
+        self._steps.append((operations, [one.answers for one in answered]))
+        self._n_unscored_asks += len(operations.asked.row)
+        self._n_labelled += len(operations.labelled)
+        for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
+            meter.follow(self._n_arrived, lane.model)
+        # Scoring looks at all that waits: the more there is of it, the rarer it must be.
+        n_asks = max(ASKS_PER_SCORING, self._ledgers[0].n_held // 2)
+        n_steps = max(STEPS_PER_SCORING, self.n_pending // 8)
+        if self._n_unscored_asks >= n_asks or len(self._steps) >= n_steps:
+            self._score_steps()
+
+    def _rows_waiting(self) -> np.ndarray:
+        rows: np.ndarray = self._engine.states[0].waiting.rows()
+        # Of a run stopped in the middle of an arrival, rows may wait that were never noted.
+        return rows[: np.searchsorted(rows, self._n_arrived)]
+
+    def _score_steps(self) -> None:
+        """Score the rows whose label came lately, in the order in which labels came."""
+        if not self._steps:
+            return
+        steps, self._steps, self._n_unscored_asks = self._steps, [], 0
+        history = history_of([operations for operations, _ in steps], self._rows_waiting())
+        labelled = history.labelled
+        y, known = self._waiting.settle(history)
+        weight = None if self._weights is None else labelled.weight
+        at_arrival = self._delay.previous_label == "known_at_arrival"
+        for k, ledger in enumerate(self._ledgers):
+            given = np.concatenate([answers[k] for _, answers in steps])
+            table = ledger.settle(history, given)
+            for b, measures in enumerate(self._measures[k]):
+                last = b == table.shape[1] - 1
+                measures.update(y, table[:, b], weight, known if at_arrival and not last else None)
+            if self._settings.keep_tape:
+                self._answers[k].append(table)
+        self._n_scored += len(y)
+        self._n_unanswered += self._count_unanswered(history)
+        self._delays.add(labelled.label_time - labelled.arrival)
+        self._poll_costs.follow(history)
+        if self._settings.keep_tape:
+            self._y.append(y)
+            self._known.append(known)
+            if self._weights is not None:
+                self._weights.append(labelled.weight)
+
+    def _count_unanswered(self, history: History) -> int:
+        """Labelled rows that arrived before the models had learnt enough to be asked."""
+        if self._first_answered is None:
+            asked = history.asked
+            answered = asked.row[asked.answered & (asked.kind == FIRST)]
+            self._first_answered = int(answered[0]) if len(answered) else None
+        if self._first_answered is None:
+            return len(history.labelled)
+        return int(np.count_nonzero(history.labelled.row < self._first_answered))
+
+    def _curves(self, lane: int) -> Curves:
+        return stack_bins([measures.curves() for measures in self._measures[lane]])
+
+    def _recorded(self, lane: int) -> np.ndarray | None:
+        if not self._settings.keep_tape:
+            return None
+        answers = self._answers[lane].array()
+        return answers.reshape(-1, self._delay.n_bins + 2)
+
+    def _truth(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        if not self._settings.keep_tape:
+            return None, None
+        weights = self._weights
+        return self._y.array(), None if weights is None else np.concatenate(weights)
+
+    def result(self) -> EvaluationResult:
+        """Return the result so far; the run can go on afterwards.
+
+        Returns
+        -------
+        result : DelayedResult
+            Scores of the rows whose label has come.
+        """
+        outcome = self.outcome()
+        return assemble(self._settings, [outcome], DelayedResult, waits=outcome.waits)
+
+    def outcome(self) -> RunOutcome:
+        """Return what this run's lanes did, and what became of the rows that waited."""
+        self._score_steps()
+        waits = Waits(
+            n_bins=self._delay.n_bins,
+            n_labelled=self._n_labelled,
+            n_pending=self.n_pending,
+            n_never=self._n_never,
+            n_unanswered=self._n_unanswered,
+            n_dropped=self._n_dropped,
+            n_relabelled=self._n_relabelled,
+            n_polls=self._poll_costs.n_polls,
+            poll_costs=self._poll_costs.curves(),
+            delays=self._delays.summary(),
+        )
+        known = None
+        if self._settings.keep_tape and self._delay.previous_label == "known_at_arrival":
+            known = self._known.array()
+        return replace(super().outcome(), previous=known, waits=waits)

@@ -1,0 +1,174 @@
+"""Live use: rows go by the names that the user gave them."""
+
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from skstream.evaluation._input import Chunk, RowShape
+from skstream.streams._stream import as_rows
+
+#: Labelled ids remembered, so that a second label is told from one of an unknown row.
+REMEMBERED_IDS = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class KnownIds:
+    """Which waiting rows some ids name.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_known,), dtype int64
+        Their numbers, ascending.
+    places : ndarray of shape (n_known,), dtype intp
+        Where their ids are among those given.
+    n_again : int
+        Rows, not among these, that have their label and are to be counted.
+    """
+
+    rows: np.ndarray
+    places: np.ndarray
+    n_again: int
+
+
+class LiveIds:
+    """Names of the waiting rows of a live run, and of rows labelled lately."""
+
+    def __init__(self) -> None:
+        self._row_of: dict[Hashable, int] = {}
+        self._id_of: dict[int, Hashable] = {}
+        self._done: OrderedDict[Hashable, None] = OrderedDict()
+
+    def check_new(self, ids: Sequence[Hashable]) -> None:
+        """Raise an error if an id waits already, or comes twice."""
+        seen = set()
+        for one in ids:
+            if one in self._row_of or one in seen:
+                raise ValueError(
+                    f"id {one!r} waits for its label already; give every waiting row its own id."
+                )
+            seen.add(one)
+
+    def add(self, ids: Sequence[Hashable], first_row: int) -> None:
+        """Name rows that arrived."""
+        for row, one in enumerate(ids, first_row):
+            self._row_of[one] = row
+            self._id_of[row] = one
+            self._done.pop(one, None)
+
+    def rows_of(self, ids: Sequence[Hashable], on_relabel: str, on_unknown: str) -> KnownIds:
+        """Find the waiting rows of ids; raise an error, with nothing changed, if it must be."""
+        places: dict[int, int] = {}
+        n_again = 0
+        for place, one in enumerate(ids):
+            row = self._row_of.get(one)
+            if row is not None:
+                if row in places:
+                    raise ValueError(f"id {one!r} comes twice among the labels.")
+                places[row] = place
+            elif one in self._done:
+                if on_relabel == "error":
+                    raise KeyError(
+                        f"id {one!r} has its label already; no label of this call was taken. Pass "
+                        "on_relabel='ignore' or 'count' to the evaluator to go on over corrected "
+                        "labels."
+                    )
+                n_again += on_relabel == "count"
+            elif on_unknown == "error":
+                raise KeyError(self._why_unknown(one, ids))
+        rows = sorted(places)
+        return KnownIds(
+            np.array(rows, dtype=np.int64),
+            np.array([places[row] for row in rows], dtype=np.intp),
+            n_again,
+        )
+
+    def _why_unknown(self, one: Hashable, ids: Sequence[Hashable]) -> str:
+        n = sum(other not in self._row_of and other not in self._done for other in ids)
+        others = f" ({n:,} ids of this call are such)" if n > 1 else ""
+        return (
+            f"No row of id {one!r} waits for a label: it was never asked, was dropped, or had its "
+            f"label more than {REMEMBERED_IDS:,} labels ago{others}. No label of this call was "
+            "taken; pass on_unknown='ignore' to leave such ids out."
+        )
+
+    def labelled(self, rows: np.ndarray) -> None:
+        """Note that rows have their labels."""
+        for row in rows.tolist():
+            one = self._id_of.pop(row)
+            del self._row_of[one]
+            self._done[one] = None
+        while len(self._done) > REMEMBERED_IDS:
+            self._done.popitem(last=False)
+
+    def forget(self, rows: np.ndarray) -> None:
+        """Drop waiting rows."""
+        for row in rows.tolist():
+            if row in self._id_of:  # rows of a stream have no names
+                del self._row_of[self._id_of.pop(row)]
+
+
+class LiveRows:
+    """Checks rows asked live, whose labels nobody knows yet.
+
+    Parameters
+    ----------
+    classes : ndarray or None
+        Sorted labels; None for regression.
+    shape : RowShape
+        Width and names of the columns of all rows of the run.
+    """
+
+    def __init__(self, classes: np.ndarray | None, shape: RowShape):
+        self._regression = classes is None
+        self._shape = shape
+        self._kind: str | None = None
+
+    def chunk(self, X: Any, ids: Sequence[Hashable], first_row: int) -> Chunk:
+        """Return the rows ready for the engine; raises before anything is asked."""
+        X = as_rows(X)
+        n = X.shape[0]
+        if len(ids) != n:
+            raise ValueError(f"There are {n} rows and {len(ids)} ids.")
+        if n == 0:
+            raise ValueError(f"There are no rows to ask about: X has shape {X.shape}.")
+        self._shape.check(X, first_row)
+        self._check_kind(X, first_row)
+        y = np.full(n, np.nan) if self._regression else np.full(n, -1)
+        return Chunk(X, y, np.zeros(n, dtype=bool), None)
+
+    def _check_kind(self, X: Any, first_row: int) -> None:
+        """Rows of several kinds cannot wait together."""
+        if isinstance(X, np.ndarray):
+            kind = "array"
+        elif sparse.issparse(X):
+            kind = "sparse matrix"
+        else:
+            kind = f"{type(X).__module__.partition('.')[0]} frame"
+        if self._kind is None:
+            self._kind = kind
+        if kind != self._kind:
+            raise ValueError(
+                f"The rows from row {first_row} on are in a {kind}; those before them were in a "
+                f"{self._kind}. All rows must come in one kind of container."
+            )
+
+
+def label_weights(sample_weight: Any, n: int) -> np.ndarray:
+    """Check weights of `n` labels; 1 where none are given."""
+    if sample_weight is None:
+        return np.ones(n)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, but there are {n} labels.")
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise ValueError(
+            f"sample_weight[{at}] is {weights[at]}; weights must be finite and not negative "
+            "(0: neither learnt nor scored)."
+        )
+    return weights

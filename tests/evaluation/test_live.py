@@ -1,0 +1,381 @@
+"""Live use of the delayed evaluator: weights, mistakes, containers, checkpoints, bounds."""
+
+import datetime
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.linear_model import SGDClassifier, SGDRegressor
+
+from skstream import DelayedEvaluator, MajorityClass, ModelError, Persistent, load_run
+from skstream.naive_bayes import IncrementalGaussianNB
+
+CLASSES = ["down", "up"]
+
+
+def stream_rows(n, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = np.abs(rng.normal(size=(n, 3)))
+    return rows, np.where(rows[:, 0] + rng.normal(size=n) * 0.3 > 0.8, "up", "down")
+
+
+def times_of(n, seed=3, longest=30):
+    rng = np.random.default_rng(seed)
+    arrival = np.cumsum(rng.integers(0, 3, n)).astype(float)
+    return arrival, arrival + rng.integers(0, longest, n)
+
+
+def events_of(arrival, label_time):
+    """Time, row, and whether it is the label, in the order of the batch call."""
+    events = [(t, m, False) for m, t in enumerate(arrival)]
+    return sorted(events + [(t, m, True) for m, t in enumerate(label_time) if np.isfinite(t)])
+
+
+def go_on(run, events, rows, y, weight=None):
+    for time, m, is_label in events:
+        if is_label:
+            w = None if weight is None else weight[m : m + 1]
+            run.label([f"id {m}"], y[m : m + 1], time, sample_weight=w)
+        else:
+            run.ask(rows[m : m + 1], [f"id {m}"], time)
+    return run
+
+
+def assert_same(found, expected):
+    for name in expected.tape.answers:
+        np.testing.assert_array_equal(found.tape.answers[name], expected.tape.answers[name])
+    np.testing.assert_array_equal(found.tape.y, expected.tape.y)
+    if expected.tape.weight is None:
+        assert found.tape.weight is None
+    else:
+        np.testing.assert_array_equal(found.tape.weight, expected.tape.weight)
+    assert found.scores == expected.scores
+    for name, values in expected.waits.poll_costs.items():
+        np.testing.assert_array_equal(found.waits.poll_costs[name], values)
+    assert found.waits.n_labelled == expected.waits.n_labelled
+    assert found.waits.n_unanswered == expected.waits.n_unanswered
+
+
+@given(
+    st.integers(0, 1000),
+    st.one_of(st.none(), st.integers(1, 6)),
+    st.booleans(),
+    st.sampled_from([[1.0], [0.0, 1.0], [0.0, 0.5, 2.0]]),
+    st.sampled_from(["auto", "loop"]),
+)
+@settings(max_examples=25, deadline=None)
+def test_weights_of_labels_are_those_of_the_batch_call(seed, every, at_zero, choices, engine):
+    rows, y = stream_rows(60, seed)
+    arrival, label_time = times_of(60, seed)
+    weight = np.random.default_rng(seed).choice(choices, 60)
+    weight[: 60 - 50] = 1.0
+    models = {"sgd": SGDClassifier(), "nb": IncrementalGaussianNB(), "last": Persistent()}
+    evaluator = DelayedEvaluator(
+        "accuracy",
+        n_bins=3,
+        poll_every=every,
+        poll_at_zero=at_zero,
+        keep_tape=True,
+        engine=engine,
+        random_state=0,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        batch = evaluator.evaluate(
+            models, rows, y, arrival=arrival, label_time=label_time, sample_weight=weight
+        )
+        run = evaluator.start(models, classes=CLASSES)
+        events = events_of(arrival, label_time)
+        found = go_on(run, events, rows, y, weight).close().result()
+    assert_same(found, batch)
+
+
+def test_weights_may_begin_with_a_later_label():
+    rows, y = stream_rows(80)
+    arrival, label_time = times_of(80)
+    events = events_of(arrival, label_time)
+    order = [m for _, m, is_label in events if is_label]
+    weight = np.ones(80)
+    weight[order[30:]] = np.random.default_rng(0).integers(0, 3, 50)
+    evaluator = DelayedEvaluator("accuracy", n_bins=3, poll_every=4, keep_tape=True, random_state=0)
+    model = {"m": IncrementalGaussianNB()}
+    batch = evaluator.evaluate(
+        model, rows, y, arrival=arrival, label_time=label_time, sample_weight=weight
+    )
+    run = evaluator.start(model, classes=CLASSES)
+    n_labels = 0
+    for event in events:
+        n_labels += event[2]
+        go_on(run, [event], rows, y, weight if n_labels > 30 else None)
+        if n_labels == 20:
+            run.result()  # scores the rows so far: later ones are not when weights begin
+    found = run.result()
+    np.testing.assert_array_equal(found.tape.weight, batch.tape.weight)
+    np.testing.assert_array_equal(found.tape.answers["m"], batch.tape.answers["m"])
+    np.testing.assert_allclose(found.bins("m", "accuracy"), batch.bins("m", "accuracy"))
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        ([1.0], r"shape \(1,\), but there are 2 labels"),
+        ([1.0, -1.0], r"sample_weight\[1\] is -1"),
+        ([np.nan, 1.0], r"sample_weight\[0\] is nan"),
+    ],
+)
+def test_bad_weights_change_nothing(weight, message):
+    rows, y = stream_rows(3)
+    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
+    run.ask(rows, ["p", "q", "r"])
+    with pytest.raises(ValueError, match=message):
+        run.label(["p", "q"], y[:2], sample_weight=weight)
+    assert run.n_pending == 3
+    assert run.label(["p", "q"], y[:2], sample_weight=[1.0, 0.0]).n_pending == 1
+
+
+def test_an_unknown_id_loses_no_label_of_the_call():
+    rows, y = stream_rows(12)
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, max_pending=8, keep_tape=True)
+    run = evaluator.start(MajorityClass(), classes=CLASSES)
+    run.ask(rows[:1], ["first"])
+    run.label(["first"], y[:1])
+    for k in range(12):
+        run.ask(rows[k : k + 1], [k])
+    before = run.n_pending
+    with pytest.raises(KeyError, match=r"id 2 waits.*\(2 ids of this call are such\).*on_unknown"):
+        run.label([5, 2, 3, 6], y[[5, 2, 3, 6]])
+    assert run.n_pending == before == 8
+    run.label([5, 2, 3, 6], y[[5, 2, 3, 6]], on_unknown="ignore")
+    assert run.n_pending == 6
+    assert run.result().waits.n_labelled == 3
+    assert run.result().tape.y.tolist() == [CLASSES.index(y[k]) for k in (0, 5, 6)]
+    with pytest.raises(KeyError, match="has its label already; no label of this call"):
+        run.label([7, 5], y[[7, 5]], on_unknown="ignore")
+    assert run.n_pending == 6
+    with pytest.raises(ValueError, match="on_unknown must be"):
+        run.label([7], y[[7]], on_unknown="forget")
+    with pytest.raises(ValueError, match="id 7 comes twice"):
+        run.label([7, 8, 7], y[[7, 8, 7]])
+    assert run.label([7, 8], y[[7, 8]]).n_pending == 4
+
+
+def test_dates_are_shown_as_they_were_given():
+    rows, y = stream_rows(4)
+    noon = datetime.datetime(2024, 5, 1, 12)
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, delay=datetime.timedelta(days=-1))
+    run = evaluator.start(MajorityClass(), classes=CLASSES)
+    run.ask(rows[:1], ["p"], noon)
+    wrong = r"t is 2024-05-01 11:00:00, but the last event was at 2024-05-01 12:00:00"
+    with pytest.raises(ValueError, match=wrong):
+        run.ask(rows[1:2], ["q"], noon - datetime.timedelta(hours=1))
+    with pytest.raises(ValueError, match=wrong):
+        run.label(["p"], y[:1], noon - datetime.timedelta(hours=1))
+    with pytest.raises(ValueError, match=r"arrival\[1\] is 1, after an event at 2024-05-01 12"):
+        run.ask(rows[1:2], ["q"])
+    run.label(["p"], y[:1])  # at the time of the last event
+    days = np.array(["2024-05-03", "2024-05-02", "2024-05-04", "2024-05-05"], "datetime64[D]")
+    with pytest.raises(ValueError, match=r"arrival\[1\] is 2024-05-02, after .* at 2024-05-03"):
+        evaluator.evaluate(MajorityClass(), rows, y, arrival=days)
+    sooner = days[[1, 0, 2, 3]] - np.array([0, 2, 0, 0])
+    with pytest.raises(
+        ValueError, match=r"label_time\[1\] is 2024-05-01, before arrival\[1\] = 2024-05-03"
+    ):
+        evaluator.evaluate(MajorityClass(), rows, y, arrival=days[[1, 0, 2, 3]], label_time=sooner)
+    with pytest.raises(
+        ValueError, match=r"label_time\[0\] is 2024-05-01T.*before arrival\[0\] = 2024-05-02"
+    ):
+        evaluator.evaluate(MajorityClass(), rows, y, arrival=days[[1, 0, 2, 3]])
+
+
+def test_large_numbers_of_time_are_shown_in_full():
+    rows, _ = stream_rows(2)
+    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
+    run.ask(rows[:1], ["p"], 1_234_567_891)
+    with pytest.raises(ValueError, match="t is 1234567890, but the last event was at 1234567891"):
+        run.ask(rows[1:], ["q"], 1_234_567_890)
+
+
+def contained(kind, rows):
+    if kind == "csr":
+        return sparse.csr_matrix(rows)
+    module = pytest.importorskip(kind)
+    return module.DataFrame(dict(zip("uvw", rows.T, strict=True)))
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+@pytest.mark.parametrize("kind", ["csr", "pandas", "polars"])
+def test_rows_may_wait_in_any_container(kind, engine):
+    rows, y = stream_rows(90)
+    X = contained(kind, rows)
+    arrival, label_time = times_of(90, longest=80)
+    evaluator = DelayedEvaluator(
+        "accuracy", n_bins=3, poll_every=3, keep_tape=True, engine=engine, random_state=0
+    )
+    models = {"sgd": SGDClassifier(), "last": Persistent()}
+    batch = evaluator.evaluate(models, X, y, arrival=arrival, label_time=label_time)
+    run = evaluator.start(models, classes=CLASSES)
+    events = events_of(arrival, label_time)
+    assert_same(go_on(run, events, X, y).close().result(), batch)
+
+
+def test_all_rows_must_come_in_one_kind_of_container():
+    rows, y = stream_rows(4)
+    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
+    run.ask(rows[:1], ["p"])
+    with pytest.raises(ValueError, match="in a sparse matrix; those before them were in a array"):
+        run.ask(sparse.csr_matrix(rows[1:2]), ["q"])
+    with pytest.raises(ValueError, match="There are no rows to ask about"):
+        run.ask(rows[:0], [])
+    run.ask(rows[1:2].tolist(), ["q"])
+    assert run.label(["q", "p"], y[[1, 0]]).n_pending == 0
+
+
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_the_user_may_fill_the_same_array_again(kind):
+    rows, y = stream_rows(60)
+    arrival, label_time = times_of(60)
+    evaluator = DelayedEvaluator("accuracy", n_bins=3, poll_every=2, keep_tape=True, random_state=0)
+    X = rows if kind == "dense" else sparse.csr_matrix(rows)
+    batch = evaluator.evaluate({"m": SGDClassifier()}, X, y, arrival=arrival, label_time=label_time)
+    run = evaluator.start({"m": SGDClassifier()}, classes=CLASSES)
+    buffer = rows[:1].copy() if kind == "dense" else sparse.csr_matrix(rows[:1])
+    values = buffer if kind == "dense" else buffer.data
+    for time, m, is_label in events_of(arrival, label_time):
+        if is_label:
+            run.label([m], y[m : m + 1], time)
+        else:
+            values[...] = rows[m : m + 1] if kind == "dense" else rows[m]
+            run.ask(buffer, [m], time)
+    assert_same(run.result(), batch)
+
+
+@pytest.mark.parametrize("cut", [1, 7, 60, 130])
+def test_a_saved_run_goes_on_with_its_pending_rows(cut, tmp_path):
+    rows, y = stream_rows(90)
+    arrival, label_time = times_of(90)
+    events = events_of(arrival, label_time)
+    models = {"sgd": SGDClassifier(), "nb": IncrementalGaussianNB()}
+    evaluator = DelayedEvaluator(n_bins=3, poll_every=3, keep_tape=True, random_state=0)
+    batch = evaluator.evaluate(models, rows, y, arrival=arrival, label_time=label_time)
+    run = go_on(evaluator.start(models, classes=CLASSES), events[:cut], rows, y)
+    loaded = load_run(run.save(tmp_path / "run.joblib"))
+    assert loaded.n_pending == run.n_pending
+    assert_same(go_on(loaded, events[cut:], rows, y).result(), batch)
+    assert_same(go_on(run, events[cut:], rows, y).result(), batch)
+
+
+def test_calls_with_many_rows_are_those_with_one():
+    rows, y = stream_rows(300)
+    evaluator = DelayedEvaluator(n_bins=3, poll_every=7, keep_tape=True, random_state=0)
+    one, many = (evaluator.start({"m": SGDClassifier()}, classes=CLASSES) for _ in range(2))
+    rng = np.random.default_rng(0)
+    waiting = []
+    for time, begin in enumerate(range(0, 300, 30)):
+        part = range(begin, begin + 30)
+        answers = many.ask(rows[begin : begin + 30], part, time)["m"]
+        singly = [one.ask(rows[m : m + 1], [m], time)["m"][0] for m in part]
+        assert answers.tolist() == singly
+        waiting.extend(part)
+        chosen = sorted(rng.choice(waiting, 20, replace=False).tolist())
+        waiting = [m for m in waiting if m not in chosen]
+        shuffled = rng.permutation(chosen)
+        many.label(shuffled, y[shuffled], time + 0.5)
+        for m in chosen:
+            one.label([m], y[m : m + 1], time + 0.5)
+    assert_same(many.result(), one.result())
+
+
+def test_regression_live():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(80, 2))
+    y = rows @ [1.0, -2.0]
+    arrival, label_time = times_of(80)
+    evaluator = DelayedEvaluator(n_bins=3, poll_every=2, keep_tape=True, random_state=0)
+    model = {"m": SGDRegressor()}
+    batch = evaluator.evaluate(model, rows, y, arrival=arrival, label_time=label_time)
+    found = go_on(evaluator.start(model), events_of(arrival, label_time), rows, y).result()
+    np.testing.assert_allclose(found.tape.answers["m"], batch.tape.answers["m"], rtol=1e-12)
+    np.testing.assert_array_equal(found.tape.y, batch.tape.y)
+
+
+class Breaks(MajorityClass):
+    """Fails once it has learnt some labels, in the middle of a step."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.n_calls_ = getattr(self, "n_calls_", 0) + 1
+        if self.n_calls_ > 3:
+            raise KeyboardInterrupt
+        return super().partial_fit(X, y, classes=classes, sample_weight=sample_weight)
+
+
+def test_a_run_stopped_in_the_middle_shows_what_came_before():
+    rows, y = stream_rows(10)
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, keep_tape=True, engine="loop", poll_every=1)
+    run = evaluator.start({"m": Breaks()}, classes=CLASSES)
+    run.ask(rows[:1], [0])
+    run.label([0], y[:1])
+    run.ask(rows[1:], range(1, 10))
+    for k in range(1, 3):
+        run.label([k], y[k : k + 1])
+    with pytest.raises(KeyboardInterrupt):
+        run.label([3], y[3:4])
+    assert run.n_pending == 7
+    with pytest.raises(RuntimeError, match="in the middle of a row"):
+        run.label([4], y[4:5])
+    with pytest.raises(RuntimeError, match="in the middle of a row"):
+        run.ask(rows[:1], ["more"])
+    result = run.result()
+    assert (result.waits.n_labelled, result.waits.n_pending) == (3, 7)
+    assert result.tape.y.tolist() == [CLASSES.index(label) for label in y[:3]]
+    assert result.waits.n_polls == 8 + 7
+
+
+def test_a_run_stopped_while_rows_arrive_shows_what_came_before():
+    class Refuses(MajorityClass):
+        def predict(self, X):
+            if len(X) and X[0, 0] < 0:
+                raise ValueError("negative")
+            return super().predict(X)
+
+    rows, y = stream_rows(10)
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, keep_tape=True, engine="loop")
+    run = evaluator.start({"m": Refuses()}, classes=CLASSES)
+    run.ask(rows[:1], "a")
+    run.label("a", y[:1])
+    run.ask(rows[1:3], "bc")
+    run.label("b", y[1:2])
+    with pytest.raises(ModelError, match="negative"):
+        run.ask(-rows[3:5], "de")
+    assert run.n_pending == 1
+    result = run.result()
+    assert (result.waits.n_labelled, result.waits.n_pending) == (2, 1)
+
+
+def test_memory_follows_the_rows_waiting():
+    rows, y = stream_rows(6000)
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, poll_every=20, max_pending=100)
+    run = evaluator.start({"last": Persistent()}, classes=CLASSES)
+    rng = np.random.default_rng(0)
+    waiting = []
+    for m in range(6000):
+        run.ask(rows[m : m + 1], [m])
+        waiting = [*waiting, m][-100:]
+        if m % 3:  # the others are dropped in the end
+            which = int(rng.integers(len(waiting)))
+            one = waiting.pop(which)
+            run.label([one], y[one : one + 1])
+        assert run.n_pending == len(waiting)
+    (state,) = run._engine.states
+    assert state.waiting.rows().tolist() == waiting
+    assert state.waiting._n <= 200
+    store = run._engine._store
+    assert len(store) == len(waiting)
+    assert sum(len(segment.numbers) for segment in store._segments) <= 200
+    run.result()
+    assert run._ledgers[0].n_held <= 100 * (1 + 100 / 20 * 3)
+    assert len(run._steps) == 0
+    assert len(run._ids._row_of) == len(run._ids._id_of) == len(waiting)
+    assert run.result().waits.n_dropped == 6000 - 4000 - len(waiting)
