@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -18,19 +19,39 @@ from skstream.engine.block import Block
 from skstream.engine.kernels import Task, make_kernel
 
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
-Clock = Callable[[], float]
+#: What is timed is repeated for so long at least, so that a moment's noise does not decide.
+LEAST_SECONDS = 2.0
 #: Rows on which the loop is timed.
 LOOP_ROWS = 500
 
 
-def seconds(function: Callable[[], object], repeats: int, clock: Clock) -> float:
-    """Median time."""
-    times = []
-    for _ in range(repeats):
-        start = clock()
-        function()
-        times.append(clock() - start)
-    return statistics.median(times)
+@dataclass(frozen=True)
+class Timing:
+    """How often something is timed, by which clock, and what is made of the times."""
+
+    repeats: int
+    clock: str = "wall"
+    best: bool = False
+
+    def is_enough(self, times: list[float]) -> bool:
+        """Whether so many times, of so much time together, are a measurement."""
+        return len(times) >= self.repeats and sum(times) >= LEAST_SECONDS
+
+    def of_times(self, times: list[float]) -> float:
+        return min(times) if self.best else statistics.median(times)
+
+    def seconds(self, function: Callable[[], object]) -> float:
+        """Time of a call."""
+        clock, times = CLOCKS[self.clock], []
+        while not self.is_enough(times):
+            start = clock()
+            function()
+            times.append(clock() - start)
+        return self.of_times(times)
+
+    def __str__(self) -> str:
+        what = "fastest" if self.best else "medians"
+        return f"rows per second of {self.clock} time, {what} of {self.repeats} or more"
 
 
 def run_loop(estimator: Any, X: Any, y: np.ndarray, task: Task, *methods: str) -> tuple[Any, list]:
@@ -58,26 +79,24 @@ def blocks_of(X: Any, y: np.ndarray, n_rows: int) -> list[Block]:
     return blocks
 
 
-def loop_speed(
-    estimator: Any, X: Any, y: np.ndarray, task: Task, repeats: int, clock: Clock
-) -> float:
-    return len(y) / seconds(lambda: run_loop(estimator, X, y, task, "predict"), repeats, clock)
+def loop_speed(estimator: Any, X: Any, y: np.ndarray, task: Task, timing: Timing) -> float:
+    return len(y) / timing.seconds(lambda: run_loop(estimator, X, y, task, "predict"))
 
 
 def kernel_speed(
-    estimator: Any, X: Any, y: np.ndarray, task: Task, n_rows: int, repeats: int, clock: Clock
+    estimator: Any, X: Any, y: np.ndarray, task: Task, n_rows: int, timing: Timing
 ) -> float:
     """Rows per second in blocks of `n_rows`; the first run compiles and is not counted."""
     blocks = blocks_of(X, y, n_rows)
-    times = []
-    for _ in range(repeats + 1):
+    clock, times = CLOCKS[timing.clock], []
+    while not timing.is_enough(times[1:]):
         kernel = make_kernel(copy.deepcopy(estimator), task)
         assert kernel is not None
         start = clock()
         for block in blocks:
             kernel.run(block)
         times.append(clock() - start)
-    return len(y) / statistics.median(times[1:])
+    return len(y) / timing.of_times(times[1:])
 
 
 def check_equal(estimator: Any, X: Any, y: np.ndarray, task: Task) -> None:

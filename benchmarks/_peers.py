@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from benchmarks._kernel_speed import Clock, seconds
+from benchmarks._kernel_speed import Timing
 
 RIVER_ROWS, CAPYMOA_ROWS, JAVA_ROWS = 2_000, 5_000, 200_000
 
@@ -43,7 +43,7 @@ def river_linear(n_classes: int = 2, *, scaled: bool = False) -> Callable[[], An
 
 
 def river_speed(
-    make: Callable[[], Any] | None, X: Any, y: np.ndarray, repeats: int, clock: Clock
+    make: Callable[[], Any] | None, X: Any, y: np.ndarray, timing: Timing
 ) -> float | None:
     if make is None:
         return None
@@ -63,7 +63,7 @@ def river_speed(
             model.predict_one(row)
             model.learn_one(row, label)
 
-    return n / seconds(run, repeats, clock)
+    return n / timing.seconds(run)
 
 
 def moa_learner(name: str | None) -> Callable[[Any], Any] | None:
@@ -77,9 +77,7 @@ def moa_learner(name: str | None) -> Callable[[Any], Any] | None:
     return lambda schema: wrap(schema=schema, moa_learner=made(), CLI=options)
 
 
-def capymoa_rows_speed(
-    name: str | None, X: Any, y: np.ndarray, repeats: int, clock: Clock
-) -> float | None:
+def capymoa_rows_speed(name: str | None, X: Any, y: np.ndarray, timing: Timing) -> float | None:
     make = moa_learner(name)
     if make is None or sparse.issparse(X):
         return None
@@ -95,11 +93,11 @@ def capymoa_rows_speed(
             model.train(instance)
 
     run()  # the virtual machine warms up
-    return n / seconds(run, repeats, clock)
+    return n / timing.seconds(run)
 
 
 def capymoa_java_speed(
-    name: str | None, n_features: int, n_classes: int, repeats: int, clock: Clock
+    name: str | None, n_features: int, n_classes: int, timing: Timing
 ) -> float | None:
     make = moa_learner(name)
     if make is None:
@@ -113,4 +111,4 @@ def capymoa_java_speed(
         evaluate(stream, model, max_instances=JAVA_ROWS, window_size=JAVA_ROWS)
 
     run()  # the virtual machine warms up
-    return JAVA_ROWS / seconds(run, repeats, clock)
+    return JAVA_ROWS / timing.seconds(run)

@@ -22,6 +22,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from benchmarks._kernel_speed import (
     CLOCKS,
     LOOP_ROWS,
+    Timing,
     kernel_speed,
     loop_speed,
     shown,
@@ -79,18 +80,17 @@ def main() -> None:
     parser.add_argument("--clock", choices=list(CLOCKS), default="wall")
     parser.add_argument("--rows", type=int, default=200_000)
     arguments = parser.parse_args()
-    clock = CLOCKS[arguments.clock]
-    repeats, block = arguments.repeats, arguments.block
+    timing, block = Timing(arguments.repeats, arguments.clock), arguments.block
     print(versions("scikit-learn", "numpy", "numba"))
-    print(f"rows per second of {arguments.clock} time, medians of {repeats}, blocks of {block:,}\n")
+    print(f"{timing}, blocks of {block:,}\n")
     heads = ("loop", "kernel", "/ loop", "/ inner")
     print(f"{'':36}" + "".join(f"{head:>12}" for head in heads))
     for name, model, inner, n_classes in cases():
         X, y = rows(arguments.rows, n_classes)
         task = Task(np.arange(n_classes))
-        loop = loop_speed(model, X[:LOOP_ROWS], y[:LOOP_ROWS], task, repeats, clock)
-        kernel = kernel_speed(model, X, y, task, block, repeats, clock)
-        alone = inner and kernel_speed(inner, X, y, task, block, repeats, clock)
+        loop = loop_speed(model, X[:LOOP_ROWS], y[:LOOP_ROWS], task, timing)
+        kernel = kernel_speed(model, X, y, task, block, timing)
+        alone = inner and kernel_speed(inner, X, y, task, block, timing)
         share = f"{kernel / alone:.2f}" if alone else "-"
         cells = (shown(loop), shown(kernel), shown(kernel / loop), share)
         print(f"{name:36}" + "".join(f"{cell:>12}" for cell in cells), flush=True)

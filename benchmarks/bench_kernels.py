@@ -13,8 +13,9 @@ fastest of River and CapyMOA. River's rows are dictionaries already. CapyMOA run
 MOA's own Java loop over a generator, and instance by instance in Python over the rows of an array.
 The last line sets a whole evaluation, five measures at every row, beside its kernels alone.
 
-All figures are rows per second of wall time, medians; with ``--clock cpu``, of the process's own
-time, for machines that others use too (it adds up the threads of a JVM).
+All figures are rows per second of wall time, medians. For machines that others use too there are
+``--best``, the fastest of the repeats for all alike, and ``--clock cpu``, the process's own time
+(which adds up the threads of a JVM). The last line is always of wall time and medians.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from benchmarks._kernel_cases import Case, cases_of_the_table, further_cases
 from benchmarks._kernel_speed import (
     CLOCKS,
     LOOP_ROWS,
-    Clock,
+    Timing,
     check_equal,
     kernel_speed,
     loop_speed,
@@ -56,7 +57,7 @@ HEADS = (
 MOST_OVERHEAD = 1.5
 
 
-def line_of(case: Case, n_rows: int, n_block: int, repeats: int, clock: Clock) -> list[str]:
+def line_of(case: Case, n_rows: int, n_block: int, timing: Timing) -> list[str]:
     """Measure one line of the table."""
     X, y = case.make_rows(int(n_rows * case.share), case.n_features, case.n_classes)
     task = Task(np.arange(case.n_classes) if case.n_classes else None)
@@ -64,17 +65,17 @@ def line_of(case: Case, n_rows: int, n_block: int, repeats: int, clock: Clock) -
     few = max(len(y) // 4, 1)
     with without_numba():
         check_equal(case.estimator, *first)
-        plain = kernel_speed(case.estimator, X[:few], y[:few], task, n_block, repeats, clock)
+        plain = kernel_speed(case.estimator, X[:few], y[:few], task, n_block, timing)
     compiled = None
     if numba_enabled():
         check_equal(case.estimator, *first)
-        compiled = kernel_speed(case.estimator, X, y, task, n_block, repeats, clock)
-    loop = loop_speed(case.estimator, *first, repeats, clock)
+        compiled = kernel_speed(case.estimator, X, y, task, n_block, timing)
+    loop = loop_speed(case.estimator, *first, timing)
     size = case.n_features, case.n_classes
     peers = [
-        river_speed(case.river, X, y, repeats, clock),
-        capymoa_java_speed(case.moa if case.has_generator else None, *size, repeats, clock),
-        capymoa_rows_speed(case.moa, X, y, repeats, clock),
+        river_speed(case.river, X, y, timing),
+        capymoa_java_speed(case.moa if case.has_generator else None, *size, timing),
+        capymoa_rows_speed(case.moa, X, y, timing),
     ]
     best_peer = max((speed for speed in peers if speed is not None), default=None)
     best = compiled or plain
@@ -120,12 +121,11 @@ def line_of_evaluation(n_rows: int, repeats: int) -> list[str]:
     ]
 
 
-def lines(options: argparse.Namespace) -> Iterator[list[str]]:
+def lines(options: argparse.Namespace, timing: Timing) -> Iterator[list[str]]:
     cases = cases_of_the_table() + (further_cases() if options.further else [])
-    clock = CLOCKS[options.clock]
     for case in cases:
         if case.group in options.only:
-            yield line_of(case, options.rows, options.block, options.repeats, clock)
+            yield line_of(case, options.rows, options.block, timing)
     if "evaluation" in options.only:
         yield line_of_evaluation(options.evaluation_rows, options.repeats)
 
@@ -137,18 +137,18 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200_000, help="rows of the fastest runs")
     parser.add_argument("--evaluation-rows", type=int, default=1_000_000)
     parser.add_argument("--block", type=int, default=65_536, help="rows per block")
-    parser.add_argument("--repeats", type=int, default=5, help="of which the median is shown")
+    parser.add_argument("--repeats", type=int, default=5, help="at least; shows the median")
+    parser.add_argument("--best", action="store_true", help="show the fastest instead")
     parser.add_argument("--clock", choices=list(CLOCKS), default="wall")
     options = parser.parse_args()
     # Row by row, GaussianNB divides by variances of 0 until every class has two rows.
     warnings.simplefilter("ignore", RuntimeWarning)
     print(versions("scikit-learn", "numpy", "scipy", "numba", "river", "capymoa"))
-    print(
-        f"Rows per second of {options.clock} time, medians of {options.repeats}; blocks of "
-        f"{options.block:,} rows; {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}"
-    )
+    timing = Timing(options.repeats, options.clock, options.best)
+    print(f"{timing}; blocks of {options.block:,} rows", end="")
+    print(f"; {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
     print(f"\n| {' | '.join(HEADS)} |\n|---|{'---:|' * (len(HEADS) - 2)}---|")
-    for line in lines(options):
+    for line in lines(options, timing):
         print(f"| {' | '.join(line)} |", flush=True)
     print(f"\nLoad at the end: {os.getloadavg()[0]:.1f}")
 
