@@ -13,9 +13,10 @@ fastest of River and CapyMOA. River's rows are dictionaries already. CapyMOA run
 MOA's own Java loop over a generator, and instance by instance in Python over the rows of an array.
 The last line sets a whole evaluation, five measures at every row, beside its kernels alone.
 
-All figures are rows per second of wall time, medians. For machines that others use too there are
-``--best``, the fastest of the repeats for all alike, and ``--clock cpu``, the process's own time
-(which adds up the threads of a JVM). The last line is always of wall time and medians.
+All figures are rows per second of wall time on one thread, medians. For machines that others use
+too there are ``--best``, the fastest of the repeats for all alike, and ``--clock cpu``, the
+process's own time (which adds up the threads of a JVM). The last line is always of wall time and
+medians.
 """
 
 import argparse
@@ -24,6 +25,7 @@ import warnings
 from collections.abc import Iterator
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from benchmarks._kernel_cases import Case, cases_of_the_table, further_cases
 from benchmarks._kernel_speed import (
@@ -148,8 +150,10 @@ def main() -> None:
     print(f"{timing}; blocks of {options.block:,} rows", end="")
     print(f"; {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
     print(f"\n| {' | '.join(HEADS)} |\n|---|{'---:|' * (len(HEADS) - 2)}---|")
-    for line in lines(options, timing):
-        print(f"| {' | '.join(line)} |", flush=True)
+    # BLAS would shrink the 2^18 weights of text on several threads, and wait for them to meet.
+    with threadpool_limits(1):
+        for line in lines(options, timing):
+            print(f"| {' | '.join(line)} |", flush=True)
     print(f"\nLoad at the end: {os.getloadavg()[0]:.1f}")
 
 
