@@ -3,6 +3,7 @@
 python benchmarks/bench_delayed.py electricity    # delays of one to two days, B = 50, K = 10
 python benchmarks/bench_delayed.py long           # 10^6 rows, delay 1000, K = 100
 python benchmarks/bench_delayed.py linear         # cost against asks and pending rows
+python benchmarks/bench_delayed.py live           # one row per call, 200 and 20,000 pending
 python benchmarks/bench_delayed.py soak --rows 1000000
 """
 
@@ -12,7 +13,9 @@ import resource
 import statistics
 import warnings
 from collections.abc import Iterator
-from time import perf_counter
+from itertools import product
+from time import perf_counter, process_time
+from typing import Any
 
 import numpy as np
 import sklearn
@@ -113,6 +116,15 @@ def events_in_order(arrival: np.ndarray, label_time: np.ndarray) -> Iterator[tup
     yield from zip(is_label[order].tolist(), rows[order].tolist(), strict=True)
 
 
+def megabytes() -> float:
+    """Memory in use now; on systems that do not tell, the most there was."""
+    try:
+        with open("/proc/self/statm") as status:
+            return int(status.read().split()[1]) * resource.getpagesize() / 1e6
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+
+
 def soak(options: argparse.Namespace) -> None:
     """Ask and label live, one row per call, and compare with the batch call."""
     X, y = demo_rows(options.rows, 5)
@@ -120,33 +132,89 @@ def soak(options: argparse.Namespace) -> None:
     evaluator = DelayedEvaluator(
         ["accuracy", "kappa"], n_bins=10, poll_every=options.pending // 4, random_state=0
     )
-    run = evaluator.start({"SGD": SGDClassifier()}, classes=[0, 1])
-    started, report_at = perf_counter(), options.rows // 10
-    for is_label, row in events_in_order(arrival, label_time):
+    models = {"SGD": SGDClassifier()}
+    run = evaluator.start(models, classes=[0, 1])
+    events = events_in_order(arrival, label_time)
+    print(f"{options.rows:,} rows, about {options.pending:,} waiting, {options.pending // 4} = K")
+    started, used = perf_counter(), process_time()
+    for number, (is_label, row) in enumerate(events, 1):
         if is_label:
             run.label([row], y[row : row + 1], label_time[row])
-            continue
-        run.ask(X[row : row + 1], [row], arrival[row])
-        if (row + 1) % report_at == 0:
-            seconds = perf_counter() - started
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        else:
+            run.ask(X[row : row + 1], [row], arrival[row])
+        if number % (options.rows // 2) == 0 or number == options.rows // 10:
             print(
-                f"{row + 1:9,} asked, {run.n_pending:6,} waiting, {seconds:8.1f} s, "
-                f"{peak:6.0f} MB at most",
+                f"{number:9,} asks and labels, {run.n_pending:6,} waiting, "
+                f"{perf_counter() - started:7.1f} s ({process_time() - used:7.1f} s of computing), "
+                f"{megabytes():6.0f} MB in use",
                 flush=True,
             )
-    seconds = perf_counter() - started
+    seconds = process_time() - used
     live = run.close().result()
-    batch = evaluator.evaluate(
-        {"SGD": SGDClassifier()}, X, y, arrival=arrival, label_time=label_time
-    )
+    batch = evaluator.evaluate(models, X, y, arrival=arrival, label_time=label_time)
     same = (live.bins("SGD", "kappa") == batch.bins("SGD", "kappa")).all()
     same &= live.scores == batch.scores and live.waits.n_polls == batch.waits.n_polls
-    print(f"{seconds / options.rows / 2 * 1e6:.0f} microseconds per event")
+    for name, values in batch.waits.poll_costs.items():
+        same &= np.array_equal(live.waits.poll_costs[name], values)
+    print(
+        f"{seconds / options.rows / 2 * 1e6:.0f} microseconds of computing per event, "
+        f"{2 * options.rows + live.waits.n_polls:,} answers"
+    )
     print(f"same result as the batch call: {bool(same)}")
 
 
-SCRIPTS = {"electricity": electricity, "long": long, "linear": linear, "soak": soak}
+def live(options: argparse.Namespace) -> None:
+    """Microseconds of computing per ask and per label, one row per call, few and many pending."""
+    n_events = options.events
+    X, y = demo_rows(20_000 + 2 * n_events, 5)
+    models: dict[str, Any] = {
+        "SGD (kernel)": SGDClassifier(),
+        "naive Bayes (kernel)": IncrementalGaussianNB(),
+        "SGD (loop)": SGDClassifier(),
+    }
+    for (name, model), every, pending in product(models.items(), (None, 10), (200, 20_000)):
+        evaluator = DelayedEvaluator(
+            "accuracy",
+            n_bins=10,
+            poll_every=every,
+            keep_tape=False,
+            random_state=0,
+            engine="loop" if name.endswith("(loop)") else "auto",
+        )
+        seconds = live_seconds(evaluator, model, X, y, pending, n_events)
+        print(
+            f"{name:21} K = {every!s:4}, {pending:6,} pending: "
+            f"{seconds[0] / n_events * 1e6:6,.0f} µs per ask, "
+            f"{seconds[1] / n_events * 1e6:6,.0f} µs per label",
+            flush=True,
+        )
+
+
+def live_seconds(
+    evaluator: DelayedEvaluator, model: Any, X: Any, y: Any, pending: int, n_events: int
+) -> tuple[float, float]:
+    """Seconds of computing of asks and labels, one by one in turn; labels come at random."""
+    run = evaluator.start({"m": model}, classes=[0, 1])
+    run.ask(X[:1], [0], 0)
+    run.label([0], y[:1], 0)
+    run.ask(X[1 : pending + 1], list(range(1, pending + 1)), 1)
+    waiting = list(range(1, pending + 1))
+    chosen = np.random.default_rng(2).integers(0, pending, n_events).tolist()
+    asking = labelling = 0.0
+    for k, which in enumerate(chosen):
+        new, row = pending + 1 + k, waiting[which]
+        started = process_time()
+        run.ask(X[new : new + 1], [new], new)
+        asked = process_time()
+        run.label([row], y[row : row + 1], new)
+        labelled = process_time()
+        asking += asked - started
+        labelling += labelled - asked
+        waiting[which] = new
+    return asking, labelling
+
+
+SCRIPTS = {"electricity": electricity, "long": long, "linear": linear, "live": live, "soak": soak}
 
 
 def main() -> None:
@@ -157,6 +225,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(SCRIPTS)}")
     parser.add_argument("--rows", type=int, default=None, help="of long, linear and soak")
     parser.add_argument("--pending", type=int, default=400, help="rows waiting in the soak")
+    parser.add_argument("--events", type=int, default=2000, help="asks and labels of live")
     parser.add_argument("--repeat", type=int, default=5, help="of electricity")
     parser.add_argument("--loop", action="store_true", help="the generic path on electricity, too")
     options = parser.parse_args()
