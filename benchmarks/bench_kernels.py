@@ -8,9 +8,10 @@ Run from the top of the repository:
 "loop" calls ``predict`` and ``partial_fit`` of scikit-learn row by row, on the first rows. "NumPy"
 and "numba" are the same kernel without and with compiled loops (dense counts are the same code).
 Before it is timed, each is made to answer the rows of the loop, and must leave the same answers and
-the same fitted numbers. "/ loop" and "/ peer" compare the faster kernel with the loop and with the
-fastest of River and CapyMOA. River's rows are dictionaries already. CapyMOA runs MOA's learners in
-MOA's own Java loop over a generator, and instance by instance in Python over the rows of an array.
+the same fitted numbers. "/ loop" and "/ peer" compare the kernel (with numba, if there is one) with
+the loop and with the fastest of River and CapyMOA. River's rows are dictionaries already. CapyMOA
+runs MOA's learners in MOA's own Java loop over a generator, and instance by instance in Python over
+the rows of an array.
 The last line sets a whole evaluation, five measures at every row, beside its kernels alone.
 
 All figures are rows per second of wall time on one thread, medians. For machines that others use
