@@ -28,7 +28,7 @@ from skstream.evaluation._run import StreamRun
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._waiting import WaitingLabels
 from skstream.evaluation._waits import Waits
-from skstream.metrics import Curves
+from skstream.metrics import Curves, SharedSums, update_together
 from skstream.utils._interrupt import deferred_interrupt
 
 #: Questions after whose answers the labelled rows are scored: a live run has few per call.
@@ -94,7 +94,10 @@ class DelayedScores(StreamRun):
         self._delay = delay
         n_answers = delay.n_bins + 2
         n_classes = None if settings.classes is None else len(settings.classes)
-        self._measures = [[self._new_measures() for _ in range(n_answers)] for _ in places]
+        # The last answers may have another persistent baseline, which is not to be shared.
+        waiting, last = SharedSums(), SharedSums()
+        shared = [*[waiting] * (n_answers - 1), last]
+        self._measures = [[self._new_measures(sums) for sums in shared] for _ in places]
         self._ledgers = [Ledger(delay.n_bins, delay.reduce, n_classes) for _ in places]
         self._answers = [Recorder(settings.classes) for _ in places]
         self._y = Recorder(settings.classes)
@@ -183,13 +186,12 @@ class DelayedScores(StreamRun):
         labelled = history.labelled
         y, known = self._waiting.settle(history)
         weight = None if self._weights is None else labelled.weight
-        at_arrival = self._delay.previous_label == "known_at_arrival"
+        past = known if self._delay.previous_label == "known_at_arrival" else None
+        pasts = [*[past] * (self._delay.n_bins + 1), None]
         for k, ledger in enumerate(self._ledgers):
             given = np.concatenate([answers[k] for _, answers in steps])
             table = ledger.settle(history, given)
-            for b, measures in enumerate(self._measures[k]):
-                last = b == table.shape[1] - 1
-                measures.update(y, table[:, b], weight, known if at_arrival and not last else None)
+            update_together(self._measures[k], y, list(table.T), weight, pasts)
             if self._settings.keep_tape:
                 self._answers[k].append(table)
         self._n_scored += len(y)
@@ -211,6 +213,12 @@ class DelayedScores(StreamRun):
         if self._first_answered is None:
             return len(history.labelled)
         return int(np.count_nonzero(history.labelled.row < self._first_answered))
+
+    def _finish_scores(self) -> None:
+        self._score_steps()
+        for bins in self._measures:
+            for measures in bins:
+                measures.finish()
 
     def _curves(self, lane: int) -> Curves:
         return stack_bins([measures.curves() for measures in self._measures[lane]])
