@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.metrics._columns import Floats
+from skstream.metrics._columns import Array, Floats
 
 Values = dict[str, dict[str, Floats]]
 
@@ -28,6 +29,19 @@ class Curves:
 
     n_rows: NDArray[np.int64]
     values: Values
+
+
+_MULTIPLES: WeakValueDictionary[tuple[int, int], Array] = WeakValueDictionary()
+
+
+def multiples(interval: int, n: int) -> NDArray[np.int64]:
+    """First multiples of an interval, read-only; one array for all who use them at a time."""
+    numbers = _MULTIPLES.get((interval, n))
+    if numbers is None:
+        numbers = np.arange(1, n + 1, dtype=np.int64) * interval
+        numbers.flags.writeable = False
+        _MULTIPLES[interval, n] = numbers
+    return numbers
 
 
 class Recorder:
@@ -57,7 +71,7 @@ class Recorder:
         self.interval = record_every or 1
         self.last = 0
         self._n = 0
-        self._n_rows = np.empty(0, dtype=np.int64)
+        self._n_rows: NDArray[np.int64] | None = None  # None: all multiples of the interval
         self._values = np.empty((len(self.columns), 0))
 
     def due(self, first: int, last: int) -> NDArray[np.int64]:
@@ -79,13 +93,21 @@ class Recorder:
             return
         self.last = int(n_rows[-1])
         n = self._n + len(n_rows)
-        if n > len(self._n_rows):
+        if n > self._values.shape[1]:
             self._make_room(n)
         new = slice(self._n, n)
-        self._n_rows[new] = n_rows
         for row, (forgetting, metric) in zip(self._values, self.columns, strict=True):
             row[new] = values[forgetting][metric]
         self._n = n
+        if self._n_rows is not None:
+            self._n_rows = np.concatenate((self._n_rows, n_rows))
+
+    def skip(self) -> None:
+        """Let some rows pass at which nothing was measured."""
+        self._n_rows = self._checkpoints()
+
+    def _checkpoints(self) -> NDArray[np.int64]:
+        return multiples(self.interval, self._n) if self._n_rows is None else self._n_rows
 
     def _make_room(self, n: int) -> None:
         """Move to larger arrays.
@@ -95,23 +117,24 @@ class Recorder:
         with a value per row, small pages take longer than the arithmetic.
         """
         room = max(n, 4 * self._n, self.expected)
-        n_rows, values = np.empty(room, dtype=np.int64), np.empty((len(self.columns), room))
-        n_rows[: self._n], values[:, : self._n] = self._kept()
-        self._n_rows, self._values = n_rows, values
+        values = np.empty((len(self.columns), room))
+        values[:, : self._n] = self._kept()
+        self._values = values
 
-    def _kept(self) -> tuple[NDArray[np.int64], Floats]:
-        return self._n_rows[: self._n], self._values[:, : self._n]
+    def _kept(self) -> Floats:
+        return self._values[:, : self._n]
 
     def thin(self, n_read: int) -> None:
         """Drop the checkpoints that the interval has outgrown after so many rows."""
         interval = self._interval_at(n_read)
         if interval == self.interval:
             return
-        self.interval = interval
-        n_rows, values = self._kept()
+        n_rows = self._checkpoints()
         kept = n_rows % interval == 0
-        self._n_rows, self._values = n_rows[kept], values[:, kept]
-        self._n = len(self._n_rows)
+        self.interval, self._values = interval, self._kept()[:, kept]
+        self._n = self._values.shape[1]
+        if self._n_rows is not None:
+            self._n_rows = n_rows[kept]
 
     def curves(self, n_rows: NDArray[np.int64], values: Values, n_read: int) -> Curves:
         """Return what was kept and then further values, as they stand after so many rows.
@@ -119,7 +142,7 @@ class Recorder:
         What is returned stays as it is, and is not to be written into: later values are written
         behind it.
         """
-        rows, columns = self._kept()
+        rows, columns = self._checkpoints(), self._kept()
         if len(n_rows):
             more = np.array([values[forgetting][metric] for forgetting, metric in self.columns])
             rows, columns = np.concatenate((rows, n_rows)), np.concatenate((columns, more), axis=1)
@@ -135,5 +158,4 @@ class Recorder:
         return Curves(n_rows=rows, values=by_name)
 
     def __getstate__(self) -> dict[str, Any]:
-        n_rows, values = self._kept()  # without the room for more
-        return {**self.__dict__, "_n_rows": n_rows, "_values": values}
+        return {**self.__dict__, "_values": self._kept()}  # without the room for more

@@ -241,6 +241,7 @@ class RunningMeasures:
         scores.advance(other._waiting.rows(), np.empty(0, dtype=np.intp), np.empty(0, dtype=int))
         self._scores.merge(scores)
         self._n_processed += other.n_rows
+        self._recorder.skip()
         self._recorder.thin(self._n_processed)
         return self
 

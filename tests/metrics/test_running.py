@@ -1,5 +1,6 @@
 import pickle
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -484,3 +485,23 @@ def test_room_for_more_checkpoints_is_not_pickled():
     twin.update([0], [1])
     measures.update([0], [1])
     assert_same_curves(twin.curves(), measures.curves())
+
+
+@pytest.mark.parametrize("record_every", [1, 10, None])
+def test_curves_leave_out_what_was_merged(record_every, monkeypatch):
+    monkeypatch.setattr(running_module, "_BLOCK", 64)
+    stream = make_stream(7, 3000, 2)
+    names = ["accuracy", "kappa"]
+    bounds = [0, 1000, 1700, 3000]
+    first, second, third = (stream.part(start, stop) for start, stop in pairwise(bounds))
+    measures = score(first, names, "cumulative", record_every)
+    measures.merge(score(second, names, "cumulative", record_every))
+    measures.update(third.y, third.p)
+    whole = score(stream, names, "cumulative", record_every).curves()
+    found = measures.curves()
+    inside = (whole.n_rows > 1000) & (whole.n_rows <= 1700)
+    np.testing.assert_array_equal(found.n_rows, whole.n_rows[~inside])
+    for name in names:
+        np.testing.assert_allclose(
+            found.values["cumulative"][name], whole.values["cumulative"][name][~inside]
+        )
