@@ -155,7 +155,9 @@ class ModelRun:
         at = begin + _first_not_finite(take_rows(X, index[begin:end]))
         row = int(rows[at])
         where = (
-            f"row {row}" if end == begin + 1 else f"rows {int(rows[begin])} to {int(rows[end - 1])}"
+            f"row {row}"
+            if end == begin + 1
+            else f"rows {int(rows[begin:end].min())} to {int(rows[begin:end].max())}"
         )
         if at > begin:
             where += f" (row {row} is not finite)"

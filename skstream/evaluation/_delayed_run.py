@@ -5,13 +5,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from skstream.engine.delayed import FIRST, DelayedOperations
 from skstream.engine.run import Answered
 from skstream.engine.tape import labels_of
 from skstream.evaluation._delayed_scores import DelayedScores, DelaySettings
 from skstream.evaluation._input import Chunk, encoded_labels
 from skstream.evaluation._live import LiveIds, LiveRows, label_weights
 from skstream.evaluation._settings import Settings
-from skstream.evaluation._times import as_time, as_times, given_at, shown_time
+from skstream.evaluation._times import as_time, as_times, given_at, is_number, shown_time
 from skstream.utils._interrupt import deferred_interrupt
 
 #: Rows between two points at which a run can be interrupted, loop and kernels.
@@ -112,8 +113,9 @@ class DelayedRun(DelayedScores):
 
         Notes
         -----
-        Rows and labels are taken in the order in which they are given. `evaluate` orders events
-        of one time by row, label before the arrival of later rows; given so, the results agree.
+        Calls are taken in the order in which they come, and the labels of one call in the order
+        of their rows. `evaluate` orders events of one time by row, label before the arrival of
+        later rows; given so, the results agree.
         """
         self._require_open()
         ids = list(ids)
@@ -208,6 +210,11 @@ class DelayedRun(DelayedScores):
 
     def _now(self, t: Any) -> float:
         time = as_time(t, "t")
+        if self._last_given is not None and is_number(t) != is_number(self._last_given):
+            raise ValueError(
+                f"t is {shown_time(t)}, but the last event was at "
+                f"{shown_time(self._last_given)}. Times must all be numbers, or all datetimes."
+            )
         if not np.isfinite(time) or time < self._last_time:
             raise ValueError(
                 f"t is {shown_time(t)}, but the last event was at "
@@ -218,7 +225,11 @@ class DelayedRun(DelayedScores):
     def _first_answers(self, one: Answered, first_row: int, n: int) -> np.ndarray:
         classes = self._settings.classes
         answers = np.full(n, np.nan if classes is None else -1, dtype=one.answers.dtype)
-        answers[one.operations.ask_rows - first_row] = one.answers
+        assert isinstance(one.operations, DelayedOperations)
+        asked = one.operations.asked  # and what the labels that are due asked of other rows
+        assert asked is not None
+        first = asked.kind[asked.answered] == FIRST
+        answers[one.operations.ask_rows[first] - first_row] = one.answers[first]
         return answers if classes is None else labels_of(answers, classes)
 
     def _drop_oldest(self) -> None:

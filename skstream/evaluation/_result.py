@@ -173,9 +173,13 @@ class EvaluationResult:
         ValueError
             If no tape was kept.
         """
-        n_rows, values = rescored_values(self.require_tape(), metrics, forgetting, record_every)
+        tape = self.require_tape()
+        n_rows, values = rescored_values(tape, metrics, forgetting, record_every)
         for name in self.failures:
-            values[name] = _filled(values[name], np.nan)
+            failed = [fold for fold, p in enumerate(tape.answers[name]) if not _has_value(p).any()]
+            for by_metric in values[name].values():
+                for curve in by_metric.values():
+                    curve[:, failed] = self.parameters["error_score"]
         result = replace(self, n_rows=n_rows, values=values)
         _warn_of_undefined(result)
         return result
@@ -425,11 +429,23 @@ def _joined_tape(
         y=first.y,
         weight=first.weight,
         answers={
-            name: np.stack([lane.answers for lane in lanes if lane.answers is not None])
+            name: np.stack([_whole_answers(lane) for lane in lanes])
             for name, lanes in by_model.items()
         },
         previous=first.previous,
     )
+
+
+def _whole_answers(lane: LaneOutcome) -> np.ndarray:
+    """Answers of a lane; none of a model that failed: how many it gave hangs on the chunks."""
+    assert lane.answers is not None
+    if lane.failure is None:
+        return lane.answers
+    return np.full_like(lane.answers, np.nan if lane.answers.dtype.kind == "f" else -1)
+
+
+def _has_value(answers: np.ndarray) -> np.ndarray:
+    return ~np.isnan(answers) if answers.dtype.kind == "f" else answers >= 0
 
 
 def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any]:
@@ -446,13 +462,6 @@ def _final(curve: np.ndarray) -> float:
     last = curve[-1] if curve.ndim == 2 else curve[-1, :, -1]
     known = last[~np.isnan(last)]
     return float(known.mean()) if len(known) else float("nan")
-
-
-def _filled(values: dict[str, dict[str, np.ndarray]], value: float) -> Any:
-    return {
-        forgetting: {metric: np.full_like(curve, value) for metric, curve in metrics.items()}
-        for forgetting, metrics in values.items()
-    }
 
 
 def _pick(choices: Mapping[str, Any], name: str, kind: str) -> Any:

@@ -59,9 +59,14 @@ def given_at(given: Any, at: int, times: np.ndarray, like: Any = None) -> Any:
     return times[at]
 
 
+def is_number(value: Any) -> bool:
+    """Whether a time is a number; else it is a datetime."""
+    return isinstance(value, (int, float, np.integer, np.floating))
+
+
 def shown_time(value: Any) -> str:
     """Show a time as the user wrote it."""
-    if isinstance(value, (int, float, np.integer, np.floating)):
+    if is_number(value):
         return f"{value:.15g}"
     return str(value)
 

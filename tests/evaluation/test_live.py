@@ -379,3 +379,26 @@ def test_memory_follows_the_rows_waiting():
     assert len(run._steps) == 0
     assert len(run._ids._row_of) == len(run._ids._id_of) == len(waiting)
     assert run.result().waits.n_dropped == 6000 - 4000 - len(waiting)
+
+
+@pytest.mark.parametrize(("n", "t", "newest"), [(1, 9, 4), (1, 10, 5), (3, 12, 7), (7, 12, 7)])
+def test_rows_asked_after_a_stream_whose_labels_fall_due(n, t, newest):
+    y = np.arange(10) % 2
+    run = DelayedEvaluator("accuracy", delay=5, poll_every=2).start(Persistent(), classes=[0, 1])
+    run.feed(np.zeros((10, 1)), y, {})
+    answers = run.ask(np.zeros((n, 1)), [f"id {k}" for k in range(n)], t)["Persistent"]
+    np.testing.assert_array_equal(answers, np.full(n, y[newest]))
+
+
+@pytest.mark.parametrize(
+    ("first", "then"), [(3, datetime.datetime(2024, 1, 1)), (np.datetime64("2024-01-01"), 2e15)]
+)
+def test_times_of_two_kinds_are_refused(first, then):
+    run = DelayedEvaluator("accuracy").start(Persistent(), classes=[0, 1])
+    run.ask([[0.0]], ["a"], first)
+    with pytest.raises(ValueError, match="must all be numbers, or all datetimes"):
+        run.label(["a"], [0], then)
+    with pytest.raises(ValueError, match="must all be numbers, or all datetimes"):
+        run.ask([[0.0]], ["b"], then)
+    run.label(["a"], [0], first)
+    assert run.n_pending == 0
