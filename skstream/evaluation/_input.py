@@ -1,5 +1,6 @@
 """Rows and labels on their way into a run: checked, and labels as codes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,7 +101,10 @@ def encoded(
             f"Row {row} has no label (None or NaN). A row without its label cannot be learnt or "
             'scored; drop it, or pass missing_labels="skip" to have it asked only.'
         )
-    return Chunk(X, codes, labelled, _weights(meta.get("sample_weight"), first_row))
+    weight = meta.get("sample_weight")
+    if weight is not None:
+        weight = checked_weights(weight, lambda at: f"sample_weight of row {first_row + at}")
+    return Chunk(X, codes, labelled, weight)
 
 
 def encoded_labels(y: Any, classes: np.ndarray | None) -> np.ndarray:
@@ -127,15 +131,14 @@ def _targets(y: Any, first_row: int) -> np.ndarray:
     return targets
 
 
-def _weights(weight: Any, first_row: int) -> np.ndarray | None:
-    if weight is None:
-        return None
+def checked_weights(weight: Any, name: Callable[[int], str]) -> np.ndarray:
+    """Weights that are finite and not negative; `name` says which one is not."""
     weights: np.ndarray = np.asarray(weight, dtype=np.float64)
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
         at = int(wrong.argmax())
         raise ValueError(
-            f"sample_weight of row {first_row + at} is {weights[at]}; weights must be finite and "
+            f"{name(at)} is {weights[at]}; weights must be finite and "
             "not negative (0: asked, but neither learnt nor scored)."
         )
     return weights

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skstream.evaluation._input import Chunk, RowShape
+from skstream.evaluation._input import Chunk, RowShape, checked_weights
 from skstream.streams._stream import as_rows
 
 #: Labelled ids remembered, so that a second label is told from one of an unknown row.
@@ -164,11 +164,4 @@ def label_weights(sample_weight: Any, n: int) -> np.ndarray:
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n,):
         raise ValueError(f"sample_weight has shape {weights.shape}, but there are {n} labels.")
-    wrong = ~(np.isfinite(weights) & (weights >= 0))
-    if wrong.any():
-        at = int(wrong.argmax())
-        raise ValueError(
-            f"sample_weight[{at}] is {weights[at]}; weights must be finite and not negative "
-            "(0: neither learnt nor scored)."
-        )
-    return weights
+    return checked_weights(weights, lambda at: f"sample_weight[{at}]")
