@@ -12,7 +12,7 @@ from tests._imports import Import, imports_of
 
 PACKAGE = Path(skstream.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
-MAX_LINES = 500
+MAX_LINES = 400  # of code
 
 # From the bottom up. A room imports from the layers below its own, and from itself.
 LAYERS = (
@@ -150,8 +150,23 @@ def missing_public_names(module: object) -> list[str]:
     return [name for name in getattr(module, "__all__", []) if not hasattr(module, name)]
 
 
+def code_lines(source: str) -> int:
+    """Lines that hold code: no docstrings, no comments, no blank lines."""
+    docstrings = {
+        line
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if node.body and _is_docstring(node.body[0])
+        for line in range(node.body[0].lineno, node.body[0].end_lineno + 1)
+    }
+    return sum(
+        number not in docstrings and not line.lstrip().startswith("#") and bool(line.strip())
+        for number, line in enumerate(source.splitlines(), start=1)
+    )
+
+
 def is_too_long(source: str) -> bool:
-    return len(source.splitlines()) > MAX_LINES
+    return code_lines(source) > MAX_LINES
 
 
 every_file = pytest.mark.parametrize("path", FILES, ids=module_name)
@@ -184,7 +199,7 @@ def test_imports_are_absolute(path: Path) -> None:
 @every_file
 def test_files_can_be_read_in_one_sitting(path: Path) -> None:
     too_long = is_too_long(path.read_text("utf-8"))
-    assert not too_long, f"more than {MAX_LINES} lines: split it"
+    assert not too_long, f"more than {MAX_LINES} lines of code: split it"
 
 
 @pytest.mark.parametrize("path", [p for p in FILES if p.name == "__init__.py"], ids=module_name)
@@ -347,6 +362,11 @@ def test_a_missing_public_name_is_caught() -> None:
 def test_a_long_file_is_caught() -> None:
     assert is_too_long("x = 1\n" * (MAX_LINES + 1))
     assert not is_too_long("x = 1\n" * MAX_LINES)
+
+
+def test_only_lines_of_code_count() -> None:
+    explained = 'def f():\n    """Say what.\n\n    And why.\n    """\n    # because\n\n    g()\n'
+    assert code_lines(explained) == 2
 
 
 def test_the_package_is_found() -> None:
