@@ -17,6 +17,7 @@ from skstream.base import check_can_learn
 from skstream.evaluation import EvaluationInterrupted, PrequentialEvaluator
 from skstream.pipeline import make_stream_pipeline
 from skstream.streams import CSVStream, ParquetStream, Stream, label_profile, make_demo_stream
+from skstream.utils._files import atomic_write
 from skstream.utils._model_strings import make_model
 from skstream.utils._optional import optional_import
 
@@ -236,12 +237,16 @@ def _write(
         print(f"Scores: {_save_scores(result, folder / 'scores.csv')}")
     if picture is not None:
         display = result.plot(metric, forgetting=forgetting)
-        display.figure_.savefig(picture, dpi=150, bbox_inches="tight")
+        with atomic_write(picture) as temporary:
+            display.figure_.savefig(temporary, dpi=150, bbox_inches="tight")
         print(f"Picture: {picture}")
 
 
 def _save_scores(result: Any, path: Path) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with (
+        atomic_write(path) as temporary,
+        temporary.open("w", newline="", encoding="utf-8") as file,
+    ):
         writer = csv.writer(file)
         writer.writerow(["forgetting", "model", "metric", "value"])
         for forgetting in result.forgetting_names:

@@ -2,6 +2,7 @@
 
 from skstream.engine.model import ModelError
 from skstream.engine.tape import Tape
+from skstream.evaluation._checkpoint import load_run
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._delayed import DelayedEvaluator
 from skstream.evaluation._delayed_result import DelayedResult
@@ -11,7 +12,7 @@ from skstream.evaluation._kfold import KFoldEvaluator
 from skstream.evaluation._predict import prequential_predict
 from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._result import EvaluationResult
-from skstream.evaluation._run import EvaluationRun, load_run
+from skstream.evaluation._run import EvaluationRun
 from skstream.evaluation._storage import load_result
 from skstream.evaluation._waits import Waits
 

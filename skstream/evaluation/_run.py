@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-import joblib
 import numpy as np
 
 from skstream.engine.evolving import Features
 from skstream.engine.run import Answered, Engine
 from skstream.engine.tape import Recorder
 from skstream.engine.timeline import Arrivals
+from skstream.evaluation._checkpoint import save_checkpoint
 from skstream.evaluation._cost import CostMeter
 from skstream.evaluation._input import Chunk, RowShape, encoded
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
@@ -22,8 +22,6 @@ from skstream.utils._interrupt import deferred_interrupt
 
 #: Rows between two points at which a run can be interrupted: a second or two of a loop.
 ROWS_PER_PIECE = 1024
-
-CHECKPOINT_FORMAT = 1
 
 
 class StreamRun:
@@ -142,7 +140,8 @@ class StreamRun:
         """Save a checkpoint from which `load_run` goes on with an identical result.
 
         The checkpoint holds the models and is written by joblib: load it only if you trust
-        whoever wrote it.
+        whoever wrote it. The file is there whole or not at all: a process killed while saving
+        leaves the checkpoint that was there before.
 
         Parameters
         ----------
@@ -156,7 +155,7 @@ class StreamRun:
         """
         self._require_open()
         path = Path(path)
-        joblib.dump({"format": CHECKPOINT_FORMAT, "run": self}, path)
+        save_checkpoint(self, path)
         return path
 
     def _encoded(self, X: Any, y: Any, sample_weight: Any, missing_labels: str) -> Chunk:
@@ -360,49 +359,3 @@ class EvaluationRun(StreamRun):
 def _in_order(rows: np.ndarray, first: int, n: int) -> bool:
     """Whether these are `n` rows from the first on, each once."""
     return len(rows) == n and np.array_equal(rows, np.arange(first, first + n))
-
-
-def load_run(path: str | Path) -> Any:
-    """Load a checkpoint written by the ``save`` of a run, to go on where it stopped.
-
-    A checkpoint contains models and is a pickle: loading one can run any code, so load only
-    files that you trust.
-
-    Parameters
-    ----------
-    path : str or Path
-        File written by ``save``.
-
-    Returns
-    -------
-    run : EvaluationRun or DelayedRun
-        The run, in the state in which it was saved.
-
-    Raises
-    ------
-    ValueError
-        If the file is no checkpoint, or of another format version.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from sklearn.linear_model import SGDClassifier
-    >>> from skstream import PrequentialEvaluator, load_run
-    >>> run = PrequentialEvaluator("accuracy").start(SGDClassifier(), classes=["a", "b"])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = run.update([[0.0], [1.0]], ["a", "b"]).save(Path(folder) / "run.joblib")
-    ...     load_run(path).n_rows
-    2
-    """
-    content = joblib.load(path)
-    if not isinstance(content, dict) or "run" not in content:
-        raise ValueError(
-            f"{path} is not a checkpoint of a run. Results are loaded with load_result."
-        )
-    if content["format"] != CHECKPOINT_FORMAT:
-        raise ValueError(
-            f"{path} has checkpoint format {content['format']}; this version of skstream reads "
-            f"{CHECKPOINT_FORMAT}. Run it with the version that wrote it."
-        )
-    return content["run"]

@@ -13,12 +13,15 @@ from skstream.evaluation._cost import Cost
 from skstream.evaluation._delayed_result import DelayedResult
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._waits import Waits
+from skstream.utils._files import atomic_write
 
 FORMAT = 1
 
 
 def save_result(result: EvaluationResult, path: str | Path) -> Path:
     """Save a result as data.
+
+    The file is there whole or not at all, whatever happens while it is written.
 
     Parameters
     ----------
@@ -70,8 +73,8 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
         }
         for name, values in result.waits.poll_costs.items():
             arrays[f"poll_costs/{name}"] = values
-    with path.open("wb") as file:
-        arrays["header"] = np.array(json.dumps(header))
+    arrays["header"] = np.array(json.dumps(header))
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
     return path
 
@@ -91,8 +94,11 @@ def load_result(path: str | Path) -> EvaluationResult:
 
     Raises
     ------
+    FileNotFoundError
+        If there is no such file.
     ValueError
-        If the file is no saved result, or of a format this version does not know.
+        If the file is no saved result, is damaged or cut short, or is of a format this version
+        does not know.
 
     Examples
     --------
@@ -106,18 +112,45 @@ def load_result(path: str | Path) -> EvaluationResult:
     ...     load_result(path).scores == result.scores
     True
     """
-    path = Path(path)
+    arrays, header = _read(Path(path))
     try:
+        return _made(arrays, header)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"{path} is not a result saved by skstream: {type(error).__name__}: {error}."
+        ) from error
+
+
+def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Read the arrays and the header of a file that may be anything."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder. Give the path of a file written by result.save.")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()  # compares every checksum, which reading arrays need not
+            if damaged is not None:
+                raise ValueError(f"the checksum of its part {damaged} is wrong")
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(str(arrays.pop("header")))
-    except (ValueError, KeyError, zipfile.BadZipFile, AttributeError) as error:
-        raise ValueError(f"{path} is not a result saved by skstream: {error}") from error
-    if header["format"] != FORMAT:
+        number = header["format"]
+    except (FileNotFoundError, PermissionError, MemoryError):
+        raise
+    except Exception as error:  # what zipfile and zlib raise on damage is not documented
         raise ValueError(
-            f"{path} has result format {header['format']}; this version of skstream reads "
-            f"{FORMAT}. Load it with the version that wrote it."
+            f"{path} is not a result saved by skstream, or is damaged: {error}. Checkpoints of "
+            "runs are loaded with load_run."
+        ) from error
+    if number != FORMAT:
+        raise ValueError(
+            f"{path} has result format {number}; this version of skstream reads {FORMAT}. Load it "
+            "with the version that wrote it."
         )
+    return arrays, header
+
+
+def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationResult:
+    """Make the result of its arrays and its header."""
     further: dict[str, Any] = {}
     kind: type[EvaluationResult] = EvaluationResult
     if "waits" in header:

@@ -1,0 +1,121 @@
+"""Checkpoints of runs: a header with a checksum, then the run, written by joblib."""
+
+import hashlib
+import os
+from io import BufferedReader
+from pathlib import Path
+from typing import Any
+
+import joblib
+
+from skstream.utils._files import atomic_write
+
+CHECKPOINT_FORMAT = 2
+
+# The first line of every checkpoint from format 2 on: "skstream checkpoint 2 <sha256 of the rest>".
+_MAGIC = b"skstream checkpoint "
+_HEADER_BYTES = len(_MAGIC) + len(b"2 ") + 64 + len(b"\n")
+#: How a pickle starts, and so a checkpoint of format 1, which had no header.
+_PICKLE = b"\x80"
+_ZIP = b"PK\x03\x04"
+
+
+def save_checkpoint(run: Any, path: Path) -> None:
+    """Write a run and its checksum to a file, which is there whole or not at all."""
+    with atomic_write(path) as temporary, temporary.open("wb+") as file:
+        file.write(bytes(_HEADER_BYTES))
+        joblib.dump(run, file)
+        file.flush()
+        file.seek(_HEADER_BYTES)
+        checksum = hashlib.file_digest(file, "sha256").hexdigest()
+        file.seek(0)
+        file.write(_header(checksum))
+
+
+def _header(checksum: str) -> bytes:
+    return _MAGIC + f"{CHECKPOINT_FORMAT} {checksum}\n".encode()
+
+
+def load_run(path: str | Path) -> Any:
+    """Load a checkpoint written by the ``save`` of a run, to go on where it stopped.
+
+    A checkpoint contains models and is a pickle: loading one can run any code, so load only
+    files that you trust. Its checksum finds damage, not malice.
+
+    Parameters
+    ----------
+    path : str or Path
+        File written by ``save``.
+
+    Returns
+    -------
+    run : EvaluationRun or DelayedRun
+        The run, in the state in which it was saved.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file is no checkpoint, is damaged or cut short, or has another format version; or
+        if what it holds cannot be made here, because a class of a model is missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from skstream import PrequentialEvaluator, load_run
+    >>> run = PrequentialEvaluator("accuracy").start(SGDClassifier(), classes=["a", "b"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = run.update([[0.0], [1.0]], ["a", "b"]).save(Path(folder) / "run.joblib")
+    ...     load_run(path).n_rows
+    2
+    """
+    if os.path.isdir(path):
+        raise ValueError(f"{path} is a folder. Give the path of a file written by run.save.")
+    with open(path, "rb") as file:
+        _verify(file, path)
+        try:
+            return joblib.load(file)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise ValueError(
+                f"{path} is a whole checkpoint, but what it holds cannot be made here: "
+                f"{type(error).__name__}: {error}. Load it where the classes of its models can "
+                "be imported, with the package versions that wrote it."
+            ) from error
+
+
+def _verify(file: BufferedReader, path: str | Path) -> None:
+    """Check the header and the checksum, before anything is unpickled."""
+    header = file.read(_HEADER_BYTES)
+    if not header.startswith(_MAGIC):
+        raise ValueError(f"{path} is not a checkpoint of a run: {_what_it_is(header)}")
+    number = header[len(_MAGIC) :].partition(b" ")[0]
+    if number.isdigit() and int(number) != CHECKPOINT_FORMAT:
+        raise ValueError(
+            f"{path} has checkpoint format {int(number)}; this version of skstream reads "
+            f"{CHECKPOINT_FORMAT}. Load it with the version that wrote it."
+        )
+    if header != _header(hashlib.file_digest(file, "sha256").hexdigest()):
+        raise ValueError(
+            f"{path} is damaged: its content does not have the checksum in its first line, as "
+            "after an incomplete copy. Take another copy or an earlier checkpoint."
+        )
+    file.seek(_HEADER_BYTES)
+
+
+def _what_it_is(start: bytes) -> str:
+    if not start:
+        return "it is empty. Take another copy or an earlier checkpoint."
+    if start.startswith(_PICKLE):
+        return (
+            "it is another pickle, or a checkpoint of format 1, which an older version of "
+            "skstream wrote and which has no checksum. Load it with the version that wrote it, "
+            "or start the run again. Results are loaded with load_result."
+        )
+    if start.startswith(_ZIP):
+        return "it may be a result. Results are loaded with load_result."
+    return "it does not start as one. Give the path of a file written by run.save."

@@ -1,0 +1,105 @@
+"""Files that are there whole, or not at all."""
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+#: Longest part of a file's name that its temporary file repeats: names have a limit of 255 bytes.
+_SHOWN = 32
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a temporary path beside `path`, which takes its place once the block has ended well.
+
+    Whoever opens `path` finds the file as it was before or the new file whole, even if the
+    process is killed or the machine loses power. If the block raises an error, the temporary file
+    is removed and `path` is as it was. A killed process can leave its temporary file behind: a
+    hidden file in the same folder whose name holds ".tmp".
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to write. A link stays a link: what it points to is replaced. A device or a pipe is
+        written to directly.
+
+    Yields
+    ------
+    temporary : Path
+        Path to write to, of an empty file in the same folder, with the suffix of `path`.
+
+    Raises
+    ------
+    IsADirectoryError
+        If `path` is a folder.
+    FileNotFoundError
+        If the folder of `path` does not exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skstream.utils._files import atomic_write
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "scores.csv"
+    ...     with atomic_write(path) as temporary:
+    ...         _ = temporary.write_text("model,accuracy")
+    ...     path.read_text()
+    'model,accuracy'
+    """
+    target = Path(os.path.realpath(path))
+    mode = _mode_of(target)
+    if mode is not None and stat.S_ISDIR(mode):
+        raise IsADirectoryError(f"{path} is a folder; give the path of a file to write.")
+    if mode is not None and not stat.S_ISREG(mode):
+        yield target
+        return
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"{path} cannot be written: there is no folder {target.parent}. Make it first."
+        )
+    temporary = _new_file_beside(target)
+    try:
+        if mode is not None:
+            temporary.chmod(stat.S_IMODE(mode))
+        yield temporary
+        _flush_to_disk(temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    _flush_folder_to_disk(target.parent)
+
+
+def _mode_of(path: Path) -> int | None:
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _new_file_beside(target: Path) -> Path:
+    """Make an empty file whose permissions are those that the process gives to new files."""
+    name = f".{target.stem[:_SHOWN]}.{secrets.token_hex(6)}.tmp{target.suffix[:_SHOWN]}"
+    temporary = target.with_name(name)
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    return temporary
+
+
+def _flush_to_disk(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _flush_folder_to_disk(folder: Path) -> None:
+    """Make the new name last, where the system can: the file is whole in any case."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

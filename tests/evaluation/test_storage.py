@@ -1,0 +1,193 @@
+"""Checkpoints and results as files: whole or not at all, and damage is found."""
+
+import subprocess
+import sys
+import time
+import zlib
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDClassifier
+
+from skstream import (
+    DelayedEvaluator,
+    Persistent,
+    PrequentialEvaluator,
+    load_result,
+    load_run,
+)
+from skstream.evaluation import _checkpoint, _storage
+from skstream.streams import make_demo_stream
+
+SAVES_FOR_EVER = """
+import sys
+import numpy as np
+from skstream import Persistent, PrequentialEvaluator
+
+X, y = np.arange(300.0).reshape(-1, 1), np.arange(300) % 2
+run = PrequentialEvaluator("accuracy").start(Persistent(), classes=[0, 1]).update(X, y)
+run.save(sys.argv[1])
+print("saved", flush=True)
+result = run.result()
+while True:
+    run.save(sys.argv[1])
+    result.save(sys.argv[2])
+"""
+
+
+@pytest.fixture
+def run():
+    stream = make_demo_stream(200, random_state=0)
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, keep_tape=True)
+    models = {"sgd": SGDClassifier(), "last": Persistent()}
+    return evaluator.start(models, classes=["DOWN", "UP"]).update(stream.X, stream.y)
+
+
+@pytest.fixture
+def delayed_result():
+    stream = make_demo_stream(60, random_state=0)
+    return DelayedEvaluator("accuracy", delay=3, n_bins=2).evaluate(Persistent(), stream)
+
+
+def test_a_process_killed_while_saving_leaves_a_whole_file(tmp_path):
+    paths = [(tmp_path / f"{k}.joblib", tmp_path / f"{k}.npz") for k in range(3)]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", SAVES_FOR_EVER, *map(str, pair)],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for pair in paths
+    ]
+    try:
+        for k, process in enumerate(processes):
+            assert process.stdout.readline() == "saved\n"
+            time.sleep(0.02 * k)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+    for checkpoint, result in paths:
+        loaded = load_run(checkpoint)
+        assert loaded.n_rows == 300
+        assert loaded.update([[0.0]], [0]).result().n_rows[-1] == 301
+        if result.exists():
+            assert load_result(result).n_rows[-1] == 300
+
+
+def test_a_save_that_fails_midway_leaves_the_checkpoint_before(tmp_path, run, monkeypatch):
+    path = run.save(tmp_path / "run.joblib")
+    before = path.read_bytes()
+    run.update(np.zeros((1, 4)), ["UP"])
+
+    def fails(value, file):
+        file.write(b"half")
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(_checkpoint.joblib, "dump", fails)
+    with pytest.raises(OSError, match="No space"):
+        run.save(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["run.joblib"]
+
+
+def test_a_result_that_fails_midway_leaves_the_file_before(tmp_path, run, monkeypatch):
+    result = run.result()
+    path = result.save(tmp_path / "result.npz")
+    before = path.read_bytes()
+
+    def fails(file, **arrays):
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_storage.np, "savez_compressed", fails)
+    with pytest.raises(KeyboardInterrupt):
+        result.save(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["result.npz"]
+
+
+def test_every_damaged_checkpoint_is_refused_before_it_is_unpickled(tmp_path, run, monkeypatch):
+    good = run.save(tmp_path / "run.joblib").read_bytes()
+    path = tmp_path / "damaged.joblib"
+    monkeypatch.setattr(_checkpoint.joblib, "load", lambda file: pytest.fail("was unpickled"))
+    rng = np.random.default_rng(0)
+    for at in [0, 19, 20, 21, 40, 86, *rng.integers(len(good), size=60).tolist()]:
+        damaged = bytearray(good)
+        damaged[at] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"damaged\.joblib"):
+            load_run(path)
+    for length in [0, 1, 20, 86, 87, len(good) // 2, len(good) - 1]:
+        path.write_bytes(good[:length])
+        with pytest.raises(ValueError, match=r"damaged\.joblib"):
+            load_run(path)
+
+
+def test_no_damaged_result_loads_as_another_one(tmp_path, run, delayed_result):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "damaged.npz"
+    for result in (run.result(), delayed_result):
+        good = result.save(tmp_path / "result.npz").read_bytes()
+        for at in rng.integers(len(good), size=60).tolist():
+            damaged = bytearray(good)
+            damaged[at] ^= 1 << int(rng.integers(8))
+            path.write_bytes(damaged)
+            try:
+                loaded = load_result(path)
+            except ValueError as error:
+                assert "damaged.npz" in str(error)
+            else:  # a date in the archive, say
+                assert str(loaded) == str(result)
+                assert loaded.tape.y.tolist() == result.tape.y.tolist()
+        for length in [0, 1, 30, len(good) // 2, len(good) - 1]:
+            path.write_bytes(good[:length])
+            with pytest.raises(ValueError, match=r"damaged\.npz"):
+                load_result(path)
+
+
+@pytest.mark.parametrize("load", [load_run, load_result])
+def test_what_is_no_file_of_ours_is_said_with_its_path(tmp_path, run, load):
+    own = run.result().save(tmp_path / "r.npz") if load is load_run else run.save(tmp_path / "r")
+    foreign = {
+        "empty": b"",
+        "text": b"Row,Label\n1,2\n",
+        "pickle": zlib.compress(b"x") + b"\x80",
+        "other": own.read_bytes(),
+    }
+    for name, content in foreign.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ValueError, match=name):
+            load(tmp_path / name)
+    np.savez(tmp_path / "foreign.npz", header=np.array('{"format": 1}'), n_rows=np.arange(3))
+    with pytest.raises(ValueError, match=r"foreign\.npz"):
+        load(tmp_path / "foreign.npz")
+    with pytest.raises(ValueError, match="is a folder"):
+        load(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "missing")
+
+
+def test_a_checkpoint_of_another_format_says_so(tmp_path, run):
+    path = tmp_path / "old.joblib"
+    joblib.dump({"format": 1, "run": run}, path)
+    with pytest.raises(ValueError, match=r"old\.joblib .* checkpoint of format 1"):
+        load_run(path)
+    good = run.save(tmp_path / "new.joblib").read_bytes()
+    path.write_bytes(good.replace(b"checkpoint 2", b"checkpoint 7", 1))
+    with pytest.raises(ValueError, match=r"old\.joblib has checkpoint format 7"):
+        load_run(path)
+
+
+class Gone(Persistent):
+    """A model whose class the loading process does not have."""
+
+
+def test_a_model_that_cannot_be_made_here_is_said(tmp_path, monkeypatch):
+    run = PrequentialEvaluator("accuracy").start(Gone(), classes=[0, 1]).update([[0.0]], [1])
+    path = run.save(tmp_path / "run.joblib")
+    monkeypatch.delattr(sys.modules[__name__], "Gone")
+    with pytest.raises(ValueError, match=r"run\.joblib is a whole checkpoint.*Gone"):
+        load_run(path)
