@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_non_negative, column_or_1d, validate_data
 
+from skstream.utils._masked import refuse_masked
 from skstream.utils._sklearn import rows_of
 
 __all__ = [
@@ -304,6 +305,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     The values may be anything. Lists become arrays; arrays, sparse matrices and data frames
     are returned as they are.
     """
+    refuse_masked(X, "X")
     if not hasattr(X, "columns"):
         return validate_data(
             estimator, X, reset=reset, accept_sparse=True, dtype=None, ensure_all_finite=False
@@ -334,6 +336,7 @@ def _check_column(estimator: Any, y: Any) -> Any:
             f"This {type(estimator).__name__} estimator requires y to be passed, "
             "but the target y is None."
         )
+    refuse_masked(y, "y")
     return column_or_1d(y, warn=True)
 
 
@@ -354,6 +357,7 @@ def check_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     """Learning weights as float64, one per row and none negative; None stays None."""
     if sample_weight is None:
         return None
+    refuse_masked(sample_weight, "sample_weight")
     if np.isscalar(sample_weight):
         sample_weight = np.full(n_rows, sample_weight)
     weight: NDArray[np.float64] = check_array(

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstream.base import ForgetfulFit, check_classes, check_labels, check_weight
 from skstream.utils._labels import encode_labels
+from skstream.utils._masked import refuse_masked
 
 __all__ = ["IncrementalGaussianNB"]
 
@@ -136,6 +137,7 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
         """
         self._validate_params()
         first = not hasattr(self, "classes_")
+        refuse_masked(X, "X")
         X = validate_data(self, X, dtype=np.float64, reset=first)
         y = check_labels(self, y)
         check_consistent_length(X, y)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.utils._masked import refuse_masked
+
 _LARGEST = 1e100  # squares and sums of such values are still far from overflow
 _WANTED = (
     f"A detector needs finite numbers, of magnitude at most {_LARGEST:g}; drop or impute others."
@@ -26,6 +28,7 @@ def as_number(x: Any) -> float:
 
 def as_values(values: Any) -> NDArray[np.float64]:
     """Return a sequence of usable numbers as float64, or say which one is not."""
+    refuse_masked(values, "values")
     try:
         array = np.asarray(values)
     except ValueError:  # sequences of unequal length

@@ -9,6 +9,7 @@ import numpy as np
 from skstream.engine.block import take_rows
 from skstream.streams import as_stream
 from skstream.utils._labels import encode_labels
+from skstream.utils._masked import unmasked
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ def encoded_labels(y: Any, classes: np.ndarray | None) -> np.ndarray:
 
 def _targets(y: Any, first_row: int) -> np.ndarray:
     try:
-        targets = np.asarray(y, dtype=np.float64)
+        targets = np.asarray(unmasked(y, numbers=True), dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"The targets from row {first_row} on are not numbers, but the models are "
@@ -133,7 +134,7 @@ def _targets(y: Any, first_row: int) -> np.ndarray:
 
 def checked_weights(weight: Any, name: Callable[[int], str]) -> np.ndarray:
     """Weights that are finite and not negative; `name` says which one is not."""
-    weights: np.ndarray = np.asarray(weight, dtype=np.float64)
+    weights: np.ndarray = np.asarray(unmasked(weight, numbers=True), dtype=np.float64)
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
         at = int(wrong.argmax())

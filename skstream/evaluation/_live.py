@@ -10,6 +10,7 @@ from scipy import sparse
 
 from skstream.evaluation._input import Chunk, RowShape, checked_weights
 from skstream.streams._stream import as_rows
+from skstream.utils._masked import unmasked
 
 #: Labelled ids remembered, so that a second label is told from one of an unknown row.
 REMEMBERED_IDS = 1 << 17
@@ -161,7 +162,7 @@ def label_weights(sample_weight: Any, n: int) -> np.ndarray:
     """Check weights of `n` labels; 1 where none are given."""
     if sample_weight is None:
         return np.ones(n)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = np.asarray(unmasked(sample_weight, numbers=True), dtype=np.float64)
     if weights.shape != (n,):
         raise ValueError(f"sample_weight has shape {weights.shape}, but there are {n} labels.")
     return checked_weights(weights, lambda at: f"sample_weight[{at}]")

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from skstream.utils._masked import unmasked
+
 MICROSECOND = np.timedelta64(1, "us")
 
 
@@ -23,7 +25,7 @@ def as_times(values: Any, name: str) -> np.ndarray:
     times : ndarray of shape (n_rows,), dtype float64
         Exact for whole numbers up to 2**53, and for dates to the microsecond.
     """
-    values = np.asarray(values)
+    values = np.asarray(unmasked(values, numbers=True))
     if values.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional. Got shape {values.shape} instead.")
     if values.dtype == object:
@@ -88,7 +90,7 @@ def as_duration(value: Any) -> Any:
     """A delay in the units of `as_times`: numbers as they are, timedeltas in microseconds."""
     if isinstance(value, timedelta):
         return value / timedelta(microseconds=1)
-    values = np.asarray(value)
+    values = np.asarray(unmasked(value, numbers=True))
     if values.dtype.kind == "m":
         missing = np.isnat(values)
         micros = np.where(missing, np.timedelta64(0, "us"), values) / MICROSECOND

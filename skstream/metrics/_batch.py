@@ -13,6 +13,7 @@ from skstream.metrics._columns import NOTHING, Array, Floats
 from skstream.metrics._registry import Measure, check_classes
 from skstream.metrics._running import RunningMeasures
 from skstream.utils._labels import as_labels, encode_labels, find_classes
+from skstream.utils._masked import refuse_masked
 
 
 def classification_values(
@@ -101,6 +102,7 @@ def _codes(name: str, labels: Array, classes: Array) -> Array:
 
 
 def _targets(name: str, targets: ArrayLike) -> Floats:
+    refuse_masked(targets, name)
     values: Floats = column_or_1d(targets).astype(np.float64)
     if not np.isfinite(values).all():
         row = int(np.isfinite(values).argmin())
@@ -111,4 +113,5 @@ def _targets(name: str, targets: ArrayLike) -> Floats:
 def _weights(sample_weight: ArrayLike | None, n_past: int) -> Floats | None:
     if sample_weight is None:
         return None
+    refuse_masked(sample_weight, "sample_weight")
     return np.concatenate((np.ones(n_past), column_or_1d(sample_weight)))

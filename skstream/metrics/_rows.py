@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skstream.metrics._columns import NOTHING, Array, Floats
+from skstream.utils._masked import refuse_masked
 
 #: Stands for "the label before it" where the caller named no previous label.
 NOT_GIVEN = -2
@@ -57,6 +58,9 @@ class Rows:
         first_row: int,
     ) -> Self:
         """Rows from a caller; errors name the parameter, the row and what came."""
+        given = {"y": y, "p": p, "weight": weight, "previous": previous}
+        for name, values in given.items():
+            refuse_masked(values, name)
         labels = np.asarray(y)
         if labels.ndim != 1:
             raise ValueError(f"y must be one-dimensional. Got shape {labels.shape} instead.")

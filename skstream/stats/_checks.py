@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skstream.utils._masked import refuse_masked
+
 FloatArray = NDArray[np.float64]
 
 
@@ -28,6 +30,7 @@ def check_names(names: Sequence[str], n_models: int) -> tuple[str, ...]:
 
 def as_vector(values: ArrayLike, name: str) -> FloatArray:
     """Return the values as finite floats in one dimension; a scalar is one value."""
+    refuse_masked(values, name)
     vector = np.atleast_1d(np.asarray(values, dtype=np.float64))
     if vector.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional. Got shape {vector.shape} instead.")

@@ -11,6 +11,7 @@ from scipy import stats
 
 from skstream.stats._checks import FloatArray, check_alpha, check_names
 from skstream.stats._report import Report, against_alpha, format_p, number, plural
+from skstream.utils._masked import refuse_masked
 
 ROW_CAVEAT = (
     "McNemar's test takes rows as independent: over folds that share rows, over long streams "
@@ -200,6 +201,8 @@ def zero_one_losses(
     y_true: ArrayLike, a: ArrayLike, b: ArrayLike
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return where each model is wrong, after checking that all labels are there."""
+    for name, given in {"y_true": y_true, "a": a, "b": b}.items():
+        refuse_masked(given, name)
     columns = {"y_true": np.asarray(y_true), "a": np.asarray(a), "b": np.asarray(b)}
     shapes = {name: column.shape for name, column in columns.items()}
     if len(set(shapes.values())) > 1 or columns["y_true"].ndim != 1:

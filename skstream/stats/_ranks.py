@@ -12,6 +12,7 @@ from scipy import stats
 from skstream.stats._checks import FloatArray, check_alpha, check_names, read_only
 from skstream.stats._report import Report, against_alpha, format_p, number
 from skstream.stats._ties import merge_rounding
+from skstream.utils._masked import refuse_masked
 from skstream.utils._optional import optional_import
 
 
@@ -254,6 +255,7 @@ def friedman_nemenyi(
 
 def as_score_table(scores: ArrayLike) -> FloatArray:
     """Return the scores as a finite table with at least two rows and two columns."""
+    refuse_masked(scores, "scores")
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim != 2 or min(table.shape) < 2:
         raise ValueError(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skstream.utils._labels import as_labels
+from skstream.utils._masked import unmasked
 
 META_KEYS = ("sample_weight", "arrival", "label_time", "id")
 
@@ -96,7 +97,8 @@ def is_frame(X: Any) -> bool:
 def as_rows(X: Any) -> Any:
     """Features as something whose rows can be sliced: frame, CSR matrix or array.
 
-    Frames, arrays, memory maps and CSR matrices are returned as they are.
+    Frames, arrays, memory maps and CSR matrices are returned as they are. Masked arrays become
+    plain ones with NaN where they are masked.
     """
     if is_frame(X):
         if not hasattr(X, "shape"):
@@ -104,8 +106,10 @@ def as_rows(X: Any) -> Any:
         return X
     if sparse.issparse(X):
         X = X if X.format == "csr" else X.tocsr()
-    elif not isinstance(X, np.ndarray):
-        X = _array_of_rows(X)
+    else:
+        X = unmasked(X, numbers=True)
+        if not isinstance(X, np.ndarray):
+            X = _array_of_rows(X)
     if X.ndim == 2 or (X.ndim == 1 and _holds_text(X)):
         return X
     hint = " Pass X.reshape(-1, 1) if this is one feature." if X.ndim == 1 else ""
@@ -146,7 +150,7 @@ def as_meta(meta: Mapping[str, Any] | None, n_rows: int, where: str = "") -> Met
     for key, values in meta.items():
         if key not in META_KEYS:
             raise ValueError(f"Unknown key {key!r} in meta{where}. Known: {', '.join(META_KEYS)}.")
-        array = as_labels(values) if key == "id" else np.asarray(values)
+        array = as_labels(values) if key == "id" else np.asarray(unmasked(values, numbers=True))
         if array.shape != (n_rows,):
             raise ValueError(
                 f"{key}{where} has shape {array.shape}, but X has {n_rows} rows. "

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstream.temporal._meta import TemporalClassifier, inner_has
+from skstream.utils._masked import refuse_masked
 from skstream.utils._sklearn import Interval, StrOptions
 
 
@@ -119,6 +120,7 @@ class TemporalCorrection(TemporalClassifier):
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         if getattr(X, "ndim", 2) == 1:
             return X  # texts for a pipeline; anything else is refused by the inner model
+        refuse_masked(X, "X")
         return validate_data(self, X, reset=reset, skip_check_array=True)
 
     def _rows_to_learn(self, X: Any, codes: NDArray[np.int64]) -> Any:

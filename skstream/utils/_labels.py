@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skstream.utils._masked import unmasked
+
 MISSING = -1
 _UNSEEN = -2
 # Integer labels that span less than this are looked up in a table instead of being sorted.
@@ -23,7 +25,8 @@ def as_labels(y: Any) -> NDArray[Any]:
     Parameters
     ----------
     y : array-like of shape (n_rows,)
-        List, array, or pandas or polars series. Arrays are not copied.
+        List, array, or pandas or polars series. Arrays are not copied, but for masked arrays: a
+        masked entry is a missing label.
 
     Returns
     -------
@@ -35,6 +38,7 @@ def as_labels(y: Any) -> NDArray[Any]:
     ValueError
         If `y` is not one-dimensional.
     """
+    y = unmasked(y)
     if isinstance(y, np.ndarray):
         labels = y
     elif hasattr(y, "to_numpy"):
