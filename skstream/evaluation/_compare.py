@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
 FOLD_TESTS: dict[str, Any] = {"wilcoxon": stats.wilcoxon, "sign": stats.sign_test}
 ROW_TESTS = ("anytime", "mcnemar", "q")
-#: Measures of which less is better.
-LOSSES = frozenset({"error", "mae", "mse", "rmse"})
 
 
 def compare(
@@ -34,7 +32,7 @@ def compare(
         test = "wilcoxon" if result.n_folds > 1 else "anytime"
     if test in FOLD_TESTS:
         metric = _metric(result, metric)
-        options.setdefault("higher_is_better", metric not in LOSSES)
+        options["higher_is_better"] = higher_is_better(result, metric, options)
         values = [fold_values(result, name, metric, forgetting, at) for name in (a, b)]
         return FOLD_TESTS[test](*values, names=(a, b), **options)
     if test not in ROW_TESTS:
@@ -81,7 +79,7 @@ def rank(
     first = results[0]
     metric = _metric(first, metric)
     names = first.model_names
-    options.setdefault("higher_is_better", metric not in LOSSES)
+    options["higher_is_better"] = higher_is_better(first, metric, options)
     if len(results) == 1:
         if first.n_folds < 2:
             raise ValueError(
@@ -128,7 +126,27 @@ def _checkpoint(result: "EvaluationResult", at: int | None) -> int:
 
 
 def _metric(result: "EvaluationResult", metric: str | None) -> str:
-    return result.metric_names[-1] if metric is None else metric
+    return result.metric_names[0] if metric is None else metric
+
+
+def higher_is_better(result: "EvaluationResult", metric: str, options: dict[str, Any]) -> bool:
+    """Direction of a measure; an error where it is not known."""
+    facts = result.measures.get(metric)
+    known = None if facts is None else facts.higher_is_better
+    said: bool | None = options.get("higher_is_better")
+    if known is None and said is None:
+        raise ValueError(
+            f"It is not known whether a higher value of measure {metric!r} is the better one, so "
+            "no model can be called better by it. Say it in the evaluation, "
+            "metrics=Measure(function, higher_is_better=...) with skstream.metrics.Measure, or "
+            "here: higher_is_better=True, or False for a loss."
+        )
+    if known is not None and said is not None and bool(said) != known:
+        raise ValueError(
+            f"A {'higher' if known else 'lower'} value of measure {metric!r} is the better one. "
+            f"Got higher_is_better={said!r}; leave it out."
+        )
+    return bool(said) if known is None else known
 
 
 def _one_fold(result: "EvaluationResult", what: str, fold: int | None) -> int:

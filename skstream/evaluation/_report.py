@@ -12,8 +12,8 @@ NEXT_CALLS = "to_frame(), plot(), rescore(), compare(), save()"
 
 
 def one_line(result: "EvaluationResult") -> str:
-    """Answer first: the last measure of every model, then the next calls."""
-    metric = result.metric_names[-1]
+    """Answer first: the first measure of every model, then the next calls."""
+    metric = result.metric_names[0]
     scores = result.scores
     answers = ", ".join(f"{name}: {metric} {scores[name][metric]:.4f}" for name in scores)
     return (

@@ -15,9 +15,7 @@ from skstream.metrics import (
 )
 
 
-def rescored_values(
-    tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
-) -> tuple[np.ndarray, dict[str, dict[str, dict[str, np.ndarray]]]]:
+def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None) -> dict[str, Any]:
     """Run the measures over a tape.
 
     Parameters
@@ -31,10 +29,9 @@ def rescored_values(
 
     Returns
     -------
-    n_rows : ndarray of shape (n_checkpoints,)
-        Rows at the checkpoints.
-    values : dict
-        ``values[model][forgetting][metric]``: ndarray of shape (n_checkpoints, n_folds).
+    scores : dict
+        The attributes of a result that depend on the measures and the forgetting: n_rows, values,
+        measures and mechanisms.
     """
     measures = resolve_metrics(metrics, classes=tape.classes)
     mechanisms = as_forgetting(forgetting)
@@ -82,7 +79,12 @@ def rescored_values(
         }
         for name, answers in tape.answers.items()
     }
-    return next(iter(curves.values())).n_rows, values
+    return {
+        "n_rows": next(iter(curves.values())).n_rows,
+        "values": values,
+        "measures": {name: measure.facts for name, measure in measures.items()},
+        "mechanisms": {name: mechanism.name for name, mechanism in mechanisms.items()},
+    }
 
 
 def _curves(tape: Tape, bins: list[RunningMeasures]) -> Curves:

@@ -13,8 +13,9 @@ from skstream.engine.tape import Tape
 from skstream.evaluation import _compare, _report
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
-from skstream.evaluation._rescore import rescored_values
+from skstream.evaluation._rescore import rescored
 from skstream.evaluation._settings import Settings
+from skstream.metrics import MeasureFacts
 from skstream.utils._optional import optional_import
 
 #: Values by model, forgetting mechanism and measure.
@@ -35,6 +36,11 @@ class EvaluationResult:
         ``values[model][forgetting][metric]``: ndarray of shape (n_checkpoints, n_folds) (and
         n_bins + 2 under delayed labels), NaN where nothing was scored yet or the measure is
         undefined.
+    measures : dict of str to MeasureFacts
+        What each measure says about its values: its canonical name, the better direction,
+        whether 0 is a naive guess, and its bounds.
+    mechanisms : dict of str to str
+        What each forgetting is, as `skstream.forgetting.parse_forgetting` reads it.
     classes : ndarray of shape (n_classes,) or None
         Sorted labels; None for regression.
     tape : Tape or None
@@ -56,6 +62,8 @@ class EvaluationResult:
     protocol: str
     n_rows: np.ndarray
     values: Values
+    measures: dict[str, MeasureFacts] = field(default_factory=dict)
+    mechanisms: dict[str, str] = field(default_factory=dict)
     classes: np.ndarray | None = None
     tape: Tape | None = None
     costs: dict[str, Cost] = field(default_factory=dict)
@@ -174,13 +182,14 @@ class EvaluationResult:
             If no tape was kept.
         """
         tape = self.require_tape()
-        n_rows, values = rescored_values(tape, metrics, forgetting, record_every)
+        scores = rescored(tape, metrics, forgetting, record_every)
+        values = scores["values"]
         for name in self.failures:
             failed = [fold for fold, p in enumerate(tape.answers[name]) if not _has_value(p).any()]
             for by_metric in values[name].values():
                 for curve in by_metric.values():
                     curve[:, failed] = self.parameters["error_score"]
-        result = replace(self, n_rows=n_rows, values=values)
+        result = replace(self, **scores)
         _warn_of_undefined(result)
         return result
 
@@ -235,8 +244,8 @@ class EvaluationResult:
             the losses row by row: "anytime" stays valid however often one looks. "auto" is
             "wilcoxon" for several folds and "anytime" for one.
         metric, forgetting : str, default=None
-            Measure and mechanism for the tests over folds; None: the last measure, the first
-            mechanism.
+            Measure and mechanism for the tests over folds; None: the first measure, the
+            first mechanism.
         at : int, default=None
             Look at the stream up to this row only.
         fold : int, default=None
@@ -279,7 +288,7 @@ class EvaluationResult:
         *others : EvaluationResult
             Results of the same models on other streams. None given: rank over the folds.
         metric, forgetting : str, default=None
-            Measure and mechanism; None: the last measure, the first mechanism.
+            Measure and mechanism; None: the first measure, the first mechanism.
         at : int, default=None
             Look at the stream up to this row only.
         **options
@@ -391,6 +400,8 @@ def assemble(
         protocol=settings.protocol,
         n_rows=outcomes[0].lanes[0].curves.n_rows,
         values=values,
+        measures={name: measure.facts for name, measure in settings.metrics.items()},
+        mechanisms={name: forgetting.name for name, forgetting in settings.forgetting.items()},
         classes=settings.classes,
         tape=_joined_tape(settings, outcomes[0], by_model),
         costs={

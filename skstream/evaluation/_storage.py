@@ -13,6 +13,7 @@ from skstream.evaluation._cost import Cost
 from skstream.evaluation._delayed_result import DelayedResult
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._waits import Waits
+from skstream.metrics import MeasureFacts
 from skstream.utils._files import atomic_write
 
 FORMAT = 1
@@ -61,6 +62,8 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
         "models": result.model_names,
         "forgetting": result.forgetting_names,
         "metrics": result.metric_names,
+        "measures": {name: asdict(facts) for name, facts in result.measures.items()},
+        "mechanisms": result.mechanisms,
         "costs": {name: asdict(cost) for name, cost in result.costs.items()},
         "paths": result.paths,
         "failures": result.failures,
@@ -169,6 +172,8 @@ def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationRe
             }
             for m, model in enumerate(header["models"])
         },
+        measures=_loaded_measures(header),
+        mechanisms=header.get("mechanisms", {}),
         classes=arrays.get("classes"),
         tape=_loaded_tape(arrays, header),
         costs={name: Cost(**cost) for name, cost in header["costs"].items()},
@@ -178,6 +183,16 @@ def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationRe
         parameters=header["parameters"],
         **further,
     )
+
+
+def _loaded_measures(header: dict[str, Any]) -> dict[str, MeasureFacts]:
+    saved = header.get("measures", {})
+    return {
+        name: MeasureFacts(**{**saved[name], "bounds": tuple(saved[name]["bounds"])})
+        if name in saved
+        else MeasureFacts.of_name(name)
+        for name in header["metrics"]
+    }
 
 
 def _loaded_waits(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Waits:

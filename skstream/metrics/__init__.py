@@ -15,7 +15,7 @@ from skstream.metrics._kappas import (
     kappa_temporal_score,
     kappa_test,
 )
-from skstream.metrics._registry import Measure
+from skstream.metrics._registry import Measure, MeasureFacts
 from skstream.metrics._regression import persistent_skill_score
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._running import RunningMeasures
@@ -26,6 +26,7 @@ __all__ = [
     "Curves",
     "KappaTest",
     "Measure",
+    "MeasureFacts",
     "RunningMeasures",
     "SharedSums",
     "arithmetic_accuracy_score",

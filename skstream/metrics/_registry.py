@@ -1,45 +1,195 @@
 """The named measures: a formula each, and the elementary series it needs."""
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from functools import partial
+from numbers import Real
 from typing import Any
 
 from skstream.metrics import _formulas as formulas
 from skstream.metrics._columns import CROSSING
 from skstream.metrics._formulas import Formula
 
+#: Loss of a row, by the one series beside the rows that a measure is the mean of.
+_ROW_LOSSES = {"wrong": "zero_one", "absolute_error": "absolute", "squared_error": "squared"}
+_ANY = (-math.inf, math.inf)
+_SHARE = (0.0, 1.0)
 
-@dataclass(frozen=True)
-class Measure:
-    """A measure as `RunningMeasures` takes it; made by `resolve_metrics`.
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureFacts:
+    """What a measure says about its values: plain data, kept and saved with a result.
 
     Attributes
     ----------
     name : str
-        Canonical name.
-    needs : frozenset of str
-        Kinds of elementary series in the formula.
-    formula : callable or None
-        Maps sums of the series to values; None for a user's function.
-    function : callable or None
-        The user's function of labels and answers.
+        Canonical name of the measure; a result may call it by another.
+    higher_is_better : bool or None
+        Whether a larger value is the better one; None where that is not known, or where the
+        measure does not say how good a model is.
+    baseline_is_zero : bool
+        Whether 0 is the value of a naive guess (chance, the majority class, the label before).
+    bounds : tuple of two float
+        Smallest and largest value that can occur; infinite where there is no bound.
+    row_loss : {"zero_one", "absolute", "squared"} or None
+        Loss of a single row whose mean decides this measure; None where there is no such loss.
     """
 
-    name: str
-    needs: frozenset[str]
-    formula: Formula | None = None
+    name: str = ""
+    higher_is_better: bool | None = None
+    baseline_is_zero: bool = False
+    bounds: tuple[float, float] = _ANY
+    row_loss: str | None = None
+
+    @staticmethod
+    def of_name(name: str) -> "MeasureFacts":
+        """Return what is known of a measure of which only the name is left."""
+        kind, colon, _ = name.partition(":")
+        if colon and kind in OF_CLASS:
+            return class_measure(kind, "", 0).facts
+        measure = {**CLASSIFICATION, **REGRESSION}.get(name)
+        return MeasureFacts(name=name) if measure is None else measure.facts
+
+
+@dataclass(frozen=True)
+class Measure(MeasureFacts):
+    """A measure of answers, with what it says about its values.
+
+    Make one of a function of yours so that results know which direction is the better one.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(y_true, y_pred)``, with a parameter ``sample_weight`` if it is to be used with
+        weights or fading factors.
+    name : str, default=""
+        Name of the measure in tables; empty: that of the function.
+    higher_is_better : bool, default=None
+        False for a loss or a cost. None: not known, and `compare` and `rank` refuse the measure.
+    baseline_is_zero : bool, default=False
+        Whether 0 is the value of a naive guess; plots then mark what lies below it.
+    bounds : tuple of two float, default=(-inf, inf)
+        Smallest and largest value that can occur.
+    row_loss : {"zero_one", "absolute", "squared"}, default=None
+        Loss of a single row whose mean decides the measure, if there is one; the tests over rows
+        then take this loss.
+    formula : callable, default=None
+        Instead of a function, a formula over sums of elementary series. Of this package's own
+        measures.
+    needs : frozenset of str
+        Kinds of elementary series in the formula.
+
+    Raises
+    ------
+    TypeError
+        If the function cannot be called.
+    ValueError
+        If another parameter is not valid.
+
+    See Also
+    --------
+    resolve_metrics : What an evaluator makes of its parameter `metrics`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream import Persistent, PrequentialEvaluator
+    >>> from skstream.metrics import Measure
+    >>> from skstream.streams import make_demo_stream
+    >>> def cost(y_true, y_pred):
+    ...     return 5.0 * np.mean((y_true == "UP") & (y_pred != y_true))
+    >>> evaluator = PrequentialEvaluator([Measure(cost, higher_is_better=False)])
+    >>> result = evaluator.evaluate(Persistent(), make_demo_stream(200))
+    >>> result.measures["cost"].higher_is_better
+    False
+    """
+
     function: Callable[..., Any] | None = None
+    _: KW_ONLY
+    formula: Formula | None = None
+    needs: frozenset[str] = frozenset({"rows"})
+
+    def __post_init__(self) -> None:
+        """Check what was given; take the name of the function where there is no other."""
+        if self.formula is None and not callable(self.function):
+            raise TypeError(
+                "A Measure is made of a function f(y_true, y_pred). "
+                f"Got {self.function!r} of type {type(self.function).__name__} instead; a name "
+                "such as 'kappa' is a measure as it is."
+            )
+        if self.higher_is_better not in (True, False, None):
+            raise ValueError(
+                "The 'higher_is_better' parameter of Measure must be True (the larger the "
+                f"better), False (a loss) or None (not known). Got {self.higher_is_better!r} "
+                "instead."
+            )
+        if self.row_loss not in (None, *_ROW_LOSSES.values()):
+            raise ValueError(
+                "The 'row_loss' parameter of Measure must be a str among "
+                f"{set(_ROW_LOSSES.values())} or None. Got {self.row_loss!r} instead."
+            )
+        if self.higher_is_better is not None:  # plain, so that it can be saved
+            object.__setattr__(self, "higher_is_better", bool(self.higher_is_better))
+        object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
+        if not self.name and self.function is not None:
+            object.__setattr__(self, "name", name_of(self.function))
 
     @property
     def mergeable(self) -> bool:
         """Whether no series looks across the seam between two parts of a stream."""
         return self.needs.isdisjoint(CROSSING)
 
+    @property
+    def facts(self) -> MeasureFacts:
+        """What it says about its values, without the function or formula."""
+        return MeasureFacts(
+            **{field.name: getattr(self, field.name) for field in fields(MeasureFacts)}
+        )
 
-def _measure(name: str, formula: Formula, *needs: str) -> Measure:
-    return Measure(name, frozenset({"rows", *needs}), formula)
 
+def _checked_bounds(bounds: Any) -> tuple[float, float]:
+    try:
+        low, high = bounds
+    except (TypeError, ValueError):
+        low = high = None
+    if not (isinstance(low, Real) and isinstance(high, Real) and low < high):
+        raise ValueError(
+            "The 'bounds' parameter of Measure must be two numbers (lowest, highest). "
+            f"Got {bounds!r} instead."
+        )
+    return float(low), float(high)
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Name of a function, also within a partial, or of the class of a callable object."""
+    if isinstance(function, partial):
+        return name_of(function.func)
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _measure(
+    name: str,
+    formula: Formula,
+    *needs: str,
+    higher_is_better: bool | None = True,
+    baseline_is_zero: bool = False,
+    bounds: tuple[float, float] = _ANY,
+) -> Measure:
+    return Measure(
+        name=name,
+        formula=formula,
+        needs=frozenset({"rows", *needs}),
+        higher_is_better=higher_is_better,
+        baseline_is_zero=baseline_is_zero,
+        bounds=bounds,
+        row_loss=_ROW_LOSSES.get(needs[0]) if len(needs) == 1 else None,
+    )
+
+
+_share = partial(_measure, bounds=_SHARE)
+_skill = partial(_measure, baseline_is_zero=True, bounds=(-math.inf, 1.0))
+_loss = partial(_measure, higher_is_better=False, bounds=(0.0, math.inf))
 
 _MARGINS = ("wrong", "label", "answer")
 _PERSISTENT = ("persistent_wrong", "wrong_beside_persistent")
@@ -47,34 +197,41 @@ _CLASSES = ("label", "answer", "hit")
 
 #: Ways to choose the majority that kappa_m compares with.
 MAJORITIES = {
-    "past": _measure("kappa_m", formulas.kappa_m, "majority_wrong", "wrong_beside_majority"),
-    "hindsight": _measure("kappa_m", formulas.kappa_m_hindsight, "wrong", "label"),
-    "inclusive": _measure("kappa_m", formulas.kappa_m_inclusive, "wrong", "inclusive_wrong"),
+    "past": _skill("kappa_m", formulas.kappa_m, "majority_wrong", "wrong_beside_majority"),
+    "hindsight": _skill("kappa_m", formulas.kappa_m_hindsight, "wrong", "label"),
+    "inclusive": _skill("kappa_m", formulas.kappa_m_inclusive, "wrong", "inclusive_wrong"),
 }
 
 CLASSIFICATION = {
     measure.name: measure
     for measure in (
-        _measure("accuracy", formulas.accuracy, "wrong"),
-        _measure("error", formulas.error, "wrong"),
-        _measure("kappa", formulas.kappa, *_MARGINS),
-        _measure("kappa_se", formulas.kappa_se, *_MARGINS),
-        _measure("kappa_z", formulas.kappa_z, *_MARGINS),
-        MAJORITIES["past"],
-        _measure("kappa_temporal", formulas.kappa_temporal, *_PERSISTENT),
-        _measure("kappa_plus", formulas.kappa_plus, *_MARGINS, *_PERSISTENT),
-        _measure("arithmetic_accuracy", formulas.arithmetic_accuracy, "label", "hit"),
-        _measure("geometric_accuracy", formulas.geometric_accuracy, "label", "hit"),
-        _measure("harmonic_accuracy", formulas.harmonic_accuracy, "label", "hit"),
-        _measure("f1_macro", partial(formulas.macro, formula=formulas.class_f1), *_CLASSES),
+        _share("accuracy", formulas.accuracy, "wrong"),
+        _share("error", formulas.error, "wrong", higher_is_better=False),
+        _skill("kappa", formulas.kappa, *_MARGINS, bounds=(-1.0, 1.0)),
+        # How precise kappa is says nothing about how good the model is.
         _measure(
+            "kappa_se",
+            formulas.kappa_se,
+            *_MARGINS,
+            higher_is_better=None,
+            bounds=(0.0, math.inf),
+        ),
+        _measure("kappa_z", formulas.kappa_z, *_MARGINS, baseline_is_zero=True),
+        MAJORITIES["past"],
+        _skill("kappa_temporal", formulas.kappa_temporal, *_PERSISTENT),
+        _skill("kappa_plus", formulas.kappa_plus, *_MARGINS, *_PERSISTENT, bounds=_SHARE),
+        _share("arithmetic_accuracy", formulas.arithmetic_accuracy, "label", "hit"),
+        _share("geometric_accuracy", formulas.geometric_accuracy, "label", "hit"),
+        _share("harmonic_accuracy", formulas.harmonic_accuracy, "label", "hit"),
+        _share("f1_macro", partial(formulas.macro, formula=formulas.class_f1), *_CLASSES),
+        _share(
             "precision_macro",
             partial(formulas.macro, formula=formulas.class_precision),
             *_CLASSES,
         ),
-        _measure("recall_macro", partial(formulas.macro, formula=formulas.class_recall), *_CLASSES),
-        _measure("mcc", formulas.mcc, *_MARGINS),
-        _measure("cmd", formulas.cmd, "label", "hit"),
+        _share("recall_macro", partial(formulas.macro, formula=formulas.class_recall), *_CLASSES),
+        _skill("mcc", formulas.mcc, *_MARGINS, bounds=(-1.0, 1.0)),
+        _measure("cmd", formulas.cmd, "label", "hit", baseline_is_zero=True),
     )
 }
 
@@ -88,11 +245,11 @@ OF_CLASS = {
 REGRESSION = {
     measure.name: measure
     for measure in (
-        _measure("mae", formulas.mae, "absolute_error"),
-        _measure("mse", formulas.mse, "squared_error"),
-        _measure("rmse", formulas.rmse, "squared_error"),
-        _measure("r2", formulas.r2, "squared_error", "target", "target_squared"),
-        _measure(
+        _loss("mae", formulas.mae, "absolute_error"),
+        _loss("mse", formulas.mse, "squared_error"),
+        _loss("rmse", formulas.rmse, "squared_error"),
+        _skill("r2", formulas.r2, "squared_error", "target", "target_squared"),
+        _skill(
             "persistent_skill",
             formulas.persistent_skill,
             "persistent_error",
@@ -118,4 +275,4 @@ def check_classes(measure: Measure, n_classes: int) -> Measure:
 def class_measure(kind: str, label: Any, code: int) -> Measure:
     """Measure of one class, e.g. the F1 of "UP"."""
     formula = partial(formulas.of_class, formula=OF_CLASS[kind], code=code)
-    return _measure(f"{kind}:{label}", formula, *_CLASSES)
+    return _share(f"{kind}:{label}", formula, *_CLASSES)

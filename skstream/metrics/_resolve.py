@@ -89,11 +89,11 @@ def resolve_metrics(metrics: Any, *, classes: ArrayLike | None) -> dict[str, Mea
     if metrics is None:
         metrics = list(DEFAULT_REGRESSION if labels is None else DEFAULT_CLASSIFICATION)
     if isinstance(metrics, Mapping):
-        named = {str(name): _resolve(item, labels, str(name)) for name, item in metrics.items()}
+        named = {str(name): _resolve(item, labels) for name, item in metrics.items()}
     else:
         alone = isinstance(metrics, (str, Measure)) or callable(metrics)
         items = [metrics] if alone else _listed(metrics)
-        measures = [_resolve(item, labels, None) for item in items]
+        measures = [_resolve(item, labels) for item in items]
         named = {measure.name: measure for measure in measures}
         if len(named) < len(measures):
             names = [measure.name for measure in measures]
@@ -114,7 +114,7 @@ def _listed(metrics: Any) -> list[Any]:
     )
 
 
-def _resolve(item: Any, classes: Array | None, name: str | None) -> Measure:
+def _resolve(item: Any, classes: Array | None) -> Measure:
     if isinstance(item, Measure):
         return item
     if isinstance(item, str):
@@ -128,9 +128,7 @@ def _resolve(item: Any, classes: Array | None, name: str | None) -> Measure:
         )
     if item in _FUNCTIONS:
         return _by_name(_FUNCTIONS[item], classes)
-    function = item.func if isinstance(item, partial) else item
-    own_name = getattr(function, "__name__", type(function).__name__)
-    return Measure(name or own_name, frozenset({"rows"}), function=item)
+    return Measure(item)
 
 
 def _by_name(name: str, classes: Array | None) -> Measure:

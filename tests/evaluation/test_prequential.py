@@ -414,7 +414,7 @@ def test_results_print_and_export():
     X, y = demo_rows(300, random_state=0)
     evaluator = PrequentialEvaluator(forgetting={"all": "cumulative", "recent": "window:50"})
     result = evaluator.evaluate({"sgd": SGDClassifier(), "<last>": Persistent()}, X, y)
-    assert "sgd: kappa_plus" in repr(result)
+    assert "sgd: accuracy" in repr(result)
     assert "300 rows" in repr(result)
     assert "to_frame()" in repr(result)
     assert "recent:" in str(result)
