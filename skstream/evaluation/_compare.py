@@ -1,17 +1,33 @@
 """Which model is better: tests over folds, over rows, and over streams."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skstream import stats
+from skstream.forgetting import (
+    Cumulative,
+    FadingFactor,
+    Forgetting,
+    as_forgetting,
+    parse_forgetting,
+)
+from skstream.metrics import MeasureFacts
 
 if TYPE_CHECKING:
     from skstream.evaluation._result import EvaluationResult
 
 FOLD_TESTS: dict[str, Any] = {"wilcoxon": stats.wilcoxon, "sign": stats.sign_test}
 ROW_TESTS = ("anytime", "mcnemar", "q")
+#: Losses of a row in words, as a measure may name them.
+_LOSSES = {
+    "zero_one": "the 0/1 loss of each row (accuracy)",
+    "absolute": "the absolute error of each row (mae)",
+    "squared": "the squared error of each row (mse)",
+}
 
 
 def compare(
@@ -21,7 +37,7 @@ def compare(
     *,
     test: str,
     metric: str | None,
-    forgetting: str | None,
+    forgetting: str | Forgetting | None,
     at: int | None,
     fold: int | None,
     bin: int | None,
@@ -29,24 +45,191 @@ def compare(
 ) -> Any:
     """Compare two models of a result; see `EvaluationResult.compare`."""
     if test == "auto":
-        test = "wilcoxon" if result.n_folds > 1 else "anytime"
-    if test in FOLD_TESTS:
-        metric = _metric(result, metric)
-        options["higher_is_better"] = higher_is_better(result, metric, options)
-        values = [fold_values(result, name, metric, forgetting, at) for name in (a, b)]
-        return FOLD_TESTS[test](*values, names=(a, b), **options)
-    if test not in ROW_TESTS:
+        test = "wilcoxon" if result.n_folds > 1 and fold is None else "anytime"
+    if test not in (*FOLD_TESTS, *ROW_TESTS):
         known = ["auto", *FOLD_TESTS, *ROW_TESTS]
         raise ValueError(f"The test must be one of {known}. Got {test!r} instead.")
-    fold = _one_fold(result, f"test {test!r}", fold)
-    if test == "mcnemar" and result.classes is not None:
-        y, answers_a, answers_b = _answers(result, a, b, at, fold, bin)
-        return stats.mcnemar(y, answers_a, answers_b, names=(a, b), **options)
-    losses = row_losses(result, a, b, at=at, fold=fold, bin=bin)
-    if result.classes is None:
-        _check_regression(test, losses, options)
-    function = stats.anytime_comparison if test == "anytime" else stats.q_statistic
-    return function(*losses, names=(a, b), **options)
+    _check_at(at)
+    if test in ROW_TESTS:
+        loss = _row_loss(result, test, metric)
+        mechanism = _mechanism(result, test, forgetting)
+        rows = scored_rows(result, a, b, at=at, fold=fold, bin=bin)
+        return replace(
+            _test_of_rows(rows, test, loss, mechanism, options),
+            subject=f"by {_LOSSES[loss]} under {mechanism.name}, {rows.place}",
+        )
+    _check_several_folds(result, test, fold=fold, bin=bin)
+    scores = _Scores(result, metric, forgetting, at)
+    options["higher_is_better"] = higher_is_better(scores.metric, scores.facts, options)
+    values = [scores.of_folds(name) for name in (a, b)]
+    return replace(
+        FOLD_TESTS[test](*values, names=(a, b), **options),
+        subject=f"{scores.subject} {scores.place}, over {result.n_folds} folds",
+    )
+
+
+def rank(
+    results: Sequence["EvaluationResult"],
+    *,
+    metric: str | None,
+    forgetting: str | None,
+    at: int | None,
+    bin: int | None,
+    options: dict[str, Any],
+) -> Any:
+    """Rank the models over folds, or over several streams; see `EvaluationResult.rank`."""
+    _check_at(at)
+    first = results[0]
+    names = first.model_names
+    scores = [_Scores(one, metric, forgetting, at, bin) for one in results]
+    for one, other in zip(results[1:], scores[1:], strict=True):
+        if set(one.model_names) != set(names):
+            raise ValueError(
+                f"All results must hold the same models. Got {names} and {one.model_names}."
+            )
+        if (other.facts, other.spelling) != (scores[0].facts, scores[0].spelling):
+            raise ValueError(
+                "All results must be ranked by the same measure under the same forgetting. Got "
+                f"results {scores[0].subject} and {other.subject}; pass metric= and "
+                "forgetting=, or score them alike with rescore()."
+            )
+    options["higher_is_better"] = higher_is_better(scores[0].metric, scores[0].facts, options)
+    if len(results) == 1:
+        if first.n_folds < 2:
+            raise ValueError(
+                "Ranking needs several folds or several streams; this result has one fold. "
+                "Evaluate with KFoldEvaluator, or pass the results of other streams: "
+                "result.rank(other, ...)."
+            )
+        table = np.stack([scores[0].of_folds(name) for name in names], axis=1)
+        extent = f"over {first.n_folds} folds"
+    else:
+        table = np.array([[one.of_folds(name).mean() for name in names] for one in scores])
+        folds = sorted({one.n_folds for one in results})
+        of_folds = "" if folds == [1] else f", means over {' or '.join(map(str, folds))} folds each"
+        extent = f"over {len(results)} streams{of_folds}"
+    places = list(dict.fromkeys(one.place for one in scores))
+    shown = places[0] if len(places) == 1 else f"{places[0]}, ..., {places[-1]}"
+    return replace(
+        stats.friedman_nemenyi(table, names, **options),
+        subject=f"{scores[0].subject} {shown}, {extent}",
+    )
+
+
+class _Scores:
+    """Values of one measure, at one checkpoint, of the models of a result."""
+
+    def __init__(
+        self,
+        result: "EvaluationResult",
+        metric: str | None,
+        forgetting: Any,
+        at: int | None,
+        bin: int | None = None,
+    ) -> None:
+        self.result = result
+        self.metric = result.metric_names[0] if metric is None else metric
+        self.forgetting = result.forgetting_names[0] if forgetting is None else forgetting
+        result.curve(result.model_names[0], self.metric, self.forgetting)  # names what is there
+        self.facts = result.measures.get(self.metric, MeasureFacts())
+        self.position = _checkpoint(result, at)
+        self.row = int(result.n_rows[self.position])
+        self.bin = _checked_bin(result, bin)
+        asked = f" (the checkpoint before row {at:,})" if at not in (None, self.row) else ""
+        self.place = f"at {_unit(result)} {self.row:,}{asked}{_of_bin(result, self.bin)}"
+
+    @property
+    def spelling(self) -> str:
+        """What the forgetting is, whatever it is called."""
+        return self.result.mechanisms.get(self.forgetting, self.forgetting)
+
+    @property
+    def subject(self) -> str:
+        """Measure and forgetting, by the user's names and by their own where these are others."""
+        measure = _with_own(self.metric, self.facts.name)
+        return f"by {measure} under {_with_own(self.forgetting, self.spelling)}"
+
+    def of_folds(self, model: str) -> np.ndarray:
+        """Values of a model in every fold."""
+        curve = self.result.curve(model, self.metric, self.forgetting)[self.position]
+        values: np.ndarray = curve if self.bin is None else curve[:, self.bin]
+        if np.isnan(values).any():
+            folds = np.flatnonzero(np.isnan(values)).tolist()
+            raise ValueError(
+                f"{self.metric} of '{model}' is undefined (NaN) in the folds {folds}; compare "
+                "another measure, or at a later row."
+            )
+        return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredRows:
+    """Labels and the answers of two models, over the rows on which both were scored.
+
+    Attributes
+    ----------
+    y, a, b : ndarray of shape (n,)
+        Codes, or targets.
+    weight : ndarray of shape (n,), or None
+        Scoring weights; None where all are 1.
+    names : tuple of two str
+        The models.
+    place : str
+        Rows, fold and bin in words.
+    """
+
+    y: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+    weight: np.ndarray | None
+    names: tuple[str, str]
+    place: str
+
+    def losses(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
+        """Losses of both models: "zero_one", "absolute" or "squared"."""
+        if kind == "zero_one":
+            return (self.a != self.y).astype(np.float64), (self.b != self.y).astype(np.float64)
+        first, second = np.abs(self.a - self.y), np.abs(self.b - self.y)
+        return (first * first, second * second) if kind == "squared" else (first, second)
+
+
+def scored_rows(
+    result: "EvaluationResult",
+    a: str,
+    b: str,
+    *,
+    at: int | None = None,
+    fold: int | None = None,
+    bin: int | None = None,
+) -> ScoredRows:
+    """Labels and answers of two models over the rows on which both were scored."""
+    tape = result.require_tape()
+    for name in (a, b):
+        result.curve(name, result.metric_names[0])  # names the models where one is unknown
+    fold = _one_fold(result, fold)
+    bin = _checked_bin(result, bin)
+    y, answers_a, answers_b = tape.y, tape.answers[a][fold], tape.answers[b][fold]
+    if bin is not None:
+        answers_a, answers_b = answers_a[:, bin], answers_b[:, bin]
+    scored = _present(y) & _present(answers_a) & _present(answers_b)
+    if tape.weight is not None:
+        scored &= tape.weight > 0
+    last = len(y) if at is None else min(at, len(y))
+    scored[last:] = False
+    if not scored.any():
+        raise ValueError(
+            f"'{a}' and '{b}' were both scored on none of the first {last:,} {_unit(result)}s: "
+            "there is nothing to compare."
+        )
+    of_fold = f", fold {fold}" if result.n_folds > 1 else ""
+    return ScoredRows(
+        y=y[scored],
+        a=answers_a[scored],
+        b=answers_b[scored],
+        weight=None if tape.weight is None else tape.weight[scored],
+        names=(a, b),
+        place=f"{_unit(result)}s 1 to {last:,}{of_fold}{_of_bin(result, bin)}",
+    )
 
 
 def row_losses(
@@ -59,80 +242,96 @@ def row_losses(
     bin: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Losses of two models over the rows on which both were scored: 0/1, or absolute errors."""
-    y, *answers = _answers(result, a, b, at, _one_fold(result, "comparison row by row", fold), bin)
-    if result.classes is None:
-        first, second = (np.abs(values - y) for values in answers)
-    else:
-        first, second = ((values != y).astype(np.float64) for values in answers)
-    return first, second
+    rows = scored_rows(result, a, b, at=at, fold=fold, bin=bin)
+    return rows.losses("zero_one" if result.classes is not None else "absolute")
 
 
-def rank(
-    results: Sequence["EvaluationResult"],
-    *,
-    metric: str | None,
-    forgetting: str | None,
-    at: int | None,
-    options: dict[str, Any],
+def _test_of_rows(
+    rows: ScoredRows, test: str, loss: str, mechanism: Forgetting, options: dict[str, Any]
 ) -> Any:
-    """Rank the models over folds, or over several streams; see `EvaluationResult.rank`."""
-    first = results[0]
-    metric = _metric(first, metric)
-    names = first.model_names
-    options["higher_is_better"] = higher_is_better(first, metric, options)
-    if len(results) == 1:
-        if first.n_folds < 2:
-            raise ValueError(
-                "Ranking needs several folds or several streams; this result has one fold. "
-                "Evaluate with KFoldEvaluator, or pass the results of other streams: "
-                "result.rank(other, ...)."
-            )
-        columns = [fold_values(first, name, metric, forgetting, at) for name in names]
-        return stats.friedman_nemenyi(np.stack(columns, axis=1), names, **options)
-    for other in results[1:]:
-        if set(other.model_names) != set(names):
-            raise ValueError(
-                f"All results must hold the same models. Got {names} and {other.model_names}."
-            )
-    table = [
-        [np.mean(fold_values(one, name, metric, forgetting, at)) for name in names]
-        for one in results
-    ]
-    return stats.friedman_nemenyi(np.array(table), names, **options)
-
-
-def fold_values(
-    result: "EvaluationResult", model: str, metric: str, forgetting: str | None, at: int | None
-) -> np.ndarray:
-    """Values of a measure in every fold, at the last checkpoint or that of row `at`."""
-    curve = result.curve(model, metric, forgetting)
-    values: np.ndarray = curve[_checkpoint(result, at)]
-    if np.isnan(values).any():
-        folds = np.flatnonzero(np.isnan(values)).tolist()
+    if test == "mcnemar":
+        return _mcnemar(rows, mechanism, options)
+    losses = rows.losses(loss)
+    if test == "q":
+        return stats.q_statistic(*losses, forgetting=mechanism, names=rows.names, **options)
+    if loss != "zero_one" and "bounds" not in options:
         raise ValueError(
-            f"{metric} of '{model}' is undefined (NaN) in the folds {folds}; compare another "
-            "measure, or at a later row."
+            "The anytime comparison of regressors needs bounds=(lowest, highest): the smallest "
+            f"and the largest {loss} error that can occur, known beforehand and not taken from "
+            "the data."
         )
-    return values
+    return stats.anytime_comparison(*losses, names=rows.names, **options)
 
 
-def _checkpoint(result: "EvaluationResult", at: int | None) -> int:
-    if at is None:
-        return -1
-    positions = np.flatnonzero(result.n_rows <= at)
-    if not len(positions):
-        raise ValueError(f"There is no checkpoint at or before row {at}.")
-    return int(positions[-1])
+def _mcnemar(rows: ScoredRows, mechanism: Forgetting, options: dict[str, Any]) -> Any:
+    if not _forgets(mechanism):
+        return stats.mcnemar(rows.y, rows.a, rows.b, names=rows.names, **options)
+    if options.pop("method", "chi2") != "chi2":
+        raise ValueError(
+            f"McNemar's exact test counts all rows alike, and {mechanism.name} does not. Leave "
+            'out method=, or pass forgetting="cumulative".'
+        )
+    return stats.mcnemar_curve(
+        rows.y, rows.a, rows.b, forgetting=mechanism, names=rows.names, **options
+    )
 
 
-def _metric(result: "EvaluationResult", metric: str | None) -> str:
-    return result.metric_names[0] if metric is None else metric
+def _row_loss(result: "EvaluationResult", test: str, metric: str | None) -> str:
+    """Loss of a row that a test compares: that of the measure, if its mean decides it."""
+    losses = ("zero_one",) if result.classes is not None else ("absolute", "squared")
+    if test == "mcnemar" and result.classes is None:
+        raise ValueError("McNemar's test compares classifiers; use 'anytime' or 'q'.")
+    first = result.metric_names[0] if metric is None else metric
+    result.curve(result.model_names[0], first)  # names the measures where it is unknown
+    loss = result.measures.get(first, MeasureFacts()).row_loss
+    if loss in losses:
+        return str(loss)
+    if metric is not None:
+        known = [name for name, facts in result.measures.items() if facts.row_loss in losses]
+        raise ValueError(
+            f"The test {test!r} compares {_LOSSES[losses[0]]}, and measure {metric!r} is not the "
+            f"mean of such losses. Leave out metric=, or pass one that is: {known}; or compare "
+            f"{metric!r} over folds ({', '.join(map(repr, FOLD_TESTS))})."
+        )
+    return losses[0]
 
 
-def higher_is_better(result: "EvaluationResult", metric: str, options: dict[str, Any]) -> bool:
+def _mechanism(
+    result: "EvaluationResult", test: str, forgetting: str | Forgetting | None
+) -> Forgetting:
+    """What the sums of a test over rows remember."""
+    if forgetting is None and test == "anytime":
+        return Cumulative()
+    if forgetting is None:
+        forgetting = result.forgetting_names[0]
+    if isinstance(forgetting, str) and forgetting in result.mechanisms:
+        mechanism = parse_forgetting(result.mechanisms[forgetting])
+    else:
+        try:
+            (mechanism,) = as_forgetting(forgetting).values()
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"There is no forgetting {forgetting!r} in this result; there are "
+                f"{result.forgetting_names}. For tests over rows it may also be a mechanism such "
+                f'as SlidingWindow(1000) or "window:1000". {error}'
+            ) from error
+    if test == "anytime" and _forgets(mechanism):
+        raise ValueError(
+            "The anytime comparison is about all rows so far, and cannot forget as "
+            f"{mechanism.name} does. Leave out forgetting=, or use test='q' or test='mcnemar'."
+        )
+    return mechanism
+
+
+def _forgets(mechanism: Forgetting) -> bool:
+    if isinstance(mechanism, FadingFactor):
+        return mechanism.fading_factor < 1.0
+    return not isinstance(mechanism, Cumulative)
+
+
+def higher_is_better(metric: str, facts: MeasureFacts, options: dict[str, Any]) -> bool:
     """Direction of a measure; an error where it is not known."""
-    facts = result.measures.get(metric)
-    known = None if facts is None else facts.higher_is_better
+    known = facts.higher_is_better
     said: bool | None = options.get("higher_is_better")
     if known is None and said is None:
         raise ValueError(
@@ -149,49 +348,92 @@ def higher_is_better(result: "EvaluationResult", metric: str, options: dict[str,
     return bool(said) if known is None else known
 
 
-def _one_fold(result: "EvaluationResult", what: str, fold: int | None) -> int:
-    if fold is None and result.n_folds > 1:
+def check_place(name: str, place: Any, n_places: int) -> int:
+    """Return the number of a fold or bin if there is such a one."""
+    if not (_is_integer(place) and 0 <= place < n_places):
         raise ValueError(
-            f"The {what} is over the rows of one fold, and there are {result.n_folds}: "
+            f"{name} must be from 0 to {n_places - 1}, as an int. Got {place!r} instead."
+        )
+    return int(place)
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _one_fold(result: "EvaluationResult", fold: int | None) -> int:
+    if fold is not None:
+        return check_place("fold", fold, result.n_folds)
+    if result.n_folds > 1:
+        raise ValueError(
+            f"Losses row by row are those of one fold, and there are {result.n_folds}: "
             'pass fold=, or a test over folds ("wilcoxon", "sign").'
         )
-    return fold or 0
+    return 0
 
 
-def _answers(
-    result: "EvaluationResult", a: str, b: str, at: int | None, fold: int, bin: int | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Labels and both models' answers, over the rows on which both were scored."""
-    tape = result.require_tape()
-    for name in (a, b):
-        result.curve(name, result.metric_names[0])  # names the models where one is unknown
-    y, answers_a, answers_b = tape.y, tape.answers[a][fold], tape.answers[b][fold]
-    if answers_a.ndim == 2:
-        column = answers_a.shape[1] - 1 if bin is None else bin
-        if not 0 <= column < answers_a.shape[1]:
-            raise ValueError(f"bin must be from 0 to {answers_a.shape[1] - 1}. Got {bin} instead.")
-        answers_a, answers_b = answers_a[:, column], answers_b[:, column]
-    elif bin is not None:
-        raise ValueError("bin= is for results under delayed labels; this one has no bins.")
-    scored = _present(y) & _present(answers_a) & _present(answers_b)
-    if tape.weight is not None:
-        scored &= tape.weight > 0
+def _check_several_folds(
+    result: "EvaluationResult", test: str, *, fold: int | None, bin: int | None
+) -> None:
+    for name, value in (("fold", fold), ("bin", bin)):
+        if value is not None:
+            raise ValueError(
+                f"The test {test!r} compares all folds, and {name}={value!r} is for the tests "
+                f"over rows ({', '.join(map(repr, ROW_TESTS))})."
+            )
+    if result.n_folds < 2:
+        raise ValueError(
+            f"The test {test!r} needs several folds; this result has one. Evaluate with "
+            f"KFoldEvaluator, or use a test over rows ({', '.join(map(repr, ROW_TESTS))})."
+        )
+
+
+def _check_at(at: int | None) -> None:
+    if at is None or (_is_integer(at) and at >= 1):
+        return
+    raise ValueError(f"at must be a number of rows, an int from 1 on, or None. Got {at!r} instead.")
+
+
+def _checkpoint(result: "EvaluationResult", at: int | None) -> int:
+    position = len(result.n_rows) - 1
     if at is not None:
-        scored[at:] = False
-    return y[scored], answers_a[scored], answers_b[scored]
+        position = int(np.searchsorted(result.n_rows, at, side="right")) - 1
+    if position < 0:
+        first = (
+            f"the first is at row {result.n_rows[0]:,}" if len(result.n_rows) else "there is none"
+        )
+        raise ValueError(f"There is no checkpoint at or before row {at}: {first}.")
+    return position
+
+
+def _checked_bin(result: "EvaluationResult", bin: int | None) -> int | None:
+    """Position of a bin, the last where none is given; None for a result without bins."""
+    curve = result.curve(result.model_names[0], result.metric_names[0])
+    if curve.ndim == 2:
+        if bin is not None:
+            raise ValueError("bin= is for results under delayed labels; this one has no bins.")
+        return None
+    n_bins = curve.shape[2]
+    return n_bins - 1 if bin is None else check_place("bin", bin, n_bins)
+
+
+def _of_bin(result: "EvaluationResult", bin: int | None) -> str:
+    if bin is None:
+        return ""
+    n_bins = result.curve(result.model_names[0], result.metric_names[0]).shape[2]
+    ends = {0: " (at arrival)", n_bins - 1: " (at the label)"}
+    return f", bin {bin}{ends.get(bin, '')}"
+
+
+def _unit(result: "EvaluationResult") -> str:
+    """What the checkpoints count: rows, or under delayed labels labelled rows."""
+    curve = result.curve(result.model_names[0], result.metric_names[0])
+    return "row" if curve.ndim == 2 else "labelled row"
+
+
+def _with_own(name: str, own: str) -> str:
+    return name if own in ("", name) else f"{name} ({own})"
 
 
 def _present(values: np.ndarray) -> np.ndarray:
     return ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
-
-
-def _check_regression(
-    test: str, losses: tuple[np.ndarray, np.ndarray], options: dict[str, Any]
-) -> None:
-    if test == "mcnemar":
-        raise ValueError("McNemar's test compares classifiers; use 'anytime' or 'q'.")
-    if test == "anytime" and "bounds" not in options:
-        raise ValueError(
-            "The anytime comparison of regressors needs bounds=(lowest, highest) of the absolute "
-            f"error; the largest seen here is {max(loss.max() for loss in losses):g}."
-        )

@@ -15,6 +15,7 @@ from skstream.evaluation._cost import Cost
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._rescore import rescored
 from skstream.evaluation._settings import Settings
+from skstream.forgetting import Forgetting
 from skstream.metrics import MeasureFacts
 from skstream.utils._optional import optional_import
 
@@ -218,7 +219,7 @@ class EvaluationResult:
         """
         tape = self.require_tape()
         _pick(tape.answers, model, "model")
-        return tape.predictions(model, fold)
+        return tape.predictions(model, _compare.check_place("fold", fold, self.n_folds))
 
     def compare(
         self,
@@ -227,7 +228,7 @@ class EvaluationResult:
         *,
         test: str = "auto",
         metric: str | None = None,
-        forgetting: str | None = None,
+        forgetting: str | Forgetting | None = None,
         at: int | None = None,
         fold: int | None = None,
         bin: int | None = None,
@@ -242,12 +243,19 @@ class EvaluationResult:
         test : {"auto", "wilcoxon", "sign", "anytime", "mcnemar", "q"}, default="auto"
             "wilcoxon" and "sign" compare the values of `metric` over folds. The others compare
             the losses row by row: "anytime" stays valid however often one looks. "auto" is
-            "wilcoxon" for several folds and "anytime" for one.
-        metric, forgetting : str, default=None
-            Measure and mechanism for the tests over folds; None: the first measure, the
-            first mechanism.
+            "wilcoxon" for several folds and "anytime" for one (that of `fold`, if given).
+        metric : str, default=None
+            Measure; None: the first. The tests over rows take its loss of a row: 0/1 for accuracy
+            and error, absolute or squared errors for mae, mse and rmse. They refuse a measure
+            that has none, and take the 0/1 loss (of regressors the absolute error) where the
+            first measure has none and no other is named; the statement says so.
+        forgetting : str or Forgetting, default=None
+            Mechanism of the result; None: the first. For "q" and "mcnemar" it may be any
+            other one too, such as ``"window:1000"``; "anytime" is about all rows so far and
+            refuses what forgets.
         at : int, default=None
-            Look at the stream up to this row only.
+            Look at the stream up to this row only, at least 1. The tests over folds take the
+            last checkpoint not after it; the statement says which row that is.
         fold : int, default=None
             Fold for the tests over rows.
         bin : int, default=None
@@ -258,7 +266,17 @@ class EvaluationResult:
         Returns
         -------
         result : frozen result of `skstream.stats`
-            E.g. WilcoxonResult; prints a sentence that can be quoted.
+            E.g. WilcoxonResult; prints a sentence that can be quoted, which names measure,
+            forgetting, rows and folds (its `subject`).
+
+        Raises
+        ------
+        KeyError
+            If there is no such model, measure or (in the tests over folds) mechanism.
+        ValueError
+            If the test is unknown or does not go with the other parameters, if it is not known
+            which direction of the measure is the better one, or if no tape was kept for a
+            test over rows.
         """
         return _compare.compare(
             self,
@@ -279,6 +297,7 @@ class EvaluationResult:
         metric: str | None = None,
         forgetting: str | None = None,
         at: int | None = None,
+        bin: int | None = None,
         **options: Any,
     ) -> Any:
         """Rank the models over folds, or over several streams (Friedman, Nemenyi).
@@ -290,7 +309,10 @@ class EvaluationResult:
         metric, forgetting : str, default=None
             Measure and mechanism; None: the first measure, the first mechanism.
         at : int, default=None
-            Look at the stream up to this row only.
+            Look at the stream up to this row only, at least 1: at the last checkpoint not
+            after it.
+        bin : int, default=None
+            Bin under delayed labels; None: the last.
         **options
             Passed to `skstream.stats.friedman_nemenyi`, such as ``alpha``.
 
@@ -298,9 +320,22 @@ class EvaluationResult:
         -------
         result : FriedmanNemenyiResult
             Average ranks, the critical difference, and the groups that do not differ.
+
+        Raises
+        ------
+        KeyError
+            If there is no such measure or mechanism.
+        ValueError
+            If there is one fold and no other result, if the results hold other models or
+            measures, or if it is not known which direction of the measure is the better one.
         """
         return _compare.rank(
-            [self, *others], metric=metric, forgetting=forgetting, at=at, options=options
+            [self, *others],
+            metric=metric,
+            forgetting=forgetting,
+            at=at,
+            bin=bin,
+            options=options,
         )
 
     def plot(self, metric: str | None = None, **options: Any) -> Any:

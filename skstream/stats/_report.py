@@ -1,16 +1,26 @@
 """How results print: the answer first, in words that can be quoted."""
 
 import textwrap
+from dataclasses import dataclass
 
 import numpy as np
 
 
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Report:
     """A result that prints as sentences.
 
     Subclasses give a `_verdict` (the answer in a few words, shown by ``repr``) and `_sentences`
-    (the whole statement, shown by ``print``).
+    (the whole statement, the answer first, shown by ``print``).
+
+    Attributes
+    ----------
+    subject : str
+        What was compared, in words: measure, forgetting, rows and folds. Empty where that is
+        not known, because arrays were given.
     """
+
+    subject: str = ""
 
     def _verdict(self) -> str:
         raise NotImplementedError
@@ -20,11 +30,14 @@ class Report:
 
     def __str__(self) -> str:
         """Return the statement to quote, with what it does not show."""
-        return textwrap.fill(" ".join(self._sentences()), width=88)
+        answer, *rest = self._sentences()
+        subject = [f"Compared {self.subject}."] if self.subject else []
+        return textwrap.fill(" ".join([answer, *subject, *rest]), width=88)
 
     def __repr__(self) -> str:
         """Return the answer, and where to find the rest."""
-        return f"{type(self).__name__}({self._verdict()}; print() it for the full statement)"
+        answer = "; ".join(part for part in (self._verdict(), self.subject) if part)
+        return f"{type(self).__name__}({answer}; print() it for the full statement)"
 
 
 def format_p(p_value: float) -> str:

@@ -3,8 +3,18 @@
 import numpy as np
 import pytest
 
-from skstream import KFoldEvaluator, MajorityClass, Persistent, PrequentialEvaluator, load_result
+from skstream import (
+    DelayedEvaluator,
+    KFoldEvaluator,
+    MajorityClass,
+    Persistent,
+    PrequentialEvaluator,
+    load_result,
+)
+from skstream.baselines import MeanRegressor, PersistentRegressor
+from skstream.forgetting import FadingFactor
 from skstream.metrics import Measure
+from skstream.stats import mcnemar_curve, q_statistic
 from skstream.streams import make_demo_stream
 
 
@@ -12,11 +22,30 @@ def wrong_share(y_true, y_pred):
     return np.mean(y_true != y_pred)
 
 
-def k_fold(metrics, n_rows=400, **options):
-    """Persistent answers far more rows of the demo stream than the majority class."""
+#: Persistent answers far more rows of the demo stream than the majority class.
+MODELS = {"last": Persistent(), "majority": MajorityClass()}
+STREAM = make_demo_stream(400, random_state=0)
+
+
+def k_fold(metrics, **options):
     evaluator = KFoldEvaluator(metrics, n_folds=10, random_state=0, **options)
-    models = {"last": Persistent(), "majority": MajorityClass()}
-    return evaluator.evaluate(models, make_demo_stream(n_rows, random_state=0))
+    return evaluator.evaluate(MODELS, STREAM)
+
+
+def one_run(metrics="accuracy", stream=STREAM, **options):
+    return PrequentialEvaluator(metrics, **options).evaluate(MODELS, stream)
+
+
+def one_run_of_regressors(metrics=None):
+    X, y = np.zeros((300, 1)), np.cumsum(np.random.default_rng(0).normal(size=300))
+    models = {"last": PersistentRegressor(), "mean": MeanRegressor()}
+    return PrequentialEvaluator(metrics).evaluate(models, X, y)
+
+
+def losses_of_rows(result):
+    y = result.tape.y
+    losses = [(p[0] != y).astype(float) for p in result.tape.answers.values()]
+    return [loss[1:] for loss in losses]  # the first row is learnt unasked
 
 
 @pytest.mark.parametrize(
@@ -28,7 +57,7 @@ def k_fold(metrics, n_rows=400, **options):
         Measure(wrong_share, higher_is_better=False),
         {"accuracy": Measure(wrong_share, higher_is_better=False)},
     ],
-    ids=str,
+    ids=["error", "renamed", "misnamed", "user's", "user's misnamed"],
 )
 def test_a_loss_names_the_right_winner_whatever_it_is_called(metrics):
     result = k_fold(metrics)
@@ -93,3 +122,140 @@ def test_measures_that_make_no_sense_are_refused(options, message):
 def test_a_measure_is_made_of_a_function():
     with pytest.raises(TypeError, match="made of a function"):
         Measure("kappa", higher_is_better=True)
+
+
+@pytest.mark.parametrize("forgetting", ["cumulative", "window:50", "fading:0.98"])
+def test_q_and_mcnemar_forget_as_they_are_told(forgetting):
+    result = one_run()
+    wanted = q_statistic(*losses_of_rows(result), forgetting=forgetting)
+    given = result.compare("last", "majority", test="q", forgetting=forgetting)
+    np.testing.assert_array_equal(given.values, wanted.values)
+    zeros = np.zeros(len(STREAM.y) - 1)
+    wanted = mcnemar_curve(zeros, *losses_of_rows(result), forgetting=forgetting)
+    given = result.compare("last", "majority", test="mcnemar", forgetting=forgetting)
+    assert (given.statistic, given.p_value) == (wanted.statistic, wanted.p_value)
+    assert f"under {forgetting}" in given.subject
+
+
+def test_tests_over_rows_take_the_first_forgetting_of_the_result():
+    result = one_run(forgetting={"recent": FadingFactor(0.9), "all": "cumulative"})
+    q = result.compare("last", "majority", test="q")
+    assert q.forgetting == FadingFactor(0.9)
+    np.testing.assert_array_equal(
+        q.values, result.compare("last", "majority", test="q", forgetting="recent").values
+    )
+    assert "fading:0.9," in result.compare("last", "majority", test="mcnemar").subject
+    assert "under cumulative" in result.compare("last", "majority").subject  # all rows
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"test": "q", "forgetting": "nonsense"}, "no forgetting 'nonsense'.*'cumulative'"),
+        ({"test": "q", "forgetting": 3}, "no forgetting 3"),
+        ({"test": "q", "forgetting": "adwin"}, "not defined under AdaptiveWindow"),
+        ({"test": "mcnemar", "forgetting": "window:0"}, "no forgetting 'window:0'"),
+        ({"test": "mcnemar", "forgetting": "window:9", "method": "exact"}, "exact test counts"),
+        ({"forgetting": "window:50"}, "cannot forget as window:50"),
+        ({"forgetting": "nonsense"}, "no forgetting 'nonsense'"),
+        ({"metric": "kappa"}, "'anytime' compares the 0/1 loss.*measure 'kappa' is not"),
+        ({"test": "q", "metric": "kappa"}, "'q' compares the 0/1 loss.*'kappa'.*accuracy"),
+        ({"test": "wilcoxon"}, "'wilcoxon' needs several folds; this result has one"),
+        ({"test": "sign"}, "'sign' needs several folds; this result has one"),
+        ({"test": "sign", "fold": 0}, "'sign' compares all folds, and fold=0"),
+        ({"test": "wilcoxon", "bin": 0}, "'wilcoxon' compares all folds, and bin=0"),
+        ({"at": 0}, "at must be a number of rows.*Got 0"),
+        ({"at": -5, "test": "q"}, "at must be a number of rows.*Got -5"),
+        ({"at": 2.5}, "at must be a number of rows.*Got 2.5"),
+        ({"at": 1}, "both scored on none of the first 1 rows"),
+        ({"fold": 99}, "fold must be from 0 to 0.*Got 99"),
+        ({"fold": -1}, "fold must be from 0 to 0.*Got -1"),
+        ({"bin": 0}, "this one has no bins"),
+    ],
+    ids=str,
+)
+def test_what_a_comparison_cannot_honour_is_refused_by_name(options, message):
+    with pytest.raises(ValueError, match=message):
+        one_run(["accuracy", "kappa"]).compare("last", "majority", **options)
+
+
+def test_unknown_measures_and_mechanisms_are_named():
+    result = k_fold("accuracy")
+    for options in ({"metric": "nonsense"}, {"metric": "nonsense", "fold": 0}):
+        with pytest.raises(KeyError, match="no measure 'nonsense'"):
+            result.compare("last", "majority", **options)
+    with pytest.raises(KeyError, match="no forgetting 'nonsense'"):
+        result.compare("last", "majority", forgetting="nonsense")
+    with pytest.raises(KeyError, match="no forgetting 'nonsense'"):
+        result.rank(forgetting="nonsense")
+    for refused in (-1, 10, 2.0, True):
+        with pytest.raises(ValueError, match="fold must be from 0 to 9"):
+            result.predictions("last", refused)
+
+
+def test_statements_name_measure_forgetting_row_and_folds():
+    result = k_fold({"err": "error"}, forgetting={"recent": "window:100"}, record_every=50)
+    subject = "by err (error) under recent (window:100) at row 400, over 10 folds"
+    compared = result.compare("last", "majority")
+    assert compared.subject == result.rank().subject == subject
+    assert subject in repr(compared) and f"Compared {subject}." in " ".join(str(compared).split())
+    earlier = result.compare("last", "majority", test="sign", at=120).subject
+    assert "at row 100 (the checkpoint before row 120)" in earlier
+    assert "at row 100, over" in result.compare("last", "majority", at=100).subject
+    row_test = result.compare("last", "majority", test="q", fold=3, at=120).subject
+    assert row_test.endswith("under window:100, rows 1 to 120, fold 3")
+    with pytest.raises(ValueError, match="at or before row 49: the first is at row 50"):
+        result.rank(at=49)
+
+
+def test_a_given_fold_is_compared_row_by_row():
+    result = k_fold("accuracy")
+    np.testing.assert_array_equal(
+        result.compare("last", "majority", fold=2).p_values,
+        result.compare("last", "majority", test="anytime", fold=2).p_values,
+    )
+
+
+def test_tests_over_rows_take_the_loss_of_the_measure():
+    result = one_run_of_regressors({"quality": "mse", "mae": "mae", "r2": "r2"})
+    y = result.tape.y
+    errors = [np.abs(p[0] - y)[1:] for p in result.tape.answers.values()]
+    squares = q_statistic(*(error**2 for error in errors))
+    given = result.compare("last", "mean", test="q")
+    np.testing.assert_array_equal(given.values, squares.values)
+    assert "squared error" in given.subject
+    given = result.compare("last", "mean", test="q", metric="mae")
+    np.testing.assert_array_equal(given.values, q_statistic(*errors).values)
+    with pytest.raises(ValueError, match=r"'q' compares the absolute error.*'r2' is not"):
+        result.compare("last", "mean", test="q", metric="r2")
+    with pytest.raises(ValueError, match="largest absolute error that can occur, known before"):
+        result.compare("last", "mean", metric="mae")
+    with pytest.raises(ValueError, match="McNemar's test compares classifiers"):
+        result.compare("last", "mean", test="mcnemar")
+    only_r2 = one_run_of_regressors("r2").compare("last", "mean", test="q")
+    assert "absolute error" in only_r2.subject
+
+
+def test_ranks_over_streams_are_those_of_one_measure():
+    streams = [make_demo_stream(200 + k, random_state=k) for k in range(3)]
+    first, *rest = (one_run({"quality": "error"}, stream) for stream in streams)
+    ranked = first.rank(*rest)
+    assert ranked.ranking == ("last", "majority")
+    assert ranked.subject.endswith("at row 200, ..., at row 202, over 3 streams")
+    for other in (one_run({"quality": "accuracy"}), one_run("error", forgetting="window:9")):
+        with pytest.raises(ValueError, match="same measure under the same forgetting"):
+            first.rank(other)
+    folds = k_fold({"quality": "error"}).rank(first, first).subject
+    assert folds.endswith("over 3 streams, means over 1 or 10 folds each")
+
+
+def test_ranks_under_delayed_labels_are_those_of_one_bin():
+    evaluator = DelayedEvaluator("accuracy", n_bins=3, poll_every=1, delay=2)
+    results = [evaluator.evaluate(MODELS, make_demo_stream(200, random_state=k)) for k in (0, 1)]
+    scores = np.array([[r.scores[name]["accuracy"] for name in MODELS] for r in results])
+    last = results[0].rank(results[1])
+    assert last.average_ranks.tolist() == (1 + (scores[:, ::-1] > scores).mean(axis=0)).tolist()
+    assert "labelled row 200, bin 4 (at the label)" in last.subject
+    assert "bin 0 (at arrival)" in results[0].rank(results[1], bin=0).subject
+    with pytest.raises(ValueError, match="bin must be from 0 to 4"):
+        results[0].rank(results[1], bin=5)
