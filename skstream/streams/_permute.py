@@ -45,7 +45,7 @@ def shuffle_rows(X: Any, y: Any, random_state: Any = None) -> tuple[Any, NDArray
     >>> X.ravel().tolist(), y.tolist()
     ([3, 2, 1], ['c', 'b', 'a'])
     """
-    rows, labels = as_rows(X), as_labels(y)
+    rows, labels = as_rows(X, texts=True), as_labels(y)
     check_lengths(rows, labels)
     order = check_random_state(random_state).permutation(len(labels))
     return _take(rows, order), labels[order]
@@ -86,7 +86,7 @@ def shuffle_within_class(X: Any, y: Any, random_state: Any = None) -> tuple[Any,
     >>> X.ravel().tolist(), y.tolist()
     ([4, 2, 3, 1], ['a', 'b', 'a', 'a'])
     """
-    rows, labels = as_rows(X), as_labels(y)
+    rows, labels = as_rows(X, texts=True), as_labels(y)
     check_lengths(rows, labels)
     codes = encode_labels(labels, find_classes(labels))
     rng = check_random_state(random_state)

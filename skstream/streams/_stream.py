@@ -1,5 +1,6 @@
 """What a stream is, and the checks that every chunk passes on its way to a model."""
 
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -12,6 +13,8 @@ from skstream.utils._labels import as_labels
 from skstream.utils._masked import unmasked
 
 META_KEYS = ("sample_weight", "arrival", "label_time", "id")
+# Values looked at to see whether an array without columns holds texts.
+_LOOKED_AT = 1000
 
 Meta = dict[str, NDArray[Any]]
 Chunk = tuple[Any, NDArray[Any], Meta]
@@ -31,10 +34,10 @@ class Stream(ABC):
     Notes
     -----
     `X` has shape (n_rows, n_features) and is a NumPy array, a CSR matrix, or a pandas or polars
-    frame, of one kind throughout; a one-dimensional array of texts is allowed for models that take
-    raw documents. `y` is an array of shape (n_rows,), in which None, NaN and ``pandas.NA`` are
-    missing labels. `meta` maps any of "sample_weight", "arrival", "label_time" and "id" to arrays
-    of shape (n_rows,), the same keys throughout.
+    frame, of one kind throughout. Raw texts are hashed before, or come as a column of a frame. `y`
+    is an array of shape (n_rows,), in which None, NaN and ``pandas.NA`` are missing labels. `meta`
+    maps any of "sample_weight", "arrival", "label_time" and "id" to arrays of shape (n_rows,), the
+    same keys throughout.
 
     Examples
     --------
@@ -94,11 +97,12 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "iloc") and hasattr(X, "columns")
 
 
-def as_rows(X: Any) -> Any:
+def as_rows(X: Any, *, texts: bool = False) -> Any:
     """Features as something whose rows can be sliced: frame, CSR matrix or array.
 
     Frames, arrays, memory maps and CSR matrices are returned as they are. Masked arrays become
-    plain ones with NaN where they are masked.
+    plain ones with NaN where they are masked. One-dimensional arrays of texts are refused, unless
+    `texts` says that they will do.
     """
     if is_frame(X):
         if not hasattr(X, "shape"):
@@ -110,8 +114,17 @@ def as_rows(X: Any) -> Any:
         X = unmasked(X, numbers=True)
         if not isinstance(X, np.ndarray):
             X = _array_of_rows(X)
-    if X.ndim == 2 or (X.ndim == 1 and _holds_text(X)):
+    text = _first_text(X) if X.ndim == 1 else None
+    if X.ndim == 2 or (texts and text is not None):
         return X
+    if text is not None:
+        raise ValueError(
+            f"X holds {len(X):,} raw texts (one is {reprlib.repr(text)}), but rows need columns. "
+            f"Either turn the texts into numbers first, X = HashingVectorizer().transform(texts), "
+            f"or put them into a data frame with one column and let the model be "
+            f"make_stream_pipeline(ColumnTransformer([('words', HashingVectorizer(), 'text')]), "
+            f"...), where 'text' is the name of that column."
+        )
     hint = " Pass X.reshape(-1, 1) if this is one feature." if X.ndim == 1 else ""
     raise ValueError(f"X must have the shape (n_rows, n_features). Got shape {X.shape}.{hint}")
 
@@ -129,10 +142,12 @@ def _array_of_rows(X: Any) -> NDArray[Any]:
         ) from error
 
 
-def _holds_text(X: NDArray[Any]) -> bool:
-    return X.dtype.kind == "U" or (
-        X.dtype.kind in "OT" and all(isinstance(text, str) for text in X[:1])
-    )
+def _first_text(X: NDArray[Any]) -> str | bytes | None:
+    """First text in an array of one dimension; None if there is none among its first values."""
+    if X.dtype.kind not in "USOT":
+        return None
+    first = (value for value in X[:_LOOKED_AT].tolist() if isinstance(value, (str, bytes)))
+    return next(first, None)
 
 
 def cut(X: Any, start: int, stop: int) -> Any:

@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.naive_bayes import MultinomialNB
 
+from skstream import (
+    DelayedEvaluator,
+    KFoldEvaluator,
+    Persistent,
+    PrequentialEvaluator,
+    make_stream_pipeline,
+    prequential_predict,
+)
 from skstream.streams import Stream, as_stream
 
 X = np.arange(20.0).reshape(10, 2)
@@ -74,9 +85,52 @@ def test_lists_become_arrays():
     assert meta.keys() == {"sample_weight", "id"}
 
 
-def test_texts_may_be_rows():
-    ((rows, _, _),) = as_stream(["a text", "another"], [0, 1])
-    assert rows.shape == (2,)
+TEXTS = [
+    ["a text", "another"],
+    np.array(["a text", "another"]),
+    np.array([None, "a text"], dtype=object),
+    [b"a text", b"another"],
+]
+
+
+@pytest.mark.parametrize("texts", TEXTS)
+@pytest.mark.parametrize(
+    "enter",
+    [
+        as_stream,
+        lambda X, y: list(as_stream([(X, y)])),
+        lambda X, y: PrequentialEvaluator("accuracy").evaluate(Persistent(), X, y),
+        lambda X, y: KFoldEvaluator("accuracy").evaluate(Persistent(), X, y),
+        lambda X, y: DelayedEvaluator("accuracy", delay=1).evaluate(Persistent(), X, y),
+        lambda X, y: prequential_predict(Persistent(), X, y),
+        lambda X, y: PrequentialEvaluator().start(Persistent(), classes=[0, 1]).update(X, y),
+        lambda X, y: DelayedEvaluator().start(Persistent(), classes=[0, 1]).ask(X, y, 0),
+    ],
+)
+def test_raw_texts_are_refused_with_what_to_do(enter, texts):
+    with pytest.raises(
+        ValueError, match=r"X holds 2 raw texts \(one is b?'a text'\).*HashingVectorizer"
+    ):
+        enter(texts, [0, 1])
+
+
+def test_what_the_refusal_of_texts_recommends_works():
+    pd = pytest.importorskip("pandas")
+    texts, y = ["up we go", "down", "up", "down again"] * 3, [1, 0, 1, 0] * 3
+    evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    hashed = evaluator.evaluate(
+        {"m": MultinomialNB()}, HashingVectorizer(alternate_sign=False).transform(texts), y
+    )
+    words = [("words", HashingVectorizer(alternate_sign=False), "text")]
+    model = make_stream_pipeline(ColumnTransformer(words), MultinomialNB())
+    column = evaluator.evaluate({"m": model}, pd.DataFrame({"text": texts}), y)
+    assert hashed.scores == column.scores
+
+
+def test_numbers_without_columns_are_no_texts():
+    for numbers in (np.zeros(2), np.array([None, 1.5], dtype=object)):
+        with pytest.raises(ValueError, match=r"Got shape \(2,\)\. Pass X\.reshape"):
+            as_stream(numbers, [0, 1])
 
 
 def test_meta_data_follow_their_rows():

@@ -15,6 +15,13 @@ def numbered(y) -> np.ndarray:
     return np.arange(len(y)).reshape(-1, 1)
 
 
+@pytest.mark.parametrize("shuffle", [shuffle_rows, shuffle_within_class])
+def test_raw_texts_can_be_shuffled_before_they_are_hashed(shuffle):
+    texts, y = shuffle(["b1", "a1", "a2", "b2"], ["b", "a", "a", "b"], random_state=0)
+    assert [text[0] for text in texts] == y.tolist()
+    assert sorted(texts) == ["a1", "a2", "b1", "b2"]
+
+
 @settings(max_examples=40)
 @given(labels, st.integers(0, 100))
 def test_rows_stay_together_when_shuffled(y, seed):
