@@ -155,7 +155,7 @@ def test_permutations_keep_the_gaps():
         lambda: kappa_temporal_score(Y, masked(Y)),
         lambda: kappa_score(Y, Y, sample_weight=masked(Y + 1)),
         lambda: stats.mcnemar(masked(Y), Y, Y),
-        lambda: stats.mcnemar(Y, Y, masked(Y.astype(str))),
+        lambda: stats.mcnemar(Y.astype(str), Y.astype(str), masked(Y.astype(str))),
         lambda: stats.sign_test(masked(X[:, 0]), X[:, 1]),
         lambda: stats.wilcoxon(X[:, 0], masked(X[:, 1])),
         lambda: stats.friedman_nemenyi(masked(X, np.eye(6, 2)), ["a", "b"]),

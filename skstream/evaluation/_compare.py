@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 FOLD_TESTS: dict[str, Any] = {"wilcoxon": stats.wilcoxon, "sign": stats.sign_test}
 ROW_TESTS = ("anytime", "mcnemar", "q")
+BOUNDS_NEEDED = (
+    "needs bounds=(lowest, highest), the smallest and the largest error that can occur at all. "
+    "Only you can know them: taken from the errors of these rows they would void the test"
+)
 #: Losses of a row in words, as a measure may name them.
 _LOSSES = {
     "zero_one": "the 0/1 loss of each row (accuracy)",
@@ -240,15 +244,24 @@ def row_losses(
     at: int | None = None,
     fold: int | None = None,
     bin: int | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Losses of two models over the rows on which both were scored: 0/1, or absolute errors."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Losses of two models over the rows on which both were scored: 0/1, or absolute errors.
+
+    The third array holds the scoring weights of these rows; None where all are 1.
+    """
     rows = scored_rows(result, a, b, at=at, fold=fold, bin=bin)
-    return rows.losses("zero_one" if result.classes is not None else "absolute")
+    return *rows.losses("zero_one" if result.classes is not None else "absolute"), rows.weight
 
 
 def _test_of_rows(
     rows: ScoredRows, test: str, loss: str, mechanism: Forgetting, options: dict[str, Any]
 ) -> Any:
+    if "sample_weight" in options:
+        raise ValueError(
+            "The rows are compared with the scoring weights of the evaluation; leave out "
+            "sample_weight=, or give it to evaluate()."
+        )
+    options["sample_weight"] = rows.weight
     if test == "mcnemar":
         return _mcnemar(rows, mechanism, options)
     losses = rows.losses(loss)
@@ -256,9 +269,8 @@ def _test_of_rows(
         return stats.q_statistic(*losses, forgetting=mechanism, names=rows.names, **options)
     if loss != "zero_one" and "bounds" not in options:
         raise ValueError(
-            "The anytime comparison of regressors needs bounds=(lowest, highest): the smallest "
-            f"and the largest {loss} error that can occur, known beforehand and not taken from "
-            "the data."
+            f"The anytime comparison of regressors by the {loss} error {BOUNDS_NEEDED}. Without "
+            "such bounds use 'q', which describes and does not test, or compare folds."
         )
     return stats.anytime_comparison(*losses, names=rows.names, **options)
 

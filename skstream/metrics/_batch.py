@@ -12,7 +12,7 @@ from skstream.forgetting import Cumulative
 from skstream.metrics._columns import NOTHING, Array, Floats
 from skstream.metrics._registry import Measure, check_classes
 from skstream.metrics._running import RunningMeasures
-from skstream.utils._labels import as_labels, encode_labels, find_classes
+from skstream.utils._labels import encode_together
 from skstream.utils._masked import refuse_masked
 
 
@@ -24,13 +24,11 @@ def classification_values(
     past: ArrayLike | None = None,
 ) -> list[float]:
     """Values of measures on labels and answers, after some labels of the past."""
-    earlier = np.empty(0, dtype=np.int64) if past is None else as_labels(past)
-    given = {"y_true": as_labels(y_true), "y_pred": as_labels(y_pred), "past": earlier}
-    check_consistent_length(given["y_true"], given["y_pred"], sample_weight)
-    classes = _all_classes(given)
+    earlier = np.empty(0, dtype=np.int64) if past is None else past
+    codes, classes = encode_together({"y_true": y_true, "y_pred": y_pred, "past": earlier})
+    check_consistent_length(codes["y_true"], codes["y_pred"], sample_weight)
     for measure in measures:
         check_classes(measure, len(classes))
-    codes = {name: _codes(name, labels, classes) for name, labels in given.items()}
     n_past = len(codes["past"])
     y = np.concatenate((codes["past"], codes["y_true"]))
     p = np.concatenate((np.full(n_past, NOTHING), codes["y_pred"]))
@@ -76,29 +74,6 @@ def _values(
             stacklevel=4,
         )
     return list(values.values())
-
-
-def _all_classes(given: dict[str, Array]) -> Array:
-    found = {name: find_classes(labels) for name, labels in given.items() if len(labels)}
-    if not found:
-        raise ValueError("y_true and y_pred are empty: there is nothing to score.")
-    names = list(found)
-    text = [found[name].dtype.kind in "USOT" for name in names]
-    if len(set(text)) > 1:
-        raise ValueError(
-            f"{names[text.index(True)]} holds strings and {names[text.index(False)]} numbers. "
-            "Labels and answers must be of one type; convert them, for example with "
-            "astype(str)."
-        )
-    return find_classes(np.concatenate(list(found.values())))
-
-
-def _codes(name: str, labels: Array, classes: Array) -> Array:
-    codes = encode_labels(labels, classes)
-    if len(codes) and codes.min() == NOTHING:
-        row = int(codes.argmin())
-        raise ValueError(f"{name}[{row}] is {labels[row]!r}: a label is missing. Drop the row.")
-    return codes
 
 
 def _targets(name: str, targets: ArrayLike) -> Floats:

@@ -9,16 +9,16 @@ from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._compare import row_losses
+from skstream.evaluation._compare import BOUNDS_NEEDED, row_losses
 from skstream.forgetting import Forgetting
 from skstream.plotting._prequential import COLORS
 from skstream.stats import (
     AnytimeComparisonResult,
     McNemarCurve,
     QStatisticResult,
-    RunningAnytimeComparison,
     RunningMcNemar,
     RunningQStatistic,
+    anytime_comparison,
 )
 from skstream.utils._optional import optional_import
 
@@ -32,6 +32,7 @@ LEGEND = {
     "alignment": "left",
 }
 LONGEST_LINE = 105  # characters of the title before it is broken
+LEVELS = (0.05, 0.01)  # of McNemar's test
 THRESHOLD_STYLES = ((0, (4, 3)), (0, (1, 2)))
 # Beyond this a linear scale would press the thresholds of McNemar's test into one line.
 LARGEST_LINEAR_STATISTIC = 60.0
@@ -55,6 +56,9 @@ class ComparisonDisplay:
         Q statistic; infinite values are left out of the curve.
     mcnemar_rows, mcnemar_statistics : ndarray of shape (n_checkpoints,), default=None
         Signed McNemar statistic.
+    mcnemar_thresholds : ndarray of shape (2, n_checkpoints), default=None
+        Size of the statistic that is significant at 5 % and at 1 %; NaN: there is no p-value.
+        None: 3.841 and 6.635, for counts of rows that are neither faded nor weighted.
     anytime_rows, differences, lower, upper : ndarray of shape (n_checkpoints,), default=None
         Mean loss difference, first model minus second, and its confidence sequence.
     first_certain_row : int, default=None
@@ -95,6 +99,7 @@ class ComparisonDisplay:
         q_values: np.ndarray | None = None,
         mcnemar_rows: np.ndarray | None = None,
         mcnemar_statistics: np.ndarray | None = None,
+        mcnemar_thresholds: np.ndarray | None = None,
         anytime_rows: np.ndarray | None = None,
         differences: np.ndarray | None = None,
         lower: np.ndarray | None = None,
@@ -107,6 +112,7 @@ class ComparisonDisplay:
         self.q_values = q_values
         self.mcnemar_rows = mcnemar_rows
         self.mcnemar_statistics = mcnemar_statistics
+        self.mcnemar_thresholds = mcnemar_thresholds
         self.anytime_rows = anytime_rows
         self.differences = differences
         self.lower = lower
@@ -161,6 +167,7 @@ class ComparisonDisplay:
         loss_b: ArrayLike,
         *,
         forgetting: Forgetting | str = "window:1000",
+        sample_weight: ArrayLike | None = None,
         bounds: tuple[float, float] = (0, 1),
         alpha: float = 0.05,
         names: Sequence[str] = ("A", "B"),
@@ -175,6 +182,8 @@ class ComparisonDisplay:
             shown for 0/1 losses only.
         forgetting : Forgetting or str, default="window:1000"
             What the Q statistic and McNemar's statistic remember.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Scoring weights; None: every row counts once.
         bounds : tuple of two float, default=(0, 1)
             Smallest and largest possible loss; the smallest at least 0.
         alpha : float, default=0.05
@@ -193,8 +202,11 @@ class ComparisonDisplay:
         running: list[Any] = [RunningQStatistic(forgetting, names=names)]
         if np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all():
             running.append(RunningMcNemar(forgetting, names=names))
-        running.append(RunningAnytimeComparison(bounds=bounds, alpha=alpha, names=names))
-        return cls.from_results(*(one.update(a, b).result() for one in running), ax=ax)
+        curves = [one.update(a, b, sample_weight).result() for one in running]
+        anytime = anytime_comparison(
+            a, b, sample_weight=sample_weight, bounds=bounds, alpha=alpha, names=names
+        )
+        return cls.from_results(*curves, anytime, ax=ax)
 
     @classmethod
     def from_evaluation(
@@ -244,16 +256,20 @@ class ComparisonDisplay:
         KeyError
             If there is no such model.
         """
-        loss_a, loss_b = row_losses(result, a, b, fold=fold, bin=bin)
+        loss_a, loss_b, weight = row_losses(result, a, b, fold=fold, bin=bin)
         if bounds is None:
             if result.classes is None:
-                raise ValueError(
-                    "The confidence sequence of regressors needs bounds=(lowest, highest) of the "
-                    f"absolute error; the largest seen here is {max(loss_a.max(), loss_b.max()):g}."
-                )
+                raise ValueError(f"The confidence sequence of regressors {BOUNDS_NEEDED}.")
             bounds = (0, 1)
         return cls.from_losses(
-            loss_a, loss_b, forgetting=forgetting, bounds=bounds, alpha=alpha, names=(a, b), ax=ax
+            loss_a,
+            loss_b,
+            sample_weight=weight,
+            forgetting=forgetting,
+            bounds=bounds,
+            alpha=alpha,
+            names=(a, b),
+            ax=ax,
         )
 
     def plot(self, ax: Any = None) -> Self:
@@ -338,12 +354,17 @@ class ComparisonDisplay:
         statistics = np.asarray(self.mcnemar_statistics)
         ax.plot(self.mcnemar_rows, statistics, color=CURVE_COLOR, linewidth=1.3)
         ax.set_ylabel("signed McNemar")
-        for level, style in zip((0.05, 0.01), THRESHOLD_STYLES, strict=True):
-            threshold = chi2.isf(level, 1)
-            label = f"{100 * (1 - level):.0f} %, ±{threshold:.3f}"
+        thresholds = self._mcnemar_thresholds()
+        for level, sizes, style in zip(LEVELS, thresholds, THRESHOLD_STYLES, strict=True):
+            if np.isnan(sizes).all():
+                continue  # so few rows count that there is no threshold
+            constant = np.ptp(sizes) == 0
+            about = f"±{sizes[-1]:.3f}" + ("" if constant else " at the end")
+            label = f"{100 * (1 - level):.0f} %, {about}"
             for sign in (1, -1):
-                ax.axhline(
-                    sign * threshold,
+                ax.plot(
+                    self.mcnemar_rows,
+                    sign * sizes,
                     color=CERTAIN_COLOR,
                     linewidth=1.1,
                     linestyle=style,
@@ -354,9 +375,18 @@ class ComparisonDisplay:
         if largest > LARGEST_LINEAR_STATISTIC:
             ax.set_yscale("symlog", linthresh=LINEAR_UP_TO, linscale=1.2)
             ax.yaxis.set_major_formatter("{x:,.0f}")
-        spread_around_zero(ax, statistics, least=1.25 * chi2.isf(0.01, 1))
-        title = "one look,\nindependent rows"
-        ax.legend(title=title, title_fontsize="small", **LEGEND)
+        least = 1.25 * np.nanmax(thresholds, initial=1.0)
+        spread_around_zero(ax, statistics, least=least)
+        if not np.isnan(thresholds).all():
+            title = "one look,\nindependent rows"
+            ax.legend(title=title, title_fontsize="small", **LEGEND)
+
+    def _mcnemar_thresholds(self) -> np.ndarray:
+        """Sizes of the statistic that are significant, shape (n_levels, n_checkpoints)."""
+        if self.mcnemar_thresholds is not None:
+            return np.asarray(self.mcnemar_thresholds)
+        quantiles = chi2.isf(LEVELS, 1)
+        return np.repeat(quantiles[:, np.newaxis], len(np.asarray(self.mcnemar_rows)), axis=1)
 
     def _draw_anytime(self, ax: Any) -> None:
         label = f"{100 * (1 - self.alpha):g} %, at all\nrows at once"
@@ -454,7 +484,11 @@ def arrays_of(result: Any) -> dict[str, Any]:
     if isinstance(result, QStatisticResult):
         return {"q_rows": result.rows, "q_values": result.values}
     if isinstance(result, McNemarCurve):
-        return {"mcnemar_rows": result.rows, "mcnemar_statistics": result.statistics}
+        return {
+            "mcnemar_rows": result.rows,
+            "mcnemar_statistics": result.statistics,
+            "mcnemar_thresholds": np.stack([result.thresholds(level) for level in LEVELS]),
+        }
     if isinstance(result, AnytimeComparisonResult):
         return {
             "anytime_rows": result.rows,

@@ -12,6 +12,13 @@ from skstream.stats._boundaries import BOUNDARIES
 from skstream.stats._checks import FloatArray, as_pair, check_alpha, check_names, read_only
 from skstream.stats._recorder import CurveRecorder
 from skstream.stats._report import Report, against_alpha, format_p, plural
+from skstream.stats._weights import (
+    RowWeights,
+    WeightTally,
+    as_weights,
+    drop_unweighted,
+    weight_sentences,
+)
 from skstream.utils._optional import optional_import
 
 # Rows worked on at once: small enough for the temporaries to stay in the processor's cache.
@@ -27,8 +34,8 @@ class AnytimeComparisonResult(Report):
     rows : ndarray of shape (n_checkpoints,)
         Number of rows compared at each checkpoint.
     differences : ndarray of shape (n_checkpoints,)
-        Mean of ``loss_a - loss_b`` over the rows so far; negative where the first model is
-        better.
+        Mean of ``loss_a - loss_b`` over the rows so far, weighted where the rows are; negative
+        where the first model is better.
     half_widths : ndarray of shape (n_checkpoints,)
         Half the width of the confidence sequence, before it is cut to the possible range.
     p_values : ndarray of shape (n_checkpoints,)
@@ -42,10 +49,12 @@ class AnytimeComparisonResult(Report):
         Smallest and largest possible loss.
     alpha : float
         One minus the probability with which all intervals are right at once.
-    boundary : {"stitched", "mixture"}
+    boundary : {"mixture", "stitched"}
         The boundary in use.
     names : tuple of str
         The two models.
+    weights : RowWeights or None
+        Sums of the scoring weights; None if the rows have none.
     """
 
     rows: NDArray[np.int64]
@@ -58,6 +67,7 @@ class AnytimeComparisonResult(Report):
     alpha: float
     boundary: str
     names: tuple[str, ...]
+    weights: RowWeights | None = None
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
@@ -141,14 +151,15 @@ class AnytimeComparisonResult(Report):
 
     def _sentences(self) -> list[str]:
         lower, upper = self.interval
-        answer = self._answer()
+        answer, mean = self._answer(), "mean" if self.weights is None else "weighted mean"
         return [
-            f"{answer[0].upper()}{answer[1:]} after {plural(self.n_rows, 'row')}: mean "
+            f"{answer[0].upper()}{answer[1:]} after {plural(self.n_rows, 'row')}: {mean} "
             f"difference {self.names[0]} - {self.names[1]} = {self.difference:.4g}, "
             f"{100 * (1 - self.alpha):g} % confidence sequence [{lower:.4g}, {upper:.4g}], "
             f"always-valid {against_alpha(self.p_value, self.alpha)} ({self.boundary} boundary; "
             f"equal losses count as differences of 0).",
             self._first_certain(),
+            *weight_sentences(self.weights),
             "The interval holds at all rows at once, under drift and dependence. It is about "
             "the mean over the rows so far, and shows neither which model is better now nor "
             "what another stream or another training run would give.",
@@ -176,14 +187,18 @@ class RunningAnytimeComparison:
     Parameters
     ----------
     bounds : tuple of two float, default=(0, 1)
-        Smallest and largest possible loss of either model. The method needs them; they must be
-        known beforehand and not taken from the data.
+        Smallest and largest possible loss of either model. They are knowledge about the loss,
+        not about these rows: with the largest loss seen as the bound, the promise is void, and
+        a rare large loss makes most comparisons of equal models wrong.
     alpha : float, default=0.05
         One minus the probability with which all intervals are right at once, in (0, 1).
-    boundary : {"stitched", "mixture"}, default="stitched"
-        "stitched" is the boundary of iterated-logarithm shape; "mixture" is some 10 to 30 %
-        narrower up to 100,000 discordant rows, and wider only beyond some ten million.
-        Choose before looking at the data.
+    boundary : {"mixture", "stitched"}, default="mixture"
+        "mixture" is the gamma-exponential mixture boundary, some 10 to 30 % narrower up to
+        100,000 discordant rows; "stitched" has the shape of the iterated logarithm and is
+        narrower only beyond some ten million. Choose before looking at the data.
+    largest_weight : float, default=1.0
+        The largest scoring weight a row can have, if `update` is given weights. It must be known
+        beforehand.
     record_every : int, default=None
         Keep every row whose number is a multiple of this, and the last one. None keeps at most
         1,024 rows, the interval doubling.
@@ -206,7 +221,7 @@ class RunningAnytimeComparison:
     >>> while not running.certain:
     ...     _ = running.update([1, 0, 0, 1], [0, 0, 0, 0])
     >>> running.n_rows
-    64
+    52
     >>> running.result().better
     'B'
     """
@@ -216,7 +231,8 @@ class RunningAnytimeComparison:
         *,
         bounds: tuple[float, float] = (0, 1),
         alpha: float = 0.05,
-        boundary: Literal["stitched", "mixture"] = "stitched",
+        boundary: Literal["mixture", "stitched"] = "mixture",
+        largest_weight: float = 1.0,
         record_every: int | None = None,
         names: Sequence[str] = ("A", "B"),
     ) -> None:
@@ -225,12 +241,17 @@ class RunningAnytimeComparison:
             raise ValueError(f"bounds must be finite and increasing. Got {bounds!r} instead.")
         if boundary not in BOUNDARIES:
             raise ValueError(f"boundary must be one of {sorted(BOUNDARIES)}. Got {boundary!r}.")
+        if not (math.isfinite(largest_weight) and largest_weight > 0):
+            raise ValueError(f"largest_weight must be positive. Got {largest_weight!r} instead.")
         self.bounds = (low, high)
+        self.largest_weight = float(largest_weight)
         self.alpha = check_alpha(alpha)
         self.boundary = boundary
         self.names = check_names(names, 2)
         self._recorder = CurveRecorder(record_every)
+        self._tally = WeightTally()
         self._total = 0.0
+        self._weight = 0.0
         self._variance = 0.0
         self._log_p = 0.0
         self._first_certain: tuple[int, float] | None = None
@@ -250,13 +271,18 @@ class RunningAnytimeComparison:
         """Whether a difference was certain at some row so far."""
         return self._first_certain is not None
 
-    def update(self, loss_a: ArrayLike, loss_b: ArrayLike) -> Self:
+    def update(
+        self, loss_a: ArrayLike, loss_b: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Take the losses of the next rows.
 
         Parameters
         ----------
         loss_a, loss_b : array-like of shape (n_rows,), or a single number
             Losses of the two models, within `bounds`.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Scoring weights, from 0 to `largest_weight`. Rows of weight 0 are left out; None: each
+            counts once.
 
         Returns
         -------
@@ -266,15 +292,32 @@ class RunningAnytimeComparison:
         Raises
         ------
         ValueError
-            If lengths differ, or a loss is not finite or outside `bounds`.
+            If lengths differ, a loss is not finite or outside `bounds`, or a weight is negative
+            or above `largest_weight`.
         """
         a, b = as_pair(loss_a, loss_b, "loss_a", "loss_b")
         for name, losses in (("loss_a", a), ("loss_b", b)):
             self._check_bounds(name, losses)
+        weight = as_weights(sample_weight, len(a))
+        self._check_largest(weight)
+        weight, a, b = drop_unweighted(weight, a, b)
+        self._tally.update(weight, len(a))
         for start in range(0, len(a), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
-            self._update((a[rows] - b[rows]) / (self.bounds[1] - self.bounds[0]))
+            differences = (a[rows] - b[rows]) / (self.bounds[1] - self.bounds[0])
+            # Of the largest weight: what enters must lie in [-1, 1].
+            parts = np.full(len(differences), 1.0) if weight is None else weight[rows]
+            parts = parts / self.largest_weight
+            self._update(differences * parts, parts)
         return self
+
+    def _check_largest(self, weight: FloatArray | None) -> None:
+        largest = 1.0 if weight is None else max(weight, default=0.0)
+        if largest > self.largest_weight:
+            raise ValueError(
+                f"A row has the weight {largest:g}, and largest_weight is "
+                f"{self.largest_weight:g}. Give the largest weight that a row can have."
+            )
 
     def _check_bounds(self, name: str, losses: FloatArray) -> None:
         low, high = self.bounds
@@ -285,8 +328,8 @@ class RunningAnytimeComparison:
                 f"bounds that hold for every possible loss, or clip the losses."
             )
 
-    def _update(self, differences: FloatArray) -> None:
-        """Take differences in [-1, 1]."""
+    def _update(self, differences: FloatArray, parts: FloatArray) -> None:
+        """Take differences in [-1, 1], and each row's part of the largest weight."""
         n_before, n_new = self.n_rows, len(differences)
         totals = np.cumsum(np.concatenate(([self._total], differences)))
         # Each difference is predicted by the mean of those before it, the first one by 0.
@@ -295,14 +338,16 @@ class RunningAnytimeComparison:
         squares = (differences - predictions) ** 2
         variances = np.cumsum(np.concatenate(([self._variance], squares)))[1:]
         totals = totals[1:]
+        weights = np.cumsum(np.concatenate(([self._weight], parts)))[1:]
         log_p = BOUNDARIES[self.boundary].log_p_value(np.abs(totals), variances)
         log_p = np.minimum.accumulate(np.minimum(log_p, self._log_p))
         if self._first_certain is None and log_p[-1] < math.log(self.alpha):
             first = int(np.argmax(log_p < math.log(self.alpha)))
             row = n_before + first + 1
-            self._first_certain = row, float(totals[first]) / row
-        self._recorder.record(totals, variances, log_p)
+            self._first_certain = row, float(totals[first]) / float(weights[first])
+        self._recorder.record(totals, variances, log_p, weights)
         self._total, self._variance = float(totals[-1]), float(variances[-1])
+        self._weight = float(weights[-1])
         self._log_p = float(log_p[-1])
 
     def result(self) -> AnytimeComparisonResult:
@@ -319,14 +364,14 @@ class RunningAnytimeComparison:
             If there was no row yet.
         """
         rows, values = self._recorder.curve()
-        totals, variances, log_p = values.T
+        totals, variances, log_p, weights = values.T
         span = self.bounds[1] - self.bounds[0]
         radius = BOUNDARIES[self.boundary].radius(variances, self.alpha)
         row, difference = self._first_certain or (None, None)
         return AnytimeComparisonResult(
             rows=rows,
-            differences=span * totals / rows,
-            half_widths=span * radius / rows,
+            differences=span * totals / weights,
+            half_widths=span * radius / weights,
             p_values=np.exp(log_p),
             first_certain_row=row,
             first_certain_difference=None if difference is None else span * difference,
@@ -334,6 +379,7 @@ class RunningAnytimeComparison:
             alpha=self.alpha,
             boundary=self.boundary,
             names=self.names,
+            weights=self._tally.result(),
         )
 
 
@@ -341,9 +387,11 @@ def anytime_comparison(
     loss_a: ArrayLike,
     loss_b: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     bounds: tuple[float, float] = (0, 1),
     alpha: float = 0.05,
-    boundary: Literal["stitched", "mixture"] = "stitched",
+    boundary: Literal["mixture", "stitched"] = "mixture",
+    largest_weight: float | None = None,
     record_every: int | None = None,
     names: Sequence[str] = ("A", "B"),
 ) -> AnytimeComparisonResult:
@@ -359,15 +407,22 @@ def anytime_comparison(
     loss_a, loss_b : array-like of shape (n_rows,)
         Losses of the two models under prequential evaluation, in stream order, within
         `bounds`; for classification 0 where the answer is right and 1 where it is wrong.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Scoring weights, at least 0; the mean difference is weighted by them. Rows of weight 0 are
+        left out. None: every row counts once.
     bounds : tuple of two float, default=(0, 1)
-        Smallest and largest possible loss of either model. The method needs them; they must be
-        known beforehand and not taken from the data.
+        Smallest and largest possible loss of either model. They are knowledge about the loss,
+        not about these rows: with the largest loss seen as the bound, the promise is void, and
+        a rare large loss makes most comparisons of equal models wrong.
     alpha : float, default=0.05
         One minus the probability with which all intervals are right at once, in (0, 1).
-    boundary : {"stitched", "mixture"}, default="stitched"
-        "stitched" is the boundary of iterated-logarithm shape; "mixture" is some 10 to 30 %
-        narrower up to 100,000 discordant rows, and wider only beyond some ten million.
-        Choose before looking at the data.
+    boundary : {"mixture", "stitched"}, default="mixture"
+        "mixture" is the gamma-exponential mixture boundary, some 10 to 30 % narrower up to
+        100,000 discordant rows; "stitched" has the shape of the iterated logarithm and is
+        narrower only beyond some ten million. Choose before looking at the data.
+    largest_weight : float, default=None
+        The largest scoring weight a row can have. None: the largest of `sample_weight`, which
+        takes all weights as settled before the first row.
     record_every : int, default=None
         Keep every row whose number is a multiple of this, and the last one. None keeps at most
         1,024 rows, the interval doubling. The p-value and the first certain row take every row
@@ -384,8 +439,8 @@ def anytime_comparison(
     Raises
     ------
     ValueError
-        If there is no row, lengths differ, a loss is not finite or outside `bounds`, or a
-        parameter is not valid.
+        If there is no row, lengths differ, a loss is not finite or outside `bounds`, a weight is
+        negative or above `largest_weight`, or a parameter is not valid.
 
     See Also
     --------
@@ -401,14 +456,18 @@ def anytime_comparison(
     the order in which they became known.
 
     Let d be the difference divided by the span of the bounds, so that c = 2 is the length of
-    its range; gamma_i the mean of d_1..d_(i-1) (0 at first); V = sum (d_i - gamma_i)**2, at
-    least m = 25; eta = 2, s = 1.4, k1 = (eta**(1/4) + eta**(-1/4)) / sqrt(2),
-    k2 = (sqrt(eta) + 1) / 2; log h = s log(log(V/m) / log(eta) + 1) + log(zeta(s)) and
-    L = log h + log(2 / alpha). The half width of the stitched boundary is
-    ``(sqrt(k1**2 V L + (k2 c L)**2) + k2 c L) / t``, and the p-value of x = abs(sum d) is
-    ``2 exp(log h - x**2 / (k1**2 V + 2 k2 c x))``, which is its exact inverse: at every row the
-    p-value is below alpha if and only if the interval leaves out 0. Recorded p-values are
-    running minima.
+    its range, and times the row's part of the largest weight; W the sum of these parts (t without
+    weights); gamma_i the mean of d_1..d_(i-1) (0 at first); V = sum (d_i - gamma_i)**2. The
+    mixture boundary is the largest x = abs(sum d) at which
+    ``exp(y - r) r**r / gamma(r, r) * gamma(a, y) / y**a`` is below 2 / alpha, with gamma the
+    lower incomplete gamma function, rho = 50, r = rho / c**2, a = (V + rho) / c**2 and
+    y = a + x / c; its p-value is 2 over that quantity. For the stitched boundary V is at least
+    m = 25; with eta = 2, s = 1.4, k1 = (eta**(1/4) + eta**(-1/4)) / sqrt(2),
+    k2 = (sqrt(eta) + 1) / 2, log h = s log(log(V/m) / log(eta) + 1) + log(zeta(s)) and
+    L = log h + log(2 / alpha) it is ``sqrt(k1**2 V L + (k2 c L)**2) + k2 c L``, and the p-value
+    ``2 exp(log h - x**2 / (k1**2 V + 2 k2 c x))``. The half width is the boundary over W, and
+    the p-value its exact inverse: at every row it is below alpha if and only if the interval
+    leaves out 0. Recorded p-values are running minima.
 
     References
     ----------
@@ -424,9 +483,17 @@ def anytime_comparison(
     >>> rng = np.random.default_rng(0)
     >>> result = anytime_comparison(rng.random(5000) < 0.30, rng.random(5000) < 0.20)
     >>> result.better, result.first_certain_row
-    ('B', 1200)
+    ('B', 657)
     """
+    weight = as_weights(sample_weight, np.size(loss_a))
+    if largest_weight is None:
+        largest_weight = 1.0 if weight is None or not weight.any() else float(weight.max())
     running = RunningAnytimeComparison(
-        bounds=bounds, alpha=alpha, boundary=boundary, record_every=record_every, names=names
+        bounds=bounds,
+        alpha=alpha,
+        boundary=boundary,
+        largest_weight=largest_weight,
+        record_every=record_every,
+        names=names,
     )
-    return running.update(loss_a, loss_b).result()
+    return running.update(loss_a, loss_b, weight).result()

@@ -1,17 +1,23 @@
 """McNemar's test on the finished answers of two models."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from skstream.stats._checks import FloatArray, check_alpha, check_names
 from skstream.stats._report import Report, against_alpha, format_p, number, plural
-from skstream.utils._masked import refuse_masked
+from skstream.stats._weights import (
+    RowWeights,
+    WeightTally,
+    as_weights,
+    drop_unweighted,
+    weight_sentences,
+)
+from skstream.utils._labels import encode_together
 
 ROW_CAVEAT = (
     "McNemar's test takes rows as independent: over folds that share rows, over long streams "
@@ -26,12 +32,15 @@ class McNemarResult(Report):
 
     Attributes
     ----------
-    only_a_wrong, only_b_wrong : int
-        Rows on which one model errs and the other does not.
+    only_a_wrong, only_b_wrong : int, or float where the rows are weighted
+        Rows on which one model errs and the other does not, or the sums of their weights.
     n_rows : int
-        Number of rows.
+        Number of rows, those of weight 0 left out.
     statistic : float
         Signed statistic; positive if the first model errs more, 0 without discordant rows.
+    variance : float
+        Sum of the squared weights of the discordant rows: what the square of the difference of
+        the counts is compared with. Without weights it is the number of discordant rows.
     p_value : float
         Two-sided p-value.
     method : {"chi2", "exact"}
@@ -41,16 +50,20 @@ class McNemarResult(Report):
         Level of the test.
     names : tuple of str
         The two models.
+    weights : RowWeights or None
+        Sums of the scoring weights; None if the rows have none.
     """
 
-    only_a_wrong: int
-    only_b_wrong: int
+    only_a_wrong: float
+    only_b_wrong: float
     n_rows: int
     statistic: float
+    variance: float
     p_value: float
     method: str
     alpha: float
     names: tuple[str, ...]
+    weights: RowWeights | None = None
 
     @property
     def significant(self) -> bool:
@@ -72,12 +85,17 @@ class McNemarResult(Report):
         method = {"chi2": "chi-squared, 1 degree of freedom", "exact": "exact binomial"}
         return [
             f"{row_verdict(self.better, self.names)} on {plural(self.n_rows, 'row')}: only "
-            f"{self.names[0]} is wrong on {self.only_a_wrong:,}, only {self.names[1]} on "
-            f"{self.only_b_wrong:,} (McNemar's test, signed M = {number(self.statistic)}, "
-            f"{method[self.method]}, two-sided, {against_alpha(self.p_value, self.alpha)}).",
+            f"{self.names[0]} is wrong on {self._count(self.only_a_wrong)}, only {self.names[1]} "
+            f"on {self._count(self.only_b_wrong)} (McNemar's test, signed M = "
+            f"{number(self.statistic)}, {method[self.method]}, two-sided, "
+            f"{against_alpha(self.p_value, self.alpha)}).",
+            *weight_sentences(self.weights),
             "Rows on which both are right or both wrong do not count.",
             ROW_CAVEAT,
         ]
+
+    def _count(self, count: float) -> str:
+        return f"{count:,}" if self.weights is None else f"a weight of {number(count)}"
 
 
 def row_verdict(better: str | None, names: tuple[str, ...]) -> str:
@@ -102,11 +120,24 @@ def signed_statistic(only_a_wrong: FloatArray, only_b_wrong: FloatArray) -> Floa
     return np.divide(square, total, out=np.zeros_like(square), where=total > 0)
 
 
+def chi_squared(
+    only_a_wrong: FloatArray, only_b_wrong: FloatArray, variance: FloatArray
+) -> FloatArray:
+    """Return the square of the difference in units of its variance, and 0 without variance.
+
+    Given which rows are discordant, and how much each weighs, the model that errs on each is a
+    fair coin if the two are equally good: then this is chi-squared with one degree of freedom.
+    """
+    square = (only_a_wrong - only_b_wrong) ** 2
+    return np.asarray(np.divide(square, variance, out=np.zeros_like(square), where=variance > 0))
+
+
 def mcnemar(
     y_true: ArrayLike,
     a: ArrayLike,
     b: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     method: Literal["chi2", "exact"] = "chi2",
     alpha: float = 0.05,
     names: Sequence[str] = ("A", "B"),
@@ -116,13 +147,15 @@ def mcnemar(
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
-        True labels, of any type.
+        True labels: integers, booleans, strings, or whole numbers stored as floats.
     a, b : array-like of shape (n_rows,)
-        Answers of the two models.
+        Answers of the two models, labels of the same kind.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Scoring weights, at least 0. Rows of weight 0 are left out; None: every row counts once.
     method : {"chi2", "exact"}, default="chi2"
         Where the p-value comes from: chi-squared with one degree of freedom and no continuity
         correction, or the exact binomial distribution, to be preferred below some 25
-        discordant rows.
+        discordant rows; it counts rows, and so needs weights that are all alike.
     alpha : float, default=0.05
         Level of the test, in (0, 1).
     names : sequence of two str, default=("A", "B")
@@ -136,7 +169,8 @@ def mcnemar(
     Raises
     ------
     ValueError
-        If lengths differ, a label is NaN, or `alpha` or `method` is not valid.
+        If there is no row, lengths differ, a label or an answer is missing, strings meet numbers,
+        a number is no class label (a probability), or a parameter is not valid.
 
     Warnings
     --------
@@ -156,6 +190,11 @@ def mcnemar(
     With a rows on which only the first model is wrong and b on which only the second is,
     ``M = sign(a - b) * (a - b)**2 / (a + b)``; it is positive if the first model errs more.
     The difference is significant at 5 % if ``|M| > 3.841`` and at 1 % if ``|M| > 6.635``.
+
+    With weights a and b are sums of weights. Then M grows with the unit of the weights, and the
+    p-value compares ``(a - b)**2`` with its variance, the sum of the squared weights of the
+    discordant rows, which is a + b where all weights are 1: a row of weight 2 is not two
+    independent rows.
 
     References
     ----------
@@ -178,43 +217,47 @@ def mcnemar(
         raise ValueError(f"method must be 'chi2' or 'exact'. Got {method!r} instead.")
     alpha, checked_names = check_alpha(alpha), check_names(names, 2)
     loss_a, loss_b = zero_one_losses(y_true, a, b)
-    count_a = int(np.sum(loss_a > loss_b))
-    count_b = int(np.sum(loss_b > loss_a))
-    statistic = float(signed_statistic(np.array([float(count_a)]), np.array([float(count_b)]))[0])
-    if method == "exact" and count_a + count_b:
-        p_value = float(stats.binomtest(count_a, count_a + count_b).pvalue)
+    weight, loss_a, loss_b = drop_unweighted(as_weights(sample_weight, len(loss_a)), loss_a, loss_b)
+    if not len(loss_a):
+        raise ValueError("Every row has weight 0: there is nothing to compare.")
+    tally = WeightTally()
+    tally.update(weight, len(loss_a))
+    only_a, only_b = loss_a > loss_b, loss_b > loss_a
+    n_a, n_b = int(only_a.sum()), int(only_b.sum())
+    count_a, count_b, variance = float(n_a), float(n_b), float(n_a + n_b)
+    if weight is not None:
+        count_a, count_b = float(weight[only_a].sum()), float(weight[only_b].sum())
+        variance = float((weight[only_a | only_b] ** 2).sum())
+    if method == "exact":
+        if weight is not None and weight.min() < weight.max():
+            raise ValueError(
+                "The exact method counts rows, and the weights in sample_weight differ (from "
+                f"{weight.min():g} to {weight.max():g}). Use method='chi2'."
+            )
+        p_value = float(stats.binomtest(n_a, n_a + n_b).pvalue) if n_a + n_b else 1.0
     else:
-        p_value = float(stats.chi2.sf(abs(statistic), 1))
+        chi2 = chi_squared(np.array([count_a]), np.array([count_b]), np.array([variance]))
+        p_value = float(stats.chi2.sf(chi2[0], 1))
     return McNemarResult(
-        only_a_wrong=count_a,
-        only_b_wrong=count_b,
+        only_a_wrong=n_a if weight is None else count_a,
+        only_b_wrong=n_b if weight is None else count_b,
         n_rows=len(loss_a),
-        statistic=statistic,
+        statistic=float(signed_statistic(np.array([count_a]), np.array([count_b]))[0]),
+        variance=variance,
         p_value=p_value,
         method=method,
         alpha=alpha,
         names=checked_names,
+        weights=tally.result(),
     )
 
 
-def zero_one_losses(
-    y_true: ArrayLike, a: ArrayLike, b: ArrayLike
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return where each model is wrong, after checking that all labels are there."""
-    for name, given in {"y_true": y_true, "a": a, "b": b}.items():
-        refuse_masked(given, name)
-    columns = {"y_true": np.asarray(y_true), "a": np.asarray(a), "b": np.asarray(b)}
-    shapes = {name: column.shape for name, column in columns.items()}
-    if len(set(shapes.values())) > 1 or columns["y_true"].ndim != 1:
-        raise ValueError(
-            f"y_true, a and b must be one-dimensional and of equal length. Got shapes {shapes}."
-        )
-    for name, column in columns.items():
-        if column.dtype.kind in "fO":  # other kinds cannot hold it
-            missing = np.flatnonzero([isinstance(v, float) and math.isnan(v) for v in column])
-            if missing.size:
-                raise ValueError(
-                    f"{name}[{missing[0]}] is NaN; drop the rows without a label or without an "
-                    f"answer from all three arrays."
-                )
-    return columns["y_true"] != columns["a"], columns["y_true"] != columns["b"]
+def zero_one_losses(y_true: ArrayLike, a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return where each model is wrong (1.0), after checking that all are labels of one kind."""
+    columns = {"y_true": y_true, "a": a, "b": b}
+    codes, _ = encode_together(columns)
+    shapes = {name: column.shape for name, column in codes.items()}
+    if len(set(shapes.values())) > 1:
+        raise ValueError(f"y_true, a and b must be of equal length. Got shapes {shapes}.")
+    first, second = (codes["y_true"] != codes[name] for name in ("a", "b"))
+    return first.astype(np.float64), second.astype(np.float64)

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from skstream.forgetting import Forgetting
+from skstream.forgetting import FadingFactor, Forgetting
 from skstream.stats._checks import FloatArray, as_pair, check_alpha, check_names, read_only
 from skstream.stats._mcnemar import (
     ROW_CAVEAT,
+    chi_squared,
     name_of_better,
     row_verdict,
     signed_statistic,
@@ -19,8 +20,22 @@ from skstream.stats._mcnemar import (
 )
 from skstream.stats._recorder import CurveRecorder
 from skstream.stats._report import Report, against_alpha, format_p, number, plural
-from skstream.stats._running_sums import make_running_sum, one_forgetting
+from skstream.stats._running_sums import (
+    make_running_sum,
+    make_running_sum_of_squares,
+    one_forgetting,
+)
+from skstream.stats._weights import (
+    RowWeights,
+    WeightTally,
+    as_weights,
+    drop_unweighted,
+    weight_sentences,
+)
 from skstream.utils._optional import optional_import
+
+# Below this some ten rows decide, and no chi-squared distribution is near.
+LEAST_FADING_FACTOR = 0.9
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -32,31 +47,41 @@ class McNemarCurve(Report):
     rows : ndarray of shape (n_checkpoints,)
         Number of rows seen at each checkpoint.
     only_a_wrong, only_b_wrong : ndarray of shape (n_checkpoints,)
-        Running (windowed, faded) counts of rows on which one model errs and the other does not.
+        Running (windowed, faded) counts of rows on which one model errs and the other does not;
+        sums of their weights where the rows are weighted.
+    variances : ndarray of shape (n_checkpoints,)
+        Variance of the difference of the two counts if the models are equally good: the sum of
+        the squares of what the discordant rows count, faded and weighted. Without either it is
+        the number of discordant rows.
     statistics : ndarray of shape (n_checkpoints,)
         Signed statistics; positive where the first model errs more.
     p_values : ndarray of shape (n_checkpoints,)
-        Two-sided chi-squared p-values, each valid for a single look.
+        Two-sided chi-squared p-values, each valid for a single look. NaN under a fading factor
+        below 0.9, where so few rows count that chi-squared is no approximation.
     forgetting : Forgetting
         What the counts remember.
     alpha : float
         Level of the printed statement.
     names : tuple of str
         The two models.
+    weights : RowWeights or None
+        Sums of the scoring weights; None if the rows have none.
     """
 
     rows: NDArray[np.int64]
     only_a_wrong: FloatArray
     only_b_wrong: FloatArray
+    variances: FloatArray
     statistics: FloatArray
     p_values: FloatArray
     forgetting: Forgetting
     alpha: float
     names: tuple[str, ...]
+    weights: RowWeights | None = None
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
-        for array in (self.rows, self.only_a_wrong, self.only_b_wrong):
+        for array in (self.rows, self.only_a_wrong, self.only_b_wrong, self.variances):
             read_only(array)
         read_only(self.statistics)
         read_only(self.p_values)
@@ -86,6 +111,25 @@ class McNemarCurve(Report):
         """Name of the model shown to err less at the last row, or None."""
         return name_of_better(self.statistic, self.significant, self.names)
 
+    def thresholds(self, alpha: float) -> FloatArray:
+        """Return the size of the statistic above which its p-value is below a level.
+
+        Parameters
+        ----------
+        alpha : float
+            Level, in (0, 1).
+
+        Returns
+        -------
+        ndarray of shape (n_checkpoints,)
+            3.841 at 5 % for counts of rows; about ``3.841 / (1 + fading_factor)`` for faded ones,
+            whose variance is smaller. NaN where there is no p-value.
+        """
+        quantile = stats.chi2.isf(check_alpha(alpha), 1)
+        counts = self.only_a_wrong + self.only_b_wrong
+        scale = np.divide(self.variances, counts, out=np.ones_like(counts), where=counts > 0)
+        return np.where(np.isnan(self.p_values), np.nan, quantile * scale)
+
     def to_frame(self) -> Any:
         """Return the curve as a pandas data frame, one row per checkpoint."""
         pandas = optional_import("pandas", "McNemarCurve.to_frame")
@@ -100,21 +144,34 @@ class McNemarCurve(Report):
         )
 
     def _verdict(self) -> str:
-        return (
-            f"{row_verdict(self.better, self.names)} after {plural(self.n_rows, 'row')}: "
-            f"signed M = {number(self.statistic)}, {format_p(self.p_value)}"
-        )
+        after = f"after {plural(self.n_rows, 'row')}: signed M = {number(self.statistic)}"
+        if np.isnan(self.p_value):
+            return f"{self.names[0]} and {self.names[1]} {after}, no p-value"
+        return f"{row_verdict(self.better, self.names)} {after}, {format_p(self.p_value)}"
 
     def _sentences(self) -> list[str]:
         count_a, count_b = self.only_a_wrong[-1], self.only_b_wrong[-1]
+        counts = (
+            f"after {plural(self.n_rows, 'row')} under {self.forgetting.name}: running counts of "
+            f"rows on which only {self.names[0]} is wrong {count_a:,.6g}, only {self.names[1]} "
+            f"{count_b:,.6g} (McNemar's test, signed M = {number(self.statistic)}"
+        )
+        if np.isnan(self.p_value):
+            sentences = [
+                f"{self.names[0]} and {self.names[1]} {counts}).",
+                f"There is no p-value under a fading factor below {LEAST_FADING_FACTOR:g}: the "
+                "last few rows decide.",
+            ]
+        else:
+            sentences = [
+                f"{row_verdict(self.better, self.names)} {counts}, chi-squared, 1 degree of "
+                f"freedom, two-sided, {against_alpha(self.p_value, self.alpha)}).",
+                f"At {np.mean(self.p_values < self.alpha):.0%} of the "
+                f"{plural(len(self.rows), 'checkpoint')} the p-value is below alpha.",
+            ]
         return [
-            f"{row_verdict(self.better, self.names)} after {plural(self.n_rows, 'row')} under "
-            f"{self.forgetting.name}: running counts of rows on which only {self.names[0]} is "
-            f"wrong {count_a:,.6g}, only {self.names[1]} {count_b:,.6g} "
-            f"(McNemar's test, signed M = {number(self.statistic)}, chi-squared, 1 degree of "
-            f"freedom, two-sided, {against_alpha(self.p_value, self.alpha)}).",
-            f"At {np.mean(self.p_values < self.alpha):.0%} of the "
-            f"{plural(len(self.rows), 'checkpoint')} the p-value is below alpha.",
+            *sentences,
+            *weight_sentences(self.weights),
             "Rows on which both are right or both wrong do not count.",
             ROW_CAVEAT,
         ]
@@ -150,8 +207,11 @@ class RunningMcNemar:
     -----
     See `mcnemar` for the statistic, and for its warning, which applies here at every
     checkpoint: each p-value is valid for one look only. Under a fading factor the statistic of
-    equal models is about ``1 / (1 + fading_factor)`` times chi-squared, so the usual thresholds
-    are conservative there.
+    equal models is about ``1 / (1 + fading_factor)`` times chi-squared, since a row that counts
+    ``f`` adds ``f**2`` to the variance of a - b and ``f`` to a + b. The p-value takes the
+    variance as it is, the sum of ``f**2`` over the discordant rows: after many rows it is that
+    of ``(1 + fading_factor) |M|``, and it keeps its level in the first rows, and after bursts of
+    disagreement, too.
 
     Examples
     --------
@@ -176,15 +236,21 @@ class RunningMcNemar:
         self.names = check_names(names, 2)
         self._only_a_wrong = make_running_sum(self.forgetting)
         self._only_b_wrong = make_running_sum(self.forgetting)
+        self._variance = make_running_sum_of_squares(self.forgetting)
         self._recorder = CurveRecorder(record_every)
+        self._tally = WeightTally()
 
-    def update(self, loss_a: ArrayLike, loss_b: ArrayLike) -> Self:
+    def update(
+        self, loss_a: ArrayLike, loss_b: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Take the losses of the next rows.
 
         Parameters
         ----------
         loss_a, loss_b : array-like of shape (n_rows,), or a single number
             0 or False where the model was right, 1 or True where it was wrong.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Scoring weights, at least 0. Rows of weight 0 are left out; None: each counts once.
 
         Returns
         -------
@@ -194,7 +260,7 @@ class RunningMcNemar:
         Raises
         ------
         ValueError
-            If lengths differ or a loss is neither 0 nor 1.
+            If lengths differ, a loss is neither 0 nor 1, or a weight is negative or not finite.
         """
         a, b = as_pair(loss_a, loss_b, "loss_a", "loss_b")
         for name, losses in (("loss_a", a), ("loss_b", b)):
@@ -205,9 +271,15 @@ class RunningMcNemar:
                     f"(1 where the answer is wrong). For other losses use q_statistic or "
                     f"anytime_comparison."
                 )
+        weight, a, b = drop_unweighted(as_weights(sample_weight, len(a)), a, b)
+        self._tally.update(weight, len(a))
+        only_a, only_b = (a > b).astype(np.float64), (b > a).astype(np.float64)
+        if weight is not None:
+            only_a, only_b = weight * only_a, weight * only_b
         self._recorder.record(
-            self._only_a_wrong.update((a > b).astype(np.float64)),
-            self._only_b_wrong.update((b > a).astype(np.float64)),
+            self._only_a_wrong.update(only_a),
+            self._only_b_wrong.update(only_b),
+            self._variance.update((only_a + only_b) ** 2),
         )
         return self
 
@@ -225,17 +297,23 @@ class RunningMcNemar:
             If there was no row yet.
         """
         rows, counts = self._recorder.curve()
-        only_a_wrong, only_b_wrong = counts.T.copy()
-        statistics = signed_statistic(only_a_wrong, only_b_wrong)
+        only_a_wrong, only_b_wrong, variances = counts.T.copy()
+        too_short = (
+            isinstance(self.forgetting, FadingFactor)
+            and self.forgetting.fading_factor < LEAST_FADING_FACTOR
+        )
+        chi2 = chi_squared(only_a_wrong, only_b_wrong, variances)
         return McNemarCurve(
             rows=rows,
             only_a_wrong=only_a_wrong,
             only_b_wrong=only_b_wrong,
-            statistics=statistics,
-            p_values=stats.chi2.sf(np.abs(statistics), 1),
+            variances=variances,
+            statistics=signed_statistic(only_a_wrong, only_b_wrong),
+            p_values=np.full(len(rows), np.nan) if too_short else stats.chi2.sf(chi2, 1),
             forgetting=self.forgetting,
             alpha=self.alpha,
             names=self.names,
+            weights=self._tally.result(),
         )
 
 
@@ -244,6 +322,7 @@ def mcnemar_curve(
     a: ArrayLike,
     b: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     forgetting: Forgetting | str = "cumulative",
     record_every: int | None = None,
     alpha: float = 0.05,
@@ -254,9 +333,12 @@ def mcnemar_curve(
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
-        True labels, in stream order.
+        True labels, in stream order: integers, booleans, strings, or whole numbers stored as
+        floats.
     a, b : array-like of shape (n_rows,)
-        Answers of the two models.
+        Answers of the two models, labels of the same kind.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Scoring weights, at least 0. Rows of weight 0 are left out; None: every row counts once.
     forgetting : Forgetting or str, default="cumulative"
         What the counts of discordant rows remember: Cumulative, SlidingWindow or FadingFactor, or a
         name such as ``"window:1000"``. AdaptiveWindow is an error: ADWIN follows the loss of
@@ -277,7 +359,8 @@ def mcnemar_curve(
     Raises
     ------
     ValueError
-        If there is no row, lengths differ, a label is NaN or a parameter is not valid.
+        If there is no row, lengths differ, a label or an answer is missing, strings meet numbers,
+        a number is no class label (a probability), or a parameter is not valid.
 
     See Also
     --------
@@ -292,4 +375,4 @@ def mcnemar_curve(
     [0.0, 1.0, 2.0, 3.0]
     """
     running = RunningMcNemar(forgetting, record_every=record_every, alpha=alpha, names=names)
-    return running.update(*zero_one_losses(y_true, a, b)).result()
+    return running.update(*zero_one_losses(y_true, a, b), sample_weight).result()

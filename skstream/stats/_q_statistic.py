@@ -12,6 +12,13 @@ from skstream.stats._checks import FloatArray, as_pair, check_names, read_only
 from skstream.stats._recorder import CurveRecorder
 from skstream.stats._report import Report, plural
 from skstream.stats._running_sums import make_running_sum, one_forgetting
+from skstream.stats._weights import (
+    RowWeights,
+    WeightTally,
+    as_weights,
+    drop_unweighted,
+    weight_sentences,
+)
 from skstream.utils._optional import optional_import
 
 
@@ -31,6 +38,8 @@ class QStatisticResult(Report):
         What the sums remember.
     names : tuple of str
         The two models.
+    weights : RowWeights or None
+        Sums of the scoring weights; None if the rows have none.
     """
 
     rows: NDArray[np.int64]
@@ -39,6 +48,7 @@ class QStatisticResult(Report):
     values: FloatArray
     forgetting: Forgetting
     names: tuple[str, ...]
+    weights: RowWeights | None = None
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
@@ -87,6 +97,7 @@ class QStatisticResult(Report):
             f"Q = log(loss of {self.names[0]} / loss of {self.names[1]}) = {self.value:.4g}, "
             f"running losses {self.loss_a[-1]:,.6g} and {self.loss_b[-1]:,.6g}.",
             f"Q has this sign at {share:.0%} of the {plural(len(self.rows), 'checkpoint')}.",
+            *weight_sentences(self.weights),
             "Q is descriptive: it has no p-value and does not show that the difference is more "
             "than chance.",
         ]
@@ -137,14 +148,19 @@ class RunningQStatistic:
         self._loss_a = make_running_sum(self.forgetting)
         self._loss_b = make_running_sum(self.forgetting)
         self._recorder = CurveRecorder(record_every)
+        self._tally = WeightTally()
 
-    def update(self, loss_a: ArrayLike, loss_b: ArrayLike) -> Self:
+    def update(
+        self, loss_a: ArrayLike, loss_b: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Take the losses of the next rows.
 
         Parameters
         ----------
         loss_a, loss_b : array-like of shape (n_rows,), or a single number
             Nonnegative losses of the two models.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Scoring weights, at least 0. Rows of weight 0 are left out; None: each counts once.
 
         Returns
         -------
@@ -154,7 +170,7 @@ class RunningQStatistic:
         Raises
         ------
         ValueError
-            If lengths differ or a loss is negative or not finite.
+            If lengths differ, or a loss or weight is negative or not finite.
         """
         a, b = as_pair(loss_a, loss_b, "loss_a", "loss_b")
         for name, losses in (("loss_a", a), ("loss_b", b)):
@@ -164,6 +180,10 @@ class RunningQStatistic:
                     f"{name}[{bad[0]}] is {losses[bad[0]]:g}; the Q statistic needs nonnegative "
                     f"losses, such as 0/1 or absolute errors."
                 )
+        weight, a, b = drop_unweighted(as_weights(sample_weight, len(a)), a, b)
+        self._tally.update(weight, len(a))
+        if weight is not None:
+            a, b = weight * a, weight * b
         self._recorder.record(self._loss_a.update(a), self._loss_b.update(b))
         return self
 
@@ -189,6 +209,7 @@ class RunningQStatistic:
             values=log_ratio(loss_a, loss_b),
             forgetting=self.forgetting,
             names=self.names,
+            weights=self._tally.result(),
         )
 
 
@@ -204,6 +225,7 @@ def q_statistic(
     loss_a: ArrayLike,
     loss_b: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     forgetting: Forgetting | str = "cumulative",
     record_every: int | None = None,
     names: Sequence[str] = ("A", "B"),
@@ -214,6 +236,9 @@ def q_statistic(
     ----------
     loss_a, loss_b : array-like of shape (n_rows,)
         Nonnegative losses of the two models, in stream order.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Scoring weights, at least 0; the losses are multiplied by them. Rows of weight 0 are left
+        out. None: every row counts once.
     forgetting : Forgetting or str, default="cumulative"
         What the sums of losses remember: Cumulative, SlidingWindow or FadingFactor, or a
         name such as ``"window:1000"``. AdaptiveWindow is an error: ADWIN follows the loss of
@@ -232,8 +257,8 @@ def q_statistic(
     Raises
     ------
     ValueError
-        If there is no row, lengths differ, a loss is negative or not finite, or a parameter is
-        not valid.
+        If there is no row, lengths differ, a loss or weight is negative or not finite, or a
+        parameter is not valid.
 
     See Also
     --------
@@ -259,4 +284,4 @@ def q_statistic(
     [0.0, inf, 0.693]
     """
     running = RunningQStatistic(forgetting, record_every=record_every, names=names)
-    return running.update(loss_a, loss_b).result()
+    return running.update(loss_a, loss_b, sample_weight).result()

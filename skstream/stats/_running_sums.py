@@ -131,3 +131,14 @@ def make_running_sum(forgetting: Forgetting) -> RunningSum:
     if isinstance(forgetting, FadingFactor):
         return FadedSum(float(forgetting.fading_factor))
     return CumulativeSum()
+
+
+def make_running_sum_of_squares(forgetting: Forgetting) -> RunningSum:
+    """Return the running sum for squared values, whose weights under forgetting are squared too.
+
+    Where S is a running sum of weights with fair random signs, this sum of the squared weights
+    is the variance of S.
+    """
+    if isinstance(forgetting, FadingFactor):
+        return FadedSum(float(forgetting.fading_factor) ** 2)
+    return make_running_sum(forgetting)

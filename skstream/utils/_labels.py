@@ -1,7 +1,7 @@
 """Labels as the user gave them, and their codes: positions in the sorted classes."""
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ _TABLE_SPAN = 1 << 20
 _SHOWN = 20
 
 
-def as_labels(y: Any) -> NDArray[Any]:
+def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     """Labels or targets as a one-dimensional array that keeps their types.
 
     ``np.asarray(["a", np.nan])`` holds the string "nan" and ``np.asarray([1, "a"])`` the string
@@ -27,6 +27,8 @@ def as_labels(y: Any) -> NDArray[Any]:
     y : array-like of shape (n_rows,)
         List, array, or pandas or polars series. Arrays are not copied, but for masked arrays: a
         masked entry is a missing label.
+    name : str, default="y"
+        What the argument is called in error messages.
 
     Returns
     -------
@@ -48,8 +50,8 @@ def as_labels(y: Any) -> NDArray[Any]:
     else:
         labels = _from_sequence(y)
     if labels.ndim != 1:
-        hint = " Pass y.ravel()." if labels.ndim == 2 and labels.shape[1] == 1 else ""
-        raise ValueError(f"y must be one-dimensional. Got shape {labels.shape} instead.{hint}")
+        hint = f" Pass {name}.ravel()." if labels.ndim == 2 and labels.shape[1] == 1 else ""
+        raise ValueError(f"{name} must be one-dimensional. Got shape {labels.shape} instead.{hint}")
     return labels
 
 
@@ -59,6 +61,8 @@ def _from_sequence(y: Any) -> NDArray[Any]:
         labels = np.asarray(values)
     except ValueError:  # rows of unequal length
         return _object_array(values)
+    if labels.ndim != 1:
+        return labels  # the caller says so
     kind = labels.dtype.kind
     if kind in "US" and not all(isinstance(label, (str, bytes)) for label in values):
         return _object_array(values)
@@ -113,20 +117,20 @@ def find_classes(y: Any) -> NDArray[Any]:
     return classes
 
 
-def distinct_labels(labels: NDArray[Any]) -> NDArray[Any]:
+def distinct_labels(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
     """Sorted distinct labels, none where all are missing; errors as in `find_classes`."""
     kind = labels.dtype.kind
     if kind == "f":
-        return _whole_numbers(labels[~np.isnan(labels)])
+        return _whole_numbers(labels[~np.isnan(labels)], name)
     if kind in "iu":
         return _distinct_integers(labels)
     if kind in "bUS":
         return np.unique(labels)
     if kind in "OT":
-        return _distinct_objects(labels)
+        return _distinct_objects(labels, name)
     raise TypeError(
-        f"y has dtype {labels.dtype}, which cannot hold class labels. Use integers, booleans or "
-        f"strings."
+        f"{name} has dtype {labels.dtype}, which cannot hold class labels. Use integers, booleans "
+        f"or strings."
     )
 
 
@@ -140,33 +144,95 @@ def _distinct_integers(labels: NDArray[Any]) -> NDArray[Any]:
     return (np.flatnonzero(counts) + low).astype(labels.dtype)
 
 
-def _whole_numbers(labels: NDArray[Any]) -> NDArray[Any]:
+def _whole_numbers(labels: NDArray[Any], name: str) -> NDArray[Any]:
     whole = np.isfinite(labels) & (np.floor(labels) == labels)
     if not whole.all():
         value = labels[np.flatnonzero(~whole)[0]]
         raise ValueError(
-            f"y holds the number {value}, which is no class label: class labels stored as floats "
-            f"must be whole numbers. Fractional targets belong to regression."
+            f"{name} holds the number {value}, which is no class label: class labels stored as "
+            f"floats must be whole numbers. Fractional targets belong to regression."
         )
     if len(labels) and np.abs(labels).max() < 2**53:
         return _distinct_integers(labels.astype(np.int64)).astype(labels.dtype)
     return np.unique(labels)
 
 
-def _distinct_objects(labels: NDArray[Any]) -> NDArray[Any]:
+def _distinct_objects(labels: NDArray[Any], name: str) -> NDArray[Any]:
     try:
         distinct = [label for label in set(labels.tolist()) if not _is_missing(label)]
         distinct.sort()
     except TypeError as error:
         kinds = sorted({type(label).__name__ for label in labels if not _is_missing(label)})
         raise TypeError(
-            f"The labels in y cannot be sorted: their types are {', '.join(kinds)} ({error}). "
+            f"The labels in {name} cannot be sorted: their types are {', '.join(kinds)} ({error}). "
             f"Convert them all to one type, for example str."
         ) from error
     if any(isinstance(label, str) for label in distinct):
         return _object_array(distinct)
     classes = np.asarray(distinct)
-    return _whole_numbers(classes) if classes.dtype.kind == "f" else classes
+    return _whole_numbers(classes, name) if classes.dtype.kind == "f" else classes
+
+
+def encode_together(
+    columns: Mapping[str, Any],
+) -> tuple[dict[str, NDArray[np.int64]], NDArray[Any]]:
+    """Codes of labels and answers that must speak of the same classes, with none missing.
+
+    Parameters
+    ----------
+    columns : dict of str to array-like of shape (n_rows,)
+        Labels under the names that error messages use. Lengths may differ.
+
+    Returns
+    -------
+    codes : dict of str to ndarray of shape (n_rows,), dtype int64
+        Positions in `classes`.
+    classes : ndarray of shape (n_classes,)
+        Sorted classes of all columns together.
+
+    Raises
+    ------
+    ValueError
+        If there is no label at all, strings meet numbers, a number is fractional, or a label is
+        missing; names the column, and the row where there is one.
+    TypeError
+        If labels cannot be sorted.
+
+    Examples
+    --------
+    >>> from skstream.utils._labels import encode_together
+    >>> codes, classes = encode_together({"y_true": ["a", "b"], "y_pred": ["b", "c"]})
+    >>> classes.tolist(), codes["y_pred"].tolist()
+    (['a', 'b', 'c'], [1, 2])
+    """
+    given = {name: as_labels(column, name) for name, column in columns.items()}
+    classes = _classes_of_all(given)
+    codes = {name: encode_labels(labels, classes) for name, labels in given.items()}
+    for name, coded in codes.items():
+        if len(coded) and coded.min() == MISSING:
+            row = int(coded.argmin())
+            label = given[name][row]
+            shown = label.item() if isinstance(label, np.generic) else label
+            raise ValueError(f"{name}[{row}] is {shown!r}: a label is missing. Drop the row.")
+    return codes, classes
+
+
+def _classes_of_all(given: dict[str, NDArray[Any]]) -> NDArray[Any]:
+    found = {name: distinct_labels(labels, name) for name, labels in given.items()}
+    found = {name: classes for name, classes in found.items() if len(classes)}
+    if not found:
+        raise ValueError(
+            f"{' and '.join(list(given)[:2])} hold no label: there is nothing to score."
+        )
+    names = list(found)
+    text = [found[name].dtype.kind in "USOT" for name in names]
+    if len(set(text)) > 1:
+        raise ValueError(
+            f"{names[text.index(True)]} holds strings and {names[text.index(False)]} numbers. "
+            "Labels and answers must be of one type; convert them, for example with "
+            "astype(str)."
+        )
+    return find_classes(np.concatenate(list(found.values())))
 
 
 def encode_labels(y: Any, classes: ArrayLike, *, first_row: int = 0) -> NDArray[np.int64]:

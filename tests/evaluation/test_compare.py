@@ -228,7 +228,7 @@ def test_tests_over_rows_take_the_loss_of_the_measure():
     np.testing.assert_array_equal(given.values, q_statistic(*errors).values)
     with pytest.raises(ValueError, match=r"'q' compares the absolute error.*'r2' is not"):
         result.compare("last", "mean", test="q", metric="r2")
-    with pytest.raises(ValueError, match="largest absolute error that can occur, known before"):
+    with pytest.raises(ValueError, match=r"by the absolute error needs bounds=.*Only you can know"):
         result.compare("last", "mean", metric="mae")
     with pytest.raises(ValueError, match="McNemar's test compares classifiers"):
         result.compare("last", "mean", test="mcnemar")

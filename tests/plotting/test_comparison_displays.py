@@ -16,6 +16,7 @@ from skstream.plotting._critical_difference import BAR_COLOR, bar_levels, wrap_n
 from skstream.stats import (
     anytime_comparison,
     friedman_nemenyi,
+    mcnemar_curve,
     q_statistic,
     sign_test,
 )
@@ -179,8 +180,24 @@ def test_comparison_draws_a_panel_per_statistic(forgetting: str) -> None:
     assert display.ax_ is display.axes_[0]
     assert all(ax.figure is display.figure_ for ax in display.axes_)
     assert display.ax_.get_title("left") == "above zero: bayes ahead;  below: sgd ahead"
-    levels = {round(float(line.get_ydata()[0]), 3) for line in display.axes_[1].lines[1:]}
-    assert levels == {0, 3.841, -3.841, 6.635, -6.635}
+    levels = {round(float(line.get_ydata()[-1]), 3) for line in display.axes_[1].lines[1:]}
+    if forgetting == "fading:0.99":  # faded counts vary less
+        expected = mcnemar_curve(*labels_of(*losses()), forgetting=forgetting)
+        sizes = [round(float(expected.thresholds(level)[-1]), 3) for level in (0.05, 0.01)]
+        assert sizes[0] == pytest.approx(3.841 / 1.99, rel=0.05)
+    else:
+        sizes = [3.841, 6.635]
+    assert levels == {0, *sizes, *(-size for size in sizes)}
+
+
+def test_comparison_draws_no_threshold_where_there_is_none() -> None:
+    display = ComparisonDisplay.from_losses(*losses(), forgetting="fading:0.8")
+    assert len(display.axes_[1].lines) == 2  # the statistic and zero
+
+
+def labels_of(loss_a: np.ndarray, loss_b: np.ndarray) -> tuple[np.ndarray, ...]:
+    """True labels and answers that have these losses."""
+    return np.zeros(len(loss_a), dtype=int), loss_a.astype(int), loss_b.astype(int)
 
 
 def test_comparison_of_real_losses_has_no_mcnemar_panel() -> None:

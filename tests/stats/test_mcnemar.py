@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow
+from skstream.metrics import kappa_score
 from skstream.stats import RunningMcNemar, mcnemar, mcnemar_curve
 from tests.stats._streams import random_blocks, random_losses, seeds
 
@@ -50,29 +51,39 @@ def test_against_statsmodels(seed: int) -> None:
     assert mcnemar(y, loss_a, loss_b, method="exact").p_value == pytest.approx(exact.pvalue)
 
 
-def literal_curve(loss_a: np.ndarray, loss_b: np.ndarray, forgetting) -> np.ndarray:
-    """The statistic recomputed from all rows at every row."""
+def literal_curve(
+    loss_a: np.ndarray, loss_b: np.ndarray, forgetting, scoring: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The statistic and its chi-squared recomputed from all rows at every row."""
     values = []
+    scoring = np.ones(len(loss_a)) if scoring is None else scoring
     for t in range(1, len(loss_a) + 1):
         weight = np.ones(t)
         if isinstance(forgetting, SlidingWindow):
             weight[: max(0, t - forgetting.window_size)] = 0
         if isinstance(forgetting, FadingFactor):
             weight = forgetting.fading_factor ** np.arange(t - 1.0, -1, -1)
+        weight = weight * scoring[:t]
         a = np.sum(weight * ((loss_a[:t] == 1) & (loss_b[:t] == 0)))
         b = np.sum(weight * ((loss_a[:t] == 0) & (loss_b[:t] == 1)))
-        values.append(np.sign(a - b) * (a - b) ** 2 / (a + b) if a + b > 0 else 0.0)
-    return np.array(values)
+        variance = np.sum(weight**2 * (loss_a[:t] != loss_b[:t]))
+        signed = np.sign(a - b) * (a - b) ** 2
+        values.append((signed / (a + b), abs(signed) / variance) if a + b > 0 else (0.0, 0.0))
+    statistics, chi2 = np.array(values).T
+    return statistics, chi2
 
 
 @pytest.mark.parametrize("forgetting", MECHANISMS, ids=lambda f: f.name)
 def test_running_equals_definition(forgetting) -> None:
     loss_a, loss_b = random_losses(1, 200)
     curve = RunningMcNemar(forgetting, record_every=1).update(loss_a, loss_b).result()
-    np.testing.assert_allclose(
-        curve.statistics, literal_curve(loss_a, loss_b, forgetting), rtol=1e-9, atol=1e-12
-    )
-    np.testing.assert_allclose(curve.p_values, scipy_stats.chi2.sf(np.abs(curve.statistics), 1))
+    statistics, chi2 = literal_curve(loss_a, loss_b, forgetting)
+    np.testing.assert_allclose(curve.statistics, statistics, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(curve.p_values, scipy_stats.chi2.sf(chi2, 1), atol=1e-12)
+    if not isinstance(forgetting, FadingFactor):
+        np.testing.assert_array_equal(
+            curve.p_values, scipy_stats.chi2.sf(np.abs(curve.statistics), 1)
+        )
 
 
 def test_end_of_the_curve_is_the_final_test() -> None:
@@ -151,9 +162,9 @@ def test_frame() -> None:
 def test_bad_input() -> None:
     with pytest.raises(ValueError, match=r"equal length. Got shapes .*\(2,\).*\(3,\)"):
         mcnemar([1, 2, 3], [1, 2], [1, 2, 3])
-    with pytest.raises(ValueError, match=r"y_true\[1\] is NaN"):
+    with pytest.raises(ValueError, match=r"y_true\[1\] is nan: a label is missing"):
         mcnemar([1, np.nan], [1, 2], [1, 2])
-    with pytest.raises(ValueError, match=r"a\[0\] is NaN"):
+    with pytest.raises(ValueError, match=r"a\[0\] is nan: a label is missing"):
         mcnemar(["x"], np.array([np.nan], dtype=object), ["x"])
     with pytest.raises(ValueError, match=r"'chi2' or 'exact'. Got 'fisher'"):
         mcnemar([1], [1], [1], method="fisher")
@@ -171,3 +182,68 @@ def test_a_refused_block_leaves_no_trace() -> None:
         running.update([1, 1], [0, 7])
     assert running.result().n_rows == 2
     assert running.update([1], [0]).result().statistics.tolist() == [1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("y", "a", "b", "message"),
+    [
+        ([0, 1], ["0", "1"], [0, 1], "a holds strings and y_true numbers"),
+        (["0", "1"], ["0", "1"], [0, 1], "y_true holds strings and b numbers"),
+        ([0, 1], [0, 1], [0.2, 0.9], r"b holds the number 0\.2, which is no class label"),
+        ([0, 1], [[0.8, 0.2], [0.1, 0.9]], [0, 1], "a must be one-dimensional"),
+        ([None, None], [None, None], [1, 1], r"y_true\[0\] is None: a label is missing"),
+        ([0, 1], [0, None], [0, 1], r"a\[1\] is None: a label is missing"),
+        ([], [], [], "there is nothing to score"),
+    ],
+)
+def test_labels_are_checked_as_strictly_as_by_kappa(y, a, b, message: str) -> None:
+    for test in (mcnemar, mcnemar_curve):
+        with pytest.raises(ValueError, match=message):
+            test(y, a, b)
+    answers = a if "a" in (message[0], message[:2]) else b
+    if message.startswith(("a", "b")):
+        with pytest.raises((ValueError, TypeError)):
+            kappa_score(y, answers)
+
+
+def test_labels_of_one_kind_may_have_several_types() -> None:
+    result = mcnemar([0, 1, 1], np.array([0.0, 1.0, 0.0]), [False, True, True])
+    assert (result.only_a_wrong, result.only_b_wrong) == (1, 0)
+    assert mcnemar(["a", "b"], np.array(["a", "a"]), ["longer", "b"]).n_rows == 2
+
+
+@pytest.mark.parametrize("fading_factor", [0.95, 0.99, 0.997])
+def test_the_level_under_fading(fading_factor: float) -> None:
+    """Nominal 5 %, in the first rows, later on, and after a burst of disagreement."""
+    rng = np.random.default_rng(0)
+    n_streams, span = 500, round(1 / (1 - fading_factor))
+    n_rows = 5 * span
+    rate = np.where(np.arange(n_rows) < 4.7 * span, 0.3, 0.9)
+    looks = [max(span // 5, 20), 4 * span, n_rows]
+    rejected, literal = np.zeros(3), np.zeros(3)
+    for _ in range(n_streams):
+        u = rng.random(n_rows)
+        running = RunningMcNemar(FadingFactor(fading_factor), record_every=1)
+        curve = running.update(u < rate / 2, (u >= rate / 2) & (u < rate)).result()
+        at = np.array(looks) - 1
+        rejected += curve.p_values[at] < 0.05
+        literal += (1 + fading_factor) * np.abs(curve.statistics[at]) > 3.841
+        np.testing.assert_array_equal(
+            np.abs(curve.statistics) > curve.thresholds(0.05), curve.p_values < 0.05
+        )
+    assert np.all(rejected / n_streams < 0.08), rejected / n_streams
+    assert np.all(rejected / n_streams > 0.015), rejected / n_streams
+    assert literal[1] / n_streams == pytest.approx(0.05, abs=0.03)  # the two agree in the long run
+    if fading_factor == 0.997:
+        assert literal[0] / n_streams > 0.1  # but not in the first rows
+
+
+def test_no_p_value_where_the_last_few_rows_decide() -> None:
+    curve = mcnemar_curve([1] * 50, [0] * 50, [1] * 50, forgetting="fading:0.89")
+    assert np.isnan(curve.p_values).all()
+    assert np.isnan(curve.thresholds(0.05)).all()
+    assert not curve.significant
+    assert curve.better is None
+    assert "no p-value under a fading factor below 0.9" in str(curve).replace("\n", " ")
+    assert "no p-value" in repr(curve)
+    assert mcnemar_curve([1] * 50, [0] * 50, [1] * 50, forgetting="fading:0.9").better == "B"
