@@ -23,10 +23,10 @@ def fold_verdict(better: str | None, names: tuple[str, ...]) -> str:
 
 def prepare(
     a: ArrayLike, b: ArrayLike, alpha: float, names: Sequence[str]
-) -> tuple[FloatArray, float, tuple[str, ...]]:
-    """Check what both fold tests take, and return the differences free of rounding."""
+) -> tuple[FloatArray, FloatArray, float, tuple[str, ...]]:
+    """Check what both fold tests take; return differences and how far each may be off."""
     alpha, checked_names = check_alpha(alpha), check_names(names, 2)
     values_a, values_b = as_pair(a, b, "a", "b")
     if not len(values_a):
         raise ValueError("a and b are empty; give one value per fold.")
-    return paired_differences(values_a, values_b), alpha, checked_names
+    return *paired_differences(values_a, values_b), alpha, checked_names

@@ -11,7 +11,7 @@ from scipy import stats
 
 from skstream.stats._checks import FloatArray, check_alpha, check_names, read_only
 from skstream.stats._report import Report, against_alpha, format_p, number
-from skstream.stats._ties import merge_rounding
+from skstream.stats._ties import average_ranks, rounding_of
 from skstream.utils._masked import refuse_masked
 from skstream.utils._optional import optional_import
 
@@ -191,8 +191,8 @@ def friedman_nemenyi(
     ``1 - sum(t**3 - t) / (N k (k**2 - 1))`` over ties of size t; Iman and Davenport's is
     ``(N - 1) chi2 / (N (k - 1) - chi2)``. Nemenyi's critical difference is
     ``q * sqrt(k (k + 1) / (6 N))`` with q the quantile of the studentized range with infinite
-    degrees of freedom divided by ``sqrt(2)``. Scores that differ by rounding alone (1e-12
-    relative to the largest of the block) are tied.
+    degrees of freedom divided by ``sqrt(2)``. Two scores of a block that differ by
+    rounding alone (1e-12 of their own size) share the two ranks, half and half.
 
     References
     ----------
@@ -221,7 +221,7 @@ def friedman_nemenyi(
         raise ValueError(f"names must be distinct. Got {checked_names} instead.")
 
     ranks = rank_rows(-table if higher_is_better else table)
-    average_ranks = ranks.mean(axis=0)
+    mean_ranks = ranks.mean(axis=0)
     chi2 = friedman_statistic(ranks)
     dof = n_models - 1
     slack = n_blocks * dof - chi2
@@ -229,13 +229,13 @@ def friedman_nemenyi(
     f_statistic = (n_blocks - 1) * chi2 / slack if slack > 1e-9 * n_blocks * dof else math.inf
     standard_error = math.sqrt(n_models * (n_models + 1) / (6 * n_blocks))
     quantile = stats.studentized_range.ppf(1 - alpha, n_models, np.inf) / math.sqrt(2)
-    differences = average_ranks[:, None] - average_ranks[None, :]
+    differences = mean_ranks[:, None] - mean_ranks[None, :]
     studentized = math.sqrt(2) * np.abs(differences) / standard_error
     p_values = np.clip(stats.studentized_range.sf(studentized, n_models, np.inf), 0.0, 1.0)
     critical_difference = float(quantile * standard_error)
     return FriedmanNemenyiResult(
         names=checked_names,
-        average_ranks=average_ranks,
+        average_ranks=mean_ranks,
         n_blocks=n_blocks,
         chi2=chi2,
         chi2_p_value=float(stats.chi2.sf(chi2, dof)),
@@ -246,9 +246,9 @@ def friedman_nemenyi(
         pairwise_p_values=p_values,
         groups=tuple(
             tuple(checked_names[j] for j in group)
-            for group in maximal_groups(average_ranks, critical_difference)
+            for group in maximal_groups(mean_ranks, critical_difference)
         ),
-        n_tied_blocks=sum(len(np.unique(row)) < n_models for row in ranks),
+        n_tied_blocks=int(np.any(np.sort(ranks) != np.arange(1, n_models + 1), axis=1).sum()),
         alpha=alpha,
     )
 
@@ -274,9 +274,7 @@ def as_score_table(scores: ArrayLike) -> FloatArray:
 
 def rank_rows(table: FloatArray) -> FloatArray:
     """Rank each row from its smallest value (rank 1), ties sharing their average rank."""
-    return np.array(
-        [stats.rankdata(merge_rounding(row, float(np.max(np.abs(row))))) for row in table]
-    )
+    return np.array([average_ranks(row, rounding_of(row)) for row in table])
 
 
 def friedman_statistic(ranks: FloatArray) -> float:

@@ -114,7 +114,7 @@ def sign_test(
 
     Notes
     -----
-    Ties are dropped; values that differ by rounding alone (1e-12 relative) are tied. The wins
+    Ties are dropped; values that differ by rounding alone (1e-12 of their size) are tied. The wins
     of either model are binomial with probability 1/2 if the models do equally well. Bifet et
     al. (2015, section 4) give 8 as the critical value for ten folds at 5 %; the exact p-value
     of 8 wins is .109, and the critical value is 9.
@@ -131,7 +131,7 @@ def sign_test(
     >>> result
     SignTestResult(A is better than B: 6 wins to 0, p = 0.031; print() it for the full statement)
     """
-    differences, alpha, checked_names = prepare(a, b, alpha, names)
+    differences, _, alpha, checked_names = prepare(a, b, alpha, names)
     if not higher_is_better:
         differences = -differences
     wins_a, wins_b = int(np.sum(differences > 0)), int(np.sum(differences < 0))
