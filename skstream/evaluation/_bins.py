@@ -56,7 +56,8 @@ def answers_by_bin(
         Number of bins.
     reduce : {"dominant", "mean"} or callable
         The answer shown longest (ties: the lowest class), the mean weighted by time, or
-        ``f(answers, durations)`` of the answers of one bin.
+        ``f(answers, durations)`` of the answers of one bin; it is not called for rows whose
+        first answer is none (-1, NaN), which are not scored.
     n_classes : int or None
         Number of classes; None for regression.
 
@@ -88,8 +89,10 @@ def answers_by_bin(
         )
         answers[rows] = total.reshape(len(rows), n_bins) / shown.delay[rows, None]
     else:
-        part = _pieces(_of_rows(changed, rows), n_bins)
-        _reduce_each(part, rows, n_bins, reduce, answers)
+        rows = rows[_answered(changed, rows)]
+        if len(rows):
+            part = _pieces(_of_rows(changed, rows), n_bins)
+            _reduce_each(part, rows, n_bins, reduce, answers)
     return answers
 
 
@@ -115,6 +118,13 @@ def _changes(shown: Shown) -> Shown:
     several = (per_row > 1) & (shown.delay > 0)
     keep = new & several[shown.row]
     return Shown(shown.row[keep], shown.since[keep], shown.answer[keep], shown.delay)
+
+
+def _answered(shown: Shown, rows: np.ndarray) -> np.ndarray:
+    """Which of these rows had a first answer."""
+    first = shown.answer[np.searchsorted(shown.row, rows)]
+    answered: np.ndarray = ~np.isnan(first) if first.dtype.kind == "f" else first != -1
+    return answered
 
 
 def _of_rows(shown: Shown, rows: np.ndarray) -> Shown:

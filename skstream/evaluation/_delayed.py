@@ -2,11 +2,8 @@
 
 import numbers
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
-
-import numpy as np
 
 from skstream.engine.delayed import DelayedTimeline
 from skstream.engine.timeline import Timeline
@@ -17,7 +14,7 @@ from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
-from skstream.evaluation._times import as_duration
+from skstream.evaluation._times import LabelTimes
 from skstream.streams import as_stream
 from skstream.utils._sklearn import Interval, StrOptions
 
@@ -36,7 +33,8 @@ class DelayedEvaluator(StreamEvaluator):
     delay : number, timedelta, array-like, str or callable, default=None
         Time from arrival to label where no label times are given: the same for all rows (rows,
         where arrivals are row numbers); per row; the column of the features that holds it; or
-        ``f(X, arrival) -> delays``. Infinite: the label never comes.
+        ``f(X, arrival) -> delays``. Timedeltas where arrivals are datetimes, else numbers; what
+        `f` gets as `arrival` is described in the notes. Infinite or NaT: the label never comes.
     n_bins : int, default=50
         Bins between arrival and label.
     poll_every : int, default=10
@@ -91,6 +89,15 @@ class DelayedEvaluator(StreamEvaluator):
         evaluation.
     progress : bool, default=False
         Show a progress bar (needs tqdm).
+
+    Notes
+    -----
+    All times of an evaluation are of one kind: numbers, datetimes without a time zone, or
+    datetimes with one. They may come as Python, NumPy, pandas, polars or pyarrow datetimes; all
+    are exact to the microsecond. A mixture is an error.
+
+    `delay`, `features` and `reduce` get times of that kind: numbers, or ``datetime64[us]``
+    (durations: ``timedelta64[us]``). Datetimes with a time zone become those of UTC.
 
     References
     ----------
@@ -200,7 +207,8 @@ class DelayedEvaluator(StreamEvaluator):
             When the features become known, as numbers or datetimes that do not decrease; None:
             the row numbers.
         label_time : array-like of shape (n_rows,), default=None
-            When the label becomes known; infinite or NaT: never. None: arrival plus `delay`.
+            When the label becomes known, as numbers or datetimes like the arrivals; infinite,
+            None, NaN or NaT: never. None: arrival plus `delay`.
         classes : array-like of shape (n_classes,), default=None
             All labels that may come; found in `y` where it is an array.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -214,11 +222,19 @@ class DelayedEvaluator(StreamEvaluator):
         Raises
         ------
         ValueError
-            If a label precedes its row, or arrivals go back in time; says which row.
+            If a label precedes its row, arrivals go back in time, or times are of different
+            kinds; says which row.
+
+        Warns
+        -----
+        UndefinedMetricWarning
+            If no row could be scored, so that all scores are NaN; says why.
         """
         stream = as_stream(
             X, y, sample_weight=sample_weight, arrival=arrival, label_time=label_time
         )
+        if self.delay is not None and label_time is None:
+            LabelTimes.of(self.delay).check_length(stream.n_rows)
         result = self._evaluate(models, stream, classes)
         assert isinstance(result, DelayedResult)
         return result
@@ -274,7 +290,7 @@ class DelayedEvaluator(StreamEvaluator):
         delay = DelaySettings(
             n_bins=self.n_bins,
             reduce=reduce,
-            label_times=None if self.delay is None else LabelTimes(self.delay),
+            label_times=None if self.delay is None else LabelTimes.of(self.delay),
             previous_label=self.previous_label,
             features=self.features,
             on_relabel=self.on_relabel,
@@ -284,43 +300,3 @@ class DelayedEvaluator(StreamEvaluator):
 
     def _assemble(self, settings: Settings, outcomes: list[RunOutcome]) -> EvaluationResult:
         return assemble(settings, outcomes, DelayedResult, waits=outcomes[0].waits)
-
-
-@dataclass(frozen=True)
-class LabelTimes:
-    """Label times from arrivals, by the user's delay.
-
-    Parameters
-    ----------
-    delay : number, timedelta, array-like, str or callable
-        As in `DelayedEvaluator`.
-    """
-
-    delay: Any
-
-    def __call__(self, X: Any, arrival: np.ndarray, first_row: int) -> np.ndarray:
-        """Return the label times of rows from `first_row` on."""
-        times: np.ndarray = arrival + self._delays(X, arrival, first_row)
-        return times
-
-    def _delays(self, X: Any, arrival: np.ndarray, first_row: int) -> Any:
-        n_rows = len(arrival)
-        if isinstance(self.delay, str):
-            if not hasattr(X, "columns") or self.delay not in X.columns:
-                raise ValueError(
-                    f"delay={self.delay!r} names a column, but the rows have "
-                    f"{list(X.columns) if hasattr(X, 'columns') else 'no column names'}."
-                )
-            return as_duration(np.asarray(X[self.delay]))
-        if callable(self.delay):
-            delays = as_duration(self.delay(X, arrival))
-        else:
-            delays = as_duration(self.delay)
-            if np.ndim(delays) == 1:
-                delays = delays[first_row : first_row + n_rows]
-        if np.ndim(delays) == 1 and len(delays) != n_rows:
-            raise ValueError(
-                f"delay has {first_row + len(delays)} values, but there are rows up to "
-                f"{first_row + n_rows - 1}."
-            )
-        return delays

@@ -37,6 +37,21 @@ class DelayedResult(EvaluationResult):
         """Number of bins between arrival and label."""
         return self.waits.n_bins
 
+    def why_nothing_scored(self) -> str:
+        """Return why no row was scored; an empty text where some row was, or may still be."""
+        waits = self.waits
+        if waits.n_labelled > waits.n_unanswered:
+            return ""
+        if waits.n_labelled:
+            return (
+                f"{waits.n_labelled:,} labels came, but all their rows had arrived before a model "
+                f"had learnt enough labels to be asked (delay: {waits.delays_as_text()}). Compare "
+                "the delays with the length of the stream, and see n_warmup."
+            )
+        if waits.n_pending:  # of a live run
+            return ""
+        return f"no label came; {waits.n_never:,} rows are known to get none."
+
     def bins(
         self, model: str, metric: str, forgetting: str | None = None, *, at: int | None = None
     ) -> np.ndarray:
@@ -94,13 +109,12 @@ class DelayedResult(EvaluationResult):
 
     def __str__(self) -> str:
         waits = self.waits
-        delays = ", ".join(f"{name} {value:,.6g}" for name, value in waits.delays.items())
         return (
             f"{super().__str__()}\n"
             f"{waits.n_labelled:,} labels came ({waits.n_unanswered:,} too early to be scored); "
             f"{waits.n_pending:,} rows pending, {waits.n_never:,} never labelled, "
             f"{waits.n_dropped:,} dropped\n"
-            f"delay: {delays}; {waits.n_polls:,} periodic answers"
+            f"delay: {waits.delays_as_text()}; {waits.n_polls:,} periodic answers"
         )
 
     def plot(self, metric: str | None = None, **options: Any) -> Any:

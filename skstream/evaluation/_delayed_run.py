@@ -12,7 +12,7 @@ from skstream.evaluation._delayed_scores import DelayedScores, DelaySettings
 from skstream.evaluation._input import Chunk, encoded_labels
 from skstream.evaluation._live import LiveIds, LiveRows, label_weights
 from skstream.evaluation._settings import Settings
-from skstream.evaluation._times import as_time, as_times, given_at, is_number, shown_time
+from skstream.evaluation._times import Clock, Times
 from skstream.utils._interrupt import deferred_interrupt
 
 #: Rows between two points at which a run can be interrupted, loop and kernels.
@@ -56,6 +56,7 @@ class DelayedRun(DelayedScores):
     ):
         super().__init__(settings, models, places, delay)
         self._ids = LiveIds()
+        self._n_delayed = 0  # rows up to the last that took its label time from `delay`
         self._live_rows = LiveRows(settings.classes, self._shape)
 
     def feed(self, X: Any, y: Any, meta: Mapping[str, Any]) -> Self:
@@ -77,16 +78,39 @@ class DelayedRun(DelayedScores):
         """
         self._require_open()
         chunk = self._encoded(X, y, meta.get("sample_weight"), "skip")
-        given = meta.get("arrival")
-        arrival = self._arrivals_of(chunk, given)
-        label_time = self._label_times_of(chunk, arrival, given, meta.get("label_time"))
+        clock, arrival = self._arrivals_of(chunk.n_rows, meta.get("arrival"))
+        self._check_order(arrival)
+        label_time = self._label_times_of(chunk, arrival, clock, meta.get("label_time"))
+        self._clock = clock
+        if meta.get("label_time") is None:
+            self._n_delayed = self._n_arrived + chunk.n_rows
         size = ROWS_PER_LOOP_PIECE if self._engine.loops else ROWS_PER_PIECE
         for begin in range(0, chunk.n_rows, size):
             end = min(begin + size, chunk.n_rows)
             piece = chunk.piece(begin, end)
             times = label_time[begin:end]
-            shown = given_at(given, end - 1, arrival)
-            self._arrive(piece, arrival[begin:end], times, np.isfinite(times), shown)
+            shown = arrival.shown(end - 1)
+            self._arrive(piece, arrival.values[begin:end], times, np.isfinite(times), shown)
+        return self
+
+    def close(self) -> Self:
+        """End the stream: do what was still waiting. Nothing can follow.
+
+        Returns
+        -------
+        self : DelayedRun
+            The run.
+
+        Raises
+        ------
+        ValueError
+            If the evaluator has one delay per row, and there are more of them than rows. The run
+            is closed.
+        """
+        was_open = self._state != "closed"
+        super().close()
+        if was_open and self._delay.label_times is not None and self._n_delayed:
+            self._delay.label_times.check_length(self._n_delayed, "had")
         return self
 
     def ask(self, X: Any, ids: Any, t: Any = None) -> dict[str, np.ndarray]:
@@ -122,18 +146,22 @@ class DelayedRun(DelayedScores):
         chunk = self._live_rows.chunk(X, ids, self._n_arrived)
         self._ids.check_new(ids)
         n, first_row = len(ids), self._n_arrived
-        if t is None:
-            arrival = self._arrivals_of(chunk, None)
-            t = first_row + n - 1
-        else:
-            arrival = np.full(n, self._now(t))
+        clock, arrival = self._arrivals_of(n, None) if t is None else self._now(t)
+        self._check_order(arrival)
+        self._clock = clock
+        shown = arrival.shown(len(arrival.values) - 1)
 
         def remember() -> None:
             self._ids.add(ids, first_row)
             self._drop_oldest()
 
         answered = self._arrive(
-            chunk, arrival, np.full(n, np.inf), np.ones(n, dtype=bool), t, remember
+            chunk,
+            np.broadcast_to(arrival.values, n),
+            np.full(n, np.inf),
+            np.ones(n, dtype=bool),
+            shown,
+            remember,
         )
         return {
             name: self._first_answers(one, first_row, n)
@@ -187,7 +215,10 @@ class DelayedRun(DelayedScores):
         if len(ids) != len(codes):
             raise ValueError(f"There are {len(ids)} ids and {len(codes)} labels.")
         weight = label_weights(sample_weight, len(ids))
-        time = self._last_time if t is None else self._now(t)
+        clock, time, shown = self._clock, self._last_time, self._last_shown
+        if t is not None:
+            clock, now = self._now(t)
+            time, shown = float(now.values[0]), now.shown(0)
         known = self._ids.rows_of(ids, self._delay.on_relabel, on_unknown)
         rows, kept = known.rows, known.places
         if not len(rows):
@@ -200,27 +231,24 @@ class DelayedRun(DelayedScores):
             self._waiting.label(rows, codes)
             self._ids.labelled(rows)
             self._n_relabelled += known.n_again
-            if t is not None:
-                self._last_time, self._last_given = time, t
+            self._clock, self._last_time, self._last_shown = clock, time, shown
             if sample_weight is not None:
                 self._weigh()
             self._score(answered)
             self._state = "open"
         return self
 
-    def _now(self, t: Any) -> float:
-        time = as_time(t, "t")
-        if self._last_given is not None and is_number(t) != is_number(self._last_given):
-            raise ValueError(
-                f"t is {shown_time(t)}, but the last event was at "
-                f"{shown_time(self._last_given)}. Times must all be numbers, or all datetimes."
-            )
+    def _now(self, t: Any) -> tuple[Clock, Times]:
+        now = self._clock.read_one(t, "t")
+        time = now.values[0]
         if not np.isfinite(time) or time < self._last_time:
             raise ValueError(
-                f"t is {shown_time(t)}, but the last event was at "
-                f"{shown_time(self._last_given)}. Events must come in the order of their time."
+                f"t is {now.shown(0)}, but the last event was at {self._last_shown}. Events must "
+                "come in the order of their time."
+                if self._last_shown
+                else f"t is {now.shown(0)}, which is no time."
             )
-        return time
+        return self._clock.after(now), now
 
     def _first_answers(self, one: Answered, first_row: int, n: int) -> np.ndarray:
         classes = self._settings.classes
@@ -242,31 +270,38 @@ class DelayedRun(DelayedScores):
         self._ids.forget(dropped)
         self._n_dropped += len(dropped)
 
-    def _arrivals_of(self, chunk: Chunk, given: Any) -> np.ndarray:
+    def _arrivals_of(self, n_rows: int, given: Any) -> tuple[Clock, Times]:
         first_row = self._n_arrived
         if given is None:
-            given = np.arange(first_row, first_row + chunk.n_rows, dtype=np.float64)
-        times = as_times(given, "arrival")
+            numbers = np.arange(first_row, first_row + n_rows, dtype=np.float64)
+            return self._clock.after_row_numbers(numbers)
+        times = self._clock.read(given, "arrival")
+        return self._clock.after(times), times
+
+    def _check_order(self, arrival: Times) -> None:
+        times = arrival.values
         before = np.concatenate([[self._last_time], times[:-1]])
         wrong = ~np.isfinite(times) | (times < before)
         if wrong.any():
             at = int(wrong.argmax())
-            previous = given_at(given, at - 1, times) if at else self._last_given
+            previous = arrival.shown(at - 1) if at else self._last_shown
+            event = f", after an event at {previous}" if previous else ""
             raise ValueError(
-                f"arrival[{first_row + at}] is {shown_time(given_at(given, at, times))}, after an "
-                f"event at {shown_time(previous)}: arrivals must be finite and must not go back "
-                "in time. Sort the rows by arrival."
+                f"arrival[{self._n_arrived + at}] is {arrival.shown(at)}{event}: arrivals must be "
+                "finite and must not go back in time. Sort the rows by arrival."
             )
-        return times
 
     def _label_times_of(
-        self, chunk: Chunk, arrival: np.ndarray, given_arrival: Any, given: Any
+        self, chunk: Chunk, arrivals: Times, clock: Clock, given: Any
     ) -> np.ndarray:
-        first_row = self._n_arrived
+        first_row, arrival = self._n_arrived, arrivals.values
         if given is not None:
-            label_time = as_times(given, "label_time")
+            times = clock.read(given, "label_time")
+            label_time = times.values
         elif self._delay.label_times is not None:
-            label_time = self._delay.label_times(chunk.X, arrival, first_row)
+            label_time = self._delay.label_times(chunk.X, arrival, first_row, clock)
+            shown = clock.times_for_user(label_time)
+            times = Times(label_time, shown, arrivals.kind, "label_time")
         else:
             raise ValueError(
                 "When the labels come is not known: pass label_time, or give the evaluator a delay."
@@ -274,10 +309,9 @@ class DelayedRun(DelayedScores):
         early = label_time < arrival
         if early.any():
             at = int(early.argmax())
-            shown = shown_time(given_at(given, at, label_time, given_arrival))
             raise ValueError(
-                f"label_time[{first_row + at}] is {shown}, before arrival[{first_row + at}] = "
-                f"{shown_time(given_at(given_arrival, at, arrival))}. Labels cannot precede their "
+                f"label_time[{first_row + at}] is {times.shown(at)}, before "
+                f"arrival[{first_row + at}] = {arrivals.shown(at)}. Labels cannot precede their "
                 "rows; use np.inf (or NaT) for never."
             )
         missing = ~chunk.labelled & np.isfinite(label_time)

@@ -26,6 +26,7 @@ from skstream.evaluation._rescore import stack_bins
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._run import StreamRun
 from skstream.evaluation._settings import Settings
+from skstream.evaluation._times import Clock, LabelTimes, UserReduce
 from skstream.evaluation._waiting import WaitingLabels
 from skstream.evaluation._waits import Waits
 from skstream.metrics import Curves, SharedSums, update_together
@@ -47,8 +48,8 @@ class DelaySettings:
         Bins between arrival and label.
     reduce : str or callable
         How the answers of a bin become one.
-    label_times : callable
-        ``f(X, arrival, first_row) -> times`` where the stream does not give label times.
+    label_times : LabelTimes or None
+        Where the stream does not give label times: how they follow from the arrivals.
     previous_label : {"newest", "known_at_arrival"}
         What the persistent baseline knows.
     features : callable or None
@@ -61,7 +62,7 @@ class DelaySettings:
 
     n_bins: int
     reduce: str | Callable[..., Any]
-    label_times: Callable[[Any, np.ndarray, int], np.ndarray] | None
+    label_times: LabelTimes | None
     previous_label: str
     features: Features | None = None
     on_relabel: str = "error"
@@ -90,7 +91,8 @@ class DelayedScores(StreamRun):
         places: list[tuple[str, int]],
         delay: DelaySettings,
     ):
-        super().__init__(settings, models, places, delay.features)
+        features = None if delay.features is None else self._features_at
+        super().__init__(settings, models, places, features)
         self._delay = delay
         n_answers = delay.n_bins + 2
         n_classes = None if settings.classes is None else len(settings.classes)
@@ -98,7 +100,7 @@ class DelayedScores(StreamRun):
         waiting, last = SharedSums(), SharedSums()
         shared = [*[waiting] * (n_answers - 1), last]
         self._measures = [[self._new_measures(sums) for sums in shared] for _ in places]
-        self._ledgers = [Ledger(delay.n_bins, delay.reduce, n_classes) for _ in places]
+        self._ledgers = [Ledger(delay.n_bins, n_classes) for _ in places]
         self._answers = [Recorder(settings.classes) for _ in places]
         self._y = Recorder(settings.classes)
         self._known = Recorder(settings.classes)
@@ -108,8 +110,9 @@ class DelayedScores(StreamRun):
         self._delays = DelayCounts()
         self._steps: list[tuple[DelayedOperations, list[np.ndarray]]] = []
         self._n_unscored_asks = 0
+        self._clock = Clock()
         self._last_time = -np.inf
-        self._last_given: Any = None  # the same, for messages
+        self._last_shown = ""  # the same, for messages
         self._n_labelled = 0
         self._n_scored = 0
         self._n_unanswered = 0
@@ -123,16 +126,21 @@ class DelayedScores(StreamRun):
         """Number of rows that wait for their label."""
         return self._n_arrived - self._n_never - self._n_labelled - self._n_dropped
 
+    def _features_at(self, rows: np.ndarray, times: np.ndarray) -> Any:
+        """Ask the user for features of rows, at times as he gave them."""
+        assert self._delay.features is not None
+        return self._delay.features(rows, self._clock.times_for_user(times))
+
     def _arrive(
         self,
         piece: Chunk,
         arrival: np.ndarray,
         label_time: np.ndarray,
         expected: np.ndarray,
-        given: Any,
+        shown: str,
         then: Callable[[], None] | None = None,
     ) -> list[Answered]:
-        """Let rows arrive, the last at a time that the user gave so, and `then` do the rest."""
+        """Let rows arrive, the last at a time shown so to the user, and `then` do the rest."""
         self._state = "broken"  # until all models have done the piece
         arrivals = DatedArrivals(
             self._n_arrived, piece.labelled, piece.weight, arrival, label_time, expected
@@ -141,7 +149,7 @@ class DelayedScores(StreamRun):
         with deferred_interrupt():
             self._waiting.add(self._n_arrived, piece.y)
             self._n_arrived += piece.n_rows
-            self._last_time, self._last_given = float(arrival[-1]), given
+            self._last_time, self._last_shown = float(arrival[-1]), shown
             self._n_never += int(np.count_nonzero(~expected))
             if piece.weight is not None:
                 self._weigh()
@@ -190,7 +198,7 @@ class DelayedScores(StreamRun):
         pasts = [*[past] * (self._delay.n_bins + 1), None]
         for k, ledger in enumerate(self._ledgers):
             given = np.concatenate([answers[k] for _, answers in steps])
-            table = ledger.settle(history, given)
+            table = ledger.settle(history, given, self._reduce())
             update_together(self._measures[k], y, list(table.T), weight, pasts)
             if self._settings.keep_tape:
                 self._answers[k].append(table)
@@ -203,6 +211,13 @@ class DelayedScores(StreamRun):
             self._known.append(known)
             if self._weights is not None:
                 self._weights.append(labelled.weight)
+
+    def _reduce(self) -> str | Callable[..., Any]:
+        """How the answers of a bin become one, for codes and for times as the run counts them."""
+        reduce = self._delay.reduce
+        if isinstance(reduce, str):
+            return reduce
+        return UserReduce(reduce, self._settings.classes, self._clock)
 
     def _count_unanswered(self, history: History) -> int:
         """Labelled rows that arrived before the models had learnt enough to be asked."""
@@ -259,7 +274,10 @@ class DelayedScores(StreamRun):
             n_relabelled=self._n_relabelled,
             n_polls=self._poll_costs.n_polls,
             poll_costs=self._poll_costs.curves(),
-            delays=self._delays.summary(),
+            delays={
+                name: self._clock.duration_for_user(delay)
+                for name, delay in self._delays.summary().items()
+            },
         )
         known = None
         if self._settings.keep_tape and self._delay.previous_label == "known_at_arrival":

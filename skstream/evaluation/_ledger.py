@@ -16,15 +16,12 @@ class Ledger:
     ----------
     n_bins : int
         Number of bins between arrival and label.
-    reduce : str or callable
-        How the answers shown within a bin become one.
     n_classes : int or None
         Number of classes; None for regression.
     """
 
-    def __init__(self, n_bins: int, reduce: str | Callable[..., Any], n_classes: int | None):
+    def __init__(self, n_bins: int, n_classes: int | None):
         self._n_bins = n_bins
-        self._reduce = reduce
         self._n_classes = n_classes
         self._nothing: Any = np.nan if n_classes is None else -1
         self._dtype: Any = np.float64 if n_classes is None else np.int64
@@ -38,7 +35,9 @@ class Ledger:
         """Number of answers to rows that wait."""
         return len(self._row)
 
-    def settle(self, history: History, given: np.ndarray) -> np.ndarray:
+    def settle(
+        self, history: History, given: np.ndarray, reduce: str | Callable[..., Any]
+    ) -> np.ndarray:
         """Take in answers; return those to the rows whose label came.
 
         Parameters
@@ -47,6 +46,8 @@ class Ledger:
             What happened since the last time.
         given : ndarray of shape (n_answered,)
             Answers to the questions that were not too early.
+        reduce : str or callable
+            How the answers shown within a bin become one.
 
         Returns
         -------
@@ -82,7 +83,7 @@ class Ledger:
         wait = Shown(position, since, shown_answers, labelled.label_time - labelled.arrival)
         table = np.empty((n_labelled, self._n_bins + 2), dtype=self._dtype)
         table[:, 0] = shown_answers[is_first]
-        table[:, 1:-1] = answers_by_bin(wait, self._n_bins, self._reduce, self._n_classes)
+        table[:, 1:-1] = answers_by_bin(wait, self._n_bins, reduce, self._n_classes)
         table[:, -1] = last
         unanswered = np.isnan(table[:, 0]) if self._n_classes is None else table[:, 0] < 0
         table[unanswered] = self._nothing

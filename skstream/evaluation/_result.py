@@ -194,6 +194,14 @@ class EvaluationResult:
         _warn_of_undefined(result)
         return result
 
+    def why_nothing_scored(self) -> str:
+        """Return why no row was scored; an empty text where some row was, or may still be."""
+        n_rows = int(self.n_rows[-1]) if len(self.n_rows) else 0
+        n_warmup = self.parameters.get("n_warmup", 0)
+        if not 0 < n_rows <= n_warmup:
+            return ""
+        return f"the first {n_warmup:,} rows are learnt unasked (n_warmup), and {n_rows:,} came."
+
     def require_tape(self) -> Tape:
         """Return the tape, or raise an error that says how to keep one."""
         if self.tape is None:
@@ -522,7 +530,11 @@ def _warn_of_failures(result: EvaluationResult) -> None:
 
 
 def _warn_of_undefined(result: EvaluationResult) -> None:
-    if not len(result.n_rows):
+    reason = result.why_nothing_scored()
+    if reason:
+        message = f"No row was scored, so that all scores are NaN: {reason}"
+        warnings.warn(message, UndefinedMetricWarning, stacklevel=4)
+    if reason or not len(result.n_rows):
         return
     undefined = {
         f"{metric} of '{model}' ({forgetting})"

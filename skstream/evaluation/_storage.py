@@ -71,9 +71,7 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
         "parameters": result.parameters,
     }
     if isinstance(result, DelayedResult):
-        header["waits"] = {
-            name: count for name, count in vars(result.waits).items() if name != "poll_costs"
-        }
+        header["waits"] = result.waits.plain()
         for name, values in result.waits.poll_costs.items():
             arrays[f"poll_costs/{name}"] = values
     arrays["header"] = np.array(json.dumps(header))
@@ -202,7 +200,7 @@ def _loaded_waits(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Wait
         for name, values in arrays.items()
         if name.startswith(prefix)
     }
-    return Waits(**header["waits"], poll_costs=costs)
+    return Waits.of_plain(header["waits"], costs)
 
 
 def _loaded_tape(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Tape | None:

@@ -1,102 +1,269 @@
-"""Times as numbers: of arrival, and of labels."""
+"""The clock of a run: times of all its events, of one kind, as numbers and back."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
 
-from skstream.utils._masked import unmasked
+from skstream.engine.tape import labels_of
+from skstream.utils._labels import encode_labels
+from skstream.utils._times import (
+    AWARE,
+    DATETIMES,
+    DURATIONS,
+    MISSING,
+    NUMBERS,
+    UtcTimes,
+    as_microseconds,
+    duration_column,
+    kind_of,
+    time_column,
+)
 
-MICROSECOND = np.timedelta64(1, "us")
+ROW_NUMBERS = "the row numbers, since arrival was not given"
 
 
-def as_times(values: Any, name: str) -> np.ndarray:
-    """Numbers as they are; dates as microseconds since 1970; NaN and NaT as infinite.
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Times as numbers: as they are, or as microseconds since 1970; infinite where missing.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows,), dtype float64
+        Exact for whole numbers up to 2**53, and for datetimes to the microsecond.
+    given : ndarray of shape (n_rows,)
+        The same as the user gave them, for messages.
+    kind : str
+        Numbers, datetimes with or without a time zone, or missing values alone.
+    name : str
+        The parameter they came from.
+    """
+
+    values: np.ndarray
+    given: np.ndarray
+    kind: str
+    name: str
+
+    def shown(self, at: int) -> str:
+        """Show one of the times as the user gave it."""
+        return shown_time(self.given[at : at + 1])
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """What the times of a run are, once the first is known.
+
+    Attributes
+    ----------
+    kind : str or None
+        Kind of all times of the run; None before the first.
+    source : str
+        What showed it.
+    """
+
+    kind: str | None = None
+    source: str = ""
+
+    @property
+    def counts_microseconds(self) -> bool:
+        """Whether the times are datetimes, which the run counts in microseconds."""
+        return self.kind in (DATETIMES, AWARE)
+
+    def read(self, values: Any, name: str) -> Times:
+        """Read times, which must be of the clock's kind."""
+        given = time_column(values, name)
+        times = Times(_as_numbers(given), given, kind_of(given), name)
+        self._check(times.kind, name)
+        return times
+
+    def after(self, times: Times) -> "Clock":
+        """Return the clock of a run that has seen these times."""
+        if self.kind is not None or times.kind == MISSING:
+            return self
+        return replace(self, kind=times.kind, source=f"{times.name} holds {times.kind}")
+
+    def after_row_numbers(self, values: np.ndarray) -> "tuple[Clock, Times]":
+        """Return the clock of a run whose rows arrive at their numbers, and these times."""
+        if self.kind not in (None, NUMBERS):
+            raise ValueError(
+                f"arrival was not given, so that the rows would arrive at their row numbers "
+                f"({values[0]:.15g}), but {self.source}. Give the time of arrival."
+            )
+        clock = Clock(NUMBERS, f"arrivals are {ROW_NUMBERS}") if self.kind is None else self
+        return clock, Times(values, values, NUMBERS, "arrival")
+
+    def read_durations(self, values: Any, name: str) -> np.ndarray:
+        """Read durations as numbers, in microseconds where the times are datetimes."""
+        durations = duration_column(values, name)
+        kind = kind_of(durations)
+        if kind == DURATIONS and not self.counts_microseconds:
+            raise ValueError(
+                f"{name} is a duration (timedelta), but {self.source}. Pass arrival= as datetimes "
+                f"beside it, or a number as the {name}."
+            )
+        if kind == NUMBERS and self.counts_microseconds:
+            raise ValueError(
+                f"{name} is a number, but {self.source}. Pass a timedelta (datetime.timedelta or "
+                f"numpy.timedelta64) as the {name}."
+            )
+        return _as_numbers(durations)
+
+    def read_one(self, value: Any, name: str) -> Times:
+        """Read one time, as `read` does."""
+        if type(value) in (int, float) and self.kind == NUMBERS:
+            given = np.array([value])
+            return Times(_as_numbers(given), given, NUMBERS, name)
+        times = self.read([value], name)
+        return replace(times, given=np.array([value], dtype=object))
+
+    def _check(self, kind: str, name: str) -> None:
+        if self.kind is None or kind in (self.kind, MISSING):
+            return
+        raise ValueError(
+            f"{name} holds {kind}, but {self.source}. Times of a run must all be numbers, or all "
+            "datetimes with a time zone, or all datetimes without one."
+        )
+
+    def times_for_user(self, times: np.ndarray) -> np.ndarray:
+        """Times of the run as its callables get them: numbers, or ``datetime64[us]``."""
+        return times.astype("datetime64[us]") if self.counts_microseconds else times
+
+    def durations_for_user(self, durations: np.ndarray) -> np.ndarray:
+        """Durations as its callables get them: numbers, or ``timedelta64[us]``."""
+        if not self.counts_microseconds:
+            return durations
+        return np.round(durations).astype("timedelta64[us]")
+
+    def duration_for_user(self, duration: float) -> float | timedelta:
+        """One duration as results show it: a number, or a timedelta."""
+        if not self.counts_microseconds or not np.isfinite(duration):
+            return duration
+        return timedelta(microseconds=round(duration))
+
+
+def _as_numbers(values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind in "mM":
+        return as_microseconds(values)
+    numbers: np.ndarray = values.astype(np.float64)
+    return np.where(np.isnan(numbers), np.inf, numbers)
+
+
+def shown_time(given: np.ndarray) -> str:
+    """Show the one time in an array as the user wrote it."""
+    (value,) = given.tolist() if given.dtype.kind in "fiu" else given
+    if isinstance(given, UtcTimes):
+        return f"{value} UTC"
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def shown_duration(duration: float | timedelta) -> str:
+    """Show a duration in a printed result: a number, or days and hours."""
+    if not isinstance(duration, timedelta):
+        return f"{duration:,.6g}"
+    if duration >= timedelta(minutes=1):
+        duration = timedelta(seconds=round(duration.total_seconds()))
+    return str(duration)
+
+
+@dataclass(frozen=True)
+class LabelTimes:
+    """Label times from arrivals, by the user's delay.
 
     Parameters
     ----------
-    values : array-like of shape (n_rows,)
-        Numbers, or datetimes.
-    name : str
-        Name for messages.
-
-    Returns
-    -------
-    times : ndarray of shape (n_rows,), dtype float64
-        Exact for whole numbers up to 2**53, and for dates to the microsecond.
+    delay : ndarray, str or callable
+        As in `DelayedEvaluator`; numbers and timedeltas as an array.
     """
-    values = np.asarray(unmasked(values, numbers=True))
-    if values.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional. Got shape {values.shape} instead.")
-    if values.dtype == object:
-        values = _from_objects(values, name)
-    if values.dtype.kind == "M":
-        missing = np.isnat(values)
-        since_1970 = (values - np.datetime64(0, "us")) / MICROSECOND
-        times: np.ndarray = np.floor(np.where(missing, 0.0, since_1970))
-        times[missing] = np.inf
-        return times
-    if values.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must be numbers or datetimes. Got dtype {values.dtype} instead.")
-    times = values.astype(np.float64)
-    times[np.isnan(times)] = np.inf
-    return times
 
+    delay: Any
 
-def as_time(value: Any, name: str) -> float:
-    """One time as a number, as `as_times` gives it."""
-    if isinstance(value, (int, float)):
-        return float(value) if value == value else np.inf
-    return float(as_times(np.asarray([value]), name)[0])
+    @classmethod
+    def of(cls, delay: Any) -> "LabelTimes":
+        """Read the parameter of an evaluator."""
+        by_row = isinstance(delay, str) or callable(delay)
+        return cls(delay if by_row else duration_column(delay, "delay"))
 
-
-def given_at(given: Any, at: int, times: np.ndarray, like: Any = None) -> Any:
-    """One of the times that the user gave; where they were not given, as those that were."""
-    if given is not None:
-        return np.asarray(given)[at]
-    if like is not None and np.isfinite(times[at]):
-        other = np.asarray(like)[at]
-        if hasattr(other, "year") or isinstance(other, np.datetime64):
-            return np.datetime64(int(times[at]), "us")
-    return times[at]
-
-
-def is_number(value: Any) -> bool:
-    """Whether a time is a number; else it is a datetime."""
-    return isinstance(value, (int, float, np.integer, np.floating))
-
-
-def shown_time(value: Any) -> str:
-    """Show a time as the user wrote it."""
-    if is_number(value):
-        return f"{value:.15g}"
-    return str(value)
-
-
-def _from_objects(values: np.ndarray, name: str) -> np.ndarray:
-    """Lists of datetimes, or of numbers with None among them."""
-    present = [value for value in values if value is not None]
-    try:
-        if present and hasattr(present[0], "year"):
-            return np.array(
-                ["NaT" if value is None else value for value in values], dtype="datetime64[us]"
+    def check_length(self, n_rows: int | None, has: str = "has") -> None:
+        """Raise an error if the delays are not one for each of the rows of a stream."""
+        n_delays = len(self.delay) if np.ndim(self.delay) == 1 else n_rows
+        if n_rows is not None and n_delays != n_rows:
+            raise ValueError(
+                f"delay has {n_delays:,} values, but the stream {has} {n_rows:,} rows. Give one "
+                "value per row, or one for all."
             )
-        return np.array([np.nan if value is None else value for value in values], dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be numbers or datetimes: {error}") from error
+
+    def __call__(self, X: Any, arrival: np.ndarray, first_row: int, clock: Clock) -> np.ndarray:
+        """Return the label times of rows from `first_row` on."""
+        times: np.ndarray = arrival + self._delays(X, arrival, first_row, clock)
+        return times
+
+    def _delays(self, X: Any, arrival: np.ndarray, first_row: int, clock: Clock) -> Any:
+        n_rows = len(arrival)
+        if isinstance(self.delay, str):
+            if not hasattr(X, "columns") or self.delay not in X.columns:
+                raise ValueError(
+                    f"delay={self.delay!r} names a column, but the rows have "
+                    f"{list(X.columns) if hasattr(X, 'columns') else 'no column names'}."
+                )
+            return clock.read_durations(X[self.delay], "delay")
+        if callable(self.delay):
+            delays = clock.read_durations(self.delay(X, clock.times_for_user(arrival)), "delay")
+            if delays.ndim == 1 and len(delays) != n_rows:
+                raise ValueError(
+                    f"delay(X, arrival) was asked for {n_rows} rows and returned {len(delays)} "
+                    "delays. It must return one per row, or one for all."
+                )
+            return delays
+        delays = clock.read_durations(self.delay, "delay")
+        if delays.ndim == 0:
+            return delays
+        if len(delays) < first_row + n_rows:
+            raise ValueError(
+                f"delay has {len(delays)} values, but there are rows up to "
+                f"{first_row + n_rows - 1}. Give one value per row, or one for all."
+            )
+        return delays[first_row : first_row + n_rows]
 
 
-def as_duration(value: Any) -> Any:
-    """A delay in the units of `as_times`: numbers as they are, timedeltas in microseconds."""
-    if isinstance(value, timedelta):
-        return value / timedelta(microseconds=1)
-    values = np.asarray(unmasked(value, numbers=True))
-    if values.dtype.kind == "m":
-        missing = np.isnat(values)
-        micros = np.where(missing, np.timedelta64(0, "us"), values) / MICROSECOND
-        return np.where(missing, np.inf, np.floor(micros))
-    if values.dtype.kind not in "biuf":
-        raise ValueError(
-            f"A delay must be a number or a timedelta, or an array of them. Got {value!r} instead."
-        )
-    return values.astype(np.float64)
+@dataclass(frozen=True)
+class UserReduce:
+    """The user's ``reduce``, on the run's codes and durations.
+
+    Parameters
+    ----------
+    function : callable
+        ``f(answers, durations)`` on labels, and on durations as the user gave the times.
+    classes : ndarray or None
+        Labels of the codes; None for regression.
+    clock : Clock
+        What the times are.
+    """
+
+    function: Callable[[np.ndarray, np.ndarray], Any]
+    classes: np.ndarray | None
+    clock: Clock
+
+    def __call__(self, answers: np.ndarray, durations: np.ndarray) -> float:
+        """Return the code, or value, of the answer that stands for a bin."""
+        durations = self.clock.durations_for_user(durations)
+        if self.classes is None:
+            value = float(self.function(answers, durations))
+            if not np.isfinite(value):
+                raise ValueError(
+                    f"reduce(answers, durations) returned {value} for the answers "
+                    f"{answers.tolist()}. It must return a finite number."
+                )
+            return value
+        label = self.function(labels_of(answers, self.classes), durations)
+        try:
+            (code,) = encode_labels([label], self.classes)
+        except (TypeError, ValueError):
+            code = -1
+        if code < 0:
+            raise ValueError(
+                f"reduce(answers, durations) returned {label!r}, which is not among the classes "
+                f"{self.classes.tolist()}. It must return one of the answers, or another class."
+            )
+        return int(code)

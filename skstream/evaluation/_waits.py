@@ -1,11 +1,19 @@
 """What became of the rows that waited for their labels."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Self
 
 import numpy as np
 
+from skstream.evaluation._times import shown_duration
 
-@dataclass(frozen=True, kw_only=True)
+MICROSECOND = timedelta(microseconds=1)
+_ALWAYS_SHOWN = ("n_labelled", "n_pending")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Waits:
     """Counts and costs of an evaluation under delayed labels.
 
@@ -31,9 +39,10 @@ class Waits:
         ``n_labels`` (labels so far) and, at these points, ``NC`` (periodic answers within the
         last 100 events), ``NB`` (periodic answers in memory) and ``NR`` (periodic answers per
         labelled row).
-    delays : dict of str to float
+    delays : dict of str to (float or datetime.timedelta)
         ``mean``, ``median`` (to a thousandth of its size) and ``max`` of the time from arrival
-        to label of the labelled rows; in microseconds where the times are datetimes.
+        to label of the labelled rows: numbers, or timedeltas where the times are datetimes; NaN
+        where no label came.
     """
 
     n_bins: int
@@ -45,4 +54,34 @@ class Waits:
     n_relabelled: int
     n_polls: int
     poll_costs: dict[str, np.ndarray]
-    delays: dict[str, float]
+    delays: dict[str, float | timedelta]
+
+    def __repr__(self) -> str:
+        counts = ", ".join(
+            f"{name}={count:,}"
+            for name, count in vars(self).items()
+            if name.startswith("n_") and name != "n_bins" and (count or name in _ALWAYS_SHOWN)
+        )
+        return f"Waits({counts}, delay: {self.delays_as_text()}; see delays, poll_costs)"
+
+    def delays_as_text(self) -> str:
+        """Mean, median and longest delay, in words."""
+        return ", ".join(f"{name} {shown_duration(one)}" for name, one in self.delays.items())
+
+    def plain(self) -> dict[str, Any]:
+        """Everything but `poll_costs` as plain data, for files."""
+        plain = {name: value for name, value in vars(self).items() if name != "poll_costs"}
+        plain["delays"] = {
+            name: {"microseconds": one // MICROSECOND} if isinstance(one, timedelta) else one
+            for name, one in self.delays.items()
+        }
+        return plain
+
+    @classmethod
+    def of_plain(cls, plain: Mapping[str, Any], poll_costs: dict[str, np.ndarray]) -> Self:
+        """Make the counts again from what `plain` returned."""
+        delays = {
+            name: timedelta(**one) if isinstance(one, dict) else one
+            for name, one in plain["delays"].items()
+        }
+        return cls(**{**plain, "delays": delays}, poll_costs=poll_costs)

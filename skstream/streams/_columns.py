@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.utils._optional import optional_import
+from skstream.utils._times import time_column
 
 NOMINAL = "nominal"
 NUMBER = "number"
@@ -68,11 +69,8 @@ def numbers(column: Any) -> NDArray[np.float64]:
 def moments(column: Any) -> NDArray[Any]:
     """Column of arrival or label times: ``datetime64`` for dates and timestamps, else float64."""
     pa = _pyarrow()
-    if pa.types.is_timestamp(column.type) and column.type.tz is not None:
-        column = column.cast(pa.timestamp(column.type.unit))  # UTC, its name dropped
     if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
-        times: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-        return times
+        return time_column(column, "A column of times")
     return numbers(column)
 
 

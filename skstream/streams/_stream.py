@@ -11,8 +11,10 @@ from scipy import sparse
 
 from skstream.utils._labels import as_labels
 from skstream.utils._masked import unmasked
+from skstream.utils._times import time_column
 
 META_KEYS = ("sample_weight", "arrival", "label_time", "id")
+_TIMES = ("arrival", "label_time")
 # Values looked at to see whether an array without columns holds texts.
 _LOOKED_AT = 1000
 
@@ -165,7 +167,12 @@ def as_meta(meta: Mapping[str, Any] | None, n_rows: int, where: str = "") -> Met
     for key, values in meta.items():
         if key not in META_KEYS:
             raise ValueError(f"Unknown key {key!r} in meta{where}. Known: {', '.join(META_KEYS)}.")
-        array = as_labels(values) if key == "id" else np.asarray(unmasked(values, numbers=True))
+        if key == "id":
+            array = as_labels(values)
+        elif key in _TIMES:
+            array = time_column(values, f"{key}{where}")
+        else:
+            array = np.asarray(unmasked(values, numbers=True))
         if array.shape != (n_rows,):
             raise ValueError(
                 f"{key}{where} has shape {array.shape}, but X has {n_rows} rows. "

@@ -1,0 +1,216 @@
+"""Times and durations from any container, as arrays whose dtype says what they are."""
+
+import math
+from collections.abc import Callable, Iterable
+from datetime import UTC, date, datetime, timedelta
+from numbers import Number
+from typing import Any
+
+import numpy as np
+
+from skstream.utils._masked import unmasked
+
+NUMBERS = "numbers"
+DATETIMES = "datetimes without a time zone"
+AWARE = "datetimes with a time zone"
+DURATIONS = "durations"
+MISSING = "missing values"
+
+_MISSING_TYPES = ("NAType", "NaTType")
+
+
+class UtcTimes(np.ndarray):
+    """Array of ``datetime64[us]`` in UTC, of datetimes that came with a time zone.
+
+    NumPy's own ``datetime64`` has no time zone, so that datetimes with and without one could not
+    be told apart.
+    """
+
+    def __reduce__(self) -> Any:
+        return _as_utc, (np.asarray(self),)
+
+
+def _as_utc(times: np.ndarray) -> UtcTimes:
+    return times.astype("datetime64[us]", copy=False).view(UtcTimes)
+
+
+def time_column(values: Any, name: str) -> np.ndarray:
+    """Times as an array of numbers, of ``datetime64``, or of `UtcTimes`.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows,)
+        List, array, or pandas, polars or pyarrow column of numbers, dates or datetimes. None,
+        NaN, NaT, ``pandas.NA`` and masked entries are missing times; so is infinity among
+        datetimes.
+    name : str
+        Name of the parameter, for errors.
+
+    Returns
+    -------
+    times : ndarray of shape (n_rows,)
+        Numbers with NaN, or datetimes with NaT, where a time is missing.
+
+    Raises
+    ------
+    ValueError
+        If the values are something else, or of several kinds.
+    """
+    if isinstance(values, UtcTimes):
+        return values
+    values = unmasked(values, numbers=True)
+    if _has_time_zone(values):
+        return _as_utc(_utc_of_column(values))
+    times = np.asarray(values)
+    if times.ndim == 1 and times.dtype == object:
+        times = _from_objects(times, name, _TIMES)
+    return _checked(times, name, "M", "numbers or datetimes")
+
+
+def duration_column(values: Any, name: str) -> np.ndarray:
+    """Durations as an array of numbers or of ``timedelta64``; as `time_column`, or one alone."""
+    values = unmasked(values, numbers=True)
+    durations = np.asarray(values)
+    single = durations.ndim == 0
+    if durations.dtype == object:
+        durations = _from_objects(np.atleast_1d(durations), name, _DURATIONS)
+    durations = _checked(np.atleast_1d(durations), name, "m", "numbers or timedeltas")
+    return durations[0:1].reshape(()) if single else durations
+
+
+def kind_of(values: np.ndarray) -> str:
+    """What an array of `time_column` or `duration_column` holds: one of the kinds above."""
+    if isinstance(values, UtcTimes):
+        return AWARE
+    if values.dtype.kind in "mM":
+        if values.dtype.kind == "m":
+            return DURATIONS
+        return DATETIMES if not np.isnat(values).all() else MISSING
+    never = np.isnan(values) | (values == np.inf) if values.dtype.kind == "f" else np.zeros(1, bool)
+    return MISSING if never.all() else NUMBERS
+
+
+def as_microseconds(values: np.ndarray) -> np.ndarray:
+    """Datetimes (since 1970) or durations as whole microseconds; infinite where missing."""
+    kind = values.dtype.kind
+    whole = np.asarray(values).astype(f"{kind}8[us]")
+    return np.where(np.isnat(whole), np.inf, whole.astype(np.int64).astype(np.float64))
+
+
+def _checked(values: np.ndarray, name: str, kind: str, wanted: str) -> np.ndarray:
+    if values.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional. Got shape {values.shape} instead.")
+    if values.dtype.kind not in "iuf" + kind:
+        text = values.dtype.kind in "UST"
+        hint = " Convert texts first, with pandas.to_datetime or np.asarray(..., dtype=...)."
+        raise ValueError(
+            f"{name} must be {wanted}. Got dtype {values.dtype} instead.{hint if text else ''}"
+        )
+    return values
+
+
+def _has_time_zone(values: Any) -> bool:
+    """Whether a pandas, polars or pyarrow column, or an index, has a time zone."""
+    kind = getattr(values, "dtype", None) or getattr(values, "type", None)
+    arrow = getattr(kind, "pyarrow_dtype", None)  # of pandas
+    return any(
+        getattr(one, zone, None) is not None
+        for one in (kind, arrow)
+        for zone in ("tz", "time_zone")
+    )
+
+
+def _utc_of_column(values: Any) -> np.ndarray:
+    if hasattr(values, "dt") and hasattr(values.dt, "tz_convert"):
+        values = values.dt.tz_convert("UTC").dt.tz_localize(None)
+    elif hasattr(values, "tz_convert"):  # an index, whose to_numpy would keep the zone
+        values = values.tz_convert("UTC").tz_localize(None)
+    return np.asarray(values, dtype="datetime64[us]")
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in _MISSING_TYPES:
+        return True
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    return isinstance(value, (float, np.floating)) and (math.isnan(value) or value == math.inf)
+
+
+def _kind_of_time(value: Any) -> str:
+    if isinstance(value, datetime):
+        return DATETIMES if value.tzinfo is None or value.utcoffset() is None else AWARE
+    if isinstance(value, (date, np.datetime64)):
+        return DATETIMES
+    return _kind_of_number(value)
+
+
+def _kind_of_duration(value: Any) -> str:
+    return DURATIONS if isinstance(value, (timedelta, np.timedelta64)) else _kind_of_number(value)
+
+
+def _kind_of_number(value: Any) -> str:
+    if isinstance(value, Number) and not isinstance(value, (bool, complex, np.timedelta64)):
+        return NUMBERS
+    return f"values of type {type(value).__name__}"
+
+
+def _numbers(values: Iterable[Any]) -> np.ndarray:
+    return np.array([np.nan if value is None else float(value) for value in values])
+
+
+def _datetimes(values: Iterable[Any]) -> np.ndarray:
+    texts = ["NaT" if _is_missing(value) else value for value in values]
+    return np.array(texts, dtype="datetime64[us]")
+
+
+def _aware(values: Iterable[Any]) -> np.ndarray:
+    return _as_utc(
+        _datetimes(
+            value if _is_missing(value) else value.astimezone(UTC).replace(tzinfo=None)
+            for value in values
+        )
+    )
+
+
+def _durations(values: Iterable[Any]) -> np.ndarray:
+    texts = ["NaT" if _is_missing(value) else value for value in values]
+    return np.array(texts, dtype="timedelta64[us]")
+
+
+_Readers = tuple[Callable[[Any], str], dict[str, Callable[[Iterable[Any]], np.ndarray]], str]
+_TIMES: _Readers = (
+    _kind_of_time,
+    {NUMBERS: _numbers, DATETIMES: _datetimes, AWARE: _aware},
+    "numbers or datetimes",
+)
+_DURATIONS: _Readers = (
+    _kind_of_duration,
+    {NUMBERS: _numbers, DURATIONS: _durations},
+    "numbers or timedeltas",
+)
+
+
+def _from_objects(values: np.ndarray, name: str, readers: _Readers) -> np.ndarray:
+    """Objects of one kind, some of them perhaps missing."""
+    kind_of_one, read, wanted = readers
+    kind = None
+    for at, value in enumerate(values):
+        if _is_missing(value):
+            continue
+        one = kind_of_one(value)
+        if one not in read:
+            raise ValueError(f"{name} must be {wanted}. Got {value!r} at position {at} instead.")
+        if kind is None:
+            kind, first = one, at
+        elif one != kind:
+            raise ValueError(
+                f"{name} mixes {kind} (at position {first}) and {one} (at position {at}). All its "
+                "values must be of one kind."
+            )
+    if kind is None:
+        return np.full(len(values), np.nan)
+    if kind == NUMBERS:
+        values = np.array(
+            [None if _is_missing(v) and v != math.inf else v for v in values], dtype=object
+        )
+    return read[kind](values)

@@ -1,0 +1,217 @@
+"""Times of delayed evaluation: of one kind throughout, given to the user's functions as his own."""
+
+import datetime
+import warnings
+
+import numpy as np
+import pytest
+
+from skstream import DelayedEvaluator, MajorityClass, Persistent, load_result
+from skstream.baselines import MeanRegressor
+
+HOUR = np.timedelta64(1, "h")
+NOON = datetime.datetime(2024, 5, 1, 12)
+UTC_NOON = NOON.replace(tzinfo=datetime.UTC)
+CLASSES = ["down", "up"]
+X = np.arange(20.0).reshape(-1, 1)
+Y = np.tile(["up", "down", "up", "up"], 5)
+ARRIVAL = np.datetime64("2024-05-01T12:00") + np.arange(20) * HOUR
+
+
+def evaluate(evaluator=None, X=X, **times):
+    evaluator = evaluator or DelayedEvaluator("accuracy", n_bins=2)
+    return evaluator.evaluate({"m": Persistent()}, X, Y, **times)
+
+
+@pytest.mark.parametrize(
+    ("delay", "times", "message"),
+    [
+        (datetime.timedelta(hours=2), {}, "delay is a duration .*arrival was not given.*datetimes"),
+        (np.timedelta64(2, "h"), {"arrival": np.arange(20)}, "delay is a duration.*arrival holds"),
+        (2, {"arrival": ARRIVAL}, "delay is a number, but arrival holds datetimes.*timedelta"),
+        (lambda X, t: np.full(len(X), 2.0), {"arrival": ARRIVAL}, "delay is a number"),
+        (None, {"label_time": ARRIVAL}, "label_time holds datetimes.*arrival was not given"),
+        (
+            None,
+            {"arrival": np.arange(20), "label_time": ARRIVAL},
+            "label_time holds datetimes without a time zone, but arrival holds numbers",
+        ),
+        (
+            None,
+            {"arrival": ARRIVAL, "label_time": np.arange(20)},
+            "label_time holds numbers, but arrival holds datetimes",
+        ),
+        (
+            None,
+            {"arrival": ARRIVAL, "label_time": [UTC_NOON + datetime.timedelta(days=9)] * 20},
+            "label_time holds datetimes with a time zone, but arrival holds datetimes without",
+        ),
+    ],
+)
+def test_mixed_kinds_of_times_are_refused(delay, times, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(DelayedEvaluator("accuracy", n_bins=2, delay=delay), **times)
+
+
+def test_times_with_a_zone_and_gaps_work():
+    never = [3, 8]
+    arrival = [UTC_NOON + datetime.timedelta(hours=k) for k in range(20)]
+    label_time = [one + datetime.timedelta(hours=2.5) for one in arrival]
+    number = np.arange(20) + 2.5
+    for k in never:
+        label_time[k], number[k] = None, np.inf
+    expected = evaluate(arrival=np.arange(20), label_time=number)
+    assert expected.waits.n_never == 2
+    found = [evaluate(arrival=arrival, label_time=label_time)]
+    try:
+        import pandas
+
+        found.append(
+            evaluate(
+                arrival=pandas.Series(arrival).dt.tz_convert("Asia/Tokyo"),
+                label_time=pandas.Series(label_time).dt.tz_convert("Europe/Paris"),
+            )
+        )
+    except ImportError:
+        pass
+    for result in found:
+        assert result.scores == expected.scores
+        assert result.tape.answers["m"].tolist() == expected.tape.answers["m"].tolist()
+        assert result.waits.delays["max"] == datetime.timedelta(hours=2.5)
+
+
+def test_label_times_that_never_come_fit_any_arrivals():
+    with pytest.warns(UserWarning, match="no label came; 20 rows are known to get none"):
+        evaluate(arrival=ARRIVAL, label_time=np.full(20, np.inf))
+    with pytest.warns(UserWarning, match="No row was scored, so that all scores are NaN"):
+        evaluate(DelayedEvaluator("accuracy", n_bins=2, delay=np.inf))
+
+
+def test_scores_of_nothing_say_why():
+    with pytest.warns(UserWarning, match="20 labels came, but all .*delay: mean 10,000") as caught:
+        DelayedEvaluator("accuracy", n_bins=2, delay=10_000).evaluate(Persistent(), X, Y)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(DelayedEvaluator("accuracy", n_bins=2, delay=3))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(NOON, UTC_NOON), (UTC_NOON, NOON), (UTC_NOON, 2e15), (7, UTC_NOON)]
+)
+def test_live_runs_refuse_mixed_kinds_and_stay_usable(first, second):
+    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
+    run.ask([[0.0]], ["a"], first)
+    for mistake in (
+        lambda: run.ask([[1.0]], ["b"], second),
+        lambda: run.label(["a"], ["up"], second),
+    ):
+        with pytest.raises(ValueError, match=r"t holds .*, but t holds"):
+            mistake()
+    assert run.label(["a"], ["up"], first).n_pending == 0
+
+
+def test_a_refused_call_does_not_choose_the_kind_of_times():
+    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
+    run.ask([[0.0]], ["a"], 1)
+    fresh = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
+    with pytest.raises(ValueError, match="is no time"):
+        fresh.ask([[0.0]], ["a"], np.datetime64("NaT"))
+    fresh.ask([[0.0]], ["a"], NOON)
+    with pytest.raises(ValueError, match="would arrive at their row numbers"):
+        fresh.ask([[0.0]], ["b"])
+
+
+@pytest.mark.parametrize("zone", [None, datetime.UTC])
+def test_functions_of_the_user_get_datetimes_and_labels(zone):
+    seen = {"delay": [], "features": [], "reduce": []}
+
+    def delay(X, arrival):
+        seen["delay"].append(arrival)
+        return np.full(len(X), np.timedelta64(150, "m"))
+
+    def features(rows, times):
+        seen["features"].append((rows, times))
+        return X[rows]
+
+    def reduce(answers, durations):
+        seen["reduce"].append((answers, durations))
+        return answers[durations.argmax()]
+
+    evaluator = DelayedEvaluator(
+        "accuracy", n_bins=2, delay=delay, features=features, reduce=reduce, poll_every=1
+    )
+    arrival = [NOON.replace(tzinfo=zone) + datetime.timedelta(hours=k) for k in range(20)]
+    result = evaluate(evaluator, arrival=arrival)
+    (given,) = seen["delay"]
+    assert given.dtype == "M8[us]"
+    np.testing.assert_array_equal(given, ARRIVAL)
+    for rows, times in seen["features"]:
+        assert times.dtype == "M8[us]"
+        assert (times >= ARRIVAL[rows]).all()
+    for answers, durations in seen["reduce"]:
+        assert set(answers) <= set(CLASSES)
+        assert durations.dtype == "m8[us]"
+        assert durations.sum() == np.timedelta64(75, "m")
+    plain = DelayedEvaluator("accuracy", n_bins=2, delay=2.5, poll_every=1)
+    assert result.tape.answers["m"].tolist() == evaluate(plain).tape.answers["m"].tolist()
+
+
+def test_functions_of_the_user_get_numbers_where_times_are_numbers():
+    seen = []
+
+    def reduce(answers, durations):
+        seen.append(durations)
+        return answers[-1]
+
+    evaluate(DelayedEvaluator("accuracy", n_bins=2, delay=3, reduce=reduce, poll_every=1))
+    assert seen
+    assert all(durations.dtype == np.float64 for durations in seen)
+
+
+@pytest.mark.parametrize(("answer", "message"), [("side", "'side', which is not"), (None, "None")])
+def test_a_reduce_that_returns_no_label_is_named(answer, message):
+    evaluator = DelayedEvaluator(
+        "accuracy", n_bins=2, delay=3, reduce=lambda a, d: answer, poll_every=1
+    )
+    with pytest.raises(ValueError, match=f"reduce.* returned {message}"):
+        evaluate(evaluator)
+
+
+def test_a_reduce_that_returns_nan_is_named():
+    evaluator = DelayedEvaluator(
+        "mae", n_bins=2, delay=3, reduce=lambda answers, durations: np.nan, poll_every=1
+    )
+    with pytest.raises(ValueError, match="returned nan"):
+        evaluator.evaluate(MeanRegressor(), X, X.ravel())
+
+
+@pytest.mark.parametrize("n", [19, 21])
+def test_delays_of_the_wrong_length_are_refused_before_the_start(n):
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, delay=np.full(n, 2.0))
+    with pytest.raises(ValueError, match=f"delay has {n} values, but the stream has 20 rows"):
+        evaluate(evaluator)
+
+
+def test_delays_of_a_stream_of_unknown_length_are_not_too_many():
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, delay=np.full(21, 2.0))
+    with pytest.raises(ValueError, match="delay has 21 values, but the stream had 20 rows"):
+        evaluator.evaluate(
+            Persistent(), ((X[k : k + 5], Y[k : k + 5]) for k in (0, 5, 10, 15)), classes=CLASSES
+        )
+
+
+def test_waits_are_shown_in_a_line_and_delays_as_durations(tmp_path):
+    delay = datetime.timedelta(days=1, hours=1, minutes=45, microseconds=5)
+    result = evaluate(
+        DelayedEvaluator("accuracy", n_bins=2, delay=np.full(20, np.timedelta64(90, "m"))),
+        arrival=ARRIVAL,
+    )
+    assert len(repr(result.waits)) < 200
+    assert "n_labelled=20" in repr(result.waits)
+    assert "mean 1:30:00, median 1:3" in str(result)
+    loaded = load_result(result.save(tmp_path / "r.npz"))
+    assert loaded.waits.delays == result.waits.delays
+    assert loaded.waits.delays["mean"] == datetime.timedelta(minutes=90)
+    with pytest.warns(UserWarning, match="mean 1 day, 1:45:00"):
+        evaluate(DelayedEvaluator("accuracy", n_bins=2, delay=delay), arrival=ARRIVAL)
