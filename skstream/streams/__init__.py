@@ -6,7 +6,7 @@ from skstream.streams._generators import make_demo_stream
 from skstream.streams._parquet import ParquetStream
 from skstream.streams._permute import shuffle_rows, shuffle_within_class
 from skstream.streams._profile import LabelProfile, label_profile
-from skstream.streams._stream import Stream
+from skstream.streams._stream import Stream, StreamError
 
 __all__ = [
     "ArrayStream",
@@ -15,6 +15,7 @@ __all__ = [
     "LabelProfile",
     "ParquetStream",
     "Stream",
+    "StreamError",
     "as_stream",
     "label_profile",
     "make_demo_stream",

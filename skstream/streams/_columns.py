@@ -24,10 +24,22 @@ def _pyarrow() -> Any:
     return optional_import("pyarrow", "Reading tables")
 
 
+def check_no_name_twice(names: list[str], file: str) -> None:
+    """Refuse columns that cannot be told apart."""
+    places: dict[str, int] = {}
+    for place, name in enumerate(names):
+        if name in places:
+            raise ValueError(
+                f"Columns {places[name]} and {place} of {file} have the same name, {name!r} (the "
+                f"first column is column 0), and cannot be told apart. Rename one of them."
+            )
+        places[name] = place
+
+
 def role_of(name: str, kind: Any) -> str:
     """Say what a column of an Arrow type is: nominal, number, integer, boolean or time."""
     types = _pyarrow().types
-    if types.is_dictionary(kind) or types.is_string(kind) or types.is_large_string(kind):
+    if types.is_dictionary(kind) or _is_text(kind):
         return NOMINAL
     if types.is_boolean(kind):
         return BOOLEAN
@@ -43,13 +55,16 @@ def role_of(name: str, kind: Any) -> str:
     )
 
 
-def numbers(column: Any) -> NDArray[np.float64]:
+def numbers(column: Any, name: str = "", first_row: int = 0) -> NDArray[np.float64]:
     """Column as float64; nulls as NaN.
 
     Dates are days and timestamps seconds since 1970-01-01 (UTC where the zone is known), times of
-    day and durations are seconds, booleans 0 and 1.
+    day and durations are seconds, booleans 0 and 1. Texts must be numbers; `name` and `first_row`
+    say in the error which one is not.
     """
     pa = _pyarrow()
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     kind = column.type
     scale = 1.0
     if pa.types.is_boolean(kind):
@@ -59,11 +74,33 @@ def numbers(column: Any) -> NDArray[np.float64]:
     elif pa.types.is_temporal(kind):
         scale = _PER_SECOND[kind.unit]
         column = column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
+    elif _is_text(kind):
+        return _numbers_of_texts(column, name, first_row)
     # Integers beyond 2^53 lose their last digits, as documented.
     values: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(
         zero_copy_only=False
     )
     return values / scale if scale != 1.0 else values
+
+
+def _numbers_of_texts(column: Any, name: str, first_row: int) -> NDArray[np.float64]:
+    values = np.full(len(column), np.nan)
+    for row, text in enumerate(column.to_pylist()):
+        if text is None:
+            continue
+        try:
+            values[row] = float(text)
+        except ValueError:
+            raise ValueError(
+                f"Row {first_row + row} has the text {text!r} in column {name!r}, which numeric= "
+                f"says to read as numbers."
+            ) from None
+    return values
+
+
+def _is_text(kind: Any) -> bool:
+    types = _pyarrow().types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def moments(column: Any) -> NDArray[Any]:
@@ -92,10 +129,10 @@ def plain(column: Any) -> NDArray[Any]:
 
 
 def values_of(column: Any) -> list[Any]:
-    """Values of a nominal column: all of its dictionary, or the distinct ones; no null."""
+    """Values of a nominal column: all of its dictionary, or the distinct ones; no null or NaN."""
     declared = _pyarrow().types.is_dictionary(column.type)
     values = column.dictionary if declared else column.unique()
-    return [value for value in values.to_pylist() if value is not None]
+    return [value for value in values.to_pylist() if value is not None and value == value]
 
 
 def codes(column: Any, index: dict[Any, int], name: str, first_row: int) -> NDArray[np.int64]:
@@ -104,7 +141,10 @@ def codes(column: Any, index: dict[Any, int], name: str, first_row: int) -> NDAr
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     positions = {None: _NULL, **index}
-    table = [positions.get(value, _UNDECLARED) for value in column.dictionary.to_pylist()]
+    table = [
+        positions.get(value, _UNDECLARED) if value == value else _NULL
+        for value in column.dictionary.to_pylist()
+    ]
     places = column.indices.cast(pa.int64()).fill_null(len(table))
     found: NDArray[np.int64] = np.array([*table, _NULL], dtype=np.int64).take(
         places.to_numpy(zero_copy_only=False)

@@ -1,35 +1,46 @@
 """Stream of CSV files."""
 
-import os
+import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, cast
 
+from skstream.streams._columns import NOMINAL
+from skstream.streams._csv_checks import check_beginning, first_misfit, is_value
+from skstream.streams._files import Paths
+from skstream.streams._stream import StreamError
 from skstream.streams._table import TableStream
 from skstream.utils._optional import optional_import
 
 
 class CSVStream(TableStream):
-    r"""Stream of a CSV file with a header, or of a folder of them in the order of their names.
+    r"""Stream of a CSV file, or of several in the natural order of their names, or as given.
 
     Files are read block by block, anew at every pass, and never whole; the rules are those of
     `ParquetStream`. Files ending in ``.gz`` are decompressed on the way. Needs pyarrow.
 
     Parameters
     ----------
-    path : str or path-like
-        File, or folder of ``*.csv`` and ``*.csv.gz`` files with the same columns. Row order is
-        time order.
+    path : str, path-like, or list of them
+        File, or folder of ``*.csv`` and ``*.csv.gz`` files with the same columns, or files in the
+        order in which they are to be read. Row order is time order. A folder is read in the natural
+        order of names (part.2 before part.10), which the attribute `files` shows; files that begin
+        with ".", "_" or "~" are left out.
     target : str
         Column of the labels or targets.
     nominal : list of str, default=None
         Columns to take as categories whatever they look like; columns of texts always are.
+    numeric : list of str, default=None
+        Columns to take as numbers whatever they look like.
     columns : list of str, default=None
         Feature columns, in this order. None takes all columns but the target, the columns named
         below, and those named in `exclude`.
     exclude : list of str, default=None
         Columns that are no features.
+    max_categories : int, default=1000
+        Largest number of categories of a feature: a column of more different texts is refused, as
+        free text or an identifier. Columns in `nominal` are taken as they are.
     chunk_size : int, default=65536
         Largest number of rows per chunk. No result depends on it.
     missing : {"nan", "error"} or float, default="nan"
@@ -43,11 +54,22 @@ class CSVStream(TableStream):
         Character between the values.
     null_values : list of str, default=("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
         Texts that stand for a missing value.
+    decimal : str, default="."
+        Character before the decimals of a number.
+    header : bool, default=True
+        Whether the first line holds the names of the columns. If False, they are called "f0",
+        "f1", and so on.
+    encoding : str, default="utf-8"
+        How the file encodes characters.
 
     Attributes
     ----------
-    path : str
-        Absolute path.
+    files : list of str
+        Absolute paths of the files, in the order in which they are read.
+    path : str or list of str
+        Absolute path of the file; all of `files` where there are several.
+    kinds : dict of str to str
+        What every feature is read as: "number", "category", "boolean" or "time".
     target : str
         Column of the labels.
     chunk_size : int
@@ -60,9 +82,19 @@ class CSVStream(TableStream):
     Raises
     ------
     ValueError
-        If a column is not in the file, or a parameter is out of range. While iterating: for a row
-        that does not fit the columns or their types, and for missing values under
+        If a column is not in the file, two columns have the same name, the files have other columns
+        than the first, the first line shows another delimiter than the one given, or a parameter is
+        out of range. While iterating: for texts that write numbers with a decimal comma or a sign,
+        for a column of more than `max_categories` texts, and for missing values under
         ``missing="error"``.
+    StreamError
+        While iterating: for a row that does not fit the columns or their types, or a file that
+        cannot be read on. Says which file and row.
+
+    Warns
+    -----
+    UserWarning
+        If a feature has no name, as the index has none in a file that pandas wrote.
 
     See Also
     --------
@@ -72,7 +104,8 @@ class CSVStream(TableStream):
     Notes
     -----
     Types are those of the first megabyte of the first file (ISO dates and times are recognised).
-    The categories of a nominal column are its sorted values, found in a pass over the file.
+    The categories of a nominal column are its sorted values, found in a pass over the file; where
+    all of them are numbers, they are sorted by value. Row 0 is the first below the header.
 
     Examples
     --------
@@ -89,15 +122,20 @@ class CSVStream(TableStream):
     """
 
     suffixes = (".csv", ".csv.gz")
+    _about_commas = (
+        "If it is a decimal comma, pass decimal=','; take a separator of thousands out of the file."
+    )
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: Paths,
         target: str,
         *,
         nominal: Sequence[str] | None = None,
+        numeric: Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
         exclude: Sequence[str] | None = None,
+        max_categories: int = 1000,
         chunk_size: int = 65536,
         missing: str | float = "nan",
         as_frame: bool = False,
@@ -107,10 +145,15 @@ class CSVStream(TableStream):
         id: str | None = None,
         delimiter: str = ",",
         null_values: Sequence[str] = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"),
+        decimal: str = ".",
+        header: bool = True,
+        encoding: str = "utf-8",
     ) -> None:
         self._n_rows: int | None = None
-        self.nominal = list(nominal or ())
-        self.delimiter = delimiter
+        self.delimiter = _one_character(delimiter, "delimiter")
+        self.decimal = _one_character(decimal, "decimal")
+        self.header = bool(header)
+        self.encoding = encoding
         self.null_values = list(null_values)
         meta = {
             "sample_weight": sample_weight,
@@ -121,13 +164,23 @@ class CSVStream(TableStream):
         super().__init__(
             path,
             target,
+            nominal=nominal,
+            numeric=numeric,
             columns=columns,
             exclude=exclude,
+            max_categories=max_categories,
             chunk_size=chunk_size,
             missing=missing,
             as_frame=as_frame,
             meta=meta,
         )
+        if "" in self._features:
+            warnings.warn(
+                f"A column of {self.files[0]} has no name (pandas writes the index of a frame so), "
+                f"and is read as a feature. Leave it out with exclude=[''].",
+                UserWarning,
+                stacklevel=2,
+            )
 
     @property
     def n_rows(self) -> int:
@@ -141,39 +194,101 @@ class CSVStream(TableStream):
 
     @cached_property
     def _arrow_types(self) -> dict[str, Any]:
+        """Types of the first file; of the first that has values, where a column begins empty."""
         pa = optional_import("pyarrow", "CSVStream")
-        with self._open(self._files[0], {}, None) as reader:
-            types = {field.name: field.type for field in reader.schema}
-        for name in self.nominal:
-            if name not in types:
-                raise ValueError(
-                    f"nominal names the column {name!r}, which is not in {self.path}. "
-                    f"Columns: {', '.join(types)}."
-                )
-            types[name] = pa.string()
+        types = self._types_in(self.files[0])
+        for file in self.files[1:]:
+            for name, kind in self._types_in(file).items():
+                if name in types and pa.types.is_null(types[name]):
+                    types[name] = kind
         for name, kind in types.items():
             # Whole numbers in the first rows may be followed by fractions, and gaps by numbers.
             if pa.types.is_null(kind) or (pa.types.is_integer(kind) and name != self.target):
                 types[name] = pa.float64()
         return types
 
-    def _batches(self, columns: list[str]) -> Iterator[Any]:
+    def _types_in(self, file: str) -> dict[str, Any]:
         pa = optional_import("pyarrow", "CSVStream")
-        types = {name: self._arrow_types[name] for name in columns}
+        check_beginning(file, self.delimiter, self.encoding, header=self.header)
+        with self._open(file, {}, None) as reader:
+            types = {field.name: field.type for field in reader.schema}
+        types |= dict.fromkeys(set(self.nominal) & set(types), pa.string())
+        types |= dict.fromkeys(set(self.numeric) & set(types), pa.float64())
+        return types
+
+    def _not_there(self, parameter: str, name: str, names: list[str]) -> str:
+        message = super()._not_there(parameter, name, names)
+        if self.header and any(is_value(one) for one in names):
+            message += (
+                " These look like values: if the file has no line of names, pass header=False, and "
+                "the columns are called f0, f1, and so on."
+            )
+        return message
+
+    def _check_same_columns(self, types: dict[str, Any], file: str) -> None:
+        pa = optional_import("pyarrow", "CSVStream")
+        # A column without a value in the first rows fits anything, and texts hold anything.
+        fitting = {
+            name: self._arrow_types[name]
+            for name, kind in types.items()
+            if name in self._roles and (pa.types.is_null(kind) or self._roles[name] == NOMINAL)
+        }
+        try:
+            super()._check_same_columns(types | fitting, file)
+        except ValueError as error:
+            raise ValueError(f"{error} Columns of mixed values can be named in nominal=.") from None
+
+    def _batches(self, columns: list[str]) -> Iterator[Any]:
         n_rows = 0
-        for file in self._files:
-            try:
-                with self._open(file, types, columns) as reader:
-                    for batch in reader:
-                        n_rows += batch.num_rows
-                        for start in range(0, batch.num_rows, self.chunk_size):
-                            yield batch.slice(start, self.chunk_size)
-            except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-                raise ValueError(
-                    f"{file} does not fit the columns and types found in its beginning, or in "
-                    f"{self._files[0]}: {error}. A column of mixed values can be named in nominal=."
-                ) from error
+        for batch in super()._batches(columns):
+            n_rows += batch.num_rows
+            yield batch
         self._n_rows = n_rows
+
+    def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
+        types = {name: self._arrow_types[name] for name in columns}
+        with self._open(file, types, columns) as reader:
+            for batch in reader:
+                for start in range(0, batch.num_rows, self.chunk_size):
+                    yield batch.slice(start, self.chunk_size)
+
+    def _broken(
+        self, file: str, first: int, row: int, columns: list[str], error: Exception
+    ) -> StreamError:
+        try:
+            misfit = self._misfit(file, columns)
+        except (ValueError, OSError):  # it is the file that is broken, not a value
+            misfit = None
+        if misfit is None:
+            return super()._broken(file, first, row, columns, error)
+        place, name, text = misfit
+        return StreamError(
+            f"{file} has the text {text!r} in column {name!r} at its row {place} (row "
+            f"{first + place} of the stream), but the rows in the beginning of {self.files[0]} "
+            f"hold values of the type {self._arrow_types[name]}. A column of mixed values can be "
+            f"named in nominal=, and marks of missing values in null_values=.",
+            row,
+            file,
+        )
+
+    def _misfit(self, file: str, columns: list[str]) -> tuple[int, str, str] | None:
+        """Row, column and text of the first value that has not the type of its column."""
+        pa = optional_import("pyarrow", "CSVStream")
+        typed = [name for name in columns if not pa.types.is_string(self._arrow_types[name])]
+        place = 0
+        with self._open(file, dict.fromkeys(columns, pa.string()), columns) as reader:
+            for batch in reader:
+                found = [
+                    (place + row, name, text)
+                    for name in typed
+                    for row, text in first_misfit(
+                        batch.column(name), self._arrow_types[name], self.decimal
+                    )
+                ]
+                if found:
+                    return min(found)
+                place += batch.num_rows
+        return None
 
     def _open(self, file: str, types: dict[str, Any], columns: list[str] | None) -> Any:
         pa = optional_import("pyarrow", "CSVStream")
@@ -181,13 +296,23 @@ class CSVStream(TableStream):
         try:
             return csv.open_csv(
                 file,
-                parse_options=csv.ParseOptions(delimiter=self.delimiter),
+                read_options=csv.ReadOptions(
+                    autogenerate_column_names=not self.header, encoding=self.encoding
+                ),
+                parse_options=csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
                 convert_options=csv.ConvertOptions(
                     column_types=types,
                     include_columns=columns,
                     null_values=self.null_values,
                     strings_can_be_null=True,
+                    decimal_point=self.decimal,
                 ),
             )
         except pa.ArrowInvalid as error:
             raise ValueError(f"{file} cannot be read as a CSV file: {error}") from error
+
+
+def _one_character(text: Any, parameter: str) -> str:
+    if not isinstance(text, str) or len(text) != 1:
+        raise ValueError(f"{parameter} must be one character. Got {text!r} instead.")
+    return text

@@ -1,12 +1,12 @@
 """Stream of Parquet files."""
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from skstream.streams._columns import role_of, values_of
+from skstream.streams._columns import check_no_name_twice, values_of
+from skstream.streams._files import Paths
 from skstream.streams._table import TableStream
 from skstream.utils._optional import optional_import
 
@@ -15,7 +15,7 @@ _BUFFER = 1 << 18
 
 
 class ParquetStream(TableStream):
-    """Stream of a Parquet file, or of a folder of them in the order of their names.
+    """Stream of a Parquet file, or of several in the natural order of their names, or as given.
 
     Files are read in pieces of at most `chunk_size` rows, anew at every pass, and never whole. The
     object holds the path and the names, not the data: it pickles small, and a worker on another
@@ -23,16 +23,27 @@ class ParquetStream(TableStream):
 
     Parameters
     ----------
-    path : str or path-like
-        File, or folder of ``*.parquet`` files with the same columns. Row order is time order.
+    path : str, path-like, or list of them
+        File, or folder of ``*.parquet`` and ``*.pq`` files with the same columns, or files in the
+        order in which they are to be read. Row order is time order. A folder is read in the natural
+        order of names (part.2 before part.10), which the attribute `files` shows; files that begin
+        with ".", "_" or "~" are left out.
     target : str
         Column of the labels or targets.
+    nominal : list of str, default=None
+        Columns to read as categories whatever their type; columns of texts always are.
+    numeric : list of str, default=None
+        Columns of texts, or of categories, that hold numbers and are to be read as such.
     columns : list of str, default=None
         Feature columns, in this order. None takes all columns but the target, the columns named
         below, and those named in `exclude`.
     exclude : list of str, default=None
         Columns that are no features. None takes what the file itself says: the columns under
         "exclude_from_features" in its metadata, and its own target if `target` is another column.
+    max_categories : int, default=1000
+        Largest number of categories of a feature: a column of more different texts is refused, as
+        free text or an identifier. Columns in `nominal`, and those that the file itself declares
+        nominal, are taken as they are.
     chunk_size : int, default=65536
         Largest number of rows per chunk. No result depends on it.
     missing : {"nan", "error"} or float, default="nan"
@@ -48,8 +59,12 @@ class ParquetStream(TableStream):
 
     Attributes
     ----------
-    path : str
-        Absolute path.
+    files : list of str
+        Absolute paths of the files, in the order in which they are read.
+    path : str or list of str
+        Absolute path of the file; all of `files` where there are several.
+    kinds : dict of str to str
+        What every feature is read as: "number", "category", "boolean" or "time".
     target : str
         Column of the labels.
     chunk_size : int
@@ -62,10 +77,20 @@ class ParquetStream(TableStream):
     Raises
     ------
     ValueError
-        If a column is not in the file, or a parameter is out of range. While iterating: for a
-        category that is not declared, and for missing values under ``missing="error"``.
+        If a column is not in the file, two columns have the same name, the files have other columns
+        than the first, or a parameter is out of range. While iterating: for a category that is not
+        declared, for texts that write numbers with a decimal comma or a sign, for a column of more
+        than `max_categories` texts, and for missing values under ``missing="error"``.
     TypeError
         If a column has a type that is neither number, time nor category.
+    StreamError
+        While iterating: if a file cannot be read on. Says which one, and at which row.
+
+    Warns
+    -----
+    UserWarning
+        If a column of texts holds numbers alone and neither the file nor `nominal` declares it
+        nominal: from a CSV file it would be read as numbers.
 
     See Also
     --------
@@ -103,15 +128,19 @@ class ParquetStream(TableStream):
     >>> folder.cleanup()
     """
 
-    suffixes = (".parquet",)
+    suffixes = (".parquet", ".pq")
+    _about_commas = "Convert the column to numbers first."
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: Paths,
         target: str,
         *,
+        nominal: Sequence[str] | None = None,
+        numeric: Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
         exclude: Sequence[str] | None = None,
+        max_categories: int = 1000,
         chunk_size: int = 65536,
         missing: str | float = "nan",
         as_frame: bool = False,
@@ -129,8 +158,11 @@ class ParquetStream(TableStream):
         super().__init__(
             path,
             target,
+            nominal=nominal,
+            numeric=numeric,
             columns=columns,
             exclude=exclude,
+            max_categories=max_categories,
             chunk_size=chunk_size,
             missing=missing,
             as_frame=as_frame,
@@ -141,41 +173,43 @@ class ParquetStream(TableStream):
     def n_rows(self) -> int:
         """Number of rows, from the footers of the files."""
         total = 0
-        for file in self._files:
+        for file in self.files:
             with _open(file) as parquet:
                 total += parquet.metadata.num_rows
         return total
 
     def _types(self) -> dict[str, Any]:
-        with _open(self._files[0]) as parquet:
-            return {field.name: field.type for field in parquet.schema_arrow}
+        with _open(self.files[0]) as parquet:
+            about = _about(parquet.schema_arrow)
+        # Names alone, so that a pickle stays small.
+        self._named_nominal = set(about.get("nominal", ()))
+        self._no_features = {
+            *about.get("exclude_from_features", ()),
+            about.get("target", self.target),
+        }
+        return self._types_in(self.files[0])
 
-    def _batches(self, columns: list[str]) -> Iterator[Any]:
-        for file in self._files:
-            with _open(file) as parquet:
-                self._check_same_columns(parquet.schema_arrow, columns, file)
-                yield from parquet.iter_batches(self.chunk_size, columns=columns)
+    def _types_in(self, file: str) -> dict[str, Any]:
+        with _open(file) as parquet:
+            schema = parquet.schema_arrow
+        check_no_name_twice(schema.names, file)
+        return {field.name: field.type for field in schema}
 
-    def _check_same_columns(self, schema: Any, columns: list[str], file: str) -> None:
-        for name in columns:
-            role = role_of(name, schema.field(name).type) if name in schema.names else "absent"
-            if role != self._roles[name]:
-                raise ValueError(
-                    f"Column {name!r} is {role} in {file}, but {self._roles[name]} in "
-                    f"{self._files[0]}. Every file of a stream needs the same columns."
-                )
+    def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
+        with _open(file) as parquet:
+            yield from parquet.iter_batches(self.chunk_size, columns=columns)
+
+    def _declared_nominal(self) -> set[str]:
+        return self._named_nominal
 
     def _not_features(self) -> set[str]:
-        with _open(self._files[0]) as parquet:
-            about = _about(parquet.schema_arrow)
-        return {*about.get("exclude_from_features", ()), about.get("target", self.target)}
+        return self._no_features
 
     def _declared(self, columns: list[str]) -> dict[str, list[Any]]:
         # A dict keeps the order in which the files name the categories.
         found: dict[str, dict[Any, None]] = {name: {} for name in columns}
-        for file in self._files:
+        for file in self.files:
             with _open(file) as parquet:
-                self._check_same_columns(parquet.schema_arrow, list(found), file)
                 declared = _in_metadata(parquet.schema_arrow)
                 stored = _in_dictionaries(parquet, [n for n in found if n not in declared])
             for name in list(found):

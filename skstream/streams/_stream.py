@@ -3,6 +3,7 @@
 import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,49 @@ _LOOKED_AT = 1000
 
 Meta = dict[str, NDArray[Any]]
 Chunk = tuple[Any, NDArray[Any], Meta]
+
+
+class StreamError(ValueError):
+    """A stream that failed after it had begun; says after which row, and in which file.
+
+    Parameters
+    ----------
+    message : str
+        What happened.
+    row : int, default=None
+        Number of rows that had come.
+    file : str, default=None
+        Path of the file that could not be read on.
+
+    Attributes
+    ----------
+    row : int or None
+        Number of rows that had come; so the number of the first row that did not.
+    file : str or None
+        Path of the file that could not be read on; None where there is no file.
+
+    Examples
+    --------
+    >>> from skstream.streams import StreamError, as_stream
+    >>> def source():
+    ...     yield [[0.0], [1.0]], ["a", "b"]
+    ...     raise OSError("the line is dead")
+    >>> try:
+    ...     for X, y, meta in as_stream(source):
+    ...         print(y.tolist())
+    ... except StreamError as error:
+    ...     print(error.row, error)
+    ['a', 'b']
+    2 The stream failed after row 1: OSError: the line is dead
+    """
+
+    def __init__(self, message: str, row: int | None = None, file: str | None = None) -> None:
+        super().__init__(message)
+        self.row = row
+        self.file = file
+
+    def __reduce__(self) -> Any:
+        return type(self), (*self.args, self.row, self.file), self.__dict__
 
 
 class Stream(ABC):
@@ -194,7 +238,20 @@ def check_lengths(X: Any, y: NDArray[Any], where: str = "") -> None:
 def _checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
     start = 0
     first: tuple[Any, Meta] | None = None
-    for number, chunk in enumerate(chunks):
+    iterator = iter(chunks)
+    for number in count():
+        try:
+            chunk = next(iterator)
+        except StopIteration:
+            break
+        except (StreamError, MemoryError):
+            raise
+        except Exception as error:
+            if start == 0:  # it never began: the error is about the source itself
+                raise
+            raise StreamError(
+                f"The stream failed after row {start - 1}: {type(error).__name__}: {error}", start
+            ) from error
         X, y, meta = _parts(chunk, number, start)
         if first is None:
             first = X, meta

@@ -1,12 +1,11 @@
 """What Parquet and CSV streams share: which column is what, and how rows become chunks."""
 
 import math
-import os
+import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from numbers import Real
-from pathlib import Path
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +13,8 @@ from numpy.typing import NDArray
 
 from skstream.streams._arrays import check_chunk_size
 from skstream.streams._columns import (
+    BOOLEAN,
+    INTEGER,
     NOMINAL,
     NUMBER,
     TIME,
@@ -24,66 +25,125 @@ from skstream.streams._columns import (
     role_of,
     values_of,
 )
-from skstream.streams._stream import Chunk, Stream
+from skstream.streams._files import Paths, find_files
+from skstream.streams._stream import Chunk, Stream, StreamError
+from skstream.streams._texts import PLAIN, in_order, numbers_with
 from skstream.utils._labels import distinct_labels, find_classes
+from skstream.utils._near import did_you_mean
 from skstream.utils._optional import optional_import
 
-# A column with more values than this is text or an identifier, not a nominal feature.
-_MAX_CATEGORIES = 1 << 16
+# A target with more values than this is text or an identifier, not a class label.
+_MAX_CLASSES = 1 << 16
+_SHOWN = 20
 
 Index = dict[str, dict[Any, int]]
 
 
 class TableStream(Stream):
-    """Stream of one file or of a folder of files, read piece by piece at every pass.
+    """Stream of files of tables, read piece by piece at every pass.
 
     A subclass says which columns there are, how rows are read and what the files declare. Only
     paths, names and categories are kept, so that a pickle is small and a worker opens the files.
     """
 
     suffixes: ClassVar[tuple[str, ...]]
+    #: What to do about numbers that texts write with a comma.
+    _about_commas: ClassVar[str]
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        path: Paths,
         target: str,
         *,
+        nominal: Sequence[str] | None,
+        numeric: Sequence[str] | None,
         columns: Sequence[str] | None,
         exclude: Sequence[str] | None,
+        max_categories: int,
         chunk_size: int,
         missing: str | float,
         as_frame: bool,
         meta: dict[str, str | None],
     ) -> None:
-        self.path = os.path.abspath(path)
+        self.files = find_files(path, self.suffixes)
         self.target = target
         self.chunk_size = check_chunk_size(chunk_size)
+        self.max_categories = _check_max_categories(max_categories)
         self.missing = _check_missing(missing)
         self.as_frame = as_frame
-        self._files = _find_files(Path(self.path), self.suffixes)
+        self.nominal = names_given(nominal, "nominal") or []
+        self.numeric = names_given(numeric, "numeric") or []
         self._meta = {key: name for key, name in meta.items() if name is not None}
         types = self._types()
-        self._features = self._choose_features(list(types), columns, exclude)
+        self._all_columns = columns is None
+        self._features = self._choose_features(
+            list(types), names_given(columns, "columns"), names_given(exclude, "exclude")
+        )
         used = [*self._features, target, *self._meta.values()]
-        self._roles = {name: role_of(name, types[name]) for name in used}
+        self._roles = {name: self._role(name, types[name]) for name in used}
         self._check_roles()
+        self._check_files(types)
         self._categories: dict[str, list[Any]] = {}
 
     @abstractmethod
     def _types(self) -> dict[str, Any]:
-        """Arrow type of every column, in the order of the file."""
+        """Arrow type of every column, in the order of the first file."""
 
     @abstractmethod
+    def _types_in(self, file: str) -> dict[str, Any]:
+        """Arrow type of every column of one file."""
+
+    @abstractmethod
+    def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
+        """Record batches of one file, of at most `chunk_size` rows, that have these columns."""
+
     def _batches(self, columns: list[str]) -> Iterator[Any]:
-        """Record batches of at most `chunk_size` rows that have these columns."""
+        """Record batches of all files; an error says at which file and row it came."""
+        row = 0
+        for file in self.files:
+            first = row
+            try:
+                for batch in self._batches_of(file, columns):
+                    yield batch
+                    row += batch.num_rows
+            except (ImportError, MemoryError, StreamError):
+                raise
+            except Exception as error:
+                raise self._broken(file, first, row, columns, error) from error
+
+    def _broken(
+        self, file: str, first: int, row: int, columns: list[str], error: Exception
+    ) -> StreamError:
+        """Say that a file, whose rows are those from `first` on, cannot be read beyond `row`."""
+        return StreamError(
+            f"{file} cannot be read on after its first {row - first:,} rows (row {row} of the "
+            f"stream): {error}",
+            row,
+            file,
+        )
 
     def _declared(self, columns: list[str]) -> dict[str, list[Any]]:
         """Categories of those nominal columns for which the files declare them."""
         return {}
 
+    def _declared_nominal(self) -> set[str]:
+        """Columns of which the files themselves say that they hold categories."""
+        return set()
+
     def _not_features(self) -> set[str]:
         """Columns of which the files themselves say that they are no features."""
         return set()
+
+    @property
+    def path(self) -> str | list[str]:
+        """Absolute path of the file; of all files where there are several."""
+        return self.files[0] if len(self.files) == 1 else list(self.files)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What every feature is read as: "number", "category", "boolean" or "time"."""
+        shown = {NOMINAL: "category", TIME: "time", BOOLEAN: "boolean"}
+        return {name: shown.get(self._roles[name], "number") for name in self._features}
 
     @property
     def feature_names(self) -> list[str]:
@@ -119,23 +179,33 @@ class TableStream(Stream):
         index = self._index([*self._features, self.target])
         first_row = 0
         for batch in self._batches(columns):
-            table = {name: batch.column(name) for name in columns}
-            X = {
-                name: self._feature(name, table[name], index, first_row) for name in self._features
-            }
-            n = batch.num_rows
-            yield (
-                self._frame(X, index, first_row, n) if self.as_frame else _matrix(X, n),
-                self._labels(table[self.target], index, first_row),
-                {key: _META[key](table[name]) for key, name in self._meta.items()},
-            )
-            first_row += n
+            try:
+                chunk = self._chunk(batch, index, first_row)
+            except ValueError as error:  # which names the row
+                raise StreamError(str(error), first_row) from error
+            yield chunk
+            first_row += batch.num_rows
+
+    def _chunk(self, batch: Any, index: Index, first_row: int) -> Chunk:
+        X = {
+            name: self._feature(name, batch.column(name), index, first_row)
+            for name in self._features
+        }
+        n = batch.num_rows
+        return (
+            self._frame(X, index, first_row, n) if self.as_frame else _matrix(X, n),
+            self._labels(batch.column(self.target), index, first_row),
+            {key: _META[key](batch.column(name)) for key, name in self._meta.items()},
+        )
 
     def _feature(self, name: str, column: Any, index: Index, first_row: int) -> NDArray[Any]:
         """Numbers of a feature, or codes of a nominal one, missing values treated."""
         nominal = name in index
         values: NDArray[Any]
-        values = codes(column, index[name], name, first_row) if nominal else numbers(column)
+        if nominal:
+            values = codes(column, index[name], name, first_row)
+        else:
+            values = numbers(column, name, first_row)
         absent = values < 0 if nominal else np.isnan(values)
         if not absent.any():
             return values
@@ -176,31 +246,78 @@ class TableStream(Stream):
     def _categories_of(self, columns: list[str]) -> dict[str, list[Any]]:
         unknown = [name for name in columns if name not in self._categories]
         if unknown:
-            self._categories |= self._declared(unknown)
-            self._scan_categories([name for name in unknown if name not in self._categories])
+            declared = self._declared([name for name in unknown if name not in self.nominal])
+            found = declared | self._scan_categories([n for n in unknown if n not in declared])
+            for name in unknown:
+                self._check_categories(name, found[name])
+            self._categories |= found
         return {name: self._categories[name] for name in columns}
 
-    def _scan_categories(self, columns: list[str]) -> None:
+    def _scan_categories(self, columns: list[str]) -> dict[str, list[Any]]:
         """Find the values of undeclared nominal columns in one pass over these alone."""
         if not columns:
-            return
+            return {}
         distinct: dict[str, set[Any]] = {name: set() for name in columns}
         for batch in self._batches(columns):
             for name, values in distinct.items():
                 values.update(values_of(batch.column(name)))
-                if len(values) > _MAX_CATEGORIES:
-                    raise ValueError(
-                        f"Column {name!r} has more than {_MAX_CATEGORIES:,} different values, so "
-                        f"it is text or an identifier and no category. Name it in exclude=."
-                    )
+                self._check_number(name, len(values))
         for name, values in distinct.items():
             if name == self.target and not values:
                 raise ValueError(f"The target column {name!r} holds no label at all.")
-            self._categories[name] = sorted(values)
+        return {name: in_order(values) for name, values in distinct.items()}
+
+    def _check_number(self, name: str, n_values: int) -> None:
+        """Refuse to make codes of what is no category."""
+        if name == self.target or name in self.nominal:
+            if n_values > _MAX_CLASSES:
+                raise ValueError(
+                    f"Column {name!r} has more than {_MAX_CLASSES:,} different values, so it holds "
+                    f"texts or identifiers and no categories."
+                )
+        elif n_values > self.max_categories and name not in self._declared_nominal():
+            raise ValueError(
+                f"Column {name!r} holds texts of more than {self.max_categories:,} different "
+                f"values, so it looks like free text, an identifier, or dates that are not "
+                f"written 2020-01-31; a code for each would mean nothing to a model. Leave it "
+                f"out with exclude=, or raise max_categories=. Text becomes numbers by hashing: "
+                f"as_stream(HashingVectorizer().transform(texts), y)."
+            )
+
+    def _check_categories(self, name: str, values: list[Any]) -> None:
+        """Refuse categories that are numbers in writing; warn of those that a CSV would not have.
+
+        What the user or the file itself calls nominal is taken as it is.
+        """
+        if name in self.nominal or name in self._declared_nominal():
+            return
+        self._check_number(name, len(values))
+        written = numbers_with(values)
+        if written is None:
+            return
+        mark, example = written
+        if mark != PLAIN:
+            what = self._about_commas if mark == "a comma" else f"Take {mark} out of the file."
+            raise ValueError(
+                f"Column {name!r} holds numbers written with {mark} ({example!r}), which would be "
+                f"read as {len(values):,} categories. {what} If they are categories, name the "
+                f"column in nominal=."
+            )
+        if name != self.target:
+            warnings.warn(
+                f"Column {name!r} holds texts that are all numbers ({example!r}): it is read as "
+                f"{len(values):,} categories, whose codes begin at 0. From a CSV file the same "
+                f"rows would be read as numbers. Name it in nominal= to keep the categories (a "
+                f"CSVStream takes nominal= too), or in numeric= to read the numbers.",
+                UserWarning,
+                stacklevel=2,
+            )
 
     def _scan_classes(self) -> NDArray[Any] | None:
         found = None
+        n_rows = 0
         for batch in self._batches([self.target]):
+            n_rows += batch.num_rows
             labels = plain(batch.column(self.target).drop_null())
             if self._roles[self.target] == NUMBER:
                 labels = labels[~np.isnan(labels)]
@@ -209,6 +326,10 @@ class TableStream(Stream):
             classes = distinct_labels(labels)
             if len(classes):
                 found = classes if found is None else np.union1d(found, classes)
+        if n_rows == 0:
+            raise ValueError(f"The stream is empty: {_shown(self.files)} has no row.")
+        if found is None:
+            raise ValueError(f"The target column {self.target!r} holds no label at all.")
         return found
 
     def _index(self, columns: list[str]) -> Index:
@@ -223,20 +344,22 @@ class TableStream(Stream):
         return self._roles[name] == NOMINAL
 
     def _choose_features(
-        self, names: list[str], columns: Sequence[str] | None, exclude: Sequence[str] | None
+        self, names: list[str], columns: list[str] | None, exclude: list[str] | None
     ) -> list[str]:
         for parameter, wanted in {
             "target": [self.target],
+            "nominal": self.nominal,
+            "numeric": self.numeric,
             "columns": columns or [],
             "exclude": exclude or [],
             **{key: [name] for key, name in self._meta.items()},
         }.items():
             for name in wanted:
                 if name not in names:
-                    raise ValueError(
-                        f"{parameter} names the column {name!r}, which is not in {self.path}. "
-                        f"Columns: {', '.join(names)}."
-                    )
+                    raise ValueError(self._not_there(parameter, name, names))
+        for name in self.nominal:
+            if name in self.numeric:
+                raise ValueError(f"Column {name!r} is named in nominal= and in numeric=.")
         reserved = {self.target, *self._meta.values()}
         if columns is None:
             dropped = self._not_features() if exclude is None else set(exclude)
@@ -247,6 +370,43 @@ class TableStream(Stream):
                     f"columns names {name!r}, which is the target or meta data, and no feature."
                 )
         return [name for name in columns if name not in (exclude or ())]
+
+    def _not_there(self, parameter: str, name: str, names: list[str]) -> str:
+        shown = ", ".join(repr(one) for one in names[:_SHOWN])
+        more = f", ... ({len(names):,} in all)" if len(names) > _SHOWN else ""
+        return (
+            f"{parameter} names the column {name!r}, which is not in {self.files[0]}."
+            f"{did_you_mean(name, names)} Columns: {shown}{more}."
+        )
+
+    def _role(self, name: str, kind: Any) -> str:
+        """Say what a column is read as; what the user says comes before its type."""
+        if name in self.nominal:
+            return NOMINAL
+        return NUMBER if name in self.numeric else role_of(name, kind)
+
+    def _check_files(self, first: dict[str, Any]) -> None:
+        """Refuse files of other columns before any row is read."""
+        for file in self.files[1:]:
+            types = self._types_in(file)
+            more = [name for name in types if name not in first] if self._all_columns else []
+            if more:
+                raise ValueError(
+                    f"Column {more[0]!r} is in {file}, but absent in {self.files[0]}. Every file "
+                    f"of a stream needs the same columns; columns= says which ones to read."
+                )
+            self._check_same_columns(types, file)
+
+    def _check_same_columns(self, types: dict[str, Any], file: str) -> None:
+        for name, expected in self._roles.items():
+            role = self._role(name, types[name]) if name in types else "absent"
+            if role != expected and not (
+                {role, expected} == {INTEGER, NUMBER} and name in self._features
+            ):
+                raise ValueError(
+                    f"Column {name!r} is {role} in {file}, but {expected} in {self.files[0]}. "
+                    f"Every file of a stream needs the same columns."
+                )
 
     def _check_roles(self) -> None:
         refused = {"target": {TIME}, "sample_weight": {TIME, NOMINAL}}
@@ -279,13 +439,26 @@ def _check_missing(missing: Any) -> str | float:
     raise ValueError(f"missing must be 'nan', 'error' or a finite number. Got {missing!r} instead.")
 
 
-def _find_files(path: Path, suffixes: Iterable[str]) -> list[str]:
-    if path.is_file():
-        return [str(path)]
-    if not path.is_dir():
-        raise FileNotFoundError(f"There is no file or folder {str(path)!r}.")
-    wanted = tuple(suffixes)
-    files = sorted(p for p in path.iterdir() if p.name.endswith(wanted) and p.is_file())
-    if not files:
-        raise FileNotFoundError(f"The folder {str(path)!r} holds no file *{' or *'.join(wanted)}.")
-    return [str(p) for p in files]
+def _check_max_categories(max_categories: Any) -> int:
+    if (
+        not isinstance(max_categories, Integral)
+        or isinstance(max_categories, bool)
+        or max_categories < 1
+    ):
+        raise ValueError(f"max_categories must be an integer >= 1. Got {max_categories!r} instead.")
+    return int(max_categories)
+
+
+def names_given(names: Any, parameter: str) -> Any:
+    """Column names as a list, of one where a text is given; None stays None."""
+    if names is None:
+        return None
+    found = [names] if isinstance(names, str) else list(names)
+    for name in found:
+        if not isinstance(name, str):
+            raise TypeError(f"{parameter} must hold names of columns. Got {name!r} instead.")
+    return found
+
+
+def _shown(files: list[str]) -> str:
+    return files[0] if len(files) == 1 else f"the stream of {len(files)} files"

@@ -5,8 +5,8 @@ import gzip
 import numpy as np
 import pytest
 
-from skstream.streams import CSVStream
-from tests.streams._tables import rows_of
+from skstream.streams import CSVStream, ParquetStream, StreamError
+from tests.streams._tables import rows_of, write_parquet
 
 pytest.importorskip("pyarrow")
 
@@ -67,8 +67,13 @@ def test_fractions_may_come_late(tmp_path):
     assert len(y) == 300_001
     assert stream.classes.tolist() == [0, 1]
     late_text = csv(tmp_path, "x,class\n" + rows + "high,1\n", "late.csv")
-    with pytest.raises(ValueError, match=r"late\.csv does not fit .*high.* named in nominal="):
+    with pytest.raises(
+        StreamError,
+        match=r"late\.csv has the text 'high' in column 'x' at its row 300000 .* named in nominal=",
+    ) as raised:
         list(CSVStream(late_text, "class"))
+    assert raised.value.file == str(late_text)
+    assert 0 < raised.value.row < 300_000
     assert len(CSVStream(late_text, "class", exclude=["x"]).classes) == 2
 
 
@@ -89,8 +94,10 @@ def test_compressed_files_and_folders(tmp_path):
 def test_other_columns_in_a_later_file(tmp_path):
     csv(tmp_path, "x,class\n2,b\n", "1.csv")
     csv(tmp_path, "z,class\n2,b\n", "2.csv")
-    with pytest.raises(ValueError, match=r"2\.csv does not fit the columns"):
-        list(CSVStream(tmp_path, "class"))
+    with pytest.raises(ValueError, match=r"Column 'z' is in .*2\.csv, but absent in .*1\.csv"):
+        CSVStream(tmp_path, "class")
+    with pytest.raises(ValueError, match=r"Column 'x' is absent in .*2\.csv, but number in"):
+        CSVStream(tmp_path, "class", columns=["x"])
 
 
 def test_a_row_of_another_width_is_refused(tmp_path):
@@ -100,16 +107,13 @@ def test_a_row_of_another_width_is_refused(tmp_path):
 
 
 def test_an_empty_file_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"cannot be read as a CSV file: Empty CSV"):
+    with pytest.raises(ValueError, match=r"cannot be read as a CSV file: it is empty"):
         CSVStream(csv(tmp_path, ""), "class")
     with pytest.raises(ValueError, match="The stream is empty"):
         list(CSVStream(csv(tmp_path, "x,class\n"), "class"))
 
 
 def test_the_same_rows_as_parquet(tmp_path):
-    from skstream.streams import ParquetStream
-    from tests.streams._tables import write_parquet
-
     columns = {"x": [1.5, None, 3.0], "s": ["b", "a", None], "class": ["u", "v", "u"]}
     parquet = write_parquet(tmp_path / "rows.parquet", columns)
     text = csv(tmp_path, "x,s,class\n1.5,b,u\n,a,v\n3.0,,u\n")
@@ -118,3 +122,153 @@ def test_the_same_rows_as_parquet(tmp_path):
         X_csv, y_csv = rows_of(CSVStream(text, "class", **options))
         np.testing.assert_array_equal(X_csv, X)
         assert y_csv.tolist() == y.tolist()
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    for text in ("x,x,class\n1,2,a\n", '"x",k,x,class\n1,2,3,a\n'):
+        with pytest.raises(ValueError, match=r"Columns 0 and \d of .*rows\.csv have the same name"):
+            CSVStream(csv(tmp_path, text), "class")
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_another_delimiter_is_recognised(tmp_path, delimiter):
+    path = csv(tmp_path, TEXT.replace(",", delimiter))
+    with pytest.raises(ValueError, match="Pass delimiter=") as raised:
+        CSVStream(path, "class")
+    assert repr(delimiter) in str(raised.value)
+    same = CSVStream(csv(tmp_path, name="comma.csv"), "class")
+    X, y = rows_of(CSVStream(path, "class", delimiter=delimiter))
+    np.testing.assert_array_equal(X, rows_of(same)[0])
+    assert y.tolist() == rows_of(same)[1].tolist()
+
+
+def test_a_file_without_names_is_recognised(tmp_path):
+    path = csv(tmp_path, "8.5,6,up\n7.5,2,down\n")
+    with pytest.raises(ValueError, match=r"'class', which is not in .*'8\.5', '6', 'up'.*header=F"):
+        CSVStream(path, "class")
+    stream = CSVStream(path, "f2", header=False)
+    X, y = rows_of(stream)
+    assert X.tolist() == [[8.5, 6], [7.5, 2]]
+    assert (y.tolist(), stream.feature_names) == (["up", "down"], ["f0", "f1"])
+    # Names that are numbers, as pandas gives them, are names.
+    named = CSVStream(csv(tmp_path, "0,1,class\n8.5,6,up\n"), "class")
+    assert named.feature_names == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"), [("Class", "class"), ("clas", "class"), ("target", None), (" load", "load")]
+)
+def test_near_names_are_suggested(tmp_path, wrong, near):
+    with pytest.raises(ValueError, match=f"target names the column '{wrong}'") as raised:
+        CSVStream(csv(tmp_path), wrong)
+    assert (f"Did you mean '{near}'?" in str(raised.value)) == (near is not None)
+
+
+@pytest.mark.parametrize(
+    ("values", "mark"),
+    [
+        (["8,5", "9", "-0,25"], "a comma"),
+        (["1.234,5", "2,0"], "a comma"),
+        (["1,234", "12,345,678"], "a comma"),
+        (["1'234", "5"], "a separator of thousands"),
+        (["1 234", "5"], "a separator of thousands"),
+        (["1.234.567", "5"], "a separator of thousands"),
+        (["8%", "9.5 %"], "a percent sign"),
+        (["$3.50", "$1,000"], "a currency sign"),
+        (["3,50 €", "2 €"], "a currency sign"),
+    ],
+)
+def test_numbers_written_in_another_way_are_no_categories(tmp_path, values, mark):
+    lines = [f'"{value}",{i % 2}' for i, value in enumerate(values)]
+    path = csv(tmp_path, "\n".join(["x,class", *lines]) + "\n")
+    with pytest.raises(ValueError, match=f"Column 'x' holds numbers written with {mark}"):
+        list(CSVStream(path, "class"))
+    # Whoever says so gets categories.
+    assert len(CSVStream(path, "class", nominal=["x"]).categories["x"]) == len(values)
+
+
+@pytest.mark.parametrize("texts", ["a,b", "1,5;a", "10:30;late", "1.2.3.4;1.2.3.5", "01/02;02/02"])
+def test_texts_that_are_no_numbers_stay_categories(tmp_path, texts):
+    values = texts.split(";")
+    lines = [f'"{value}",{i % 2}' for i, value in enumerate(values)]
+    path = csv(tmp_path, "\n".join(["x,class", *lines]) + "\n")
+    assert CSVStream(path, "class").categories["x"] == sorted(values)
+
+
+def test_decimal_commas_can_be_read(tmp_path):
+    path = csv(tmp_path, "x;y\n8,5;1,25\n;2\n")
+    X, y = rows_of(CSVStream(path, "y", delimiter=";", decimal=","))
+    np.testing.assert_array_equal(X, [[8.5], [np.nan]])
+    assert y.tolist() == [1.25, 2]
+    with pytest.raises(ValueError, match=r"'y' holds numbers written with a comma \('1,25'\)"):
+        CSVStream(path, "y", delimiter=";").classes  # noqa: B018
+    with pytest.raises(ValueError, match="decimal must be one character"):
+        CSVStream(path, "y", decimal="comma")
+
+
+def test_free_text_is_refused(tmp_path):
+    rows = "".join(f"message number {i},{i % 2}\n" for i in range(1001))
+    path = csv(tmp_path, "text,class\n" + rows)
+    with pytest.raises(ValueError, match=r"'text' holds texts of more than 1,000 .*HashingVector"):
+        list(CSVStream(path, "class"))
+    assert len(CSVStream(path, "class", max_categories=1001).categories["text"]) == 1001
+    with pytest.raises(ValueError, match="max_categories must be an integer >= 1"):
+        CSVStream(path, "class", max_categories=0)
+
+
+def test_a_column_without_a_name_is_said(tmp_path):
+    path = csv(tmp_path, ",x,class\n0,1,a\n1,2,b\n")
+    with pytest.warns(UserWarning, match="has no name .*exclude=") as warned:
+        CSVStream(path, "class")
+    assert warned[0].filename == __file__
+    assert CSVStream(path, "class", exclude="").feature_names == ["x"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_line_ends_and_byte_order_marks(tmp_path, end, mark):
+    path = tmp_path / "rows.csv"
+    path.write_bytes((mark + TEXT.replace("\n", end)).encode())
+    X, y = rows_of(CSVStream(path, "class", exclude=["id", "when"]))
+    np.testing.assert_array_equal(X, [[1, 0, 1], [2.5, np.nan, 0], [np.nan, 1, 1]])
+    assert y.tolist() == ["up", "down", None]
+
+
+def test_quoted_line_ends_at_the_seam_of_two_blocks(tmp_path):
+    value = "first line\nsecond, line"
+    text = "s,n,class\n" + "".join(f'"{value}",{i},{i % 2}\n' for i in range(60_000))
+    X, y = rows_of(CSVStream(csv(tmp_path, text), "class"))
+    np.testing.assert_array_equal(X[:, 1], np.arange(60_000))
+    assert not X[:, 0].any()
+    assert y.tolist() == [0, 1] * 30_000
+
+
+def test_other_encodings_are_recognised(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes("größe,class\n1,süß\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"not encoded as utf-8: byte 0xf6 .* encoding='latin-1'"):
+        CSVStream(path, "class")
+    stream = CSVStream(path, "class", encoding="latin-1")
+    assert (stream.feature_names, stream.classes.tolist()) == (["größe"], ["süß"])
+    path.write_bytes("größe,class\n1,süß\n".encode("utf-16"))
+    with pytest.raises(ValueError, match=r"UTF-16 text. Pass encoding='utf-16'"):
+        CSVStream(path, "class")
+    assert CSVStream(path, "class", encoding="utf-16").classes.tolist() == ["süß"]
+    with pytest.raises(ValueError, match="no encoding of the name 'klingon'"):
+        CSVStream(csv(tmp_path), "class", encoding="klingon")
+
+
+def test_a_target_without_labels_or_rows(tmp_path):
+    with pytest.raises(ValueError, match="'class' holds no label at all"):
+        CSVStream(csv(tmp_path, "x,class\n1,\n2,?\n"), "class").classes  # noqa: B018
+    with pytest.raises(ValueError, match=r"The stream is empty: .*rows\.csv has no row"):
+        CSVStream(csv(tmp_path, "x,class\n"), "class").classes  # noqa: B018
+    stream = CSVStream(csv(tmp_path, "x,class\n1,a\n2,NA\n3,b\n"), "class")
+    assert rows_of(stream)[1].tolist() == ["a", None, "b"]
+
+
+def test_a_file_of_labels_alone(tmp_path):
+    stream = CSVStream(csv(tmp_path, "class\nup\ndown\n"), "class")
+    X, y = rows_of(stream)
+    assert X.shape == (2, 0)
+    assert y.tolist() == ["up", "down"]

@@ -148,11 +148,22 @@ def test_an_undeclared_category_is_named(tmp_path):
         list(stream)
 
 
-def test_a_column_of_identifiers_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("skstream.streams._table._MAX_CATEGORIES", 3)
-    stream = stream_of(tmp_path, {"s": list("abcd"), "class": [0, 1, 0, 1]}, rows=2)
-    with pytest.raises(ValueError, match=r"Column 's' has more than 3 .* Name it in exclude="):
+@pytest.mark.parametrize("kind", [list, lambda texts: dictionary(list(texts), range(4))])
+def test_a_column_of_free_text_or_identifiers_is_refused(tmp_path, kind):
+    columns = {"s": kind("abcd"), "class": [0, 1, 0, 1]}
+    stream = stream_of(tmp_path, columns, rows=2, max_categories=3)
+    with pytest.raises(
+        ValueError,
+        match=r"'s' holds texts of more than 3 .* exclude=, or raise max_categories=\. .*Hashing",
+    ):
         list(stream)
+    assert stream_of(tmp_path, columns, max_categories=4).categories == {"s": list("abcd")}
+    named = stream_of(tmp_path, columns, max_categories=3, nominal=["s"])
+    assert named.categories == {"s": list("abcd")}
+    declared = stream_of(
+        tmp_path, columns, max_categories=3, about={"nominal": {"s": list("dcba")}}
+    )
+    assert declared.categories == {"s": list("dcba")}
     assert rows_of(ParquetStream(stream.path, "class", exclude=["s"]))[0].shape == (4, 0)
 
 
@@ -269,7 +280,7 @@ def test_only_the_target_is_read_for_its_classes(tmp_path, monkeypatch):
 def test_nothing_is_read_for_declared_classes(tmp_path, monkeypatch):
     labels = dictionary(["b", "a"], [0, 1, 0, 1])
     stream = stream_of(tmp_path, {"x": [1, 2, 3, 4], "class": labels}, rows=2)
-    monkeypatch.delattr(ParquetStream, "_batches")
+    monkeypatch.setattr(ParquetStream, "_batches", None)
     assert stream.classes.tolist() == ["a", "b"]
 
 
@@ -312,7 +323,11 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"target": "clas"}, ValueError, "target names the column 'clas', which is not in .*x, d"),
+        (
+            {"target": "clas"},
+            ValueError,
+            "target names the column 'clas', which is not in .*'x', 'd'",
+        ),
         ({"columns": ["z"]}, ValueError, "columns names the column 'z'"),
         ({"exclude": ["z"]}, ValueError, "exclude names the column 'z'"),
         ({"id": "z"}, ValueError, "id names the column 'z'"),

@@ -1,0 +1,78 @@
+"""Which files make a stream, and in which order."""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+# Marks of files that programs write beside the data: hidden ones, half-written ones, locks.
+_NOT_DATA = (".", "_", "~")
+
+
+def find_files(path: Paths, suffixes: Iterable[str]) -> list[str]:
+    """Absolute paths of the files of a stream, in its order.
+
+    Parameters
+    ----------
+    path : str, path-like, or list of them
+        A file; a folder, whose files come in natural order of their names (part.2 before
+        part.10), those that begin with ".", "_" or "~" left out; or files in the order given.
+    suffixes : iterable of str
+        Endings of the files wanted in a folder.
+
+    Returns
+    -------
+    list of str
+        At least one file.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file or folder is not there, or a folder holds no such file.
+    ValueError
+        If the list of files is empty or names one twice.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        return _given(path)
+    place = Path(os.path.abspath(path))
+    if place.is_file():
+        return [str(place)]
+    if not place.is_dir():
+        raise FileNotFoundError(f"There is no file or folder {str(place)!r}.")
+    wanted = tuple(suffixes)
+    files = [
+        file
+        for file in place.iterdir()
+        if file.name.lower().endswith(wanted)
+        and not file.name.startswith(_NOT_DATA)
+        and file.is_file()
+    ]
+    if not files:
+        raise FileNotFoundError(f"The folder {str(place)!r} holds no file *{' or *'.join(wanted)}.")
+    return [str(file) for file in sorted(files, key=lambda file: natural_order(file.name))]
+
+
+def natural_order(name: str) -> tuple[Any, ...]:
+    """Key that sorts the numbers in names by their value."""
+    # Texts and numbers take turns, so that like is compared with like; the name itself decides
+    # between "1" and "01".
+    pieces = re.split(r"(\d+)", name)
+    key = tuple(int(piece) if place % 2 else piece for place, piece in enumerate(pieces))
+    return key, name
+
+
+def _given(paths: Sequence[str | os.PathLike[str]]) -> list[str]:
+    files = [os.path.abspath(path) for path in paths]
+    if not files:
+        raise ValueError("The list of files is empty.")
+    for file in files:
+        if not os.path.isfile(file):
+            raise FileNotFoundError(
+                f"There is no file {file!r}. A list names files; a folder is given alone."
+            )
+        if files.count(file) > 1:
+            raise ValueError(f"The list of files names {file!r} twice.")
+    return files

@@ -1,0 +1,66 @@
+"""What the values of a column of texts tell: categories, numbers written otherwise, free text."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+_SIGN = r"[-+]?"
+_PLAIN = re.compile(rf"{_SIGN}(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_WRITTEN_OTHERWISE = {
+    "a comma": re.compile(
+        rf"{_SIGN}(\d*|\d{{1,3}}(\.\d{{3}})+),\d+|{_SIGN}\d{{1,3}}(,\d{{3}})+(\.\d+)?"
+    ),
+    "a separator of thousands": re.compile(
+        rf"{_SIGN}\d{{1,3}}(['’ \u00a0\u202f]\d{{3}})+([.,]\d+)?|{_SIGN}\d{{1,3}}(\.\d{{3}}){{2,}}"
+    ),
+    "a percent sign": re.compile(rf"{_SIGN}\d*[.,]?\d+\s?%"),
+    "a currency sign": re.compile(rf"{_SIGN}[$€£¥]\s?{_SIGN}\d[\d.,]*|{_SIGN}\d[\d.,]*\s?[$€£¥]"),
+}
+
+PLAIN = "digits alone"
+
+
+def numbers_with(values: Iterable[Any]) -> tuple[str, str] | None:
+    """Say how texts write numbers, if all of them are numbers.
+
+    Parameters
+    ----------
+    values : iterable
+        Distinct values of a column.
+
+    Returns
+    -------
+    (str, str) or None
+        What the numbers are written with, and one of them: "a comma", say, or `PLAIN`. None if
+        some value is no number, or there are no texts.
+
+    Examples
+    --------
+    >>> from skstream.streams._texts import numbers_with
+    >>> numbers_with(["3", "2,75"]), numbers_with(["1", "2"]), numbers_with(["1", "A"])
+    (('a comma', '2,75'), ('digits alone', '1'), None)
+    """
+    found: tuple[str, str] | None = None
+    for value in values:
+        if not isinstance(value, str):
+            return None
+        text = value.strip()
+        if _PLAIN.fullmatch(text):
+            found = found or (PLAIN, value)
+            continue
+        marks = (mark for mark, form in _WRITTEN_OTHERWISE.items() if form.fullmatch(text))
+        mark = next(marks, None)
+        if mark is None:
+            return None
+        if found is None or found[0] == PLAIN:
+            found = mark, value
+    return found
+
+
+def in_order(values: Iterable[Any]) -> list[Any]:
+    """Sort categories: by value where all are numbers, or texts of numbers; else as texts."""
+    distinct = list(values)
+    written = numbers_with(distinct)
+    if written is not None and written[0] == PLAIN:
+        return sorted(distinct, key=lambda text: (float(text), text))
+    return sorted(distinct)
