@@ -22,8 +22,9 @@ class StreamRBFSamplerKernel(TransformKernel):
     """Transforms all rows of a block at once."""
 
     @classmethod
-    def supports(cls, transformer: Any, task: Task) -> bool:
-        return isinstance(transformer.random_state, int | np.integer)
+    def refusal(cls, transformer: Any, task: Task) -> str | None:
+        known = isinstance(transformer.random_state, int | np.integer)
+        return None if known else "a random_state that is no number"
 
     def run(self, block: Block) -> Block:
         self.transformer.partial_fit(block.learn_X)

@@ -81,13 +81,19 @@ def asks_row_by_row(estimator: Any) -> bool:
 
 
 def nested(estimator: Any) -> Iterator[Any]:
-    """Yield the estimator and all estimators in its parameters, to any depth."""
-    yield estimator
-    if hasattr(estimator, "get_params") and not isinstance(estimator, type):
-        # Pipelines hold their steps in a list: only deep parameters show them one by one.
-        for value in estimator.get_params(deep=True).values():
-            if hasattr(value, "get_params"):
-                yield from nested(value)
+    """Yield the estimator and all estimators in its parameters, to any depth, each once."""
+    seen: set[int] = set()
+    waiting = [estimator]
+    while waiting:
+        part = waiting.pop(0)
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        yield part
+        if hasattr(part, "get_params") and not isinstance(part, type):
+            # Pipelines hold their steps in a list: only deep parameters show them one by one.
+            parameters = part.get_params(deep=True).values()
+            waiting += [value for value in parameters if hasattr(value, "get_params")]
 
 
 def supports_sample_weight(estimator: Any) -> bool:

@@ -81,8 +81,8 @@ class ShiftKernel(TransformKernel):
         self._sum = getattr(transformer, "sum_", None)
 
     @classmethod
-    def supports(cls, transformer, task):
-        return task.batch_size == 1
+    def refusal(cls, transformer, task):
+        return None if task.batch_size == 1 else "a batch"
 
     def run(self, block: Block) -> Block:
         if not block.n_learns and not block.n_asks:
@@ -90,7 +90,7 @@ class ShiftKernel(TransformKernel):
         learnt = take_rows(block.learn_X, block.learn_index)
         asked = take_rows(block.ask_X, block.ask_index)
         if (learnt[:, 0] < 0).any():
-            raise Declined
+            raise Declined("negative values have no kernel")
         weight = np.ones(block.n_learns) if block.weight is None else block.weight
         start = np.zeros((1, learnt.shape[1])) if self._sum is None else self._sum[np.newaxis]
         sums = np.add.accumulate(np.vstack([start, weight[:, np.newaxis] * learnt]))
@@ -318,7 +318,7 @@ def test_a_declined_block_leaves_no_trace(model, place, monkeypatch) -> None:
 
 
 def decline(kernel: Kernel, block: Block) -> np.ndarray:
-    raise Declined
+    raise Declined("nothing has a kernel today")
 
 
 def test_the_loop_goes_on_where_the_kernel_stopped() -> None:

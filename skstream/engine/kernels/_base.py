@@ -1,6 +1,7 @@
 """The kernel contract: the answers and attributes of the plain loop, blocks at a time."""
 
 import importlib
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from skstream.engine.block import Block
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a kernel is wanted for; `Kernel.supports` decides on it.
+    """What a kernel is wanted for; `Kernel.refusal` decides on it.
 
     Attributes
     ----------
@@ -36,7 +37,17 @@ class Task:
 
 
 class Declined(Exception):
-    """A kernel cannot execute a block exactly and has changed nothing; the loop takes over."""
+    """There is no kernel, or it cannot execute a block exactly; nothing has been changed.
+
+    Parameters
+    ----------
+    reason : str
+        Why, in a sentence without a full stop, for the user: "float32 rows have no kernel".
+    """
+
+    def __init__(self, reason: str):
+        super().__init__(reason)
+        self.reason = reason
 
 
 class Kernel(ABC):
@@ -45,7 +56,8 @@ class Kernel(ABC):
     Laws (tested for every kernel by introspection): the answers and the fitted attributes are
     those of ``predict`` and ``partial_fit`` called row by row; the cutting into blocks changes
     nothing, to the last bit; `run` either executes the whole block or raises `Declined` with
-    the state untouched.
+    the state untouched. The making of a kernel raises `Declined` where a part of the estimator
+    has none: whether it applies is found out while it is made, once at every depth.
     """
 
     #: Sequential models agree to the last bit, models of sufficient statistics within 1e-9.
@@ -57,11 +69,13 @@ class Kernel(ABC):
 
     @classmethod
     @abstractmethod
-    def supports(cls, estimator: Any, task: Task) -> bool:
-        """Whether this estimator, with these parameters, can be executed exactly.
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Return what cannot be executed exactly, such as "average=True"; None: nothing.
 
-        Conservative: whatever is not known to be exact is refused. The estimator may be
-        unfitted or fitted (a warm start); the kernel takes up its state.
+        Conservative: whatever is not known to be exact is refused. Called before a kernel is
+        made, for this estimator alone: the parts inside are looked at when their kernels are
+        made. The estimator may be unfitted or fitted (a warm start); the kernel takes up its
+        state.
         """
 
     @abstractmethod
@@ -98,8 +112,8 @@ class TransformKernel(ABC):
 
     @classmethod
     @abstractmethod
-    def supports(cls, transformer: Any, task: Task) -> bool:
-        """Whether this transformer can be executed exactly."""
+    def refusal(cls, transformer: Any, task: Task) -> str | None:
+        """Return what cannot be executed exactly; None: nothing."""
 
     @abstractmethod
     def run(self, block: Block) -> Block:
@@ -118,6 +132,12 @@ class TransformKernel(ABC):
         """Write the fitted attributes into ``self.transformer``."""
 
 
+_METHOD_NAMES = (
+    *("fit", "partial_fit", "transform", "fit_transform"),
+    *("predict", "predict_proba", "predict_log_proba", "decision_function"),
+)
+#: Methods of every type that has a kernel, from the time of its registration.
+_METHODS: dict[type, dict[str, Any]] = {}
 _KERNELS: dict[type, type[Kernel]] = {}
 _TRANSFORM_KERNELS: dict[type, type[TransformKernel]] = {}
 
@@ -131,9 +151,20 @@ def kernel_of(*estimator_types: type) -> Callable[[type], type]:
             registry = _TRANSFORM_KERNELS
         for estimator_type in estimator_types:
             registry[estimator_type] = kernel
+            _METHODS[estimator_type] = methods_of(estimator_type)
         return kernel
 
     return register
+
+
+#: Reasons that several kernels give.
+OTHER_COLUMNS = "rows with other columns than those learnt first have no kernel"
+
+
+def value_of(estimator: Any, name: str) -> str:
+    """Name and value of a parameter that a kernel refuses."""
+    value = repr(getattr(estimator, name))
+    return f"{name}={value}" if len(value) <= 40 else f"this {name}"
 
 
 def _import_kernels() -> None:
@@ -141,22 +172,67 @@ def _import_kernels() -> None:
     importlib.import_module("skstream.engine.kernels._all")
 
 
+def find_kernel(estimator: Any, task: Task) -> Kernel:
+    """Kernel for an estimator; `Declined` says why only the loop is exact."""
+    _import_kernels()
+    kernel: Kernel = _made(_KERNELS, estimator, task)
+    return kernel
+
+
+def find_transform_kernel(transformer: Any, task: Task) -> TransformKernel:
+    """Kernel for a transformer; `Declined` says why only the loop is exact."""
+    _import_kernels()
+    kernel: TransformKernel = _made(_TRANSFORM_KERNELS, transformer, task)
+    return kernel
+
+
 def make_kernel(estimator: Any, task: Task) -> Kernel | None:
     """Kernel for an estimator, or None where only the loop is exact."""
-    _import_kernels()
-    kernel = _KERNELS.get(type(estimator))
-    if kernel is None or not kernel.supports(estimator, task):
+    try:
+        return find_kernel(estimator, task)
+    except Declined:
         return None
-    return kernel(estimator, task)
 
 
 def make_transform_kernel(transformer: Any, task: Task) -> TransformKernel | None:
     """Kernel for a transformer, or None where only the loop is exact."""
-    _import_kernels()
-    kernel = _TRANSFORM_KERNELS.get(type(transformer))
-    if kernel is None or not kernel.supports(transformer, task):
+    try:
+        return find_transform_kernel(transformer, task)
+    except Declined:
         return None
-    return kernel(transformer, task)
+
+
+def _made(registry: dict[type, Any], estimator: Any, task: Task) -> Any:
+    estimator_type = type(estimator)
+    kernel = registry.get(estimator_type)
+    if kernel is None:
+        raise Declined(f"{estimator_type.__name__} has no kernel")
+    refused = changed_methods(estimator) or kernel.refusal(estimator, task)
+    if refused is not None:
+        raise Declined(f"{estimator_type.__name__} with {refused} has no kernel")
+    return kernel(estimator, task)
+
+
+def changed_methods(estimator: Any) -> str | None:
+    """Name what was put in the place of a method of an estimator, for `Kernel.refusal`.
+
+    A method may be replaced on one instance, or on its class after the kernel was registered.
+    Either way the loop calls what the kernel knows nothing of.
+    """
+    estimator_type = type(estimator)
+    for name in getattr(estimator, "__dict__", ()):
+        own = inspect.getattr_static(estimator_type, name, None)
+        if callable(own) or hasattr(own, "__get__"):
+            return f"a {name} of its own"
+    for name, known in _METHODS.get(estimator_type, {}).items():
+        if inspect.getattr_static(estimator_type, name, None) is not known:
+            return f"a changed {name}"
+    return None
+
+
+def methods_of(estimator_type: type) -> dict[str, Any]:
+    """Return what answers and learns in instances of a type, as it is now."""
+    return {name: inspect.getattr_static(estimator_type, name, None) for name in _METHOD_NAMES}
 
 
 def registered_kernels() -> dict[type, type]:

@@ -18,9 +18,8 @@ from skstream.engine.kernels._base import Declined, Kernel, Task, kernel_of
 from skstream.engine.kernels._outside import (
     Outside,
     class_labels,
-    has_valid_parameters,
-    knows_classes,
     outside_after,
+    refused_task,
 )
 from skstream.utils._validation import is_fitted
 
@@ -76,14 +75,9 @@ class _BaselineKernel(Kernel):
 
 class _LabelKernel(_BaselineKernel):
     @classmethod
-    def supports(cls, estimator: Any, task: Task) -> bool:
-        """Whether the task is classification, with answers these baselines have."""
-        return (
-            task.classes is not None
-            and task.method in ("predict", "predict_proba")
-            and has_valid_parameters(estimator)
-            and knows_classes(estimator, task)
-        )
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse regression, and answers that these baselines do not have."""
+        return refused_task(estimator, task, ("predict", "predict_proba"))
 
     @property
     def _n_classes(self) -> int:
@@ -146,7 +140,8 @@ class MajorityWindowKernel(_LabelKernel):
         codes = np.concatenate([codes, block.y]).astype(np.int64, copy=False)
         weights = np.concatenate([weights, _weights(block)])
         if not (weights == np.floor(weights)).all():
-            raise Declined  # differences of running sums are exact for whole numbers only
+            # Differences of running sums are exact for whole numbers only.
+            raise Declined("a MajorityWindow of fractional weights has no kernel")
         ballots = _Ballots(self.task.method, block.n_asks, self._n_classes)
         for code in range(self._n_classes):
             sums = _running_sum(0.0, weights * (codes == code))
@@ -164,9 +159,9 @@ class MajorityWindowKernel(_LabelKernel):
 
 class _TargetKernel(_BaselineKernel):
     @classmethod
-    def supports(cls, estimator: Any, task: Task) -> bool:
-        """Whether the task is regression."""
-        return task.classes is None and task.method == "predict"
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse classification."""
+        return None if task.classes is None and task.method == "predict" else "these answers"
 
 
 @kernel_of(PersistentRegressor)
@@ -235,7 +230,7 @@ def _weights(block: Block) -> Floats:
 
 def _targets(block: Block) -> Floats:
     if not np.isfinite(block.y).all():
-        raise Declined
+        raise Declined("targets that are not finite have no kernel")
     return block.y.astype(np.float64, copy=False)
 
 

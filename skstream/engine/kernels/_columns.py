@@ -14,13 +14,15 @@ from skstream.engine.kernels._base import (
     Declined,
     Task,
     TransformKernel,
+    find_transform_kernel,
     kernel_of,
-    make_transform_kernel,
+    value_of,
 )
 from skstream.engine.kernels._inner import check_weights
-from skstream.engine.kernels._outside import Outside, outside_after
+from skstream.engine.kernels._outside import Outside, outside_after, refused_output
+from skstream.engine.kernels._rows_alone import laid_out_by_rows
 from skstream.pipeline._transformers import learns, prepared
-from skstream.utils._sklearn import columns_of, output_container
+from skstream.utils._sklearn import column_positions, columns_of
 from skstream.utils._validation import is_fitted
 
 
@@ -52,19 +54,13 @@ class ColumnTransformerKernel(TransformKernel):
             self._parts = _parts_of(transformer, task)
 
     @classmethod
-    def supports(cls, transformer: Any, task: Task) -> bool:
-        """Whether rows come one at a time, and arrays go out."""
-        if task.batch_size > 1 or transformer.transformer_weights is not None:
-            return False
-        if output_container(transformer) != "default":
-            return False
-        if not is_fitted(transformer):
-            return True
-        try:
-            _parts_of(transformer, task)
-        except Declined:
-            return False
-        return True
+    def refusal(cls, transformer: Any, task: Task) -> str | None:
+        """Refuse batches, and other output than arrays."""
+        if task.batch_size > 1:
+            return f"batch_size={task.batch_size}"
+        if transformer.transformer_weights is not None:
+            return value_of(transformer, "transformer_weights")
+        return refused_output(transformer)
 
     def run(self, block: Block) -> Block:
         """Learn and transform; raise `Declined` with the state untouched if it cannot."""
@@ -92,7 +88,7 @@ class ColumnTransformerKernel(TransformKernel):
             fitted = prepared("columns", self.transformer, first_row)
             fitted.fit(first_row)
         except Exception as error:  # whatever it is, the loop meets it at this row
-            raise Declined from error
+            raise Declined("a ColumnTransformer that fails at a row has no kernel") from error
         fitted.transformers_ = [
             (name, clone(part) if learns(part) else part, columns)
             for name, part, columns in fitted.transformers_
@@ -125,10 +121,7 @@ def _parts_of(fitted: ColumnTransformer, task: Task) -> list[_Part]:
     for _, part, columns in fitted.transformers_:
         if (isinstance(part, str) and part == "drop") or _is_empty(columns):
             continue
-        kernel = make_transform_kernel(part, task)
-        if kernel is None:
-            raise Declined
-        parts.append(_Part(kernel, columns))
+        parts.append(_Part(find_transform_kernel(part, task), columns))
     return parts
 
 
@@ -142,11 +135,27 @@ def _is_empty(columns: Any) -> bool:
 
 def _with_columns(block: Block, columns: Any) -> Block:
     if block.ask_X is block.learn_X or not block.n_asks:
-        learn_X = ask_X = columns_of(block.learn_X, columns)
+        learn_X = ask_X = _columns_alone(block.learn_X, columns)
     else:
-        ask_X = columns_of(block.ask_X, columns)
-        learn_X = columns_of(block.learn_X, columns) if block.n_learns else ask_X
+        ask_X = _columns_alone(block.ask_X, columns)
+        learn_X = _columns_alone(block.learn_X, columns) if block.n_learns else ask_X
     return replace(block, learn_X=learn_X, ask_X=ask_X)
+
+
+def _columns_alone(X: Any, columns: Any) -> Any:
+    """Columns as the loop takes them from one row: a view of a slice of them, else a new row."""
+    part = columns_of(X, columns)
+    if isinstance(columns, slice) or (hasattr(X, "iloc") and _is_view(part, X, columns)):
+        return part
+    return laid_out_by_rows(part)
+
+
+def _is_view(part: Any, X: Any, columns: Any) -> bool:
+    """Whether columns of a data frame are no copy: pandas turns [3, 0] into a slice of step -3."""
+    if part.ndim != 2 or not part.shape[1]:
+        return True
+    first = X.iloc[:, column_positions(X, columns)[0]].to_numpy()
+    return np.may_share_memory(part.iloc[:, 0].to_numpy(), first)
 
 
 def _side_by_side(block: Block, blocks: list[Block], is_sparse: bool) -> Block:
@@ -170,5 +179,5 @@ def _stacked(parts: list[Any], is_sparse: bool) -> Any:
     try:
         checked = [check_array(X, accept_sparse=True, ensure_all_finite=False) for X in parts]
     except ValueError as error:
-        raise Declined from error
+        raise Declined("columns that scipy cannot put side by side have no kernel") from error
     return sparse.hstack(checked).tocsr()

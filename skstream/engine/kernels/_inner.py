@@ -8,19 +8,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from skstream.engine.block import Block, stack_rows, take_rows
-from skstream.engine.kernels._base import Declined, Kernel, Task, make_kernel
-
-
-def inner_kernel(estimator: Any, task: Task) -> Kernel:
-    """Kernel of an inner model that has been found to have one."""
-    kernel = make_kernel(estimator, task)
-    assert kernel is not None
-    return kernel
-
-
-def has_kernel(estimator: Any, task: Task) -> bool:
-    """Whether an inner model can be executed exactly."""
-    return make_kernel(estimator, task) is not None
+from skstream.engine.kernels._base import Declined
 
 
 def copy_of(estimator: Any) -> Any:
@@ -31,7 +19,7 @@ def copy_of(estimator: Any) -> Any:
 def check_weights(block: Block) -> None:
     """Leave weights to the loop where metadata routing decides which model they reach."""
     if block.weight is not None and get_config()["enable_metadata_routing"]:
-        raise Declined
+        raise Declined("weights have no kernel where metadata routing says whom they reach")
 
 
 def separate_rows(block: Block) -> tuple[Any, Any, np.ndarray]:

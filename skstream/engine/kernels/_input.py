@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from skstream.engine.block import Block, take_rows
-from skstream.engine.kernels._base import Declined
+from skstream.engine.kernels._base import OTHER_COLUMNS, Declined
 
 # Integers and booleans become float64 exactly as scikit-learn's own arithmetic makes them.
 EXACT = (np.float64, np.bool_, np.integer)
@@ -55,7 +55,7 @@ class Columns:
             else np.array_equal(rows.names, self.names)
         )
         if rows.values.shape[1] != self.number or not same_names:
-            raise Declined
+            raise Declined(OTHER_COLUMNS)
 
     def export(self, estimator: Any) -> None:
         """Write the attributes that validation by scikit-learn sets."""
@@ -113,30 +113,41 @@ def _read(X: Any, accept_sparse: bool, dtypes: tuple[type, ...]) -> Rows:
     if isinstance(X, np.ndarray):
         return Rows(_check_array(X, dtypes), None)
     if sparse.issparse(X):
-        if not accept_sparse or X.format != "csr" or not issubclass(X.dtype.type, dtypes):
-            raise Declined
+        if not accept_sparse:
+            raise Declined("sparse rows have no kernel")
+        if X.format != "csr":
+            raise Declined(f"sparse rows in the format {X.format} have no kernel; CSR has")
+        _check_dtype(X.dtype, dtypes)
         return Rows(X, None)
     return _read_frame(X, dtypes)
 
 
 def _check_array(X: NDArray[Any], dtypes: tuple[type, ...]) -> NDArray[Any]:
-    special = isinstance(X, (np.matrix, np.ma.MaskedArray))
-    if special or X.ndim != 2 or X.shape[1] == 0 or not issubclass(X.dtype.type, dtypes):
-        raise Declined
+    if isinstance(X, (np.matrix, np.ma.MaskedArray)):
+        raise Declined(f"rows of {type(X).__name__} have no kernel")
+    if X.ndim != 2 or X.shape[1] == 0:
+        raise Declined(f"rows in an array of shape {X.shape} have no kernel")
+    _check_dtype(X.dtype, dtypes)
     return X
+
+
+def _check_dtype(dtype: Any, dtypes: tuple[type, ...]) -> None:
+    if not isinstance(dtype, np.dtype) or not issubclass(dtype.type, dtypes):
+        raise Declined(f"{dtype} rows have no kernel")
 
 
 def _read_frame(X: Any, dtypes: tuple[type, ...]) -> Rows:
     """Convert a frame whose columns are all of NumPy's own numbers, as scikit-learn does."""
-    if not hasattr(X, "iloc") or not all(
-        isinstance(dtype, np.dtype) and issubclass(dtype.type, dtypes) for dtype in X.dtypes
-    ):
-        raise Declined
+    if not hasattr(X, "iloc"):
+        raise Declined(f"rows of {type(X).__name__} have no kernel")
+    for dtype in X.dtypes:
+        if not isinstance(dtype, np.dtype) or not issubclass(dtype.type, dtypes):
+            raise Declined(f"{dtype} columns have no kernel")
     reader = BaseEstimator()
     try:
         values = validate_data(reader, X, dtype="numeric", ensure_all_finite=False)
     except (TypeError, ValueError) as error:  # e.g. names of mixed types
-        raise Declined from error
+        raise Declined("a data frame that scikit-learn refuses has no kernel") from error
     return Rows(_check_array(values, dtypes), getattr(reader, "feature_names_in_", None))
 
 
@@ -153,4 +164,4 @@ def _check_finite(values: Any) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         # One sum is cheaper than a test per number, and misses nothing.
         if not (np.isfinite(numbers.sum()) or np.isfinite(numbers).all()):
-            raise Declined
+            raise Declined("rows with NaN or infinity have no kernel")

@@ -36,7 +36,7 @@ from skstream.engine.kernels._linear_settings import (
     Settings,
     read_settings,
 )
-from skstream.engine.kernels._linear_support import supports
+from skstream.engine.kernels._linear_support import refused
 from skstream.utils._validation import is_fitted
 
 # Longer blocks run in parts, whose arrays stay in the processor's cache.
@@ -73,9 +73,7 @@ class _LinearKernel(Kernel):
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
-        settings = read_settings(estimator)
-        assert settings is not None  # as `supports` has made sure
-        self._settings: Settings = settings
+        self._settings: Settings = read_settings(estimator)
         self._class_weight = _class_weights(estimator, task)
         self._takes_weights = type(estimator) not in AGGRESSIVE_CLASSIFIERS + AGGRESSIVE_REGRESSORS
         self._state: _State | None = None
@@ -102,14 +100,14 @@ class _LinearKernel(Kernel):
     def run(self, block: Block) -> NDArray[Any]:
         """Execute the block and return the answers to its asks, in their order."""
         if block.batches is not None and len(block.batches) != block.n_learns + 1:
-            raise Declined
+            raise Declined("batches of several rows have no kernel")
         if block.weight is not None and not (np.isfinite(block.weight) & (block.weight > 0)).all():
-            raise Declined
+            raise Declined("weights that are not positive numbers have no kernel")
         if not self._takes_weights:
             block = _with_weights_as_repetition(block)
         state = self._state
         if state is None and block.n_asks and block.stamp[0] == 0:
-            raise Declined  # scikit-learn raises NotFittedError
+            raise Declined("asking before anything is learnt has no kernel")
         # A row asked right before it is learnt is answered by the margin that learning needs.
         foreign = _foreign_asks(block)
         asked = replace(block, ask_index=block.ask_index[foreign], stamp=block.stamp[foreign])
@@ -126,10 +124,10 @@ class _LinearKernel(Kernel):
         # A number that is not finite makes the decision values of its row so: there are fewer
         # of them to look at. Where they overflow, BLAS may come to another answer.
         if not (np.isfinite(margins).all() and np.isfinite(answers).all()):
-            raise Declined
+            raise Declined("rows or decision values that are not finite have no kernel")
         # Weights that stop being finite never are again; scikit-learn raises an error then.
         if not (np.isfinite(W).all() and np.isfinite(b).all()):
-            raise Declined
+            raise Declined("weights that grow beyond all bounds have no kernel")
         if block.n_learns:
             first = state.first or _first_learn(block)
             self._state = replace(state, W=W, b=b, t=state.t + block.n_learns, first=first)
@@ -198,7 +196,7 @@ class _LinearKernel(Kernel):
         if self.task.classes is None:
             target = np.asarray(y, dtype=np.float64)
             if not np.isfinite(target).all():
-                raise Declined
+                raise Declined("targets that are not finite have no kernel")
             return Learns(np.zeros(n, np.int64), target, weight, weight, eta, shrink, cut)
         own_weight = self._class_weight.take(y)
         if block.weight is not None:
@@ -223,14 +221,18 @@ class LinearClassifierKernel(_LinearKernel):
     """Linear classifiers: one weight vector for two classes, one against all for more."""
 
     @classmethod
-    def supports(cls, estimator: Any, task: Task) -> bool:
-        """Whether every parameter, and the fitted state if there is one, is known to be exact."""
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse what is not known to be exact of parameters, and of the fitted state."""
         methods = ["predict", "decision_function"]
         if type(estimator) is SGDClassifier and estimator.loss in ("log_loss", "modified_huber"):
             methods.append("predict_proba")
-        if task.classes is None or len(task.classes) < 2 or task.method not in methods:
-            return False
-        return supports(estimator, task)
+        if task.classes is None:
+            return "a regression task"
+        if len(task.classes) < 2:
+            return "a single class"
+        if task.method not in methods:
+            return f"{task.method} as the answer"
+        return refused(estimator, task)
 
     def _learn_first(self, row: Any, target: Any, weight: float) -> None:
         classes = self.task.classes
@@ -255,11 +257,11 @@ class LinearRegressorKernel(_LinearKernel):
     """Linear regressors."""
 
     @classmethod
-    def supports(cls, estimator: Any, task: Task) -> bool:
-        """Whether every parameter, and the fitted state if there is one, is known to be exact."""
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse what is not known to be exact of parameters, and of the fitted state."""
         if task.classes is not None or task.method != "predict":
-            return False
-        return supports(estimator, task)
+            return "these answers"
+        return refused(estimator, task)
 
     def _learn_first(self, row: Any, target: Any, weight: float) -> None:
         if self._takes_weights:
@@ -284,7 +286,7 @@ def _with_weights_as_repetition(block: Block) -> Block:
         return block
     times = block.weight.astype(np.int64)
     if (times != block.weight).any():
-        raise Declined
+        raise Declined("fractional weights have no kernel in a model without sample_weight")
     ends = np.concatenate([[0], np.cumsum(times)])
     return replace(
         block,
@@ -318,7 +320,7 @@ def _check_storages(block: Block) -> None:
         X.format == "csr" and X.indices.dtype == np.int32 and X.has_canonical_format
         for X in storages
     ):
-        raise Declined
+        raise Declined("sparse rows other than CSR with sorted columns have no kernel")
 
 
 def _joined(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn import linear_model
 
+from skstream.engine.kernels._base import value_of
 from skstream.engine.kernels._linear_loops import (
     GRADIENT_STEP,
     GRADIENTS,
@@ -132,35 +133,50 @@ def _inverse_scaling(eta0: float, power: float, t: float, rates: Floats) -> None
         t += 1.0
 
 
-def read_settings(estimator: Any) -> Settings | None:
-    """Return the settings of an SGD estimator with valid parameters; None if not supported."""
-    is_regressor = type(estimator) in (linear_model.SGDRegressor, *AGGRESSIVE_REGRESSORS)
-    is_classifier = not is_regressor
-    loss, learning_rate = estimator.loss, estimator.learning_rate
-    penalty, alpha = estimator.penalty, estimator.alpha
-    if type(estimator) in (*AGGRESSIVE_CLASSIFIERS, *AGGRESSIVE_REGRESSORS):
-        # These two hand on other parameters than they hold.
-        first_kind = "hinge" if is_classifier else "epsilon_insensitive"
-        learning_rate = "pa1" if loss == first_kind else "pa2"
-        loss, penalty, alpha = first_kind, None, 1.0
-    if estimator.early_stopping or estimator.average or estimator.verbose:
-        return None
+def refused_parameter(estimator: Any) -> str | None:
+    """Which valid parameter of an SGD estimator the loops do not know; None: all are known."""
+    for name in ("early_stopping", "average", "verbose"):
+        if getattr(estimator, name):
+            return value_of(estimator, name)
     # Row by row it shuffles nothing; but a generator given by the user is drawn from.
     if isinstance(estimator.random_state, np.random.RandomState):
-        return None
+        return "a RandomState as random_state"
+    loss, learning_rate, penalty, alpha = _handed_on(estimator)
     # Negative powers are deprecated; large ones overflow within a long stream.
     if learning_rate == "invscaling" and not 0 <= estimator.power_t <= MAX_POWER:
-        return None
-    losses = _REGRESSION_LOSSES if is_regressor else _LOSSES
+        return value_of(estimator, "power_t")
     rates = ("constant", "optimal", "invscaling", "adaptive", "pa1", "pa2")
-    if loss not in losses or learning_rate not in rates:
-        return None
+    if loss not in (_REGRESSION_LOSSES if _is_regressor(estimator) else _LOSSES):
+        return value_of(estimator, "loss")
+    if learning_rate not in rates:
+        return value_of(estimator, "learning_rate")
     if penalty not in (None, "l2", "l1", "elasticnet"):
-        return None
-    l1_share = {"l2": 0.0, "l1": 1.0}.get(penalty, estimator.l1_ratio)
+        return value_of(estimator, "penalty")
+    if 0.0 < float(alpha) < MIN_ALPHA:
+        return value_of(estimator, "alpha")
+    return None if math.isfinite(float(estimator.eta0) * float(alpha)) else "an infinite eta0"
+
+
+def _is_regressor(estimator: Any) -> bool:
+    return type(estimator) in (linear_model.SGDRegressor, *AGGRESSIVE_REGRESSORS)
+
+
+def _handed_on(estimator: Any) -> tuple[str, str, str | None, float]:
+    """Loss, learning rate, penalty and alpha, as an estimator hands them to the loop."""
+    if type(estimator) in (*AGGRESSIVE_CLASSIFIERS, *AGGRESSIVE_REGRESSORS):
+        # These two hand on other parameters than they hold.
+        first_kind = "epsilon_insensitive" if _is_regressor(estimator) else "hinge"
+        return first_kind, "pa1" if estimator.loss == first_kind else "pa2", None, 1.0
+    return estimator.loss, estimator.learning_rate, estimator.penalty, estimator.alpha
+
+
+def read_settings(estimator: Any) -> Settings:
+    """Return the settings of an SGD estimator that `refused_parameter` does not refuse."""
+    is_classifier = not _is_regressor(estimator)
+    losses = _LOSSES if is_classifier else _REGRESSION_LOSSES
+    loss, learning_rate, penalty, alpha = _handed_on(estimator)
+    l1_share = {"l2": 0.0, "l1": 1.0}.get(penalty or "", estimator.l1_ratio)
     eta0, alpha = float(estimator.eta0), float(alpha)
-    if not math.isfinite(eta0 * alpha) or 0.0 < alpha < MIN_ALPHA:
-        return None
     rule = Rule(
         loss=GRADIENTS.index(losses[loss]),
         epsilon=_THRESHOLDS.get(loss, float(estimator.epsilon)),

@@ -1,45 +1,53 @@
 """Which linear estimators the kernels execute exactly; in doubt, none."""
 
 import functools
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 
 from skstream.engine.kernels._base import Task
 from skstream.engine.kernels._linear_blocks import learn_dense
 from skstream.engine.kernels._linear_loops import Learns
-from skstream.engine.kernels._linear_settings import read_settings
+from skstream.engine.kernels._linear_settings import read_settings, refused_parameter
 from skstream.utils._numba import numba_enabled
 from skstream.utils._validation import is_fitted
 
 
-def supports(estimator: Any, task: Task) -> bool:
-    """Whether parameters and state of an estimator, and this machine's arithmetic, are known."""
-    return (
-        task.batch_size == 1
-        and _is_accepted_by_sklearn(estimator, task)
-        and read_settings(estimator) is not None
-        and (not is_fitted(estimator) or _can_be_taken_up(estimator, task))
-        and _agrees_with_sklearn(numba_enabled())
-    )
+def refused(estimator: Any, task: Task) -> str | None:
+    """What of parameters, state, and this machine's arithmetic is not known; None: nothing."""
+    if task.batch_size > 1:
+        return f"batch_size={task.batch_size}"
+    # What warns is refused by its parameter, before anything is tried.
+    try:
+        parameter = refused_parameter(estimator)
+    except (TypeError, ValueError):
+        return "parameters that it refuses"
+    if parameter is not None:
+        return parameter
+    if not _is_accepted_by_sklearn(estimator, task):
+        return "parameters that it refuses"
+    if is_fitted(estimator) and not _can_be_taken_up(estimator, task):
+        return "a fitted state of another kind than partial_fit leaves for these classes"
+    return None if _agrees_with_sklearn(numba_enabled()) else "this processor's arithmetic"
 
 
 def _is_accepted_by_sklearn(estimator: Any, task: Task) -> bool:
-    """Whether a copy learns one row in silence; errors and warnings are left to the loop."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the constructor of a deprecated class warns
-        copy = clone(estimator).set_params(verbose=0, random_state=0)
-        warnings.simplefilter("error")
-        try:
-            if task.classes is None:
-                copy.partial_fit(np.zeros((1, 1)), [0.0])
-            else:
-                copy.partial_fit(np.zeros((1, 1)), task.classes[:1], classes=task.classes)
-        except Exception:
-            return False
+    """Whether a copy learns one row without an error; errors are left to the loop.
+
+    Warnings are not looked for, because their filters belong to the whole process: other
+    threads would meet what is set here. Of the parameters that are not refused before, none warns.
+    """
+    unfitted = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
+    copy = object.__new__(type(estimator))  # the constructor of a deprecated class warns
+    vars(copy).update(unfitted, verbose=0, random_state=0)
+    try:
+        if task.classes is None:
+            copy.partial_fit(np.zeros((1, 1)), [0.0])
+        else:
+            copy.partial_fit(np.zeros((1, 1)), task.classes[:1], classes=task.classes)
+    except Exception:
+        return False
     return True
 
 
@@ -80,7 +88,6 @@ def _agrees_with_sklearn(compiled: bool) -> bool:
     for i in range(n):
         model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1])
     settings = read_settings(model)
-    assert settings is not None
     ones, none = np.ones(n), np.zeros(n + 2, dtype=np.int64)
     learns = Learns(none[:n], y.astype(np.float64), ones, ones, *settings.schedule(1.0, n))
     W, b = np.zeros((1, d)), np.zeros(1)

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.naive_bayes import CategoricalNB
 
 from skstream.engine.block import Block
-from skstream.engine.kernels._base import Declined, Task, kernel_of
+from skstream.engine.kernels._base import Declined, Task, kernel_of, value_of
 from skstream.engine.kernels._events import Events
 from skstream.engine.kernels._naive_bayes_counts import DiscreteKernel
 from skstream.engine.kernels._naive_bayes_sparse import categorical_scores
@@ -26,17 +26,21 @@ class CategoricalKernel(DiscreteKernel):
     """
 
     @classmethod
-    def supports(cls, estimator: Any, task: Task) -> bool:
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Add that the categories are known beforehand, and that `alpha` is a number."""
         known = estimator.min_categories
-        if known is None or not isinstance(estimator.alpha, Real):
-            return False
+        if known is None:
+            return value_of(estimator, "min_categories")
+        if not isinstance(estimator.alpha, Real):
+            return value_of(estimator, "alpha")
         numbers = np.asarray(known)
         if isinstance(known, Integral):
             proper = int(known) >= 1 and not isinstance(known, bool)
         else:
             proper = numbers.ndim == 1 and numbers.dtype.kind == "i" and bool((numbers > 0).all())
-        return proper and super().supports(estimator, task) and _has_only(estimator, numbers)
+        if not proper or not _has_only(estimator, numbers):
+            return value_of(estimator, "min_categories")
+        return super().refusal(estimator, task)
 
     def _n_categories(self, n_columns: int) -> NDArray[np.int64]:
         return np.broadcast_to(self.estimator.min_categories, n_columns).astype(np.int64)
@@ -50,10 +54,10 @@ class CategoricalKernel(DiscreteKernel):
     def _prepare(self, X: Any) -> Any:
         known = self.estimator.min_categories
         if sparse.issparse(X) or (np.ndim(known) and len(known) != X.shape[1]):
-            raise Declined
+            raise Declined("CategoricalNB has no kernel for sparse rows or another min_categories")
         numbers = self._n_categories(X.shape[1])
         if ((X != np.trunc(X)) | (X < 0) | (X >= numbers)).any():
-            raise Declined
+            raise Declined("CategoricalNB has no kernel for categories from min_categories on")
         at = X.astype(np.int64) + (np.cumsum(numbers) - numbers)
         bounds = np.arange(len(X) + 1) * X.shape[1]
         shape = (len(X), int(numbers.sum()))

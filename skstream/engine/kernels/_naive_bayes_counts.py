@@ -9,17 +9,18 @@ from scipy import sparse
 from sklearn.utils.multiclass import unique_labels
 
 from skstream.engine.block import Block
-from skstream.engine.kernels._base import Declined, Kernel, Task
+from skstream.engine.kernels._base import Declined, Kernel, Task, value_of
 from skstream.engine.kernels._events import Events, merge_events
 from skstream.engine.kernels._input import EXACT_OR_SINGLE, Columns, read_block
 from skstream.engine.kernels._naive_bayes_scores import (
     answers,
-    are_proper_classes,
     is_proper_alpha,
     is_proper_prior,
     log_prior,
+    refused_answers,
 )
 from skstream.engine.kernels._naive_bayes_sparse import class_states
+from skstream.engine.kernels._outside import OTHER_CLASSES
 from skstream.engine.kernels._pieces import (
     Floats,
     Integers,
@@ -61,18 +62,21 @@ class DiscreteKernel(Kernel):
             self._counts = self._known_counts()
 
     @classmethod
-    def supports(cls, estimator: Any, task: Task) -> bool:
-        """Whether ``partial_fit`` takes the parameters without an error or a warning."""
-        if task.method not in ("predict", "predict_proba") or not are_proper_classes(task.classes):
-            return False
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse parameters to which ``partial_fit`` objects, or of which it warns."""
+        refused = refused_answers(task)
+        if refused is not None:
+            return refused
         assert task.classes is not None
         prior = estimator.class_prior
-        return (
-            is_proper_alpha(estimator.alpha, estimator.force_alpha)
-            and isinstance(estimator.fit_prior, bool | np.bool_)
-            and (prior is None or is_proper_prior(prior, len(task.classes)))
-            and (not is_fitted(estimator) or np.array_equal(estimator.classes_, task.classes))
-        )
+        if not is_proper_alpha(estimator.alpha, estimator.force_alpha):
+            return value_of(estimator, "alpha")
+        if not isinstance(estimator.fit_prior, bool | np.bool_):
+            return value_of(estimator, "fit_prior")
+        if prior is not None and not is_proper_prior(prior, len(task.classes)):
+            return value_of(estimator, "class_prior")
+        known = not is_fitted(estimator) or np.array_equal(estimator.classes_, task.classes)
+        return None if known else OTHER_CLASSES
 
     def run(self, block: Block) -> NDArray[Any]:
         """Execute the block."""
@@ -86,7 +90,7 @@ class DiscreteKernel(Kernel):
         ask = learn if shared else self._prepare(ask)
         is_sparse = sparse.issparse(learn) or sparse.issparse(ask)
         if is_sparse and any(len(X) for X in (learn, ask) if not sparse.issparse(X)):
-            raise Declined
+            raise Declined("dense and sparse rows together have no kernel")
         assert columns.number is not None
         self._check(block, learn, is_sparse, columns.number)
         # Nothing is declined from here on.
@@ -120,10 +124,10 @@ class DiscreteKernel(Kernel):
         """Decline what ``partial_fit`` would refuse."""
         alpha = self.estimator.alpha
         if np.ndim(alpha) and len(alpha) != n_columns:
-            raise Declined
+            raise Declined("an alpha of another length than the rows has no kernel")
         values = learn.data if sparse.issparse(learn) else learn
         if values.size and values.min() < 0:
-            raise Declined
+            raise Declined("negative counts have no kernel")
 
     def _class_weights(self, block: Block) -> Floats:
         """Weights per class before each learn, and after the last."""

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 from skstream.engine.block import Block
-from skstream.engine.kernels._base import Declined, Task, kernel_of
+from skstream.engine.kernels._base import Declined, Task, kernel_of, value_of
 from skstream.engine.kernels._events import Events
 from skstream.engine.kernels._naive_bayes_counts import FeatureCountsKernel, OwnCountsKernel
 from skstream.engine.kernels._naive_bayes_sparse import (
@@ -99,21 +99,19 @@ class BernoulliKernel(OwnCountsKernel):
         self._histograms: list[Histogram] | None = None
 
     @classmethod
-    def supports(cls, estimator: Any, task: Task) -> bool:
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Add what scikit-learn asks of `binarize`; with an array alpha it fails.
 
         With a tiny alpha it rounds the probability of an often seen feature to 1.
         """
         threshold = estimator.binarize
-        return (
-            super().supports(estimator, task)
-            and isinstance(estimator.alpha, Real)
-            and float(estimator.alpha) >= 1e-6
-            and (
-                threshold is None
-                or (isinstance(threshold, Real) and 0 <= float(threshold) < np.inf)
-            )
-        )
+        if not isinstance(estimator.alpha, Real) or float(estimator.alpha) < 1e-6:
+            return value_of(estimator, "alpha")
+        if threshold is not None and not (
+            isinstance(threshold, Real) and 0 <= float(threshold) < np.inf
+        ):
+            return value_of(estimator, "binarize")
+        return super().refusal(estimator, task)
 
     def _prepare(self, X: Any) -> Any:
         threshold = self.estimator.binarize
@@ -121,7 +119,7 @@ class BernoulliKernel(OwnCountsKernel):
         if threshold is None:
             binary = values
             if not ((values == 0) | (values == 1)).all():
-                raise Declined
+                raise Declined("BernoulliNB(binarize=None) has a kernel for zeros and ones only")
         else:
             binary = (values > threshold).astype(np.float64)
         if not sparse.issparse(X):
@@ -130,7 +128,7 @@ class BernoulliKernel(OwnCountsKernel):
         X.sum_duplicates()
         X.eliminate_zeros()
         if X.nnz and X.data.max() > 1:
-            raise Declined
+            raise Declined("sparse rows that store a feature twice have no kernel")
         return X
 
     def _check(self, block: Block, learn: Any, is_sparse: bool, n_columns: int) -> None:
@@ -138,7 +136,9 @@ class BernoulliKernel(OwnCountsKernel):
         if is_sparse and n_columns >= _WIDE:
             for numbers in (block.weight, self._counts):
                 if numbers is not None and (numbers != np.trunc(numbers)).any():
-                    raise Declined
+                    raise Declined(
+                        "BernoulliNB has no kernel for fractional weights of sparse rows"
+                    )
 
     def _linear(self, counts: Floats, weights: Floats) -> tuple[Floats, Floats]:
         alpha = self.estimator.alpha
@@ -179,15 +179,17 @@ class ComplementKernel(FeatureCountsKernel):
         self._totals: Floats | None = None
 
     @classmethod
-    def supports(cls, estimator: Any, task: Task) -> bool:
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Add the type of `norm`."""
-        return super().supports(estimator, task) and isinstance(estimator.norm, bool | np.bool_)
+        if not isinstance(estimator.norm, bool | np.bool_):
+            return value_of(estimator, "norm")
+        return super().refusal(estimator, task)
 
     def _check(self, block: Block, learn: Any, is_sparse: bool, n_columns: int) -> None:
         super()._check(block, learn, is_sparse, n_columns)
         # With one feature the weights are NaN, and what counts is whether zeros are stored.
         if is_sparse and self.estimator.norm and not 1 < n_columns < _WIDE:
-            raise Declined
+            raise Declined("ComplementNB(norm=True) has no kernel for wide sparse rows")
 
     def _dense_scores(self, block: Block, learn: Any, ask: Any, weights: Floats) -> Floats:
         self._totals = None

@@ -10,10 +10,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.multiclass import unique_labels
 
 from skstream.engine.block import Block
-from skstream.engine.kernels._base import Declined, Kernel, Task, kernel_of
+from skstream.engine.kernels._base import Declined, Kernel, Task, kernel_of, value_of
 from skstream.engine.kernels._input import Columns, read_block
 from skstream.engine.kernels._naive_bayes_gaussian_states import LoopedGroups, SummedGroups
-from skstream.engine.kernels._naive_bayes_scores import answers, are_proper_classes, is_proper_prior
+from skstream.engine.kernels._naive_bayes_scores import answers, is_proper_prior, refused_answers
 from skstream.engine.kernels._pieces import Floats, running_sums
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.utils._numba import numba_enabled
@@ -49,21 +49,23 @@ class GaussianKernel(Kernel):
             self._groups = self._new_groups(*self._known_moments())
 
     @classmethod
-    def supports(cls, estimator: Any, task: Task) -> bool:
-        """Whether ``partial_fit`` takes the parameters, and computes in float64."""
-        if task.method not in ("predict", "predict_proba") or task.batch_size != 1:
-            return False
-        if not are_proper_classes(task.classes):
-            return False
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse parameters that ``partial_fit`` does not take, and a state not in float64."""
+        refused = refused_answers(task)
+        if refused is not None:
+            return refused
+        if task.batch_size > 1:
+            return f"batch_size={task.batch_size}"
         assert task.classes is not None
         smoothing, priors = estimator.var_smoothing, estimator.priors
-        return (
-            isinstance(smoothing, Real)
-            and 0 <= float(smoothing) < np.inf
-            and (priors is None or is_proper_prior(priors, len(task.classes)))
-            and (priors is None or bool(np.isclose(np.sum(priors), 1.0)))
-            and (not hasattr(estimator, "classes_") or cls._takes_up(estimator, task.classes))
-        )
+        if not isinstance(smoothing, Real) or not 0 <= float(smoothing) < np.inf:
+            return value_of(estimator, "var_smoothing")
+        if priors is not None and not (
+            is_proper_prior(priors, len(task.classes)) and np.isclose(np.sum(priors), 1.0)
+        ):
+            return value_of(estimator, "priors")
+        known = not hasattr(estimator, "classes_") or cls._takes_up(estimator, task.classes)
+        return None if known else "a fitted state of another kind than partial_fit leaves here"
 
     @classmethod
     def _takes_up(cls, estimator: Any, classes: NDArray[Any]) -> bool:
@@ -76,10 +78,12 @@ class GaussianKernel(Kernel):
         if not block.n_learns and not block.n_asks:
             return answers(np.empty((0, self._n_classes)), self.task)
         if self._groups is None and block.n_asks and block.stamp[0] == 0:
-            raise Declined  # nothing has been learnt: the loop meets NotFittedError
+            raise Declined("asking before anything is learnt has no kernel")
         learn, ask, columns = read_block(block, self._columns)
-        if _is_extreme(learn) or (block.weight is not None and _is_extreme_weight(block.weight)):
-            raise Declined
+        if _is_extreme(learn):
+            raise Declined("values beyond 1e100 or within 1e-100 of 0 have no kernel")
+        if block.weight is not None and _is_extreme_weight(block.weight):
+            raise Declined("weights above 1e6 or below 1e-6 have no kernel")
         assert columns.number is not None
         groups = self._groups
         if groups is None:

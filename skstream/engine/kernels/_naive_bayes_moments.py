@@ -120,7 +120,7 @@ class Moments:
         squares -= np.multiply(sums, means, out=sums)
         squares += self._squares
         if whole is not None and (whole > squares * _MAX_CANCELLATION)[:, ~self._tiny].any():
-            raise Declined
+            raise Declined("weights of very different sizes have no kernel")
         np.maximum(squares, 0.0, out=squares)
         np.divide(squares, after, out=variances)
         means += self._anchor

@@ -82,6 +82,15 @@ def answers(scores: Floats, task: Task) -> NDArray[Any]:
     return probabilities
 
 
+def refused_answers(task: Task) -> str | None:
+    """What of a task naive Bayes does not do, for `Kernel.refusal`."""
+    if task.classes is None:
+        return "a regression task"
+    if task.method not in ("predict", "predict_proba"):
+        return f"{task.method} as the answer"
+    return None if are_proper_classes(task.classes) else "these class labels"
+
+
 def are_proper_classes(classes: NDArray[Any] | None) -> bool:
     """Whether scikit-learn takes these for class labels, one row at a time."""
     if classes is None or not len(classes):

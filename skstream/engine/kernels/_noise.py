@@ -6,14 +6,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 from skstream.engine.block import Block, take_rows
-from skstream.engine.kernels._base import Kernel, Task, kernel_of
-from skstream.engine.kernels._inner import check_weights, copy_of, has_kernel, inner_kernel
+from skstream.engine.kernels._base import Kernel, Task, find_kernel, kernel_of, value_of
+from skstream.engine.kernels._inner import check_weights, copy_of
 from skstream.engine.kernels._outside import (
     Outside,
     class_labels,
-    has_valid_parameters,
-    knows_classes,
     outside_after,
+    refused_task,
 )
 from skstream.noise import LabelNoise, drawn_seed, weights_so_far, with_noise
 from skstream.utils._row_hashes import row_hashes
@@ -28,24 +27,20 @@ class LabelNoiseKernel(Kernel):
         super().__init__(estimator, task)
         fitted = is_fitted(estimator)
         self._model = estimator.estimator_ if fitted else copy_of(estimator.estimator)
-        self._inner = inner_kernel(self._model, task)
+        self._inner = find_kernel(self._model, task)
         self._outside: Outside | None = Outside.of(estimator) if fitted else None
         self._seed = estimator.seed_ if fitted else drawn_seed(estimator.random_state)
         self._weight = estimator.weight_learnt_ if fitted else 0.0
         self.bitwise = self._inner.bitwise  # type: ignore[misc]
 
     @classmethod
-    def supports(cls, estimator: Any, task: Task) -> bool:
-        """Whether the inner model has a kernel, and a seed drawn here would be drawn again."""
-        fitted = is_fitted(estimator)
-        return (
-            task.classes is not None
-            and task.method == "predict"
-            and has_valid_parameters(estimator)
-            and (fitted or isinstance(estimator.random_state, Integral))
-            and knows_classes(estimator, task)
-            and has_kernel(estimator.estimator_ if fitted else estimator.estimator, task)
-        )
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse other answers than labels, and a seed that would be drawn again."""
+        refused = refused_task(estimator, task, ["predict"])
+        if refused is not None:
+            return refused
+        known = is_fitted(estimator) or isinstance(estimator.random_state, Integral)
+        return None if known else value_of(estimator, "random_state")
 
     def run(self, block: Block) -> NDArray[Any]:
         """Execute the block and return the answers to its asks, in their order."""

@@ -12,11 +12,12 @@ from skstream.engine.kernels._base import (
     Kernel,
     Task,
     TransformKernel,
+    find_kernel,
+    find_transform_kernel,
     kernel_of,
-    make_transform_kernel,
 )
-from skstream.engine.kernels._inner import check_weights, copy_of, has_kernel, inner_kernel
-from skstream.engine.kernels._outside import knows_classes
+from skstream.engine.kernels._inner import check_weights, copy_of
+from skstream.engine.kernels._outside import OTHER_CLASSES, knows_classes
 from skstream.pipeline import StreamPipeline
 from skstream.pipeline._transformers import is_passthrough
 from skstream.utils._validation import is_fitted
@@ -28,19 +29,9 @@ class Chain:
     """Kernels of transformers that follow one another; they learn a block all or none."""
 
     def __init__(self, steps: Sequence[Step], task: Task):
-        kernels = [
-            make_transform_kernel(step, task) for _, step in steps if not is_passthrough(step)
+        self._kernels = [
+            find_transform_kernel(step, task) for _, step in steps if not is_passthrough(step)
         ]
-        self._kernels = [kernel for kernel in kernels if kernel is not None]
-        assert len(self._kernels) == len(kernels)
-
-    @staticmethod
-    def supports(steps: Sequence[Step], task: Task) -> bool:
-        """Whether every transformer has a kernel."""
-        return all(
-            is_passthrough(step) or make_transform_kernel(step, task) is not None
-            for _, step in steps
-        )
 
     def run(self, block: Block) -> Block:
         """Learn and transform; raise `Declined` with the state untouched if one cannot."""
@@ -82,21 +73,18 @@ class StreamPipelineKernel(Kernel):
         self._pipeline = _working_copy(estimator)
         *transformers, (_, model) = self._pipeline.steps
         self._chain = Chain(transformers, task)
-        self._model = inner_kernel(model, task)
+        self._model = find_kernel(model, task)
         self.bitwise = self._model.bitwise  # type: ignore[misc]
 
     @classmethod
-    def supports(cls, estimator: Any, task: Task) -> bool:
-        """Whether every step has a kernel."""
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse steps that are not pairs, and other classes than those of the task."""
         try:
-            *transformers, (_, model) = _working_copy(estimator).steps
-        except (TypeError, ValueError):  # no steps, or not pairs: for the loop to explain
-            return False
-        return (
-            has_kernel(model, task)
-            and Chain.supports(transformers, task)
-            and (task.classes is None or knows_classes(estimator, task))
-        )
+            *_, (_, _) = estimator.steps
+        except (TypeError, ValueError):  # for the loop to explain
+            return "steps that are no pairs of a name and an estimator"
+        known = task.classes is None or knows_classes(estimator, task)
+        return None if known else OTHER_CLASSES
 
     def run(self, block: Block) -> NDArray[Any]:
         """Execute the block and return the answers to its asks, in their order."""
@@ -140,9 +128,9 @@ class TransformerPipelineKernel(TransformKernel):
         self._chain = Chain(self._pipeline.steps, task)
 
     @classmethod
-    def supports(cls, transformer: Any, task: Task) -> bool:
-        """Whether every step has a kernel."""
-        return Chain.supports(_working_copy(transformer).steps, task)
+    def refusal(cls, transformer: Any, task: Task) -> str | None:
+        """Refuse nothing: the steps decide."""
+        return None
 
     def run(self, block: Block) -> Block:
         """Learn and transform; raise `Declined` with the state untouched if it cannot."""

@@ -8,21 +8,13 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from skstream.engine.block import Block
-from skstream.engine.kernels._base import Kernel, Task, kernel_of
-from skstream.engine.kernels._inner import (
-    check_weights,
-    copy_of,
-    has_kernel,
-    inner_kernel,
-    joined_rows,
-    separate_rows,
-)
+from skstream.engine.kernels._base import Kernel, Task, find_kernel, kernel_of, value_of
+from skstream.engine.kernels._inner import check_weights, copy_of, joined_rows, separate_rows
 from skstream.engine.kernels._outside import (
     Outside,
     class_labels,
-    has_valid_parameters,
-    knows_classes,
     outside_after,
+    refused_task,
 )
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.temporal._augmentation import extended_by_labels, lags_after
@@ -40,11 +32,14 @@ _TRANSITIONS_AT_ONCE = 1 << 19
 class _TemporalKernel(Kernel):
     """What the two have in common: an inner kernel, and labels that are remembered."""
 
+    #: Answers that it knows, as far as the inner model has them.
+    _methods: tuple[str, ...] = ("predict", "predict_proba", "decision_function")
+
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         fitted = is_fitted(estimator)
         self._model = estimator.estimator_ if fitted else copy_of(estimator.estimator)
-        self._inner = inner_kernel(self._model, self._inner_task(task))
+        self._inner = find_kernel(self._model, self._inner_task(task))
         self._classes = class_labels(task)
         self._outside: Outside | None = Outside.of(estimator) if fitted else None
         self.bitwise = self._inner.bitwise  # type: ignore[misc]
@@ -54,17 +49,13 @@ class _TemporalKernel(Kernel):
         return task
 
     @classmethod
-    def supports(cls, estimator: Any, task: Task) -> bool:
-        """Whether the inner model has a kernel and answers do not depend on one another."""
-        if (
-            task.classes is None
-            or estimator.previous_label != "known"
-            or not has_valid_parameters(estimator)
-            or not knows_classes(estimator, task)
-        ):
-            return False
-        model = estimator.estimator_ if is_fitted(estimator) else estimator.estimator
-        return has_kernel(model, cls._inner_task(task))
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse answers that depend on one another."""
+        refused = refused_task(estimator, task, cls._methods)
+        if refused is not None:
+            return refused
+        known = estimator.previous_label == "known"
+        return None if known else value_of(estimator, "previous_label")
 
     def _export_shared(self) -> bool:
         """Write what both write; whether there is anything to write."""
@@ -140,6 +131,8 @@ class _Counts:
 class TemporalCorrectionKernel(_TemporalKernel):
     """Corrects the inner kernel's probabilities by the counts at the time of each ask."""
 
+    _methods = ("predict", "predict_proba")
+
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         n = len(self._classes)
@@ -154,11 +147,6 @@ class TemporalCorrectionKernel(_TemporalKernel):
     @classmethod
     def _inner_task(cls, task: Task) -> Task:
         return task.asking("predict_proba")
-
-    @classmethod
-    def supports(cls, estimator: Any, task: Task) -> bool:
-        """Whether the inner model has a kernel and answers do not depend on one another."""
-        return task.method in ("predict", "predict_proba") and super().supports(estimator, task)
 
     def run(self, block: Block) -> NDArray[Any]:
         """Execute the block and return the answers to its asks, in their order."""

@@ -10,11 +10,11 @@ from scipy import sparse
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler
 
 from skstream.engine.block import Block
-from skstream.engine.kernels._base import Declined, Task, TransformKernel, kernel_of
+from skstream.engine.kernels._base import Declined, Task, TransformKernel, kernel_of, value_of
 from skstream.engine.kernels._events import Groups, merge_events
 from skstream.engine.kernels._input import Columns, read_block
+from skstream.engine.kernels._outside import refused_scaler
 from skstream.engine.kernels._pieces import Floats, Integers, pieces, rows_per_piece
-from skstream.utils._sklearn import output_container
 from skstream.utils._validation import is_fitted
 
 # Ranges below this are taken for constant features by scikit-learn.
@@ -40,16 +40,13 @@ class RangeKernel(TransformKernel):
             self._extremes = self._known_extremes()
 
     @classmethod
-    def supports(cls, transformer: Any, task: Task) -> bool:
-        """Whether rows come one at a time and are copied, and the state is in float64."""
-        flags = (transformer.copy, transformer.clip)
-        return (
-            task.batch_size == 1
-            and all(isinstance(flag, bool | np.bool_) for flag in flags)
-            and bool(transformer.copy)
-            and output_container(transformer) == "default"
-            and (not is_fitted(transformer) or transformer.scale_.dtype == np.float64)
-        )
+    def refusal(cls, transformer: Any, task: Task) -> str | None:
+        """Refuse batches, rows that are not copied, and a state that is not in float64."""
+        refused = refused_scaler(transformer, task, ("copy", "clip"))
+        if refused is not None:
+            return refused
+        known = not is_fitted(transformer) or transformer.scale_.dtype == np.float64
+        return None if known else f"a fitted state in {transformer.scale_.dtype}"
 
     def run(self, block: Block) -> Block:
         """Learn and transform."""
@@ -90,7 +87,7 @@ class RangeKernel(TransformKernel):
     def _scale_stored_values(
         self, block: Block, learn: Any, ask: Any, extremes: list[Floats]
     ) -> tuple[Any, Any, list[Floats]]:
-        raise Declined
+        raise Declined("sparse rows have no kernel")
 
     @abstractmethod
     def _no_extremes(self, n_features: int) -> list[Floats]:
@@ -135,16 +132,18 @@ class MinMaxScalerKernel(RangeKernel):
     """MinMaxScaler: dense rows."""
 
     @classmethod
-    def supports(cls, transformer: Any, task: Task) -> bool:
+    def refusal(cls, transformer: Any, task: Task) -> str | None:
         """Add the range, which scikit-learn wants as a tuple in ascending order."""
         bounds = transformer.feature_range
-        return (
+        proper = (
             isinstance(bounds, tuple)
             and len(bounds) == 2
             and all(isinstance(bound, Real) and np.isfinite(float(bound)) for bound in bounds)
             and bounds[0] < bounds[1]
-            and super().supports(transformer, task)
         )
+        if not proper:
+            return value_of(transformer, "feature_range")
+        return super().refusal(transformer, task)
 
     def _no_extremes(self, n_features: int) -> list[Floats]:
         return [np.full(n_features, np.inf), np.full(n_features, -np.inf)]
@@ -204,9 +203,9 @@ class MaxAbsScalerKernel(RangeKernel):
     ) -> tuple[Any, Any, list[Floats]]:
         """Only stored values change, and only columns with some in the row."""
         if any(not X.has_canonical_format for X in (learn, ask) if sparse.issparse(X)):
-            raise Declined
+            raise Declined("sparse rows other than CSR with sorted columns have no kernel")
         if any(len(X) for X in (learn, ask) if not sparse.issparse(X)):
-            raise Declined
+            raise Declined("dense and sparse rows together have no kernel")
         events, event_of_ask = merge_events(block, learn, ask)
         largest = extremes[0].copy()
         learnt, asked = np.empty((2, len(events.values)))

@@ -12,9 +12,9 @@ from sklearn.preprocessing import StandardScaler
 from skstream.engine.block import Block
 from skstream.engine.kernels._base import Declined, Task, TransformKernel, kernel_of
 from skstream.engine.kernels._input import Columns, read_block
+from skstream.engine.kernels._outside import refused_scaler
 from skstream.engine.kernels._pieces import Floats, Integers, pieces, rows_per_piece
 from skstream.utils._numba import jit, numba_enabled
-from skstream.utils._sklearn import output_container
 from skstream.utils._validation import is_fitted
 
 _EPS = np.finfo(np.float64).eps
@@ -58,14 +58,13 @@ class StandardScalerKernel(TransformKernel):
             )
 
     @classmethod
-    def supports(cls, transformer: Any, task: Task) -> bool:
-        """Whether rows are copied, and the state is of the usual kind."""
-        flags = (transformer.copy, transformer.with_mean, transformer.with_std)
-        if task.batch_size != 1 or output_container(transformer) != "default":
-            return False
-        if not all(isinstance(flag, bool | np.bool_) for flag in flags) or not transformer.copy:
-            return False
-        return not is_fitted(transformer) or _is_usual(transformer)
+    def refusal(cls, transformer: Any, task: Task) -> str | None:
+        """Refuse batches, rows that are not copied, and a state of an unusual kind."""
+        refused = refused_scaler(transformer, task, ("copy", "with_mean", "with_std"))
+        if refused is not None:
+            return refused
+        known = not is_fitted(transformer) or _is_usual(transformer)
+        return None if known else "a fitted state of an unusual kind"
 
     def run(self, block: Block) -> Block:
         """Learn and transform."""
@@ -99,14 +98,14 @@ class StandardScalerKernel(TransformKernel):
     def _check(self, block: Block, rows: tuple[Any, Any], is_sparse: bool) -> None:
         weight = block.weight
         if weight is not None and ((weight != np.trunc(weight)) | (weight > _MAX_WEIGHT)).any():
-            raise Declined
+            raise Declined("StandardScaler has no kernel for fractional or huge weights")
         if not is_sparse:
             return
         mixed = any(len(X) for X in rows if not sparse.issparse(X))
         if mixed or weight is not None or self.transformer.with_mean:
-            raise Declined
+            raise Declined("StandardScaler has no kernel for weighted or centred sparse rows")
         if not all(X.has_canonical_format for X in rows if sparse.issparse(X)):
-            raise Declined
+            raise Declined("sparse rows other than CSR with sorted columns have no kernel")
 
     def _scale(self, block: Block, learn: Floats, ask: Floats, state: _State) -> tuple[Any, Any]:
         """Dense rows through the states they see; `state` is brought forward."""

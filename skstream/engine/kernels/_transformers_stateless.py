@@ -6,8 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.feature_extraction.text import (
     CountVectorizer,
@@ -32,57 +30,76 @@ from sklearn.preprocessing import (
 )
 
 from skstream.engine.block import Block, take_rows
-from skstream.engine.kernels._base import Declined, Task, TransformKernel, kernel_of
-from skstream.utils._sklearn import output_container
+from skstream.engine.kernels._base import (
+    Declined,
+    Task,
+    TransformKernel,
+    changed_methods,
+    kernel_of,
+    value_of,
+)
+from skstream.engine.kernels._outside import refused_output
+from skstream.engine.kernels._rows_alone import transformed
 from skstream.utils._validation import is_fitted
 
 
-def _has_categories(encoder: Any) -> bool:
-    """Whether an encoder takes nothing from the rows, as `StreamPipeline` wants it."""
-    return (
-        not isinstance(encoder.categories, str)
-        and encoder.min_frequency is None
-        and encoder.max_categories is None
-    )
+def _learnt_categories(encoder: Any) -> str | None:
+    """Refuse an encoder that takes something from the rows, as `StreamPipeline` does."""
+    if isinstance(encoder.categories, str):
+        return value_of(encoder, "categories")
+    for name in ("min_frequency", "max_categories"):
+        if getattr(encoder, name) is not None:
+            return value_of(encoder, name)
+    return None
 
 
-def _is_elementwise(transformer: Any) -> bool:
-    """Whether a function is a ufunc of one argument: any other may look at other rows."""
+def _other_function(transformer: Any) -> str | None:
+    """Refuse a function that is no ufunc of one argument: it may look at other rows."""
     function = transformer.func
-    known = function is None or (isinstance(function, np.ufunc) and function.nin == 1)
-    return known and not transformer.kw_args and transformer.inverse_func is None
+    if function is not None and not (
+        isinstance(function, np.ufunc) and function.nin == function.nout == 1
+    ):
+        return "a function other than a ufunc of NumPy"
+    for name in ("kw_args", "inverse_func"):
+        if getattr(transformer, name):
+            return name
+    return None
 
 
-def _is_copied(transformer: Any) -> bool:
-    return transformer.copy is True
+def _not_copied(transformer: Any) -> str | None:
+    return None if transformer.copy is True else value_of(transformer, "copy")
 
 
-# Transformers whose answer to a row hangs on that row alone, to the last bit (nothing goes
-# through a matrix product), and under which parameters.
-_STATELESS: dict[type, Callable[[Any], bool]] = {
-    Binarizer: _is_copied,
-    FeatureHasher: lambda hasher: True,
-    FunctionTransformer: _is_elementwise,
-    HashingVectorizer: lambda vectorizer: True,
-    Normalizer: _is_copied,
-    OneHotEncoder: _has_categories,
-    OrdinalEncoder: _has_categories,
-    PolynomialFeatures: lambda transformer: True,
+def _nothing(transformer: Any) -> None:
+    return None
+
+
+# Transformers whose answer to a row depends on that row alone, to the last bit (nothing goes
+# through a matrix product), and what is refused of them.
+_STATELESS: dict[type, Callable[[Any], str | None]] = {
+    Binarizer: _not_copied,
+    FeatureHasher: _nothing,
+    FunctionTransformer: _other_function,
+    HashingVectorizer: _nothing,
+    Normalizer: _not_copied,
+    OneHotEncoder: _learnt_categories,
+    OrdinalEncoder: _learnt_categories,
+    PolynomialFeatures: _nothing,
 }
 # The same once they are fitted.
-_FITTED: dict[type, Callable[[Any], bool]] = {
+_FITTED: dict[type, Callable[[Any], str | None]] = {
     **_STATELESS,
-    CountVectorizer: lambda vectorizer: True,
-    KBinsDiscretizer: lambda transformer: True,
-    MaxAbsScaler: _is_copied,
-    MinMaxScaler: _is_copied,
-    OneHotEncoder: lambda encoder: True,
-    OrdinalEncoder: lambda encoder: True,
-    RobustScaler: _is_copied,
-    SimpleImputer: _is_copied,
-    StandardScaler: _is_copied,
-    TfidfTransformer: lambda transformer: True,
-    TfidfVectorizer: lambda vectorizer: True,
+    CountVectorizer: _nothing,
+    KBinsDiscretizer: _nothing,
+    MaxAbsScaler: _not_copied,
+    MinMaxScaler: _not_copied,
+    OneHotEncoder: _nothing,
+    OrdinalEncoder: _nothing,
+    RobustScaler: _not_copied,
+    SimpleImputer: _not_copied,
+    StandardScaler: _not_copied,
+    TfidfTransformer: _nothing,
+    TfidfVectorizer: _nothing,
 }
 
 
@@ -100,20 +117,19 @@ class StatelessKernel(TransformKernel):
         self._fitted: Any = transformer if _is_settled(transformer) else None
 
     @classmethod
-    def supports(cls, transformer: Any, task: Task) -> bool:
-        """Whether a row's answer hangs on that row alone."""
-        if output_container(transformer) != "default":
-            return False
-        if not isinstance(transformer, FrozenEstimator):
-            return _STATELESS[type(transformer)](transformer)
+    def refusal(cls, transformer: Any, task: Task) -> str | None:
+        """Refuse what may look at other rows than the one that it transforms."""
+        refused = refused_output(transformer)
+        if refused is not None or not isinstance(transformer, FrozenEstimator):
+            return refused or _STATELESS[type(transformer)](transformer)
         inner = transformer.estimator
-        known = _FITTED.get(type(inner))
-        return (
-            known is not None
-            and known(inner)
-            and is_fitted(inner)
-            and output_container(inner) == "default"
-        )
+        name = type(inner).__name__
+        if type(inner) not in _FITTED:
+            return f"{name} inside"
+        if not is_fitted(inner):
+            return f"an unfitted {name} inside"
+        refused = changed_methods(inner) or refused_output(inner) or _FITTED[type(inner)](inner)
+        return None if refused is None else f"a {name} inside with {refused}"
 
     def run(self, block: Block) -> Block:
         """Transform every row of the block once."""
@@ -125,15 +141,18 @@ class StatelessKernel(TransformKernel):
                 fitted = _fit(self.transformer, take_rows(block.learn_X, block.learn_index[:1]))
             if block.ask_X is block.learn_X:
                 used = np.union1d(block.learn_index, block.ask_index)
-                learn = ask = _transform(fitted, block.learn_X, used)
+                learn = ask = transformed(fitted, block.learn_X, used)
                 learn_index = np.searchsorted(used, block.learn_index)
                 ask_index = np.searchsorted(used, block.ask_index)
             else:
-                learn = _transform(fitted, block.learn_X, block.learn_index)
-                ask = _transform(fitted, block.ask_X, block.ask_index)
+                learn = transformed(fitted, block.learn_X, block.learn_index)
+                ask = transformed(fitted, block.ask_X, block.ask_index)
                 learn_index, ask_index = np.arange(block.n_learns), np.arange(block.n_asks)
+        except Declined:
+            raise
         except Exception as error:  # whatever it is, the loop meets it at its row
-            raise Declined from error
+            name = type(self.transformer).__name__
+            raise Declined(f"rows at which {name} fails have no kernel") from error
         if block.n_learns:
             self._fitted = fitted
         return replace(
@@ -167,15 +186,3 @@ def _fit(transformer: Any, first_row: Any) -> Any:
     learn = getattr(fitted, "partial_fit", fitted.fit)
     learn(first_row)
     return fitted
-
-
-def _transform(fitted: Any, X: Any, index: NDArray[np.intp]) -> Any:
-    if not len(index):
-        return X
-    rows = take_rows(X, index)
-    if isinstance(rows, np.ndarray):
-        # Sums along rows are rounded by the order in memory; a single row has but one.
-        rows = np.ascontiguousarray(rows)
-    elif isinstance(fitted, Normalizer) and not sparse.issparse(rows):
-        raise Declined
-    return fitted.transform(rows)

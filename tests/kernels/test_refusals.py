@@ -1,0 +1,193 @@
+"""What has no kernel: methods that were replaced; and making one touches nothing but the kernel."""
+
+import copy
+import threading
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.preprocessing import StandardScaler
+
+from skstream import LabelNoise, PrequentialEvaluator, TemporalCorrection, TemporallyAugmented
+from skstream.base import asks_row_by_row
+from skstream.engine.kernels import Declined, Kernel, Task, find_kernel, make_kernel
+from skstream.pipeline import make_stream_pipeline
+
+CLASSES = np.array([0, 1])
+TASK = Task(CLASSES)
+X = np.random.default_rng(0).normal(size=(60, 3))
+Y = np.random.default_rng(1).integers(0, 2, 60)
+
+
+def fitted(model: Any) -> Any:
+    return model.partial_fit(X, Y, classes=CLASSES)
+
+
+def always_one(rows: Any) -> np.ndarray:
+    return np.ones(len(rows), dtype=int)
+
+
+def test_methods_of_an_instance_go_through_the_loop() -> None:
+    model = fitted(SGDClassifier(random_state=0))
+    assert make_kernel(model, TASK) is not None
+    model.predict = always_one
+    with pytest.raises(Declined, match="SGDClassifier with a predict of its own has no kernel"):
+        find_kernel(model, TASK)
+    evaluator = PrequentialEvaluator(warm_start=True)
+    result = evaluator.evaluate({"m": model}, X, Y)
+    assert (result.predictions("m")[1:] == 1).all()
+    assert result.paths["m"].partition(":")[0] == "loop"
+
+
+@pytest.mark.parametrize("name", ["partial_fit", "predict", "predict_proba"])
+def test_methods_of_an_inner_instance(name: str) -> None:
+    for wrapper in (
+        TemporalCorrection(SGDClassifier(loss="log_loss", random_state=0)),
+        TemporallyAugmented(GaussianNB()),
+        LabelNoise(GaussianNB(), 0.1, random_state=0),
+        TemporalCorrection(TemporallyAugmented(GaussianNB())),
+    ):
+        model = fitted(wrapper)
+        assert make_kernel(model, TASK) is not None
+        inner = model.estimator_
+        inner = getattr(inner, "estimator_", inner)
+        setattr(inner, name, getattr(inner, name))
+        assert make_kernel(model, TASK) is None
+
+
+def test_methods_of_a_step() -> None:
+    for place in (0, 1):
+        model = fitted(make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0)))
+        assert make_kernel(model, TASK) is not None
+        step = model.pipeline_.steps[place][1]
+        step.partial_fit = step.partial_fit
+        assert make_kernel(model, TASK) is None
+    frozen = FrozenEstimator(StandardScaler().fit(X))
+    frozen.estimator.transform = lambda rows: rows
+    assert make_kernel(make_stream_pipeline(frozen, SGDClassifier()), TASK) is None
+    columns = make_column_transformer((FrozenEstimator(frozen.estimator), [0, 1]))
+    columns.fit(X)
+    assert (
+        make_kernel(make_stream_pipeline(FrozenEstimator(columns), SGDClassifier()), TASK) is None
+    )
+
+
+def test_a_method_replaced_on_the_class(monkeypatch: Any) -> None:
+    assert make_kernel(SGDClassifier(), TASK) is not None
+    monkeypatch.setattr(SGDClassifier, "predict", lambda self, rows: always_one(rows))
+    with pytest.raises(Declined, match="a changed predict"):
+        find_kernel(SGDClassifier(), TASK)
+
+
+def test_parameters_called_like_nothing_else_are_no_methods() -> None:
+    model = SGDClassifier()
+    model.note = lambda: None  # type: ignore[attr-defined]
+    assert make_kernel(model, TASK) is not None
+
+
+class Counted:
+    """Counts how often kernels of a type are made."""
+
+    def __init__(self, monkeypatch: Any, kind: type[Kernel]):
+        self.number = 0
+        make = kind.__init__
+
+        def counted(kernel: Any, estimator: Any, task: Task) -> None:
+            self.number += 1
+            make(kernel, estimator, task)
+
+        monkeypatch.setattr(kind, "__init__", counted)
+
+
+def test_the_kernel_of_nested_wrappers_is_made_once(monkeypatch: Any) -> None:
+    """Once at every depth; 2^12 times it took seconds."""
+    inner = find_kernel(MultinomialNB(), TASK)
+    counted = Counted(monkeypatch, type(inner))
+    model: Any = MultinomialNB()
+    for depth in range(12):
+        kinds = (TemporalCorrection, make_stream_pipeline, TemporallyAugmented)
+        model = kinds[depth % 3](model)
+    assert make_kernel(model, TASK) is not None
+    assert counted.number == 1
+    calls = []
+    monkeypatch.setattr(
+        MultinomialNB,
+        "get_params",
+        lambda self, deep=True: calls.append(1) or {"alpha": 1.0},
+        raising=False,
+    )
+    assert not asks_row_by_row(model)
+    assert len(calls) < 100
+
+
+def test_filters_of_warnings_are_left_alone() -> None:
+    """They belong to the process: what is set in one thread, all others meet."""
+    models = [SGDClassifier(), SGDRegressor(), Perceptron(), TemporallyAugmented(SGDClassifier())]
+    stop = threading.Event()
+    failures: list[Exception] = []
+    seen = 0
+
+    def warn_harmlessly() -> None:
+        nonlocal seen
+        while not stop.is_set():
+            try:
+                warnings.warn("harmless", UserWarning, stacklevel=1)
+                seen += 1
+            except UserWarning as failure:
+                failures.append(failure)
+
+    with warnings.catch_warnings():
+        warnings.resetwarnings()
+        warnings.simplefilter("ignore", UserWarning)
+        warnings.simplefilter("error", RuntimeWarning)
+        filters, before = warnings.filters, list(warnings.filters)
+        threads = [threading.Thread(target=warn_harmlessly) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for _ in range(10):
+            for model in models:
+                make_kernel(copy.copy(model), Task(None if model is models[1] else CLASSES))
+        stop.set()
+        for thread in threads:
+            thread.join()
+        assert warnings.filters is filters and list(warnings.filters) == before
+    assert seen and not failures
+
+
+class Warns(GaussianNB):
+    """A model of the user's, with a harmless warning at every row."""
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        warnings.warn("harmless", UserWarning, stacklevel=1)
+        return super().partial_fit(X, y, classes, sample_weight)
+
+
+def test_threads_with_warnings_and_kernels() -> None:
+    errors: list[BaseException] = []
+    results = []
+
+    def evaluate(models: dict[str, Any]) -> None:
+        try:
+            results.append(PrequentialEvaluator(random_state=0).evaluate(models, X[:30], Y[:30]))
+        except BaseException as error:
+            errors.append(error)
+
+    kinds = [{"warns": Warns()}, {"sgd": SGDClassifier()}, {"perceptron": Perceptron()}] * 3
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.resetwarnings()
+        warnings.simplefilter("always", UserWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)
+        before = list(warnings.filters)
+        threads = [threading.Thread(target=evaluate, args=(models,)) for models in kinds]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert list(warnings.filters) == before
+    assert not errors and len(results) == len(kinds)
+    assert sum("harmless" in str(warning.message) for warning in caught) == 3 * 30
