@@ -170,6 +170,8 @@ def _error_beside_persistent(columns: Columns, code: int) -> Array:
 
 _VALUES: dict[str, Callable[[Columns, int], Array]] = {
     "rows": lambda c, _: np.ones(len(c), dtype=bool),
+    # Times its weight, as every value: the square. Forgetting squares its own weights, too.
+    "squared_weights": lambda c, _: np.ones(len(c), dtype=bool) if c.weight is None else c.weight,
     "wrong": lambda c, _: c.wrong,
     "label": lambda c, code: c.y == code,
     "answer": lambda c, code: c.p == code,
@@ -203,6 +205,7 @@ NEEDS_INCLUSIVE = frozenset({"inclusive_wrong"})
 LABEL_ONLY = frozenset(
     {
         "rows",
+        "squared_weights",
         "label",
         "persistent_wrong",
         "majority_wrong",

@@ -51,7 +51,7 @@ class CumulativeSums(RunningSums):
         sums = running_sums(
             self.label_series,
             labels,
-            lambda series, values: self._running(values, self.labels[series]),
+            lambda series, values: self._running(series, values, self.labels[series]),
             self.labels,
             self._counts(labels, sum(self.labels.values())),
             self.n_classes,
@@ -92,7 +92,7 @@ class CumulativeSums(RunningSums):
         sums = running_sums(
             self.series,
             columns,
-            lambda series, values: self._running(values, self.carried[series]),
+            lambda series, values: self._running(series, values, self.carried[series]),
             self.carried,
             counts,
             self.n_classes,
@@ -119,7 +119,7 @@ class CumulativeSums(RunningSums):
         self.carried = carried
         return sums
 
-    def _running(self, values: Array, carried: float) -> Floats:
+    def _running(self, series: Series, values: Array, carried: float) -> Floats:
         """Return the sum after 0, 1, ..., n of the values, behind what is carried."""
         return np.add(prefix_sums(values), carried, dtype=np.float64)
 
@@ -148,13 +148,16 @@ class CumulativeSums(RunningSums):
         if _TARGET in self.carried:
             self._recentre(later.centre)
         # Labels are counted for the majority alone, whose measures do not merge.
-        kept = self._kept(later.n_scored)
-        self.carried = {s: kept * self.carried[s] + later.carried[s] for s in self.series}
+        self.carried = {
+            series: self._kept(series, later.n_scored) * self.carried[series]
+            + later.carried[series]
+            for series in self.series
+        }
         self.counts_are_exact = self.counts_are_exact and later.counts_are_exact
         self.n_scored += later.n_scored
 
-    def _kept(self, n_later: int) -> float:
-        """Return what part of the sums remains after so many more rows."""
+    def _kept(self, series: Series, n_later: int) -> float:
+        """Return what part of a sum remains after so many more rows."""
         return 1.0
 
 
@@ -176,27 +179,33 @@ class FadingSums(CumulativeSums):
         self.alpha = alpha
         self.counts_are_exact = False
 
-    def _running(self, values: Array, carried: float) -> Floats:
+    def _factor(self, series: Series) -> float:
+        """Return the factor at which a series fades: squares of weights at its square."""
+        return self.alpha**2 if series.kind == "squared_weights" else self.alpha
+
+    def _running(self, series: Series, values: Array, carried: float) -> Floats:
         from scipy.signal import lfilter  # slow to import, and needed here alone
 
         running = np.empty(len(values) + 1)
         running[0] = carried if abs(carried) > _SUBNORMAL else 0.0
         if len(values):
-            state = self.alpha * running[:1]
-            running[1:], _ = lfilter([1.0], [1.0, -self.alpha], values, zi=state)
+            factor = self._factor(series)
+            state = factor * running[:1]
+            running[1:], _ = lfilter([1.0], [1.0, -factor], values, zi=state)
         return running
 
     def _extended(self, carried: float, columns: Columns, series: Series) -> float:
-        faded = carried * self.alpha ** len(columns)
-        new = float(columns.series(series) @ _powers(self.alpha, len(columns)))
+        factor = self._factor(series)
+        faded = carried * factor ** len(columns)
+        new = float(columns.series(series) @ _powers(factor, len(columns)))
         return new + (faded if abs(faded) > _SUBNORMAL else 0.0)
 
     def oldest(self, ends: Integers) -> Integers:
         """Rows count until their weight falls below `FADED`."""
         return np.maximum(ends - ceil(log(FADED) / log(self.alpha)), 0)
 
-    def _kept(self, n_later: int) -> float:
-        return float(self.alpha**n_later)
+    def _kept(self, series: Series, n_later: int) -> float:
+        return float(self._factor(series) ** n_later)
 
 
 @lru_cache(maxsize=8)

@@ -118,13 +118,47 @@ def kappa(sums: Sums) -> Floats:
 def kappa_se(sums: Sums) -> Floats:
     rows, wrong = sums["rows"], sums["wrong"]
     deviation = np.sqrt(_ratio(np.maximum(rows - wrong, 0.0) * wrong, rows**3))
+    deviation *= np.sqrt(_redundancy(sums))
     return deviation * _ratio(rows * rows, sums.value(chance_disagreement), rows, 2)
 
 
+def _redundancy(sums: Sums) -> Floats:
+    """Sum of weights over the effective number of rows: 1 where all weigh 1 and none fade.
+
+    The effective number is the squared sum of the weights over the sum of their squares.
+    """
+    return _ratio(sums["squared_weights"], sums["rows"])
+
+
 def kappa_z(sums: Sums) -> Floats:
+    """Kappa over the null standard error of Fleiss, Cohen & Everitt."""
+    rows = sums["rows"]
+    with np.errstate(all="ignore"):
+        label, answer = sums.table("label") / rows, sums.table("answer") / rows
+        other_labels, other_answers = _others(label), _others(answer)
+        doubt = sums.value(chance_disagreement) / rows**2
+        # p + p**2 - sum of r c (r + c), with q = 1 - p and the shares of the other classes: no
+        # two numbers near 1 are subtracted where one class has nearly all rows.
+        variance = (label * answer * (other_labels + other_answers - doubt)).sum(axis=0)
+        z = sums.value(kappa) * doubt * np.sqrt(rows / _redundancy(sums) / variance)
+        # Where all labels or all answers are of one class kappa is 0, whatever the others are.
+        alone = np.minimum(other_labels.min(axis=0), other_answers.min(axis=0)) <= NEGLIGIBLE
+    return np.where(alone | (variance <= 0.0), 0.0 * sums.value(kappa), z)
+
+
+def kappa_z_cohen(sums: Sums) -> Floats:
+    """Kappa over the null standard error of Cohen, which is right for balanced shares."""
     rows = sums["rows"]
     odds = _ratio(sums.value(chance_disagreement), sums.value(_chance_agreement), rows, 2)
-    return sums.value(kappa) * np.sqrt(rows * odds)
+    return sums.value(kappa) * np.sqrt(rows / _redundancy(sums) * odds)
+
+
+def _others(shares: Floats) -> Floats:
+    """Sum of the other classes' shares, added up rather than subtracted from 1."""
+    below, above = np.zeros_like(shares), np.zeros_like(shares)
+    below[1:] = np.cumsum(shares[:-1], axis=0)
+    above[:-1] = np.cumsum(shares[:0:-1], axis=0)[::-1]
+    return below + above
 
 
 def kappa_m(sums: Sums) -> Floats:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from skstream.metrics._batch import classification_values
-from skstream.metrics._registry import CLASSIFICATION, MAJORITIES
+from skstream.metrics._registry import CLASSIFICATION, MAJORITIES, NULL_VARIANCES
 
 
 def kappa_score(
@@ -234,7 +234,11 @@ class KappaTest:
 
 
 def kappa_test(
-    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    variance: str = "fleiss",
 ) -> KappaTest:
     """Cohen's kappa with its standard error, and a z-test against chance.
 
@@ -245,32 +249,56 @@ def kappa_test(
     y_pred : array-like of shape (n_samples,)
         Answers.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights, not negative. Their sum is taken for the number of rows.
+        Weights, not negative. The number of rows is then the effective one, the square of the
+        sum of the weights over the sum of their squares.
+    variance : {"fleiss", "cohen"}, default="fleiss"
+        Variance of kappa under the hypothesis: that of Fleiss, Cohen and Everitt [2]_, which keeps
+        the level whatever the shares of the classes, or the older one of Cohen [1]_, which is
+        right for balanced classes alone and gives the figures of many papers.
 
     Returns
     -------
     KappaTest
-        NaN, with an ``UndefinedMetricWarning``, where kappa is undefined.
+        NaN, with an ``UndefinedMetricWarning``, where kappa is undefined. The statistic is 0 where
+        all labels or all answers are of one class.
+
+    Raises
+    ------
+    ValueError
+        If `variance` is neither of the two.
 
     Notes
     -----
-    With p0 the accuracy and p the accuracy of chance on n rows, the standard error is
-    sqrt(p0 (1 - p0) / n) / (1 - p), and under the hypothesis sqrt(p / (n (1 - p))). Chance is
-    rejected at 5 % if z > 1.645. The rows are taken to be independent, which rows of a stream
-    seldom are.
+    With p0 the accuracy, r and c the shares of the classes among labels and answers, and
+    p = sum r c the accuracy of chance, the standard error of kappa on n rows is
+    sqrt(p0 (1 - p0) / n) / (1 - p), and under the hypothesis
+    sqrt((p + p**2 - sum r c (r + c)) / n) / (1 - p). Chance is rejected at 5 % if z > 1.645. The
+    formula of 1960, sqrt(p / (n (1 - p))), rejects in 3.1 % of the cases where classes have the
+    shares .7 and .3, and in .05 % at .9 and .1. The rows are taken to be independent, which rows
+    of a stream seldom are.
 
     References
     ----------
-    J. Cohen. A coefficient of agreement for nominal scales. Educational and Psychological
-    Measurement 20, 1960.
+    .. [1] Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and
+       Psychological Measurement 20.
+    .. [2] Fleiss, J. L., Cohen, J. & Everitt, B. S. (1969). Large sample standard errors of kappa
+       and weighted kappa. Psychological Bulletin 72.
 
     Examples
     --------
     >>> from skstream.metrics import kappa_test
-    >>> result = kappa_test([0] * 70 + [1] * 30, [0] * 40 + [1] * 30 + [0] * 5 + [1] * 25)
+    >>> y, p = [0] * 70 + [1] * 30, [0] * 40 + [1] * 30 + [0] * 5 + [1] * 25
+    >>> result = kappa_test(y, p)
     >>> round(result.kappa, 4), round(result.standard_error, 4), round(result.statistic, 2)
-    (0.3269, 0.0917, 3.4)
+    (0.3269, 0.0917, 3.73)
+    >>> round(kappa_test(y, p, variance="cohen").statistic, 2)
+    3.4
     """
-    measures = [CLASSIFICATION[name] for name in ("kappa", "kappa_se", "kappa_z")]
+    if variance not in NULL_VARIANCES:
+        raise ValueError(
+            f"The 'variance' parameter of kappa_test must be a str among {set(NULL_VARIANCES)}. "
+            f"Got {variance!r} instead."
+        )
+    measures = [CLASSIFICATION["kappa"], CLASSIFICATION["kappa_se"], NULL_VARIANCES[variance]]
     kappa, deviation, z = classification_values(measures, y_true, y_pred, sample_weight)
     return KappaTest(kappa=kappa, standard_error=deviation, statistic=z, pvalue=float(ndtr(-z)))

@@ -202,6 +202,12 @@ MAJORITIES = {
     "inclusive": _skill("kappa_m", formulas.kappa_m_inclusive, "wrong", "inclusive_wrong"),
 }
 
+#: Ways to estimate the variance of kappa under the hypothesis of chance.
+NULL_VARIANCES = {
+    name: _measure("kappa_z", formula, *_MARGINS, "squared_weights", baseline_is_zero=True)
+    for name, formula in (("fleiss", formulas.kappa_z), ("cohen", formulas.kappa_z_cohen))
+}
+
 CLASSIFICATION = {
     measure.name: measure
     for measure in (
@@ -213,10 +219,11 @@ CLASSIFICATION = {
             "kappa_se",
             formulas.kappa_se,
             *_MARGINS,
+            "squared_weights",
             higher_is_better=None,
             bounds=(0.0, math.inf),
         ),
-        _measure("kappa_z", formulas.kappa_z, *_MARGINS, baseline_is_zero=True),
+        NULL_VARIANCES["fleiss"],
         MAJORITIES["past"],
         _skill("kappa_temporal", formulas.kappa_temporal, *_PERSISTENT),
         _skill("kappa_plus", formulas.kappa_plus, *_MARGINS, *_PERSISTENT, bounds=_SHARE),

@@ -71,17 +71,21 @@ class Reference:
         pairs = [(c, d) for c in range(self.k) for d in range(self.k) if c != d]
         return sum(first[c] * second[d] for c, d in pairs)
 
+    def _surprise(self, row, column):
+        """Agreement of each pair of classes, less what either class alone leads to expect."""
+        return np.eye(self.k) - column[:, None] - row + (row * column).sum()
+
     def value(self, metric, n_rows):
         rows, kept = self.at(n_rows)
         if not len(rows) or kept.sum() == 0:
             return np.nan
         y, p, n = self.y[rows], self.p[rows], kept.sum()
+        effective = n * n / (kept * kept).sum()
         wrong = y != p
         p0, error = (kept * ~wrong).sum() / n, (kept * wrong).sum() / n
         row = np.bincount(y, kept, minlength=self.k) / n
         column = np.bincount(p, kept, minlength=self.k) / n
         hit = np.bincount(y[~wrong], kept[~wrong], minlength=self.k) / n
-        chance = (row * column).sum()
         doubt = self._apart(row, column)
         kappa = 1 - error / doubt if doubt > 1e-16 else np.nan
         previous = self.previous[rows]
@@ -97,9 +101,12 @@ class Reference:
             if metric == "kappa":
                 return kappa
             if metric == "kappa_se":
-                return np.sqrt(p0 * error / n) / doubt if doubt > 1e-16 else np.nan
+                return np.sqrt(p0 * error / effective) / doubt if doubt > 1e-16 else np.nan
             if metric == "kappa_z":
-                return kappa / np.sqrt(chance / (n * doubt)) if chance > 1e-16 else np.nan
+                spread = (row[:, None] * column * self._surprise(row, column) ** 2).sum()
+                if min(np.delete(s, s.argmax()).sum() for s in (row, column)) <= 1e-16:
+                    return 0.0 * kappa
+                return kappa * doubt * np.sqrt(effective / spread)
             if metric == "kappa_m":
                 majority = np.array(self.past)[rows]
                 return self._kappa(kept, wrong, y != majority, majority >= 0)

@@ -40,11 +40,13 @@ def test_worked_example():
     assert 100 * harmonic_accuracy_score(Y, P) == pytest.approx(67.80, abs=0.005)
     assert 100 * kappa_m_score(Y, P, majority="hindsight") == pytest.approx(-16.67, abs=0.005)
     assert cmd_score(Y, P) == 850
-    result = kappa_test(Y, P)
+    result = kappa_test(Y, P, variance="cohen")
     assert result.kappa == kappa_score(Y, P)
     assert result.standard_error == pytest.approx(0.0917, abs=5e-5)
     assert result.statistic == pytest.approx(3.40, abs=0.005)
     assert result.pvalue == pytest.approx(0.000337, abs=5e-6)
+    # By hand: p = .48 and p**2 = .2304, less .7 * .45 * 1.15 + .3 * .55 * .85 = .5025.
+    assert kappa_test(Y, P).statistic == pytest.approx(0.17 / np.sqrt(0.2079 / 100))
     named = ["accuracy", "mcc", "f1:+", "recall:+", "recall:-"]
     measures = running(named, "cumulative", np.array(["+", "-"]))
     measures.update((Y == "-").astype(int), (P == "-").astype(int))
