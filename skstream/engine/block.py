@@ -89,3 +89,18 @@ def stack_rows(parts: list[Any]) -> Any:
     if isinstance(first, np.ndarray):
         return np.concatenate(parts)
     return optional_import("polars", "Stacking data frames").concat(parts)
+
+
+def own_rows(rows: Any) -> Any:
+    """Rows with memory of their own, so that writing into them changes nothing else.
+
+    Dense rows that are not contiguous become read-only instead: a copy would be laid out
+    otherwise, and NumPy's arithmetic may round the last digit by the layout.
+    """
+    if not isinstance(rows, np.ndarray):
+        return rows.copy() if hasattr(rows, "iloc") or sparse.issparse(rows) else rows
+    if rows.flags.c_contiguous:
+        return rows.copy()
+    rows = rows.view()
+    rows.flags.writeable = False
+    return rows

@@ -7,19 +7,34 @@ from typing import Any
 import numpy as np
 
 from skstream.base import asks_row_by_row, learner
-from skstream.engine.block import Block, take_rows
+from skstream.engine.block import Block, own_rows, take_rows
 from skstream.engine.kernels import Task
-from skstream.utils._labels import encode_labels
+from skstream.utils._labels import UNKNOWN, encode_answers, unknown_label
 from skstream.utils._validation import is_fitted
 
 
 class LoopFailed(Exception):
-    """A model raised an error; says at which ask or learn of the block."""
+    """A model failed; says at which ask or learn of the block.
+
+    Attributes
+    ----------
+    action : {"answering", "learning"}
+        What it was doing.
+    index : int
+        Position among the block's asks or learns.
+    answers : ndarray
+        Answers to the asks before the failure, as the loop returns them.
+    """
 
     def __init__(self, action: str, index: int):
         super().__init__(action, index)
         self.action = action
         self.index = index
+        self.answers: Any = None
+
+
+class BadAnswer(ValueError):
+    """An answer of the wrong shape or length, or one that is no label and no number."""
 
 
 class Loop:
@@ -32,7 +47,8 @@ class Loop:
         self.seconds_learning = 0.0
         self._learn = learner(estimator)
         self._one_row_per_call = asks_row_by_row(estimator)
-        self._classes = None if is_fitted(estimator) else task.classes
+        known = None if is_fitted(estimator) else task.classes
+        self._classes = None if known is None else known.copy()  # the model may write into it
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
@@ -49,17 +65,23 @@ class Loop:
         stamps = block.stamp[asks[:-1]].tolist() if block.n_asks else []
         bounds = asks.tolist()
         learns = range(block.n_learns + 1) if block.batches is None else block.batches.tolist()
+        # Copies: models may write into what they are given, and other models read the same.
         labels = self._labels(block)
+        weight = None if block.weight is None else block.weight.copy()
         answers: list[np.ndarray] = []
         done = 0
-        for begin, end in pairwise(learns):
-            while done < len(stamps) and stamps[done] <= begin:
+        try:
+            for begin, end in pairwise(learns):
+                while done < len(stamps) and stamps[done] <= begin:
+                    answers.append(self._ask(block, bounds[done], bounds[done + 1]))
+                    done += 1
+                self._learn_rows(block, labels, weight, begin, end)
+            while done < len(stamps):
                 answers.append(self._ask(block, bounds[done], bounds[done + 1]))
                 done += 1
-            self._learn_rows(block, labels, begin, end)
-        while done < len(stamps):
-            answers.append(self._ask(block, bounds[done], bounds[done + 1]))
-            done += 1
+        except LoopFailed as failure:
+            failure.answers = self._codes(answers)  # an earlier answer may be a failure, too
+            raise
         return self._codes(answers)
 
     def _ask_bounds(self, block: Block) -> np.ndarray:
@@ -68,23 +90,46 @@ class Loop:
         return block.groups
 
     def _labels(self, block: Block) -> np.ndarray:
-        return block.y if self.task.classes is None else self.task.classes[block.y]
+        return block.y.copy() if self.task.classes is None else self.task.classes[block.y]
 
     def _ask(self, block: Block, begin: int, end: int) -> np.ndarray:
-        rows = _slice_rows(block.ask_X, block.ask_index, begin, end)
         started = perf_counter()
         try:
-            answer = getattr(self.estimator, self.task.method)(rows)
+            rows = _rows_of_its_own(block.ask_X, block.ask_index, begin, end)
+            answer = np.asarray(getattr(self.estimator, self.task.method)(rows))
+            if answer.shape != (end - begin,):
+                answer = self._reshaped(answer, end - begin)
         except Exception as error:
             raise LoopFailed("answering", begin) from error
         self.seconds_asking += perf_counter() - started
-        return np.asarray(answer)
+        return answer
 
-    def _learn_rows(self, block: Block, labels: np.ndarray, begin: int, end: int) -> None:
-        rows = _slice_rows(block.learn_X, block.learn_index, begin, end)
-        weight = None if block.weight is None else block.weight[begin:end]
+    def _reshaped(self, answer: np.ndarray, n_rows: int) -> np.ndarray:
+        """Return an answer that is no column of `n_rows` labels, if the method gives such."""
+        task, shape = self.task, answer.shape
+        wanted = f"({n_rows},)"
+        if task.method == "predict":
+            if task.classes is None and shape == (n_rows, 1):
+                return answer.reshape(n_rows)
+        elif task.method == "predict_proba":
+            n_classes = "n_classes" if task.classes is None else len(task.classes)
+            wanted = f"({n_rows}, {n_classes})"
+            if shape == (n_rows, n_classes) or (task.classes is None and answer.ndim == 2):
+                return answer
+        elif answer.ndim == 2 and len(answer) == n_rows:
+            return answer
+        raise BadAnswer(
+            f"{task.method} of {n_rows} {'row' if n_rows == 1 else 'rows'} returned an answer of "
+            f"shape {shape}; {wanted} is needed, one answer per row."
+        )
+
+    def _learn_rows(
+        self, block: Block, labels: np.ndarray, weights: np.ndarray | None, begin: int, end: int
+    ) -> None:
+        weight = None if weights is None else weights[begin:end]
         started = perf_counter()
         try:
+            rows = _rows_of_its_own(block.learn_X, block.learn_index, begin, end)
             self._learn(rows, labels[begin:end], weight, self._classes)
         except Exception as error:
             raise LoopFailed("learning", begin) from error
@@ -92,15 +137,48 @@ class Loop:
         self._classes = None
 
     def _codes(self, answers: list[np.ndarray]) -> np.ndarray:
-        task = self.task
+        """Answers as codes or numbers; fails at the first that is neither."""
         if not answers:
-            return no_answers(task)
-        joined = np.concatenate(answers)
-        if task.method != "predict":
+            return no_answers(self.task)
+        try:
+            codes = self._encoded(answers)
+            known = codes != UNKNOWN
+            if known.all():
+                return codes
+            first, classes = int(known.argmin()), self.task.classes
+            assert classes is not None  # else all numbers are known
+            wrong = _joined(answers)[first]
+            error: Exception = BadAnswer(unknown_label(wrong, classes, "its answer is"))
+        except (TypeError, ValueError) as failed:
+            first, error = self._first_bad(answers, failed)
+            codes = self._codes(answers[:first])
+            first = len(codes)
+        failure = LoopFailed("answering", first)
+        failure.answers = codes[:first]
+        raise failure from error
+
+    def _encoded(self, answers: list[np.ndarray]) -> np.ndarray:
+        """Answers as numbers or codes, `UNKNOWN` where one is not among the classes."""
+        joined = _joined(answers)
+        if self.task.method != "predict" or self.task.classes is None:
             return joined.astype(np.float64, copy=False)
-        if task.classes is None:
-            return joined.astype(np.float64, copy=False).reshape(len(joined))
-        return encode_labels(joined, task.classes)
+        return encode_answers(joined, self.task.classes)
+
+    def _first_bad(self, answers: list[np.ndarray], error: Exception) -> tuple[int, Exception]:
+        """Position of the first answer that cannot be read at all, and why."""
+        for position in range(len(answers)):
+            try:
+                self._encoded(answers[: position + 1][-2:])
+            except (TypeError, ValueError) as bad:
+                return position, BadAnswer(f"{self.task.method} returned something else: {bad}")
+        return 0, error
+
+
+def _joined(answers: list[np.ndarray]) -> np.ndarray:
+    """Put answers together; labels of several kinds stay what they are."""
+    if len({answer.dtype.kind for answer in answers}) > 1:
+        answers = [answer.astype(object) for answer in answers]
+    return np.concatenate(answers)
 
 
 def no_answers(task: Task, n: int = 0) -> np.ndarray:
@@ -114,8 +192,11 @@ def no_answers(task: Task, n: int = 0) -> np.ndarray:
     return np.full(n, np.nan)
 
 
-def _slice_rows(X: Any, index: np.ndarray, begin: int, end: int) -> Any:
+def _rows_of_its_own(X: Any, index: np.ndarray, begin: int, end: int) -> Any:
+    """Rows that the model may write into, or that it cannot: others read the same."""
     if end - begin == 1:
         row = int(index[begin])
-        return X.iloc[row : row + 1] if hasattr(X, "iloc") else X[row : row + 1]
-    return take_rows(X, index[begin:end])
+        rows = X.iloc[row : row + 1] if hasattr(X, "iloc") else X[row : row + 1]
+    else:
+        rows = take_rows(X, index[begin:end])
+    return own_rows(rows)

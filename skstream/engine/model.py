@@ -1,5 +1,7 @@
 """One model on its way through the stream: kernel where exact, else the loop."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal
@@ -8,11 +10,20 @@ import numpy as np
 
 from skstream.engine.block import Block, take_rows
 from skstream.engine.kernels import Declined, Kernel, Task, make_kernel
-from skstream.engine.loop import Loop, LoopFailed, no_answers
+from skstream.engine.loop import BadAnswer, Loop, LoopFailed, no_answers
 from skstream.engine.timeline import Operations
 from skstream.utils._validation import is_fitted
 
 Engine = Literal["auto", "loop"]
+#: What an answer that is none (None or NaN) is: a failure of the model, or a wrong answer.
+Unanswered = Literal["error", "wrong"]
+
+#: Code of a question that the model left without an answer, where that counts as wrong.
+UNANSWERED = -2
+
+# A block of more operations than this is gone back to the start of if its kernel fails, so that
+# the loop finds the row; of one row no more is to be found, and the copy would cost too much.
+_SURE_OF_ROW = 2
 
 
 class ModelError(ValueError):
@@ -25,9 +36,10 @@ class ModelError(ValueError):
     fold : int
         Fold it ran in.
     row : int
-        Row, counted from 0, at which it failed.
+        Row, counted from 0, at which it failed; -1 before the first one.
     result : EvaluationResult or None
-        What had been evaluated before, where there is something.
+        What had been evaluated before, where there is something; of several workers, the models
+        that had finished.
     """
 
     def __init__(self, message: str, model: str = "", fold: int = 0, row: int = -1):
@@ -56,11 +68,23 @@ class ModelRun:
         Classes, kind of answer, batch size.
     engine : {"auto", "loop"}, default="auto"
         "loop" never uses a kernel.
+    unanswered : {"error", "wrong"}, default="error"
+        Whether None or NaN in answer to a question is a failure, or gets the code `UNANSWERED`
+        (of classifiers asked to predict).
 
     Attributes
     ----------
     path : str
         How the model was executed: "kernel", "loop", or "kernel, then loop".
+    failure : ModelError or None
+        Why the model has stopped; it then answers nothing any more.
+    n_unanswered : int
+        Questions that it left without an answer.
+
+    Raises
+    ------
+    ModelError
+        If the estimator cannot be prepared.
     """
 
     def __init__(
@@ -70,14 +94,23 @@ class ModelRun:
         estimator: Any,
         task: Task,
         engine: Engine = "auto",
+        unanswered: Unanswered = "error",
     ):
         self.name = name
         self.fold = fold
         self.task = task
+        self.failure: ModelError | None = None
+        self.n_unanswered = 0
+        self._unanswered = unanswered
         self._estimator = estimator
-        self._has_learnt = is_fitted(estimator)
-        self._kernel: Kernel | None = make_kernel(estimator, task) if engine == "auto" else None
-        self._loop = None if self._kernel is not None else Loop(estimator, task)
+        self._kernel: Kernel | None = None
+        self._loop: Loop | None = None
+        with failures_named(name, fold, "being prepared"):
+            self._has_learnt = is_fitted(estimator)
+            if engine == "auto":
+                self._kernel = _kernel_or_none(estimator, task)
+            if self._kernel is None:
+                self._loop = Loop(estimator, task)
         self._seconds_in_kernel = 0.0
         self.path = "loop" if self._kernel is None else "kernel"
 
@@ -103,73 +136,177 @@ class ModelRun:
         return self._estimator
 
     def run(self, block: Block, operations: Operations) -> np.ndarray:
-        """Execute a block; -1 or NaN where nothing had been learnt when asked."""
-        if not block.n_asks and not block.n_learns:
-            return no_answers(self.task)
+        """Execute a block; -1 or NaN where nothing had been learnt when asked.
+
+        A model that fails keeps its answers up to the failure, whatever executes it, and answers
+        nothing (-1 or NaN) from then on; `failure` says why.
+        """
+        if self.failure is not None or not (block.n_asks or block.n_learns):
+            return no_answers(self.task, block.n_asks)
         early = 0
         if not self._has_learnt:
             early = int(np.searchsorted(block.stamp, 1)) if block.n_learns else block.n_asks
             self._has_learnt = block.n_learns > 0
         if early == 0:
             return self._execute(block, operations)
-        unanswered = no_answers(self.task, early)
+        before = no_answers(self.task, early)
         if block.n_learns == 0:
-            return unanswered
+            return before
         groups = None if block.groups is None else _shifted_bounds(block.groups, early)
         stamp = block.stamp[early:]
         block = replace(block, ask_index=block.ask_index[early:], stamp=stamp, groups=groups)
         asked = operations.ask_rows[early:]
         operations = replace(operations, ask_rows=asked, stamp=stamp, groups=groups)
         answers = self._execute(block, operations)
-        return np.concatenate([unanswered, answers])
+        return np.concatenate([before, answers])
 
     def _execute(self, block: Block, operations: Operations) -> np.ndarray:
+        answers = None
         if self._kernel is not None:
-            started = perf_counter()
             try:
-                return self._kernel.run(block)
-            except Declined:
-                # The estimator is as the loop would have left it: the loop goes on from here.
-                self._estimator = self.estimator()
-                self._kernel = None
-                self._loop = Loop(self._estimator, self.task)
-                self.path = "kernel, then loop"
-            finally:
-                self._seconds_in_kernel += perf_counter() - started
-        assert self._loop is not None
-        try:
-            return self._loop.run(block)
-        except LoopFailed as failure:
-            raise self._explain(failure, block, operations) from failure.__cause__
+                answers = self._run_kernel(block)
+            except Exception as error:  # where no loop can tell more
+                failure = LoopFailed("running its kernel", 0)
+                failure.__cause__ = error
+                return self._stopped(failure, no_answers(self.task), block, operations)
+        if answers is None:
+            assert self._loop is not None
+            try:
+                answers = self._loop.run(block)
+            except LoopFailed as failure:
+                return self._stopped(failure, failure.answers, block, operations)
+        gap, answers = self._without_gaps(answers)
+        return answers if gap is None else self._stopped(gap, answers, block, operations)
 
-    def _explain(self, failure: LoopFailed, block: Block, operations: Operations) -> ModelError:
+    def _run_kernel(self, block: Block) -> np.ndarray | None:
+        """Answers by the kernel; None where the loop is to execute the block."""
+        kernel = self._kernel
+        assert kernel is not None
+        started = perf_counter()
+        before = kernel.snapshot() if block.n_asks + block.n_learns > _SURE_OF_ROW else None
+        try:
+            return kernel.run(block)
+        except Declined:
+            pass
+        except Exception:
+            if before is None:
+                raise
+            # Whatever it is, the loop meets it at its row, or goes on without it.
+            kernel.restore(before)
+        finally:
+            self._seconds_in_kernel += perf_counter() - started
+        # The estimator is as the loop would have left it: the loop goes on from here.
+        kernel.export()
+        self._kernel = None
+        self._loop = Loop(self._estimator, self.task)
+        self.path = "kernel, then loop"
+        return None
+
+    def _without_gaps(self, answers: np.ndarray) -> tuple[LoopFailed | None, np.ndarray]:
+        """See to questions without an answer, and answers that no measure can take."""
+        wrong: np.ndarray
+        if answers.dtype.kind == "f":
+            with np.errstate(all="ignore"):
+                # One sum is cheaper than a test per number, and misses nothing.
+                if np.isfinite(answers.sum()):
+                    return None, answers
+            # No score is made of probabilities and decision values: they may be infinite.
+            bad = ~np.isfinite(answers) if self.task.method == "predict" else np.isnan(answers)
+            wrong = bad if bad.ndim == 1 else bad.any(axis=1)
+        else:
+            wrong = answers < 0
+        if not wrong.any():
+            return None, answers
+        if self._unanswered == "wrong":
+            self.n_unanswered += int(np.count_nonzero(wrong))
+            return None, answers if answers.dtype.kind == "f" else np.where(
+                wrong, UNANSWERED, answers
+            )
+        first = int(wrong.argmax())
+        self.n_unanswered += 1
+        failure = LoopFailed("answering", first)
+        failure.__cause__ = BadAnswer(_gap(answers[first], self.task))
+        return failure, answers[:first]
+
+    def _stopped(
+        self, failure: LoopFailed, answers: np.ndarray, block: Block, operations: Operations
+    ) -> np.ndarray:
+        """Note the failure; return the answers to earlier rows, and none to the others."""
+        gap, answers = self._without_gaps(answers)
+        failure = failure if gap is None else gap  # an earlier answer was none
+        error, rows = self._explained(failure, block, operations)
+        error.__cause__ = failure.__cause__
+        self.failure = error
+        n = len(answers)
+        while n and operations.ask_rows[n - 1] >= error.row and operations.ask_rows[n - 1] in rows:
+            n -= 1
+        return np.concatenate([answers[:n], no_answers(self.task, block.n_asks - n)])
+
+    def _explained(
+        self, failure: LoopFailed, block: Block, operations: Operations
+    ) -> tuple[ModelError, np.ndarray]:
+        """Return the error that names the row, and the rows of the call that failed."""
+        begin = failure.index
         if failure.action == "learning":
-            rows, begin = operations.learn_rows, failure.index
+            numbers = operations.learn_rows
             bounds, X, index = block.batches, block.learn_X, block.learn_index
         else:
-            rows, begin = operations.ask_rows, failure.index
+            numbers = operations.ask_rows if block.n_asks else operations.learn_rows
             bounds, X, index = block.groups, block.ask_X, block.ask_index
-        end = begin + 1
-        if bounds is not None:
+        end, at, cause = begin + 1, begin, failure.__cause__
+        if (
+            bounds is not None
+            and not isinstance(cause, BadAnswer)
+            and failure.action != "running its kernel"
+        ):
             end = int(bounds[np.searchsorted(bounds, begin, side="right")])
-        at = begin + _first_not_finite(take_rows(X, index[begin:end]))
-        row = int(rows[at])
-        where = (
-            f"row {row}"
-            if end == begin + 1
-            else f"rows {int(rows[begin:end].min())} to {int(rows[begin:end].max())}"
-        )
+            at = begin + _first_not_finite(take_rows(X, index[begin:end]))
+        rows = numbers[begin:end]
+        row = int(numbers[at])
+        where = f"row {row}"
+        if end > begin + 1:
+            where = f"rows {int(rows.min())} to {int(rows.max())}"
         if at > begin:
             where += f" (row {row} is not finite)"
-        fold = f" (fold {self.fold})" if self.fold else ""
-        cause = failure.__cause__
-        return ModelError(
-            f"Model '{self.name}'{fold} failed while {failure.action} {where}: "
-            f"{type(cause).__name__}: {cause}",
-            self.name,
-            self.fold,
-            row,
-        )
+        assert cause is not None
+        return model_error(self.name, self.fold, f"{failure.action} {where}", cause, row), rows
+
+
+@contextmanager
+def failures_named(name: str, fold: int, action: str) -> Iterator[None]:
+    """Turn any exception into a `ModelError` of a model and fold."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:
+        raise model_error(name, fold, action, error) from error
+
+
+def model_error(
+    name: str, fold: int, action: str, cause: BaseException, row: int = -1
+) -> ModelError:
+    """Return the error that says which model failed at what, and why."""
+    of_fold = f" (fold {fold})" if fold else ""
+    why = str(cause) if isinstance(cause, BadAnswer) else f"{type(cause).__name__}: {cause}"
+    return ModelError(f"Model '{name}'{of_fold} failed while {action}: {why}", name, fold, row)
+
+
+def _kernel_or_none(estimator: Any, task: Task) -> Kernel | None:
+    """Return a kernel, if there is one; where making it fails, the loop tells why, at its row."""
+    try:
+        return make_kernel(estimator, task)
+    except Exception:
+        return None
+
+
+def _gap(answer: Any, task: Task) -> str:
+    if task.method == "predict" and answer.dtype.kind == "f" and np.isinf(answer):
+        return f"its answer is {answer}; predictions must be finite numbers."
+    advice = (
+        "" if task.classes is None else (' Pass unanswered="wrong" to score such rows as errors.')
+    )
+    return f"it gave no answer (None or NaN) where one was asked.{advice}"
 
 
 def _first_not_finite(rows: Any) -> int:

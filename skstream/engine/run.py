@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.block import Block
 from skstream.engine.evolving import Features, with_current_features
-from skstream.engine.loop import no_answers
 from skstream.engine.model import ModelError, ModelRun
 from skstream.engine.rows import RowStore
 from skstream.engine.timeline import Arrivals, Operations, Timeline
@@ -38,25 +36,14 @@ class Engine:
     Parameters
     ----------
     lanes : sequence of Lane
-        The models and their timelines.
-    survive : bool, default=False
-        Go on with the other models when one fails; it then answers nothing any more.
+        The models and their timelines. The others go on when a model fails.
     features : callable, default=None
         ``features(rows, times)`` where features change while a row waits for its label.
-
-    Attributes
-    ----------
-    failures : dict of int to ModelError
-        The failed lanes, by position.
     """
 
-    def __init__(
-        self, lanes: Sequence[Lane], survive: bool = False, features: Features | None = None
-    ):
+    def __init__(self, lanes: Sequence[Lane], features: Features | None = None):
         self.lanes = list(lanes)
         self._features = features
-        self.failures: dict[int, ModelError] = {}
-        self._survive = survive
         self._timelines: list[Any] = list(
             {id(lane.timeline): lane.timeline for lane in lanes}.values()
         )
@@ -69,6 +56,18 @@ class Engine:
     def states(self) -> list[Any]:
         """Where every timeline stands."""
         return list(self._states)
+
+    @property
+    def failures(self) -> dict[int, ModelError]:
+        """Why lanes have stopped, by position."""
+        failures = {k: lane.model.failure for k, lane in enumerate(self.lanes)}
+        return {k: failure for k, failure in failures.items() if failure is not None}
+
+    def raise_failure(self) -> None:
+        """Raise the failure of the earliest row, if a model has failed."""
+        failures = self.failures
+        if failures:
+            raise min(failures.values(), key=lambda failure: failure.row)
 
     @property
     def loops(self) -> bool:
@@ -119,9 +118,10 @@ class Engine:
                 with_current_features(block, operations, self._features)  # delayed labels only
                 for block, (_, operations) in zip(blocks, steps, strict=True)
             ]
-        answered = []
-        for number, (lane, k) in enumerate(zip(self.lanes, self._timeline_of, strict=True)):
-            answered.append(self._run_lane(number, lane.model, blocks[k], steps[k][1]))
+        answered = [
+            Answered(steps[k][1], lane.model.run(blocks[k], steps[k][1]))
+            for lane, k in zip(self.lanes, self._timeline_of, strict=True)
+        ]
         self._forget_rows([operations for _, operations in steps])
         return answered
 
@@ -132,15 +132,3 @@ class Engine:
             return
         waiting = [operations.waiting for operations in steps]
         self._store.keep(waiting[0] if len(waiting) == 1 else np.unique(np.concatenate(waiting)))
-
-    def _run_lane(
-        self, number: int, model: ModelRun, block: Block, operations: Operations
-    ) -> Answered:
-        if number not in self.failures:
-            try:
-                return Answered(operations, model.run(block, operations))
-            except ModelError as error:
-                if not self._survive:
-                    raise
-                self.failures[number] = error
-        return Answered(operations, no_answers(model.task, block.n_asks))

@@ -19,8 +19,9 @@ class Tape:
     weight : ndarray of shape (n_rows,) or None
         Scoring weights; None where all are 1.
     answers : dict of str to ndarray of shape (n_folds, n_rows) or (n_folds, n_rows, n_bins + 2)
-        Codes (-1: not asked, or no answer) or predicted targets (NaN), by model. Under delayed
-        labels the rows are those that got their label, in that order.
+        Codes or predicted targets, by model: -1 (NaN) where the model was not asked, had learnt
+        nothing yet or had failed; -2 where it was asked and gave no answer, which counts as a
+        wrong one. Under delayed labels the rows are those that got their label, in that order.
     previous : ndarray of shape (n_rows,) or None
         Codes or targets that the persistent baseline answers, but for the last bin, where they
         are not those of the row before.
@@ -54,6 +55,12 @@ class Tape:
         """
         answers: np.ndarray = self.answers[model][fold]
         return answers if self.classes is None else labels_of(answers, self.classes)
+
+
+def has_answer(answers: np.ndarray) -> np.ndarray:
+    """Where a model was asked and had not failed, as a mask."""
+    given: np.ndarray = ~np.isnan(answers) if answers.dtype.kind == "f" else answers != -1
+    return given
 
 
 def labels_of(codes: np.ndarray, classes: np.ndarray) -> np.ndarray:

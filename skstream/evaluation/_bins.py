@@ -75,7 +75,7 @@ def answers_by_bin(
         return answers
     rows = np.unique(changed.row)
     if reduce == "dominant":
-        step = max(1, CELLS_AT_ONCE // (n_bins * ((n_classes or 0) + 1)))
+        step = max(1, CELLS_AT_ONCE // (n_bins * ((n_classes or 0) + 2)))
         for begin in range(0, len(rows), step):
             some = rows[begin : begin + step]
             part = _pieces(_of_rows(changed, some), n_bins)
@@ -161,11 +161,11 @@ def _pieces(shown: Shown, n_bins: int) -> _Pieces:
 
 
 def _dominant(part: _Pieces, n_rows: int, n_bins: int, n_classes: int) -> np.ndarray:
-    # Column 0 is for answers that are none (-1).
-    width = n_classes + 1
-    cell = (part.row * n_bins + part.bin) * width + part.answer.astype(np.int64) + 1
+    # The first columns are for answers that are none, codes -2 and -1.
+    width = n_classes + 2
+    cell = (part.row * n_bins + part.bin) * width + part.answer.astype(np.int64) + 2
     shown_for = np.bincount(cell, weights=part.duration, minlength=n_rows * n_bins * width)
-    longest: np.ndarray = shown_for.reshape(n_rows, n_bins, width).argmax(axis=2) - 1
+    longest: np.ndarray = shown_for.reshape(n_rows, n_bins, width).argmax(axis=2) - 2
     return longest
 
 

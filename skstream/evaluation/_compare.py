@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skstream import stats
+from skstream.engine.tape import has_answer
 from skstream.forgetting import (
     Cumulative,
     FadingFactor,
@@ -215,7 +216,7 @@ def scored_rows(
     y, answers_a, answers_b = tape.y, tape.answers[a][fold], tape.answers[b][fold]
     if bin is not None:
         answers_a, answers_b = answers_a[:, bin], answers_b[:, bin]
-    scored = _present(y) & _present(answers_a) & _present(answers_b)
+    scored = has_answer(y) & has_answer(answers_a) & has_answer(answers_b)
     if tape.weight is not None:
         scored &= tape.weight > 0
     last = len(y) if at is None else min(at, len(y))
@@ -445,7 +446,3 @@ def _unit(result: "EvaluationResult") -> str:
 
 def _with_own(name: str, own: str) -> str:
     return name if own in ("", name) else f"{name} ({own})"
-
-
-def _present(values: np.ndarray) -> np.ndarray:
-    return ~np.isnan(values) if values.dtype.kind == "f" else values >= 0

@@ -85,5 +85,5 @@ def pickled_size(model: Any) -> float:
     """Bytes of the pickled model; NaN where it cannot be pickled."""
     try:
         return float(len(pickle.dumps(model, protocol=pickle.HIGHEST_PROTOCOL)))
-    except (pickle.PicklingError, TypeError, AttributeError):
+    except Exception:  # whatever a model's own pickling raises: the size is not known
         return float("nan")

@@ -84,9 +84,13 @@ class DelayedEvaluator(StreamEvaluator):
         recorded in the result.
     n_jobs : int, default=None
         Models evaluated at once, through joblib. Results do not depend on it.
+    unanswered : {"error", "wrong"}, default="error"
+        A row that was asked and got no answer (None or NaN) is a failure of the model, or is
+        scored as an error (classifiers only). Rows asked before a model has learnt anything
+        are neither.
     error_score : "raise" or float, default="raise"
-        Score of a model that fails while the others go on; "raise": the failure ends the
-        evaluation.
+        Score of a model from the row on at which it fails, while the others go on; its earlier
+        scores and answers stay. "raise": the failure ends the evaluation.
     progress : bool, default=False
         Show a progress bar (needs tqdm).
 
@@ -155,6 +159,7 @@ class DelayedEvaluator(StreamEvaluator):
         return_models: bool = False,
         random_state: int | None = None,
         n_jobs: int | None = None,
+        unanswered: str = "error",
         error_score: Any = "raise",
         progress: bool = False,
     ):
@@ -178,6 +183,7 @@ class DelayedEvaluator(StreamEvaluator):
         self.return_models = return_models
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.unanswered = unanswered
         self.error_score = error_score
         self.progress = progress
 

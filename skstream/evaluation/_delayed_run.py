@@ -227,6 +227,7 @@ class DelayedRun(DelayedScores):
         codes, weight = codes[kept], weight[kept]
         self._state = "broken"
         answered = self._engine.label(rows, codes, time, weight)
+        self._raise_failure()
         with deferred_interrupt():
             self._waiting.label(rows, codes)
             self._ids.labelled(rows)

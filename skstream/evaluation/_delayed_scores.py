@@ -15,7 +15,7 @@ from skstream.engine.delayed import (
 )
 from skstream.engine.evolving import Features
 from skstream.engine.run import Answered
-from skstream.engine.tape import Recorder
+from skstream.engine.tape import Recorder, has_answer
 from skstream.evaluation._delayed_result import DelayedResult
 from skstream.evaluation._delays import DelayCounts
 from skstream.evaluation._input import Chunk
@@ -111,6 +111,7 @@ class DelayedScores(StreamRun):
         self._steps: list[tuple[DelayedOperations, list[np.ndarray]]] = []
         self._n_unscored_asks = 0
         self._clock = Clock()
+        self._n_answered = [0] * len(places)  # labelled rows up to a lane's last answer
         self._last_time = -np.inf
         self._last_shown = ""  # the same, for messages
         self._n_labelled = 0
@@ -146,6 +147,8 @@ class DelayedScores(StreamRun):
             self._n_arrived, piece.labelled, piece.weight, arrival, label_time, expected
         )
         answered = self._engine.arrive(piece.X, piece.y, arrivals)
+        if then is not None:  # a live call, whose failure leaves nothing behind
+            self._raise_failure()
         with deferred_interrupt():
             self._waiting.add(self._n_arrived, piece.y)
             self._n_arrived += piece.n_rows
@@ -156,6 +159,7 @@ class DelayedScores(StreamRun):
             self._score(answered)
             if then is not None:
                 then()
+            self._raise_failure()
             self._state = "open"
         return answered
 
@@ -200,6 +204,9 @@ class DelayedScores(StreamRun):
             given = np.concatenate([answers[k] for _, answers in steps])
             table = ledger.settle(history, given, self._reduce())
             update_together(self._measures[k], y, list(table.T), weight, pasts)
+            given = np.flatnonzero(has_answer(table[:, -1]))
+            if len(given):
+                self._n_answered[k] = self._n_scored + int(given[-1]) + 1
             if self._settings.keep_tape:
                 self._answers[k].append(table)
         self._n_scored += len(y)
@@ -237,6 +244,9 @@ class DelayedScores(StreamRun):
 
     def _curves(self, lane: int) -> Curves:
         return stack_bins([measures.curves() for measures in self._measures[lane]])
+
+    def _n_valid(self, lane: int) -> int:
+        return self._n_answered[lane]
 
     def _recorded(self, lane: int) -> np.ndarray | None:
         if not self._settings.keep_tape:

@@ -19,6 +19,7 @@ from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._run import EvaluationRun, StreamRun
 from skstream.evaluation._settings import (
     Settings,
+    check_unanswered,
     is_regression,
     named_models,
     names_of_baselines,
@@ -52,6 +53,7 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "return_models": ["boolean"],
     "random_state": [Interval(numbers.Integral, 0, 2**32 - 1, closed="both"), None],
     "n_jobs": [numbers.Integral, None],
+    "unanswered": [StrOptions({"error", "wrong"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
 }
@@ -183,6 +185,7 @@ class StreamEvaluator(BaseEstimator):
 
     def _settings(self, named: Mapping[str, Any], classes: Any, *, n_rows: int | None) -> Settings:
         regression = is_regression(named)
+        check_unanswered(self.unanswered, regression=regression)
         if not regression and classes is None:
             raise ValueError(
                 "The labels that may come are not known: this stream does not say its classes. "
@@ -204,6 +207,7 @@ class StreamEvaluator(BaseEstimator):
             keep_tape=keep_tape,
             engine=self.engine,
             batch_size=self.batch_size,
+            unanswered=self.unanswered,
             error_score=self.error_score,
             return_models=self.return_models,
             baselines=names_of_baselines(named),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.delayed import LAST, POLL, History
+from skstream.engine.tape import has_answer
 from skstream.evaluation._bins import Shown, answers_by_bin
 
 
@@ -53,7 +54,7 @@ class Ledger:
         -------
         answers : ndarray of shape (n_labelled, n_bins + 2)
             First answer, one per bin, and the last (test-then-train); all -1 or NaN where the
-            first was given too early.
+            first was given too early, or the last is missing because the model had failed.
         """
         asked, labelled = history.asked, history.labelled
         answers = np.full(len(asked.row), self._nothing, dtype=self._dtype)
@@ -85,8 +86,7 @@ class Ledger:
         table[:, 0] = shown_answers[is_first]
         table[:, 1:-1] = answers_by_bin(wait, self._n_bins, reduce, self._n_classes)
         table[:, -1] = last
-        unanswered = np.isnan(table[:, 0]) if self._n_classes is None else table[:, 0] < 0
-        table[unanswered] = self._nothing
+        table[~(has_answer(table[:, 0]) & has_answer(table[:, -1]))] = self._nothing
         return table
 
     def _forget(self, settled: np.ndarray, waiting: np.ndarray) -> None:

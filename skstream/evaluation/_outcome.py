@@ -10,7 +10,11 @@ from skstream.evaluation._cost import Cost
 
 @dataclass(frozen=True, kw_only=True)
 class LaneOutcome:
-    """What one model did in one fold."""
+    """What one model did in one fold.
+
+    Of a model that failed, `failure` says why, and `n_valid` how many rows of its curves and
+    answers came before.
+    """
 
     name: str
     fold: int
@@ -20,6 +24,8 @@ class LaneOutcome:
     path: str
     estimator: Any = None
     failure: str | None = None
+    n_valid: int | None = None
+    n_unanswered: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

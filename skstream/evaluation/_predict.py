@@ -8,13 +8,13 @@ from sklearn.base import clone, is_regressor
 
 from skstream.engine.kernels import Task
 from skstream.engine.model import Engine as EngineName
-from skstream.engine.model import ModelRun
+from skstream.engine.model import ModelRun, Unanswered, failures_named
 from skstream.engine.run import Answered, Engine, Lane
 from skstream.engine.tape import labels_of
 from skstream.engine.timeline import Arrivals, PrequentialTimeline
 from skstream.evaluation._evaluator import known_classes
 from skstream.evaluation._input import RowShape, encoded
-from skstream.evaluation._settings import named_models
+from skstream.evaluation._settings import check_unanswered, named_models
 from skstream.streams import as_stream
 from skstream.utils._labels import find_classes
 from skstream.utils._seeds import seed_estimator
@@ -25,6 +25,7 @@ _CONSTRAINTS = {
     "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
     "n_warmup": [Interval(numbers.Integral, 1, None, closed="left")],
     "missing_labels": [StrOptions({"error", "skip"})],
+    "unanswered": [StrOptions({"error", "wrong"})],
     "engine": [StrOptions({"auto", "loop"})],
     "random_state": [Interval(numbers.Integral, 0, 2**32 - 1, closed="both"), None],
 }
@@ -41,6 +42,7 @@ def prequential_predict(
     batch_size: int = 1,
     n_warmup: int = 1,
     missing_labels: str = "error",
+    unanswered: Unanswered = "error",
     engine: EngineName = "auto",
     random_state: int | None = 0,
     return_rows: bool = False,
@@ -69,6 +71,9 @@ def prequential_predict(
         Rows learnt first, unasked.
     missing_labels : {"error", "skip"}, default="error"
         Rows without a label are an error, or are asked and not learnt.
+    unanswered : {"error", "wrong"}, default="error"
+        A row that was asked and got no answer (None or NaN) is a failure of the model, or keeps
+        None among the predictions of a classifier (NaN among probabilities).
     engine : {"auto", "loop"}, default="auto"
         "auto" uses an exact kernel where there is one.
     random_state : int, default=0
@@ -83,6 +88,11 @@ def prequential_predict(
         but the first `n_warmup`: compare with ``y[n_warmup:]``.
     rows : ndarray of shape (n_asked,)
         Their row numbers, if `return_rows`.
+
+    Raises
+    ------
+    ModelError
+        If the model fails; says at which row.
 
     Examples
     --------
@@ -101,6 +111,7 @@ def prequential_predict(
             "batch_size": batch_size,
             "n_warmup": n_warmup,
             "missing_labels": missing_labels,
+            "unanswered": unanswered,
             "engine": engine,
             "random_state": random_state,
         },
@@ -109,11 +120,13 @@ def prequential_predict(
     ((name, model),) = named_models(estimator).items()
     stream = as_stream(X, y, sample_weight=sample_weight)
     task = Task(_classes(model, stream, classes), method, batch_size)
-    copy = (
-        clone(model) if random_state is None else seed_estimator(clone(model), random_state, name)
-    )
+    check_unanswered(unanswered, regression=task.classes is None)
+    with failures_named(name, 0, "being copied"):
+        copy = clone(model)
+        if random_state is not None:
+            copy = seed_estimator(copy, random_state, name)
     timeline = PrequentialTimeline(n_warmup=n_warmup, batch_size=batch_size)
-    pass_through = Engine([Lane(ModelRun(name, 0, copy, task, engine), timeline)])
+    pass_through = Engine([Lane(ModelRun(name, 0, copy, task, engine, unanswered), timeline)])
     shape = RowShape()
     answered: list[Answered] = []
     first_row = 0
@@ -129,8 +142,10 @@ def prequential_predict(
         )
         arrivals = Arrivals(first_row, chunk.labelled, chunk.weight)
         answered.extend(pass_through.arrive(chunk.X, chunk.y, arrivals))
+        pass_through.raise_failure()
         first_row += chunk.n_rows
     answered.extend(pass_through.close())
+    pass_through.raise_failure()
     answers = np.concatenate([one.answers for one in answered])
     rows = np.concatenate([one.operations.ask_rows for one in answered])
     y_pred = answers

@@ -87,7 +87,14 @@ def _title(result: "EvaluationResult") -> str:
 
 
 def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list[list[str]]]:
-    header = ["model", *result.metric_names, "seconds", "path"]
+    counted = any(result.n_unanswered.values())
+    header = [
+        "model",
+        *result.metric_names,
+        *(["unanswered"] if counted else []),
+        "seconds",
+        "path",
+    ]
     scores = result.final_scores(forgetting)
     rows = []
     for name, values in scores.items():
@@ -96,6 +103,7 @@ def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list
             [
                 name,
                 *(f"{value:.4f}" for value in values.values()),
+                *([f"{result.n_unanswered.get(name, 0):,}"] if counted else []),
                 "" if cost is None else f"{cost.seconds:.2f}",
                 result.paths.get(name, ""),
             ]

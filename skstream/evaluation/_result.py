@@ -53,7 +53,14 @@ class EvaluationResult:
     models : dict or None
         Fitted copies by model, where asked for (a list of them for several folds).
     failures : dict of str to str
-        Error message per failed model, where the evaluator was told to go on.
+        Error message per failed model. Its answers and scores up to the failure are there; later
+        scores are ``error_score``.
+    failed_at : dict of str to list of (int or None)
+        Per failed model and fold, how many rows (under delayed labels, labels) of the curves
+        came before the failure; None for a fold that did not fail.
+    n_unanswered : dict of str to int
+        Per model, the questions that it was asked and left without an answer (None or NaN), over
+        all folds; under delayed labels a row is asked several times.
     baselines : tuple of str
         Names of the models that are naive baselines.
     parameters : dict
@@ -71,6 +78,8 @@ class EvaluationResult:
     paths: dict[str, str] = field(default_factory=dict)
     models: dict[str, Any] | None = None
     failures: dict[str, str] = field(default_factory=dict)
+    failed_at: dict[str, list[int | None]] = field(default_factory=dict)
+    n_unanswered: dict[str, int] = field(default_factory=dict)
     baselines: tuple[str, ...] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
 
@@ -88,6 +97,12 @@ class EvaluationResult:
     def metric_names(self) -> list[str]:
         """Names of the measures."""
         return list(self.values[self.model_names[0]][self.forgetting_names[0]])
+
+    @property
+    def error_score(self) -> float:
+        """Score of a model from its failure on; NaN where a failure ended the evaluation."""
+        score = self.parameters.get("error_score", np.nan)
+        return float("nan") if score == "raise" else float(score)
 
     @property
     def n_folds(self) -> int:
@@ -184,12 +199,11 @@ class EvaluationResult:
         """
         tape = self.require_tape()
         scores = rescored(tape, metrics, forgetting, record_every)
-        values = scores["values"]
-        for name in self.failures:
-            failed = [fold for fold, p in enumerate(tape.answers[name]) if not _has_value(p).any()]
-            for by_metric in values[name].values():
+        for name, rows in self.failed_at.items():
+            for by_metric in scores["values"][name].values():
                 for curve in by_metric.values():
-                    curve[:, failed] = self.parameters["error_score"]
+                    for fold, n_valid in enumerate(rows):
+                        _end_at_failure(curve[:, fold], scores["n_rows"], n_valid, self.error_score)
         result = replace(self, **scores)
         _warn_of_undefined(result)
         return result
@@ -432,8 +446,7 @@ def assemble(
     values = {
         name: {
             forgetting: {
-                metric: _fold_columns(lanes, forgetting, metric, settings.error_score)
-                for metric in settings.metrics
+                metric: _fold_columns(lanes, forgetting, metric) for metric in settings.metrics
             }
             for forgetting in settings.forgetting
         }
@@ -454,23 +467,37 @@ def assemble(
         paths={name: lanes[0].path for name, lanes in by_model.items()},
         models=_fitted_models(by_model) if settings.return_models else None,
         failures=failures,
+        failed_at={name: [lane.n_valid for lane in by_model[name]] for name in failures},
+        n_unanswered={
+            name: sum(lane.n_unanswered for lane in lanes) for name, lanes in by_model.items()
+        },
         baselines=settings.baselines,
         parameters=settings.parameters,
         **further,
     )
-    _warn_of_failures(result)
+    for name, rows in result.failed_at.items():
+        for by_metric in values[name].values():
+            for metric, curve in by_metric.items():
+                by_metric[metric] = curve = curve.copy()  # the run's own, and read-only
+                for fold, n_valid in enumerate(rows):
+                    _end_at_failure(curve[:, fold], result.n_rows, n_valid, result.error_score)
+    if settings.error_score != "raise":
+        _warn_of_failures(result)
     _warn_of_undefined(result)
     return result
 
 
-def _fold_columns(
-    lanes: list[LaneOutcome], forgetting: str, metric: str, error_score: Any
-) -> np.ndarray:
-    columns = []
-    for lane in lanes:
-        curve = lane.curves.values[forgetting][metric]
-        columns.append(curve if lane.failure is None else np.full_like(curve, error_score))
+def _fold_columns(lanes: list[LaneOutcome], forgetting: str, metric: str) -> np.ndarray:
+    columns = [lane.curves.values[forgetting][metric] for lane in lanes]
     return columns[0][:, np.newaxis] if len(columns) == 1 else np.stack(columns, axis=1)
+
+
+def _end_at_failure(
+    curve: np.ndarray, n_rows: np.ndarray, n_valid: int | None, error_score: float
+) -> None:
+    """Write the score of a failure over the values of a fold that came after it."""
+    if n_valid is not None:
+        curve[n_rows > n_valid] = error_score
 
 
 def _joined_tape(
@@ -483,23 +510,11 @@ def _joined_tape(
         y=first.y,
         weight=first.weight,
         answers={
-            name: np.stack([_whole_answers(lane) for lane in lanes])
+            name: np.stack([lane.answers for lane in lanes if lane.answers is not None])
             for name, lanes in by_model.items()
         },
         previous=first.previous,
     )
-
-
-def _whole_answers(lane: LaneOutcome) -> np.ndarray:
-    """Answers of a lane; none of a model that failed: how many it gave hangs on the chunks."""
-    assert lane.answers is not None
-    if lane.failure is None:
-        return lane.answers
-    return np.full_like(lane.answers, np.nan if lane.answers.dtype.kind == "f" else -1)
-
-
-def _has_value(answers: np.ndarray) -> np.ndarray:
-    return ~np.isnan(answers) if answers.dtype.kind == "f" else answers >= 0
 
 
 def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any]:

@@ -50,7 +50,6 @@ class StreamRun:
         self._places = places
         self._engine = Engine(
             settings.lanes(models, places),
-            survive=settings.error_score != "raise",
             features=features,
         )
         self._meters = [CostMeter() for _ in places]
@@ -76,6 +75,10 @@ class StreamRun:
         """Return the curves of one lane."""
 
     @abstractmethod
+    def _n_valid(self, lane: int) -> int:
+        """Return the rows of the curves of a lane that came before its failure."""
+
+    @abstractmethod
     def _recorded(self, lane: int) -> np.ndarray | None:
         """Return the recorded answers of one lane; None without a tape."""
 
@@ -99,8 +102,14 @@ class StreamRun:
         with deferred_interrupt():
             self._score(answered)
             self._finish_scores()
+            self._raise_failure()
             self._state = "closed"
         return self
+
+    def _raise_failure(self) -> None:
+        """Raise the error of a model that failed, unless the others are to go on."""
+        if self._settings.error_score == "raise":
+            self._engine.raise_failure()
 
     def _finish_scores(self) -> None:
         """Score what the measures have put off, at the end of the stream."""
@@ -128,6 +137,8 @@ class StreamRun:
                 path=lane.model.path,
                 estimator=lane.model.estimator() if self._settings.return_models else None,
                 failure=str(failures[k]) if k in failures else None,
+                n_valid=self._n_valid(k) if k in failures else None,
+                n_unanswered=lane.model.n_unanswered,
             )
             for k, ((name, fold), lane) in enumerate(
                 zip(self._places, self._engine.lanes, strict=True)
@@ -305,6 +316,7 @@ class EvaluationRun(StreamRun):
             if piece.weight is not None and self._weights is None:
                 self._weights = [np.ones(self._n_settled)]
             self._score(answered)
+            self._raise_failure()
             self._state = "open"
 
     def _score(self, answered: list[Answered]) -> None:
@@ -345,6 +357,9 @@ class EvaluationRun(StreamRun):
 
     def _curves(self, lane: int) -> Any:
         return self._measures[lane].curves()
+
+    def _n_valid(self, lane: int) -> int:
+        return max(0, self._engine.failures[lane].row)
 
     def _recorded(self, lane: int) -> np.ndarray | None:
         return self._answers[lane].array() if self._settings.keep_tape else None

@@ -11,7 +11,7 @@ from sklearn.base import clone, is_regressor
 from skstream import baselines
 from skstream.base import check_can_learn
 from skstream.engine.kernels import Task
-from skstream.engine.model import Engine, ModelRun
+from skstream.engine.model import Engine, ModelRun, Unanswered, failures_named
 from skstream.engine.run import Lane
 from skstream.engine.timeline import Timeline
 from skstream.utils._seeds import seed_estimator
@@ -39,6 +39,8 @@ class Settings:
         Whether kernels may be used.
     batch_size : int
         Rows per ``partial_fit``.
+    unanswered : {"error", "wrong"}
+        What a question without an answer is.
     error_score : "raise" or float
         Score of a failed model, or that a failure ends the run.
     return_models : bool
@@ -61,6 +63,7 @@ class Settings:
     keep_tape: bool
     engine: Engine
     batch_size: int
+    unanswered: Unanswered
     error_score: Any
     return_models: bool
     baselines: tuple[str, ...]
@@ -78,7 +81,7 @@ class Settings:
         """Put models (one per place: name and fold) on the timelines of their folds."""
         return [
             Lane(
-                ModelRun(name, fold, models[name, fold], self.task, self.engine),
+                ModelRun(name, fold, models[name, fold], self.task, self.engine, self.unanswered),
                 self.timelines[fold],
             )
             for name, fold in places
@@ -89,6 +92,12 @@ def named_models(models: Any) -> dict[str, Any]:
     """Models by name, from one model, a list or a dict; each must have ``partial_fit``."""
     if isinstance(models, Mapping):
         named = {str(name): model for name, model in models.items()}
+        if len(named) < len(models):
+            texts = [str(name) for name in models]
+            alike = [name for name in models if texts.count(str(name)) > 1]
+            raise ValueError(
+                f"The names of the models must differ as text, and {alike} do not. Rename them."
+            )
     elif isinstance(models, Sequence) and not hasattr(models, "partial_fit"):
         named = _numbered(list(models))
     else:
@@ -151,10 +160,22 @@ def prepared_models(
     models: Mapping[str, Any], n_folds: int, *, seed: int, warm_start: bool
 ) -> dict[tuple[str, int], Any]:
     """Make a seeded copy of every model for every fold; fitted copies where the start is warm."""
-    return {
-        (name, fold): deepcopy(model)
-        if warm_start
-        else seed_estimator(clone(model), seed, name, fold)
-        for name, model in models.items()
-        for fold in range(n_folds)
-    }
+    prepared = {}
+    for name, model in models.items():
+        for fold in range(n_folds):
+            with failures_named(name, fold, "being copied"):
+                prepared[name, fold] = (
+                    deepcopy(model)
+                    if warm_start
+                    else seed_estimator(clone(model), seed, name, fold)
+                )
+    return prepared
+
+
+def check_unanswered(unanswered: str, *, regression: bool) -> None:
+    """Refuse to score regressors that give no answer: no error is wrong enough."""
+    if regression and unanswered == "wrong":
+        raise ValueError(
+            'unanswered="wrong" is for classifiers: how wrong no answer is cannot be said of a '
+            'number. Use unanswered="error", and let the regressor always answer.'
+        )

@@ -67,6 +67,8 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
         "costs": {name: asdict(cost) for name, cost in result.costs.items()},
         "paths": result.paths,
         "failures": result.failures,
+        "failed_at": result.failed_at,
+        "n_unanswered": result.n_unanswered,
         "baselines": result.baselines,
         "parameters": result.parameters,
     }
@@ -177,6 +179,8 @@ def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationRe
         costs={name: Cost(**cost) for name, cost in header["costs"].items()},
         paths=header["paths"],
         failures=header["failures"],
+        failed_at=header.get("failed_at", {}),
+        n_unanswered=header.get("n_unanswered", {}),
         baselines=tuple(header["baselines"]),
         parameters=header["parameters"],
         **further,

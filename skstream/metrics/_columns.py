@@ -11,6 +11,8 @@ Floats = NDArray[np.float64]
 
 #: Codes of a row without label, answer or past; regression uses NaN.
 NOTHING = -1
+#: Code of a row that was asked and got no answer, which counts as a wrong one.
+UNANSWERED = -2
 
 
 class Series(NamedTuple):

@@ -16,6 +16,8 @@ from skstream.metrics._sums import SumsByKind
 # A sum below this part of its scale is as good as forgotten: one row of weight 1e-16 among rows
 # of weight 1 does not make a baseline fallible.
 NEGLIGIBLE = 1e-16
+# Rows that no class was the answer to are a difference; below this part of them it is rounding.
+_UNANSWERED_LOST = 1e-12
 # The spread of the targets is a difference; below this part of its terms it is rounding.
 _SPREAD_LOST = 1e-13
 
@@ -101,7 +103,15 @@ def _disagreement(first: list[Floats], second: list[Floats]) -> Floats:
 
 def chance_disagreement(sums: Sums) -> Floats:
     """One minus the accuracy of chance, times the square of the number of rows."""
-    return _disagreement(sums.of_classes("label"), sums.of_classes("answer"))
+    by_class = _disagreement(sums.of_classes("label"), sums.of_classes("answer"))
+    return by_class + sums["rows"] * sums.value(_unanswered)
+
+
+def _unanswered(sums: Sums) -> Floats:
+    """Rows that were asked and got no answer: no label agrees with that."""
+    rows = sums["rows"]
+    without = rows - sums.table("answer").sum(axis=0)
+    return np.where(without > _UNANSWERED_LOST * rows, without, 0.0)
 
 
 def _chance_agreement(sums: Sums) -> Floats:
@@ -245,7 +255,9 @@ def mcc(sums: Sums) -> Floats:
     rows, wrong = sums["rows"], sums["wrong"]
     covariance = sums.value(chance_disagreement) - rows * wrong
     label, answer = sums.of_classes("label"), sums.of_classes("answer")
-    spread = np.sqrt(_disagreement(label, label)) * np.sqrt(_disagreement(answer, answer))
+    without = sums.value(_unanswered)  # as if it were an answer of its own
+    answered = _disagreement(answer, answer) + 2.0 * (rows - without) * without
+    spread = np.sqrt(_disagreement(label, label)) * np.sqrt(answered)
     correlation = _ratio(covariance, spread, rows, 2)
     correlation[np.isnan(correlation) & (rows > 0.0)] = 0.0
     return np.clip(correlation, -1.0, 1.0, out=correlation)

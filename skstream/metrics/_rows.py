@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skstream.metrics._columns import NOTHING, Array, Floats
+from skstream.metrics._columns import NOTHING, UNANSWERED, Array, Floats
 from skstream.utils._masked import refuse_masked
 
 #: Stands for "the label before it" where the caller named no previous label.
@@ -95,8 +95,9 @@ def _as_codes(name: str, column: Array, n_classes: int, first_row: int) -> Array
             f"{name} must hold integer codes of the classes. Got dtype {column.dtype} instead; "
             "encode labels with numpy.searchsorted(classes, labels)."
         )
-    if len(column) and (column.min() < NOTHING or column.max() >= n_classes):
-        row = int(np.flatnonzero((column < NOTHING) | (column >= n_classes))[0])
+    lowest = UNANSWERED if name == "p" else NOTHING
+    if len(column) and (column.min() < lowest or column.max() >= n_classes):
+        row = int(np.flatnonzero((column < lowest) | (column >= n_classes))[0])
         raise ValueError(
             f"{name}[{row}] (row {first_row + row} of the stream) is {column[row]}. Codes of "
             f"{n_classes} classes are -1 (none) to {n_classes - 1}."

@@ -143,7 +143,7 @@ class Scores:
 
 def has_value(column: Array) -> NDArray[np.bool_]:
     """Where there is a code, or a target."""
-    return ~np.isnan(column) if column.dtype.kind == "f" else column > NOTHING
+    return ~np.isnan(column) if column.dtype.kind == "f" else column != NOTHING
 
 
 def make_sums(forgetting: Forgetting, kinds: frozenset[str], n_classes: int) -> RunningSums:

@@ -19,6 +19,7 @@ from skstream.metrics._columns import (
     NEEDS_INCLUSIVE,
     NEEDS_MAJORITY,
     NOTHING,
+    UNANSWERED,
     Array,
     Columns,
     Floats,
@@ -283,7 +284,10 @@ def running_sums(
     for series in reversed(wanted):
         if series in sums:
             continue
-        exhaustive = series.kind in ("label", "answer") and series.code == 0
+        exhaustive = series.code == 0 and (
+            series.kind == "label"
+            or (series.kind == "answer" and _all_answered(columns, carried, counts))
+        )
         if counts is not None and n_classes == 2 and exhaustive:
             sums[series] = counts - sums[Series(series.kind, 1)]
             continue
@@ -293,6 +297,16 @@ def running_sums(
             formed[token] = values, run(series, values)
         sums[series] = formed[token][1]
     return sums
+
+
+def _all_answered(columns: Columns, carried: Mapping[Series, float], counts: Floats | None) -> bool:
+    """Whether every row, and every one before it, was answered with one of two classes."""
+    if counts is None or (len(columns) and columns.p.min() == UNANSWERED):
+        return False
+    if not carried:  # a window: the rows before are among the columns
+        return True
+    before = carried.get(Series("answer", 0), 0.0) + carried.get(Series("answer", 1), 0.0)
+    return bool(before == counts[0])
 
 
 def prefix_sums(values: Array) -> Array:

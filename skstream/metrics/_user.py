@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.metrics._columns import Array, Columns, Floats, joined_weights
+from skstream.metrics._columns import UNANSWERED, Array, Columns, Floats, joined_weights
 from skstream.metrics._cumulative_sums import FadingSums
 from skstream.metrics._sums import Integers, RunningSums
 
@@ -116,6 +116,15 @@ def call_at_checkpoints(
     return values
 
 
+def _answers(codes: Array, classes: Array) -> Array:
+    """Codes as labels; None, and all of them objects, where rows were left without an answer."""
+    answers: Array = classes[codes]
+    if len(codes) and codes.min() == UNANSWERED:
+        answers = answers.astype(object)
+        answers[codes == UNANSWERED] = None
+    return answers
+
+
 def _call(
     name: str,
     function: Callable[..., Any],
@@ -124,7 +133,7 @@ def _call(
     classes: Array | None,
     n_rows: int,
 ) -> float:
-    y, p = (rows.y, rows.p) if classes is None else (classes[rows.y], classes[rows.p])
+    y, p = (rows.y, rows.p) if classes is None else (classes[rows.y], _answers(rows.p, classes))
     if weight is not None and not takes_weights(function):
         raise ValueError(
             f"Measure {name!r} has no sample_weight parameter, which rows with weights need, "

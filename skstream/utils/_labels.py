@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from skstream.utils._masked import unmasked
 
 MISSING = -1
-_UNSEEN = -2
+#: Code of an answer that is not among the classes.
+UNKNOWN = _UNSEEN = -2
 # Integer labels that span less than this are looked up in a table instead of being sorted.
 _TABLE_SPAN = 1 << 20
 _SHOWN = 20
@@ -272,8 +273,30 @@ def encode_labels(y: Any, classes: ArrayLike, *, first_row: int = 0) -> NDArray[
         codes = _encode(labels, known)
     if len(codes) and codes.min() == _UNSEEN:
         row = int(np.flatnonzero(codes == _UNSEEN)[0])
-        raise ValueError(_unseen_message(as_labels(labels)[row], first_row + row, known))
+        label = as_labels(labels)[row]
+        message = unknown_label(label, known, f"Row {first_row + row} has the label")
+        if not len(known) or isinstance(label, str) == isinstance(known[0], str):
+            message += " Pass every label that can occur as classes=."
+        raise ValueError(message)
     return codes
+
+
+def encode_answers(answers: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
+    """Positions of a model's answers in the sorted classes, without raising an error.
+
+    Parameters
+    ----------
+    answers : ndarray of shape (n_rows,)
+        Labels; None and NaN where there is no answer.
+    classes : ndarray of shape (n_classes,)
+        Sorted classes.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,), dtype int64
+        Codes; -1 where there is no answer, `UNKNOWN` where it is none of the classes.
+    """
+    return _encode(answers, as_labels(classes))
 
 
 def _encode(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
@@ -342,17 +365,18 @@ def _encode_categories(
     return table.take(codes)
 
 
-def _unseen_message(label: Any, row: int, classes: NDArray[Any]) -> str:
+def unknown_label(label: Any, classes: NDArray[Any], subject: str) -> str:
+    """Say in a sentence that begins with `subject` that a label is none of the classes."""
     names = classes.tolist()
     shown = ", ".join(repr(name) for name in names[:_SHOWN])
     if len(names) > _SHOWN:
         shown += f", ... ({len(names)} classes)"
     if isinstance(label, np.generic):
         label = label.item()
-    message = f"Row {row} has the label {label!r}, which is not among the classes: [{shown}]."
+    message = f"{subject} {label!r}, which is not among the classes: [{shown}]."
     if names and isinstance(label, str) != isinstance(names[0], str):
-        return (
-            f"{message} Labels have the type {type(label).__name__}, classes "
-            f"{type(names[0]).__name__}: use the same type for both."
+        message += (
+            f" Labels have the type {type(label).__name__}, classes {type(names[0]).__name__}: "
+            "use the same type for both."
         )
-    return f"{message} Pass every label that can occur as classes=."
+    return message

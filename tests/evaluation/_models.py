@@ -54,3 +54,38 @@ def numbered_rows(n, n_features=2):
     X = np.zeros((n, n_features))
     X[:, 0] = np.arange(n)
     return X
+
+
+class Scripted(ClassifierMixin, BaseEstimator):
+    """Answers with the first class, except at rows (of `numbered_rows`) for which it has a script.
+
+    A script is an answer to give, or an exception to raise.
+    """
+
+    def __init__(self, answers=None, learning=None):
+        self.answers = answers
+        self.learning = learning
+
+    def _play(self, X, script):
+        for x in X:
+            line = (script or {}).get(row_number(x))
+            if isinstance(line, Exception):
+                raise line
+            if line is not None:
+                return line
+        return None
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.classes_ = np.unique(classes) if classes is not None else self.classes_
+        self._play(X, self.learning)
+        return self
+
+    def predict(self, X):
+        line = self._play(X, self.answers)
+        usual = np.full(len(X), self.classes_[0])
+        if line is None or len(X) == 1:
+            return usual if line is None else line
+        usual = usual.astype(object)
+        where = [row_number(x) in self.answers for x in X]
+        usual[where] = line
+        return usual

@@ -1,13 +1,28 @@
 """Models that fail in the middle, while others go on."""
 
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.linear_model import SGDClassifier
 
-from skstream import DelayedEvaluator, KFoldEvaluator, Persistent, PrequentialEvaluator
+from skstream import (
+    DelayedEvaluator,
+    KFoldEvaluator,
+    ModelError,
+    Persistent,
+    PersistentRegressor,
+    PrequentialEvaluator,
+    TemporallyAugmented,
+    load_result,
+    prequential_predict,
+)
+from skstream.engine.kernels import _base
+from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import as_stream, make_demo_stream
+from tests.evaluation._models import Scripted, numbered_rows
 
 
 class FailsAfter(ClassifierMixin, BaseEstimator):
@@ -36,38 +51,88 @@ def rows():
     return stream.X, stream.y
 
 
-def evaluate(evaluator, rows, chunk_size=300):
-    models = {"fails": FailsAfter(), "persistent": Persistent()}
+@contextmanager
+def quietly():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        yield
+
+
+def evaluate(evaluator, rows, chunk_size=300, **models):
+    models = {"fails": FailsAfter(), "persistent": Persistent(), **models}
+    with quietly():
         return evaluator.evaluate(models, as_stream(*rows, chunk_size=chunk_size))
 
 
-@pytest.mark.parametrize(
-    "evaluator",
-    [
-        PrequentialEvaluator("accuracy", error_score=np.nan, random_state=0),
-        KFoldEvaluator("accuracy", n_folds=3, error_score=np.nan, random_state=0),
-        DelayedEvaluator("accuracy", delay=5, error_score=np.nan, random_state=0),
-    ],
-    ids=lambda evaluator: type(evaluator).__name__,
-)
-def test_what_a_failed_model_leaves_does_not_hang_on_the_chunks(evaluator, rows):
+EVALUATORS = [
+    PrequentialEvaluator("accuracy", error_score=np.nan, random_state=0),
+    PrequentialEvaluator("accuracy", batch_size=20, error_score=np.nan, random_state=0),
+    KFoldEvaluator("accuracy", n_folds=3, error_score=np.nan, random_state=0),
+    DelayedEvaluator("accuracy", delay=5, n_bins=3, error_score=np.nan, random_state=0),
+]
+
+
+@pytest.mark.parametrize("evaluator", EVALUATORS, ids=lambda evaluator: type(evaluator).__name__)
+def test_a_failed_model_keeps_what_came_before_for_any_chunking(evaluator, rows):
     results = [evaluate(evaluator, rows, size) for size in (300, 7)]
+    whole = evaluate(evaluator, rows, fails=FailsAfter(10**6))
     for result in results:
-        assert list(result.failures) == ["fails"]
-        answers = result.tape.answers["fails"]
-        assert (answers == -1).all()
+        assert list(result.failures) == list(result.failed_at) == ["fails"]
+        answers, right = (one.tape.answers["fails"] for one in (result, whole))
+        curve, all_of_it = (one.curve("fails", "accuracy") for one in (result, whole))
+        for fold, n_valid in enumerate(result.failed_at["fails"]):
+            assert 50 < n_valid < 300
+            np.testing.assert_array_equal(answers[fold, :n_valid], right[fold, :n_valid])
+            assert (answers[fold, n_valid:] == -1).all()
+            before = result.n_rows <= n_valid
+            np.testing.assert_array_equal(curve[before, fold], all_of_it[before, fold])
+            assert np.isnan(curve[~before, fold]).all()
         assert np.isnan(result.scores["fails"]["accuracy"])
-    first, second = (result.tape.answers["persistent"] for result in results)
-    np.testing.assert_array_equal(first, second)
+    for name in ("fails", "persistent"):
+        first, second = (result.tape.answers[name] for result in results)
+        np.testing.assert_array_equal(first, second)
 
 
-def test_rescoring_keeps_the_score_of_a_failure(rows):
+def test_a_kernel_that_declines_keeps_what_came_before(rows):
+    X, y = rows[0].copy(), rows[1]
+    X[150, 0] = np.nan
+    evaluator = PrequentialEvaluator("accuracy", error_score=np.nan, random_state=0)
+    results = [
+        evaluate(evaluator, (X, y), size, sgd=SGDClassifier(random_state=0)) for size in (300, 40)
+    ]
+    whole = prequential_predict(SGDClassifier(random_state=0), X[:150], y[:150], classes=set(y))
+    for result in results:
+        assert "answering row 150" in result.failures["sgd"]
+        np.testing.assert_array_equal(result.predictions("sgd")[1:150], whole)
+        assert (result.tape.answers["sgd"][0, 150:] == -1).all()
+
+
+@pytest.mark.parametrize("batch_size", [1, 10])
+def test_a_row_that_cannot_be_learnt_is_the_failing_row(rows, batch_size):
+    evaluator = PrequentialEvaluator(
+        "accuracy", error_score=np.nan, n_warmup=10, batch_size=batch_size
+    )
+    X = numbered_rows(100)
+    model = Scripted(learning={57: RuntimeError("out of paper")})
+    with quietly():
+        result = evaluator.evaluate({"m": model}, X, rows[1][:100])
+    row = result.failed_at["m"][0]
+    assert row == (57 if batch_size == 1 else 50)
+    assert (result.tape.answers["m"][0, 10:row] >= 0).all()
+    assert (result.tape.answers["m"][0, row:] == -1).all()
+
+
+def test_rescoring_and_saving_keep_the_scores_of_a_failure(rows, tmp_path):
     evaluator = PrequentialEvaluator("accuracy", error_score=-1.0, random_state=0)
     result = evaluate(evaluator, rows)
     assert result.scores["fails"]["accuracy"] == -1.0
-    assert result.rescore("accuracy").scores == result.scores
+    again = result.rescore("accuracy")
+    np.testing.assert_array_equal(
+        again.curve("fails", "accuracy"), result.curve("fails", "accuracy")
+    )
+    loaded = load_result(result.save(tmp_path / "result.npz"))
+    assert loaded.failed_at == result.failed_at == {"fails": [101]}
+    assert loaded.rescore("accuracy").scores == result.scores
 
 
 def test_rescoring_keeps_the_folds_that_did_not_fail(rows):
@@ -88,3 +153,187 @@ def test_rescoring_keeps_the_folds_that_did_not_fail(rows):
     last = result.curve("fails", "accuracy")[-1]
     assert np.isnan(last).tolist() == [False, True]
     np.testing.assert_array_equal(result.rescore("accuracy").curve("fails", "accuracy")[-1], last)
+
+
+def test_the_earliest_failure_ends_the_evaluation_for_any_chunking(rows):
+    models = {"late": FailsAfter(120), "early": FailsAfter(50), "persistent": Persistent()}
+    for size in (300, 90, 7):
+        with pytest.raises(ModelError, match="'early' failed while answering row 51") as caught:
+            PrequentialEvaluator("accuracy").evaluate(models, as_stream(*rows, chunk_size=size))
+        assert (caught.value.model, caught.value.fold, caught.value.row) == ("early", 0, 51)
+        result = caught.value.result
+        assert list(result.failures) == ["early"] or size == 300
+        assert result.failed_at["early"] == [51]
+        assert result.n_rows[-1] >= 51
+
+
+ANSWERS = [
+    (["c"], r"row 20: its answer is 'c', which is not among the classes: \['a', 'b'\]\."),
+    ([3], r"row 20: its answer is 3, which is not among .* Labels have the type int"),
+    (["a", "b"], r"row 20: predict of 1 row returned an answer of shape \(2,\); \(1,\) is needed"),
+    ([], r"row 20: predict of 1 row returned an answer of shape \(0,\)"),
+    ([["a"]], r"row 20: predict of 1 row returned an answer of shape \(1, 1\)"),
+    ("a", r"row 20: predict of 1 row returned an answer of shape \(\)"),
+    ([{}], r"row 20: predict returned something else: .* is no label"),
+    ([None], r'row 20: it gave no answer \(None or NaN\) .* Pass unanswered="wrong"'),
+    ([np.nan], r"row 20: it gave no answer"),
+    (ZeroDivisionError("by nothing"), "row 20: ZeroDivisionError: by nothing"),
+]
+
+
+@pytest.mark.parametrize(("answer", "message"), ANSWERS)
+@pytest.mark.parametrize("score", ["raise", np.nan])
+def test_bad_answers_are_failures_of_their_row(answer, message, score):
+    X, y = numbered_rows(60), np.array(["a", "b"] * 30)
+    # A later failure of the same model, and of another kind, does not come first.
+    model = Scripted(answers={20: answer, 31: ["c"]}, learning={22: RuntimeError("later")})
+    evaluator = PrequentialEvaluator("accuracy", error_score=score)
+    models = {"m": model, "good": Persistent()}
+    if score == "raise":
+        with pytest.raises(ModelError, match=message) as caught:
+            evaluator.evaluate(models, X, y)
+        assert caught.value.row == 20
+        return
+    with quietly():
+        result = evaluator.evaluate(models, X, y)
+    assert result.failed_at == {"m": [20]}
+    assert (result.tape.answers["m"][0, 1:20] == 0).all()
+    assert result.scores["good"]["accuracy"] == 0.0
+
+
+def test_two_answers_and_then_none_do_not_shift_the_others():
+    X, y = numbered_rows(60), np.array(["a", "b"] * 30)
+    model = Scripted(answers={20: ["a", "a"], 21: []})
+    with pytest.raises(ModelError, match=r"row 20: .* shape \(2,\)"):
+        PrequentialEvaluator("accuracy").evaluate(model, X, y)
+
+
+def test_bad_answers_are_found_in_every_protocol():
+    X, y = numbered_rows(60), np.array(["a", "b"] * 30)
+    model = Scripted(answers={20: ["c"]})
+    for evaluator in (KFoldEvaluator("accuracy", n_folds=2), DelayedEvaluator(delay=5, n_bins=2)):
+        with pytest.raises(ModelError, match=r"row 20: its answer is 'c'"):
+            evaluator.evaluate(model, X, y)
+    with pytest.raises(ModelError, match=r"row 20: its answer is 'c'"):
+        prequential_predict(model, X, y)
+    with pytest.raises(ModelError, match=r"row 20: its answer is 'c'"):
+        PrequentialEvaluator("accuracy", batch_size=7).evaluate(model, X, y)
+
+
+def test_a_warm_start_with_one_more_class_is_named():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = np.repeat([0, 1, 2, 2], 100)
+    model = IncrementalGaussianNB().fit(X + 5 * y[:, None], y)
+    for engine in ("auto", "loop"):
+        with pytest.raises(ModelError, match=r"'nb' failed while answering row \d+") as caught:
+            PrequentialEvaluator("accuracy", warm_start=True, engine=engine).evaluate(
+                {"nb": model}, X[:200] + 10, y[:200]
+            )
+        assert "not among the classes: [0, 1]" in str(caught.value)
+
+
+class Infinite(RegressorMixin, BaseEstimator):
+    """Answers with one bad number."""
+
+    def __init__(self, answer=np.inf, at=20):
+        self.answer = answer
+        self.at = at
+
+    def partial_fit(self, X, y):
+        self.n_ = getattr(self, "n_", 0) + len(y)
+        return self
+
+    def predict(self, X):
+        return [self.answer if self.n_ == self.at else 0.5] * len(X)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (np.inf, "row 20: its answer is inf; predictions must be finite"),
+        (np.nan, r"row 20: it gave no answer \(None or NaN\) where one was asked\.$"),
+        ("many", "row 20: predict returned something else: could not convert string"),
+        ([1.0, 2.0], r"row 20: predict of 1 row returned an answer of shape \(1, 2\)"),
+    ],
+)
+def test_bad_numbers_are_failures_of_their_row(answer, message):
+    X, y = numbered_rows(40), np.linspace(0, 1, 40)
+    with pytest.raises(ModelError, match=message):
+        PrequentialEvaluator("mae").evaluate(Infinite(answer), X, y)
+    with quietly():
+        result = PrequentialEvaluator("mae", error_score=np.nan).evaluate(
+            {"bad": Infinite(answer), "good": PersistentRegressor()}, X, y
+        )
+    assert result.failed_at == {"bad": [20]}
+    assert result.scores["good"]["mae"] == pytest.approx(1 / 39)
+
+
+class Unclonable(Persistent):
+    """Changes its parameter."""
+
+    def __init__(self, size=1):
+        self.size = size + 1
+
+
+def test_a_model_that_cannot_be_copied_is_named(rows):
+    for error_score in ("raise", np.nan):
+        with pytest.raises(
+            ModelError, match="'odd' failed while being copied: RuntimeError: Cannot"
+        ):
+            PrequentialEvaluator(error_score=error_score).evaluate({"odd": Unclonable()}, *rows)
+    with pytest.raises(ModelError, match="'Unclonable' failed while being copied"):
+        prequential_predict(Unclonable(), *rows)
+
+
+@pytest.fixture
+def broken_kernel(monkeypatch):
+    """A kernel of `Persistent` that breaks at a row, with its state half changed."""
+
+    def breaking(number):
+        kernel = _base.registered_kernels()[Persistent]
+        run = kernel.run
+
+        def broken(self, block):
+            answers = run(self, block)
+            if (block.learn_X[block.learn_index, 0] == number).any():
+                raise ZeroDivisionError("in the kernel")
+            return answers
+
+        monkeypatch.setattr(kernel, "run", broken)
+
+    return breaking
+
+
+@pytest.mark.parametrize("size", [60, 20, 1])
+def test_a_kernel_that_breaks_leaves_its_rows_to_the_loop(broken_kernel, size):
+    X, y = numbered_rows(60), np.array(["a", "b"] * 30)
+    broken_kernel(33)
+    stream = as_stream(X, y, chunk_size=size)
+    evaluator = PrequentialEvaluator("accuracy")
+    if size > 1:
+        result = evaluator.evaluate(Persistent(), stream)
+        assert "then loop" in result.paths["Persistent"]
+        np.testing.assert_array_equal(result.predictions("Persistent")[1:], y[:-1])
+        return
+    with pytest.raises(ModelError, match="running its kernel row 33: ZeroDivisionError"):
+        evaluator.evaluate(Persistent(), stream)
+
+
+def test_a_kernel_that_cannot_be_made_leaves_the_model_to_the_loop(monkeypatch):
+    X, y = numbered_rows(60), np.array(["a", "b"] * 30)
+
+    def supports(estimator, task):
+        raise ZeroDivisionError("in the kernel")
+
+    monkeypatch.setattr(_base.registered_kernels()[Persistent], "supports", supports)
+    result = PrequentialEvaluator("accuracy").evaluate(Persistent(), X, y)
+    assert result.paths["Persistent"].startswith("loop")
+
+
+def test_colliding_names_of_nested_augmentation_are_named(rows):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(rows[0], columns=list("abcd"))
+    nested = TemporallyAugmented(TemporallyAugmented(IncrementalGaussianNB()))
+    with pytest.raises(ModelError, match=r"failed while (learning|answering) row \d+"):
+        PrequentialEvaluator("accuracy").evaluate(nested, X, rows[1])

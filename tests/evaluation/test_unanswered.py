@@ -1,0 +1,231 @@
+"""Models that are asked and give no answer."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.metrics import (
+    accuracy_score,
+    cohen_kappa_score,
+    f1_score,
+    matthews_corrcoef,
+    precision_score,
+    recall_score,
+)
+
+from skstream import (
+    DelayedEvaluator,
+    KFoldEvaluator,
+    ModelError,
+    Persistent,
+    PersistentRegressor,
+    PrequentialEvaluator,
+    load_result,
+    prequential_predict,
+)
+from skstream.forgetting import SlidingWindow
+from skstream.metrics import kappa_m_score, kappa_temporal_score
+from tests.evaluation._models import Scripted, numbered_rows
+
+N = 400
+LABELS = np.random.default_rng(0).choice(["a", "b", "c"], N, p=[0.5, 0.3, 0.2])
+ROWS = numbered_rows(N)
+
+
+def refusing(step=3, classes=None, y=LABELS):
+    """A model that answers rightly, but gives None to every third row."""
+    answers = {row: [y[row]] for row in range(N)}
+    answers.update({row: [None] for row in range(9, N, step)})
+    return Scripted(answers=answers)
+
+
+def evaluate(evaluator, y=LABELS, **models):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return evaluator.evaluate({"m": refusing(y=y), "last": Persistent(), **models}, ROWS, y)
+
+
+@pytest.mark.parametrize(
+    "evaluator",
+    [
+        PrequentialEvaluator("accuracy"),
+        PrequentialEvaluator("accuracy", engine="loop", batch_size=2),
+        KFoldEvaluator("accuracy", n_folds=2, random_state=0),
+        DelayedEvaluator("accuracy", delay=3, n_bins=2),
+    ],
+    ids=lambda evaluator: type(evaluator).__name__,
+)
+def test_no_answer_is_an_error_that_names_model_and_row(evaluator):
+    with pytest.raises(ModelError, match=r"'m'.* row 9: it gave no answer") as caught:
+        evaluate(evaluator)
+    assert caught.value.row == 9
+    with pytest.raises(ModelError, match=r"'Scripted'.* row 9: it gave no answer"):
+        prequential_predict(refusing(), ROWS, LABELS)
+
+
+def test_no_answer_can_count_as_wrong():
+    result = evaluate(PrequentialEvaluator(["accuracy", "error"], unanswered="wrong"))
+    n_without = len(range(9, N, 3))
+    assert result.scores["m"]["error"] == pytest.approx(n_without / (N - 1))
+    assert result.n_unanswered == {"m": n_without, "last": 0}
+    assert f"{n_without}" in str(result)
+    assert "unanswered" in str(result)
+    assert "unanswered" not in str(evaluate(PrequentialEvaluator("accuracy"), m=Persistent()))
+    answers = result.predictions("m")
+    assert [answers[k] for k in (0, 1, 9)] == [None, LABELS[1], None]
+    asked = prequential_predict(refusing(), ROWS, LABELS, unanswered="wrong")
+    np.testing.assert_array_equal(asked, answers[1:])
+
+
+NAMES = [
+    "accuracy",
+    "kappa",
+    "kappa_m",
+    "kappa_temporal",
+    "mcc",
+    "f1_macro",
+    "precision_macro",
+    "recall_macro",
+]
+
+
+def twin(y, p):
+    """The same measures, by others, with an answer "none" that is no label."""
+    past = [y[0]]
+    y, p = y[1:], np.array([answer or "none" for answer in p[1:]])
+    classes = sorted(set(y))
+    averaged = {"labels": classes, "average": "macro", "zero_division": 0}
+    return {
+        "accuracy": accuracy_score(y, p),
+        "kappa": cohen_kappa_score(y, p),
+        "kappa_m": kappa_m_score(y, p, past=past),
+        "kappa_temporal": kappa_temporal_score(y, p, previous_label=past[0]),
+        "mcc": matthews_corrcoef(y, p),
+        "f1_macro": f1_score(y, p, **averaged),
+        "precision_macro": precision_score(y, p, **averaged),
+        "recall_macro": recall_score(y, p, **averaged),
+    }
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("record_every", [1, 350])
+def test_every_measure_counts_them_as_an_answer_that_no_label_agrees_with(
+    n_classes, weighted, record_every
+):
+    y = np.where(LABELS == "c", "b", LABELS) if n_classes == 2 else LABELS
+    evaluator = PrequentialEvaluator(NAMES, unanswered="wrong", record_every=record_every)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = evaluator.evaluate(
+            {"m": refusing(y=y)}, ROWS, y, sample_weight=np.full(N, 2.0) if weighted else None
+        )
+    expected = twin(y, result.predictions("m"))
+    for name in NAMES:
+        assert result.scores["m"][name] == pytest.approx(expected[name], rel=1e-9), name
+    assert result.rescore(NAMES).scores["m"] == pytest.approx(result.scores["m"])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_windows_count_them_too(n_classes):
+    y = np.where(LABELS == "c", "b", LABELS) if n_classes == 2 else LABELS
+    forgetting = {"window": SlidingWindow(50), "adwin": "adwin", "fading": "fading:0.99"}
+    evaluator = PrequentialEvaluator(
+        ["accuracy", "kappa"], forgetting=forgetting, unanswered="wrong", record_every=1
+    )
+    result = evaluate(evaluator, y=y)
+    answers = result.predictions("m")
+    window = slice(N - 50, N)
+    named = [answer or "none" for answer in answers[window]]
+    assert result.curve("m", "kappa")[-1, 0] == pytest.approx(cohen_kappa_score(y[window], named))
+    for name in forgetting:
+        assert result.final_scores(name)["m"]["accuracy"] < 0.75
+
+
+def test_a_function_of_the_user_gets_none():
+    def misses(y_true, y_pred):
+        return sum(answer is None for answer in y_pred)
+
+    result = evaluate(PrequentialEvaluator({"misses": misses}, unanswered="wrong"))
+    assert result.scores["m"]["misses"] == len(range(9, N, 3))
+    assert result.scores["last"]["misses"] == 0
+
+
+def test_comparison_counts_them_as_wrong():
+    evaluator = PrequentialEvaluator("accuracy", unanswered="wrong")
+    result = evaluate(evaluator, y=np.repeat("a", N), always=Scripted())
+    anytime = result.compare("m", "always", test="anytime")
+    assert anytime.better == "always"
+    tested = result.compare("m", "always", test="mcnemar")
+    assert tested.better == "always"
+    assert result.compare("m", "always", test="q").ahead == "always"
+
+
+def test_folds_bins_frames_and_files_count_them(tmp_path):
+    folds = evaluate(KFoldEvaluator("accuracy", n_folds=2, unanswered="wrong", random_state=0))
+    assert folds.n_unanswered["m"] == 2 * len(range(9, N, 3))
+    assert folds.scores["m"]["accuracy"] == pytest.approx(1 - len(range(9, N, 3)) / (N - 1))
+    for reduce in ("dominant", lambda answers, durations: answers[-1]):
+        evaluator = DelayedEvaluator(
+            "accuracy", delay=7, n_bins=3, unanswered="wrong", poll_every=2, reduce=reduce
+        )
+        delayed = evaluate(evaluator)
+        assert delayed.n_unanswered["m"] > len(range(9, N, 3))
+        bins = delayed.bins("m", "accuracy")
+        tape = delayed.tape
+        right = (tape.answers["m"][0] == tape.y[:, None])[tape.answers["m"][0][:, 0] != -1]
+        np.testing.assert_allclose(bins, right.mean(axis=0))
+        assert (bins < 0.7).all()
+        assert delayed.rescore("accuracy").scores == delayed.scores
+    loaded = load_result(folds.save(tmp_path / "folds.npz"))
+    assert loaded.n_unanswered == folds.n_unanswered
+    assert loaded.rescore("accuracy").scores == folds.scores
+    assert str(loaded) == str(folds)
+
+
+def test_the_answers_do_not_depend_on_workers():
+    alone, apart = (
+        evaluate(PrequentialEvaluator(NAMES, unanswered="wrong", n_jobs=n_jobs))
+        for n_jobs in (1, 2)
+    )
+    assert alone.n_unanswered == apart.n_unanswered
+    assert alone.scores == apart.scores
+
+
+def test_a_model_that_had_learnt_nothing_is_not_unanswered():
+    evaluator = KFoldEvaluator(
+        "accuracy", n_folds=5, strategy="split", unanswered="wrong", random_state=0
+    )
+    result = evaluate(evaluator, m=Persistent())
+    assert result.n_unanswered == {"m": 0, "last": 0}
+    delayed = evaluate(DelayedEvaluator("accuracy", delay=30, n_bins=2), m=Persistent())
+    assert delayed.n_unanswered == {"m": 0, "last": 0}
+    assert delayed.waits.n_unanswered > 0  # rows that came before the first label
+
+
+def test_regressors_must_answer():
+    rows, y = ROWS, np.linspace(0.0, 1.0, N)
+    for evaluator in (
+        PrequentialEvaluator(unanswered="wrong"),
+        KFoldEvaluator(unanswered="wrong"),
+        DelayedEvaluator(unanswered="wrong", delay=2),
+    ):
+        with pytest.raises(ValueError, match='unanswered="wrong" is for classifiers'):
+            evaluator.evaluate(PersistentRegressor(), rows, y)
+    with pytest.raises(ValueError, match='unanswered="wrong" is for classifiers'):
+        prequential_predict(PersistentRegressor(), rows, y, unanswered="wrong")
+    with pytest.raises(ValueError, match="'unanswered' parameter of PrequentialEvaluator"):
+        PrequentialEvaluator(unanswered="skip").evaluate(Persistent(), rows, LABELS)
+
+
+def test_the_live_answer_is_none():
+    run = DelayedEvaluator("accuracy", n_bins=2, unanswered="wrong", keep_tape=True).start(
+        {"m": Scripted(answers={1: [None]})}, classes=["a", "b"]
+    )
+    run.ask(ROWS[:1], ["x"], t=0)
+    run.label(["x"], ["a"], t=1)
+    assert run.ask(ROWS[1:2], ["y"], t=2)["m"].tolist() == [None]
+    run.label(["y"], ["a"], t=3)
+    result = run.result()
+    assert result.n_unanswered == {"m": 2}
+    assert result.scores["m"]["accuracy"] == 0.0
