@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skstream.engine.model import UNANSWERED
 from skstream.engine.tape import labels_of
 from skstream.utils._labels import encode_labels
 from skstream.utils._times import (
@@ -257,6 +258,8 @@ class UserReduce:
                 )
             return value
         label = self.function(labels_of(answers, self.classes), durations)
+        if label is None and UNANSWERED in answers:  # one of the answers, and a wrong one
+            return UNANSWERED
         try:
             (code,) = encode_labels([label], self.classes)
         except (TypeError, ValueError):

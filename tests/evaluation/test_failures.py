@@ -323,10 +323,10 @@ def test_a_kernel_that_breaks_leaves_its_rows_to_the_loop(broken_kernel, size):
 def test_a_kernel_that_cannot_be_made_leaves_the_model_to_the_loop(monkeypatch):
     X, y = numbered_rows(60), np.array(["a", "b"] * 30)
 
-    def supports(estimator, task):
+    def refusal(estimator, task):
         raise ZeroDivisionError("in the kernel")
 
-    monkeypatch.setattr(_base.registered_kernels()[Persistent], "supports", supports)
+    monkeypatch.setattr(_base.registered_kernels()[Persistent], "refusal", refusal)
     result = PrequentialEvaluator("accuracy").evaluate(Persistent(), X, y)
     assert result.paths["Persistent"].startswith("loop")
 
