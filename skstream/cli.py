@@ -376,5 +376,5 @@ def _add_evaluate(commands: Any) -> None:
     add("--n-jobs", type=int, metavar="N", help="models evaluated at once; -1: one per core")
     add("--progress", action="store_true", help="show a progress bar (needs tqdm)")
     add("--plot", type=Path, metavar="FILE", help="picture of a measure over the stream")
-    add("--plot-metric", metavar="NAME", help="measure to plot (default: the last one)")
+    add("--plot-metric", metavar="NAME", help="measure to plot (default: the first one)")
     add("--save", type=Path, metavar="DIR", help="folder for the result and its scores")

@@ -123,14 +123,14 @@ class DelayedResult(EvaluationResult):
         Parameters
         ----------
         metric : str, default=None
-            Measure; None: the last one of the scores.
+            Measure; None: the first one of the scores.
         **options
             Passed to ``BinnedPerformanceDisplay.from_result``.
 
         Returns
         -------
         display : BinnedPerformanceDisplay
-            With attributes ``ax_`` and ``figure_``.
+            With attributes ``ax_``, ``figure_``, ``lines_`` and ``legend_``.
         """
         from skstream.plotting import BinnedPerformanceDisplay
 

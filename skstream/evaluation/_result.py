@@ -366,14 +366,15 @@ class EvaluationResult:
         Parameters
         ----------
         metric : str, default=None
-            Measure; None: the last one of the scores.
+            Measure; None: the first one of the scores.
         **options
-            Passed to the display's ``from_result``.
+            Passed to the display's ``from_result``, such as ``models``, ``drifts``, ``ax``,
+            ``legend`` or properties of the lines.
 
         Returns
         -------
         display : PrequentialDisplay, or FoldDisplay of several folds
-            With attributes ``ax_`` and ``figure_``.
+            With attributes ``ax_``, ``figure_``, ``lines_`` and ``legend_``.
         """
         from skstream.plotting import FoldDisplay, PrequentialDisplay
 

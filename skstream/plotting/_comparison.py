@@ -1,7 +1,6 @@
 """Two models compared over the stream."""
 
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +10,18 @@ from scipy.stats import chi2
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._compare import BOUNDS_NEEDED, row_losses
 from skstream.forgetting import Forgetting
-from skstream.plotting._prequential import COLORS
+from skstream.plotting._axes import (
+    LegendChoice,
+    check_legend,
+    count_rows_along,
+    drawing,
+    give_legend,
+    give_title,
+    plain_look,
+)
+from skstream.plotting._limits import settled
+from skstream.plotting._lines import COLORS, Styles, finish_line, line_keywords
+from skstream.plotting._words import forgetting_words
 from skstream.stats import (
     AnytimeComparisonResult,
     McNemarCurve,
@@ -24,14 +34,10 @@ from skstream.utils._optional import optional_import
 
 PANEL_INCHES = (8.0, 2.3)
 CURVE_COLOR, CERTAIN_COLOR = COLORS[0], COLORS[1]
-LEGEND = {
-    "loc": "upper left",
-    "bbox_to_anchor": (1.0, 1.0),
-    "frameon": False,
-    "fontsize": "small",
-    "alignment": "left",
-}
-LONGEST_LINE = 105  # characters of the title before it is broken
+LINE_WIDTH = 1.3
+LEGEND_TITLE = "one look,\nindependent rows"
+DIRECTION_FONT = 8.0
+LONGEST_DIRECTION = 0.7  # share of the width of the axes, which the layout may reduce
 LEVELS = (0.05, 0.01)  # of McNemar's test
 THRESHOLD_STYLES = ((0, (4, 3)), (0, (1, 2)))
 # Beyond this a linear scale would press the thresholds of McNemar's test into one line.
@@ -39,6 +45,8 @@ LARGEST_LINEAR_STATISTIC = 60.0
 LINEAR_UP_TO = 10.0
 # Share of the checkpoints whose intervals are too wide to set the scale.
 UNSETTLED = 0.1
+# Room above and below the curves, which holds the words for the direction.
+MARGIN = 0.2
 
 
 class ComparisonDisplay:
@@ -65,6 +73,8 @@ class ComparisonDisplay:
         Row at which the difference was certain for the first time.
     alpha : float, default=0.05
         One minus the confidence of the sequence.
+    q_forgetting, mcnemar_forgetting : str, default=None
+        Names of the mechanisms under which the two statistics were computed.
 
     Attributes
     ----------
@@ -74,6 +84,10 @@ class ComparisonDisplay:
         All panels.
     figure_ : matplotlib Figure
         Their figure.
+    lines_ : dict of str to Line2D
+        The curves, by "q", "mcnemar" and "anytime".
+    legends_ : list of matplotlib Legend or None
+        The legend of every panel.
 
     See Also
     --------
@@ -106,6 +120,8 @@ class ComparisonDisplay:
         upper: np.ndarray | None = None,
         first_certain_row: int | None = None,
         alpha: float = 0.05,
+        q_forgetting: str | None = None,
+        mcnemar_forgetting: str | None = None,
     ):
         self.names = names
         self.q_rows = q_rows
@@ -119,10 +135,17 @@ class ComparisonDisplay:
         self.upper = upper
         self.first_certain_row = first_certain_row
         self.alpha = alpha
+        self.q_forgetting = q_forgetting
+        self.mcnemar_forgetting = mcnemar_forgetting
 
     @classmethod
     def from_results(
-        cls, *results: AnytimeComparisonResult | McNemarCurve | QStatisticResult, ax: Any = None
+        cls,
+        *results: AnytimeComparisonResult | McNemarCurve | QStatisticResult,
+        ax: Any = None,
+        legend: LegendChoice = "auto",
+        styles: Styles | None = None,
+        **line_options: Any,
     ) -> Self:
         """Plot results of comparisons of the same two models.
 
@@ -132,6 +155,12 @@ class ComparisonDisplay:
             At most one of each kind, in any order.
         ax : matplotlib Axes or sequence of them, default=None
             One per result; None: a new figure.
+        legend : str, bool or dict, default="auto"
+            As for `plot`.
+        styles : dict of str to dict, default=None
+            As for `plot`.
+        **line_options
+            As for `plot`.
 
         Returns
         -------
@@ -158,7 +187,8 @@ class ComparisonDisplay:
             arrays |= new
         if not results:
             raise ValueError("Give at least one result to plot.")
-        return cls(names=results[0].names, **arrays).plot(ax=ax)
+        display = cls(names=results[0].names, **arrays)
+        return display.plot(ax, legend=legend, styles=styles, **line_options)
 
     @classmethod
     def from_losses(
@@ -172,6 +202,9 @@ class ComparisonDisplay:
         alpha: float = 0.05,
         names: Sequence[str] = ("A", "B"),
         ax: Any = None,
+        legend: LegendChoice = "auto",
+        styles: Styles | None = None,
+        **line_options: Any,
     ) -> Self:
         """Compute and plot all statistics that the losses allow.
 
@@ -192,6 +225,12 @@ class ComparisonDisplay:
             Names of the models.
         ax : matplotlib Axes or sequence of them, default=None
             One per statistic; None: a new figure.
+        legend : str, bool or dict, default="auto"
+            As for `plot`.
+        styles : dict of str to dict, default=None
+            As for `plot`.
+        **line_options
+            As for `plot`.
 
         Returns
         -------
@@ -206,7 +245,9 @@ class ComparisonDisplay:
         anytime = anytime_comparison(
             a, b, sample_weight=sample_weight, bounds=bounds, alpha=alpha, names=names
         )
-        return cls.from_results(*curves, anytime, ax=ax)
+        return cls.from_results(
+            *curves, anytime, ax=ax, legend=legend, styles=styles, **line_options
+        )
 
     @classmethod
     def from_evaluation(
@@ -221,6 +262,9 @@ class ComparisonDisplay:
         bounds: tuple[float, float] | None = None,
         alpha: float = 0.05,
         ax: Any = None,
+        legend: LegendChoice = "auto",
+        styles: Styles | None = None,
+        **line_options: Any,
     ) -> Self:
         """Compute and plot all statistics of two models of an evaluation, row by row.
 
@@ -243,6 +287,12 @@ class ComparisonDisplay:
             One minus the confidence of the sequence.
         ax : matplotlib Axes or sequence of them, default=None
             One per statistic; None: a new figure.
+        legend : str, bool or dict, default="auto"
+            As for `plot`.
+        styles : dict of str to dict, default=None
+            As for `plot`.
+        **line_options
+            As for `plot`.
 
         Returns
         -------
@@ -270,116 +320,125 @@ class ComparisonDisplay:
             alpha=alpha,
             names=(a, b),
             ax=ax,
+            legend=legend,
+            styles=styles,
+            **line_options,
         )
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        legend: LegendChoice = "auto",
+        styles: Styles | None = None,
+        **line_options: Any,
+    ) -> Self:
         """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib Axes or sequence of them, default=None
             One per statistic, in the order Q, McNemar, confidence sequence; None: a new figure.
+        legend : {"auto", "outside", "inside"}, bool or dict, default="auto"
+            Where thresholds and bands are explained. "auto": beside the axes of a new figure,
+            inside the user's. False: nowhere. A dict holds keywords of matplotlib's legend.
+        styles : dict of str to dict, default=None
+            Properties of single curves, by "q", "mcnemar" and "anytime".
+        **line_options
+            Properties of all curves, such as ``linewidth=2``.
 
         Returns
         -------
         self : ComparisonDisplay
-            With `ax_`, `axes_` and `figure_`.
+            With `ax_`, `axes_`, `figure_`, `lines_` and `legends_`.
 
         Raises
         ------
+        TypeError
+            If `ax` holds something else than Axes, or a line has no such property.
         ValueError
             If there is no statistic, or there are not as many axes as statistics.
         """
-        pyplot = optional_import("matplotlib.pyplot", "ComparisonDisplay")
-        panels = [
-            draw
-            for draw, values in (
-                (self._draw_q, self.q_values),
-                (self._draw_mcnemar, self.mcnemar_statistics),
-                (self._draw_anytime, self.differences),
+        legend = check_legend(legend)
+        panels = {
+            name: draw
+            for name, draw, values in (
+                ("q", self._draw_q, self.q_values),
+                ("mcnemar", self._draw_mcnemar, self.mcnemar_statistics),
+                ("anytime", self._draw_anytime, self.differences),
             )
             if values is not None
-        ]
+        }
         if not panels:
             raise ValueError("There is nothing to plot: no statistic was given.")
-        if ax is None:
-            width, height = PANEL_INCHES
-            _, ax = pyplot.subplots(
-                len(panels),
-                1,
-                sharex=True,
-                layout="constrained",
-                figsize=(width, height * len(panels) + 0.5),
-            )
-            np.ravel(ax)[0].xaxis.get_major_locator().set_params(integer=True)
-        axes = np.ravel(np.asarray(ax, dtype=object))
-        if len(axes) != len(panels):
-            raise ValueError(
-                f"ax must hold one Axes per statistic: {len(panels)} statistics, got {len(axes)}."
-            )
-        for one, draw in zip(axes, panels, strict=True):
-            draw(one)
-            self._finish(one)
-        axes[0].set_title(self._title(), loc="left", fontsize="small", color="0.35")
-        axes[-1].set_xlabel("rows")
+        keywords = line_keywords(panels, styles, line_options)
+        width, height = PANEL_INCHES
+        size = (width, height * len(panels) + 0.5)
+        self.lines_ = {}
+        self.legends_ = []
+        with drawing(ax, len(panels), size=size) as (axes, own):
+            for one, (name, draw) in zip(axes, panels.items(), strict=True):
+                style = {"color": CURVE_COLOR, "linewidth": LINE_WIDTH} | keywords[name]
+                self.lines_[name], others = draw(one, style)
+                finish_line(self.lines_[name])
+                one.axhline(0, color="0.35", linewidth=0.9, zorder=1)
+                plain_look(one)
+                self._say_directions(one)
+                made = give_legend(one, legend, own=own, lines={}, others=others, small=True)
+                if made is not None and name == "mcnemar":
+                    made.set_title(LEGEND_TITLE, prop={"size": "small"})
+                self.legends_.append(made)
+            for one in axes if not own else axes[-1:]:
+                count_rows_along(one)
         self.axes_ = axes
         self.ax_ = axes[0]
         self.figure_ = axes[0].figure
         return self
 
-    def _draw_q(self, ax: Any) -> None:
+    def _draw_q(self, ax: Any, style: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         values = np.asarray(self.q_values)
         finite = np.where(np.isfinite(values), values, np.nan)
-        ax.plot(self.q_rows, finite, color=CURVE_COLOR, linewidth=1.3)
+        (line,) = ax.plot(self.q_rows, finite, **style)
         ax.set_ylabel("Q statistic")
-        spread_around_zero(ax, settled(finite))
+        give_title(ax, _panel_title("Q statistic", self.q_forgetting))
+        spread_around_zero(ax, settled(finite, UNSETTLED))
         rows = np.asarray(self.q_rows)
+        others = {}
         for infinity, edge, marker in ((np.inf, 0.97, "^"), (-np.inf, 0.03, "v")):
             beyond = rows[values == infinity]
             sign = "+" if infinity > 0 else "−"
             if len(beyond):
-                ax.plot(
+                (others[f"{sign} infinite"],) = ax.plot(
                     beyond,
                     np.full(len(beyond), edge),
                     marker,
-                    color=CURVE_COLOR,
+                    color=line.get_color(),
                     markersize=4,
                     transform=ax.get_xaxis_transform(),
-                    label=f"{sign} infinite",
                 )
-        if np.isinf(values).any():
-            ax.legend(**LEGEND)
+        return line, others
 
-    def _draw_mcnemar(self, ax: Any) -> None:
+    def _draw_mcnemar(self, ax: Any, style: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         statistics = np.asarray(self.mcnemar_statistics)
-        ax.plot(self.mcnemar_rows, statistics, color=CURVE_COLOR, linewidth=1.3)
+        (line,) = ax.plot(self.mcnemar_rows, statistics, **style)
         ax.set_ylabel("signed McNemar")
+        give_title(ax, _panel_title("Signed McNemar statistic", self.mcnemar_forgetting))
+        others = {}
         thresholds = self._mcnemar_thresholds()
-        for level, sizes, style in zip(LEVELS, thresholds, THRESHOLD_STYLES, strict=True):
+        for level, sizes, dashes in zip(LEVELS, thresholds, THRESHOLD_STYLES, strict=True):
             if np.isnan(sizes).all():
                 continue  # so few rows count that there is no threshold
-            constant = np.ptp(sizes) == 0
-            about = f"±{sizes[-1]:.3f}" + ("" if constant else " at the end")
-            label = f"{100 * (1 - level):.0f} %, {about}"
-            for sign in (1, -1):
-                ax.plot(
-                    self.mcnemar_rows,
-                    sign * sizes,
-                    color=CERTAIN_COLOR,
-                    linewidth=1.1,
-                    linestyle=style,
-                    zorder=2,
-                    label=label if sign == 1 else None,
-                )
-        largest = float(np.max(np.abs(statistics)))
-        if largest > LARGEST_LINEAR_STATISTIC:
+            marks = {"color": CERTAIN_COLOR, "linewidth": 1.1, "linestyle": dashes, "zorder": 2}
+            ax.plot(self.mcnemar_rows, -sizes, **marks)
+            when = "" if np.ptp(sizes) == 0 else " at the end"
+            label = f"{100 * (1 - level):.0f} %, ±{sizes[-1]:.3f}{when}"
+            (others[label],) = ax.plot(self.mcnemar_rows, sizes, **marks)
+        known = statistics[np.isfinite(statistics)]
+        if np.max(np.abs(known), initial=0.0) > LARGEST_LINEAR_STATISTIC:
             ax.set_yscale("symlog", linthresh=LINEAR_UP_TO, linscale=1.2)
             ax.yaxis.set_major_formatter("{x:,.0f}")
-        least = 1.25 * np.nanmax(thresholds, initial=1.0)
-        spread_around_zero(ax, statistics, least=least)
-        if not np.isnan(thresholds).all():
-            title = "one look,\nindependent rows"
-            ax.legend(title=title, title_fontsize="small", **LEGEND)
+        spread_around_zero(ax, known, least=1.25 * np.nanmax(thresholds, initial=1.0))
+        return line, others
 
     def _mcnemar_thresholds(self) -> np.ndarray:
         """Sizes of the statistic that are significant, shape (n_levels, n_checkpoints)."""
@@ -388,45 +447,51 @@ class ComparisonDisplay:
         quantiles = chi2.isf(LEVELS, 1)
         return np.repeat(quantiles[:, np.newaxis], len(np.asarray(self.mcnemar_rows)), axis=1)
 
-    def _draw_anytime(self, ax: Any) -> None:
-        label = f"{100 * (1 - self.alpha):g} %, at all\nrows at once"
-        ax.fill_between(
-            self.anytime_rows,
-            self.lower,
-            self.upper,
-            color=CURVE_COLOR,
-            alpha=0.22,
-            linewidth=0,
-            label=label,
-        )
-        ax.plot(
-            self.anytime_rows,
-            self.differences,
-            color=CURVE_COLOR,
-            linewidth=1.3,
-            label="mean so far",
-        )
+    def _draw_anytime(self, ax: Any, style: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+        (line,) = ax.plot(self.anytime_rows, self.differences, **style)
+        others = {"mean so far": line}
         ax.set_ylabel("mean loss difference")
-        ends = [settled(np.asarray(values)) for values in (self.lower, self.upper)]
-        spread_around_zero(ax, np.concatenate(ends))
-        if self.first_certain_row is not None:
-            ax.axvline(
-                self.first_certain_row,
-                color=CERTAIN_COLOR,
-                linewidth=1.2,
-                label=f"first certain:\nrow {self.first_certain_row:,}",
+        give_title(ax, _panel_title("Mean loss difference", "cumulative"))
+        ends = [np.asarray(self.differences)]
+        if self.lower is not None and self.upper is not None:
+            others[f"{100 * (1 - self.alpha):g} %, at all rows at once"] = ax.fill_between(
+                self.anytime_rows,
+                self.lower,
+                self.upper,
+                color=line.get_color(),
+                alpha=0.22,
+                linewidth=0,
             )
-        ax.legend(**LEGEND)
+            ends += [np.asarray(self.lower), np.asarray(self.upper)]
+        spread_around_zero(ax, np.concatenate([settled(values, UNSETTLED) for values in ends]))
+        if self.first_certain_row is not None:
+            others[f"first certain: row {self.first_certain_row:,}"] = ax.axvline(
+                self.first_certain_row, color=CERTAIN_COLOR, linewidth=1.2
+            )
+        return line, others
 
-    def _finish(self, ax: Any) -> None:
-        ax.axhline(0, color="0.35", linewidth=0.9, zorder=1)
-        ax.xaxis.set_major_formatter("{x:,.0f}")
-        for side in ("top", "right"):
-            ax.spines[side].set_visible(False)
-
-    def _title(self) -> str:
-        text = f"above zero: {self.names[1]} ahead;  below: {self.names[0]} ahead"
-        return textwrap.fill(text, LONGEST_LINE)
+    def _say_directions(self, ax: Any) -> None:
+        """Say in words what up and down mean, in the margins above and below the curves."""
+        most = LONGEST_DIRECTION * ax.get_window_extent().width
+        places = ((self.names[1], "↑", 0.98, "top"), (self.names[0], "↓", 0.02, "bottom"))
+        for name, arrow, height, side in places:
+            text = ax.text(
+                0.99,
+                height,
+                f"{name} is better {arrow}",
+                transform=ax.transAxes,
+                ha="right",
+                va=side,
+                fontsize=DIRECTION_FONT,
+                color="0.25",
+                parse_math=False,
+                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
+                zorder=4,
+            )
+            kept = len(name)
+            while kept > 1 and text.get_window_extent().width > most:
+                kept -= 1 + kept // 20
+                text.set_text(f"{name[:kept]}… is better {arrow}")
 
     def frame(self) -> Any:
         """Return the data of the plot.
@@ -482,12 +547,17 @@ class ComparisonDisplay:
 def arrays_of(result: Any) -> dict[str, Any]:
     """Return the constructor arguments that hold a result."""
     if isinstance(result, QStatisticResult):
-        return {"q_rows": result.rows, "q_values": result.values}
+        return {
+            "q_rows": result.rows,
+            "q_values": result.values,
+            "q_forgetting": result.forgetting.name,
+        }
     if isinstance(result, McNemarCurve):
         return {
             "mcnemar_rows": result.rows,
             "mcnemar_statistics": result.statistics,
             "mcnemar_thresholds": np.stack([result.thresholds(level) for level in LEVELS]),
+            "mcnemar_forgetting": result.forgetting.name,
         }
     if isinstance(result, AnytimeComparisonResult):
         return {
@@ -504,18 +574,15 @@ def arrays_of(result: Any) -> dict[str, Any]:
     )
 
 
-def settled(values: np.ndarray) -> np.ndarray:
-    """Return the finite values after the first few, which swing wildly on few rows."""
-    later = values[int(len(values) * UNSETTLED) :]
-    later = later[np.isfinite(later)]
-    return later if len(later) else np.zeros(1)
+def _panel_title(statistic: str, forgetting: str | None) -> str:
+    return statistic if forgetting is None else f"{statistic}, {forgetting_words(forgetting)}"
 
 
 def spread_around_zero(ax: Any, values: np.ndarray, least: float = 0.0) -> None:
     """Set the limits of the vertical axis to hold the values and zero, with a margin."""
-    low, high = min(float(values.min()), -least), max(float(values.max()), least)
-    low, high = min(low, 0.0), max(high, 0.0)
-    margin = 0.12 * (high - low) or 1.0
+    low = float(np.min(values, initial=min(0.0, -least)))
+    high = float(np.max(values, initial=max(0.0, least)))
+    margin = MARGIN * (high - low) or 1.0
     if ax.get_yscale() == "symlog":
         ax.set_ylim(1.6 * low, 1.6 * high)
     else:

@@ -1,11 +1,14 @@
 """Critical-difference diagram of several models."""
 
-import re
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
+from skstream.plotting._axes import checked_axes
+from skstream.plotting._lines import line_keywords
+from skstream.plotting._words import wrap_name
 from skstream.stats import FriedmanNemenyiResult, friedman_nemenyi
 from skstream.utils._optional import optional_import
 
@@ -22,7 +25,9 @@ NOTE_HEIGHT = 2.6
 ROW_INCHES = 0.24
 AXIS_INCHES = 4.2
 MARGIN_INCHES = 0.2
-LONGEST_LINE = 30  # characters of a name before it is broken
+LONGEST_NOTE = 62  # characters of a line below the diagram
+LARGEST_FONT = 10.0  # at which bars have their full width
+BAR_STYLE = {"linewidth": 3.5, "markersize": 5.0}
 SMALLEST_FONT = 4.0
 LINE_SPACING = 1.3  # height of a row of text by its font size
 # The axis of ranks keeps at least this share of the width; the texts shrink to leave it.
@@ -50,6 +55,8 @@ class CriticalDifferenceDisplay:
         P-value of the test that the models differ at all.
     alpha : float
         Level of the tests.
+    subject : str, default=""
+        What was ranked, in words: measure, forgetting, rows and folds.
 
     Attributes
     ----------
@@ -57,6 +64,8 @@ class CriticalDifferenceDisplay:
         The axes drawn on.
     figure_ : matplotlib Figure
         Their figure.
+    lines_ : list of Line2D
+        The bars, in the order of `groups`.
 
     See Also
     --------
@@ -91,6 +100,7 @@ class CriticalDifferenceDisplay:
         groups: Sequence[Sequence[str]],
         p_value: float,
         alpha: float,
+        subject: str = "",
     ):
         self.names = names
         self.average_ranks = average_ranks
@@ -98,9 +108,12 @@ class CriticalDifferenceDisplay:
         self.groups = groups
         self.p_value = p_value
         self.alpha = alpha
+        self.subject = subject
 
     @classmethod
-    def from_result(cls, result: FriedmanNemenyiResult, *, ax: Any = None) -> Self:
+    def from_result(
+        cls, result: FriedmanNemenyiResult, *, ax: Any = None, **line_options: Any
+    ) -> Self:
         """Plot the result of `friedman_nemenyi`.
 
         Parameters
@@ -109,6 +122,8 @@ class CriticalDifferenceDisplay:
             The result.
         ax : matplotlib Axes, default=None
             Axes to draw on; None: a new figure.
+        **line_options
+            Properties of the bars, such as ``color="black"``.
 
         Returns
         -------
@@ -122,8 +137,9 @@ class CriticalDifferenceDisplay:
             groups=result.groups,
             p_value=result.p_value,
             alpha=result.alpha,
+            subject=result.subject,
         )
-        return display.plot(ax=ax)
+        return display.plot(ax, **line_options)
 
     @classmethod
     def from_scores(
@@ -134,6 +150,7 @@ class CriticalDifferenceDisplay:
         higher_is_better: bool = True,
         alpha: float = 0.05,
         ax: Any = None,
+        **line_options: Any,
     ) -> Self:
         """Test and plot a table of scores.
 
@@ -149,6 +166,8 @@ class CriticalDifferenceDisplay:
             Level of the tests, in (0, 1).
         ax : matplotlib Axes, default=None
             Axes to draw on; None: a new figure.
+        **line_options
+            Properties of the bars, such as ``color="black"``.
 
         Returns
         -------
@@ -156,43 +175,67 @@ class CriticalDifferenceDisplay:
             The display, drawn.
         """
         result = friedman_nemenyi(scores, names, higher_is_better=higher_is_better, alpha=alpha)
-        return cls.from_result(result, ax=ax)
+        return cls.from_result(result, ax=ax, **line_options)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Any = None, **line_options: Any) -> Self:
         """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Axes to draw on; None: a new figure, as large as the labels need.
+        **line_options
+            Properties of the bars, such as ``color="black"``.
 
         Returns
         -------
         self : CriticalDifferenceDisplay
-            With `ax_` and `figure_`.
+            With `ax_`, `figure_` and `lines_`.
+
+        Raises
+        ------
+        TypeError
+            If `ax` is no matplotlib Axes, or a line has no such property.
         """
-        pyplot = optional_import("matplotlib.pyplot", "CriticalDifferenceDisplay")
-        owns_figure = ax is None
-        if ax is None:
-            _, ax = pyplot.subplots(figsize=(8, 4))
+        pyplot = optional_import("matplotlib.pyplot", "Plotting")
+        style = line_keywords(["bars"], None, line_options)["bars"]
+        if ax is not None:
+            (ax,) = checked_axes(ax, 1)
+            self._draw(ax, style, own=False)
+            return self
+        figure, ax = pyplot.subplots(figsize=(8, 4))
+        try:
             ax.set_position((0, 0, 1, 1))
+            self._draw(ax, style, own=True)
+        except BaseException:
+            pyplot.close(figure)
+            raise
+        return self
+
+    def _draw(self, ax: Any, style: Mapping[str, Any], *, own: bool) -> None:
         ax.set_axis_off()
         levels = bar_levels(self._bar_ends())
         rows = self._label_rows(FIRST_BAR + BAR_DISTANCE * len(set(levels)))
-        bottom = max(height + lines / 2 for _, _, height, lines in rows) + NOTE_HEIGHT
+        note = self._note()
+        note_height = NOTE_HEIGHT + note.count("\n") - 1
+        bottom = max(height + lines / 2 for _, _, height, lines in rows) + note_height
         top = RULER_HEIGHT - 1.5
         ax.set_ylim(bottom, top)
 
-        self._draw_bars(ax, levels)
+        bars = self._draw_bars(ax, levels, style)
         left, right = self._draw_labels(ax, rows)
-        others = [*self._draw_axis(ax), self._draw_ruler(ax), self._draw_note(ax)]
-        if owns_figure:
+        ticks = self._draw_axis(ax)
+        others = [*ticks, self._draw_ruler(ax), self._draw_note(ax, note)]
+        if own:
             width = self._width_asked(left, right, others[-1])
             ax.figure.set_size_inches(width, (bottom - top) * ROW_INCHES)
-        self._fit(ax, left, right, others)
+        font = self._fit(ax, left, right, others)
+        shrunk = {name: size * min(1.0, font / LARGEST_FONT) for name, size in BAR_STYLE.items()}
+        for line in bars:
+            line.set(**{name: size for name, size in shrunk.items() if name not in style})
+        self._thin_out(ax, ticks)
         self.ax_ = ax
         self.figure_ = ax.figure
-        return self
 
     def _rank(self, name: str) -> float:
         return float(self.average_ranks[list(self.names).index(name)])
@@ -219,13 +262,19 @@ class CriticalDifferenceDisplay:
                 height += len(lines) + 0.15
         return rows
 
-    def _draw_bars(self, ax: Any, levels: list[int]) -> None:
+    def _draw_bars(self, ax: Any, levels: list[int], style: Mapping[str, Any]) -> list[Any]:
+        """Draw bars and a dot per member; return all lines."""
+        self.lines_: list[Any] = []
+        dots: list[Any] = []
         for ends, level, group in zip(self._bar_ends(), levels, self.groups, strict=True):
             height = FIRST_BAR + BAR_DISTANCE * level
-            style = {"color": BAR_COLOR, "zorder": 3}
-            ax.plot(ends, [height] * 2, linewidth=3.5, solid_capstyle="butt", **style)
+            look = {"color": BAR_COLOR, "zorder": 3, **BAR_STYLE, **style}
+            bar = {"solid_capstyle": "butt"} | look | {"marker": ""}
+            self.lines_ += ax.plot(ends, [height] * 2, **bar)
             members = [self._rank(name) for name in group]
-            ax.plot(members, [height] * len(members), "o", markersize=5, **style)
+            dot = {"marker": "o"} | look | {"linestyle": "none"}
+            dots += ax.plot(members, [height] * len(members), **dot)
+        return [*self.lines_, *dots]
 
     def _draw_axis(self, ax: Any) -> list[Any]:
         n_models = len(self.names)
@@ -246,16 +295,21 @@ class CriticalDifferenceDisplay:
         text = f"CD = {self.critical_difference:.2f}"
         return ax.text(np.mean(ends), caps[0] - 0.05, text, ha="center", va="bottom")
 
-    def _draw_note(self, ax: Any) -> Any:
+    def _note(self) -> str:
         verdict = "the models differ" if self.p_value < self.alpha else "no difference shown"
         p = "p < 0.0001" if self.p_value < 1e-4 else f"p = {self.p_value:.2g}"
         bars = "Bars join models that are not told apart" if self.groups else "All pairs differ"
-        text = (
-            f"Friedman test (Iman-Davenport): {p}, {verdict}.\n"
-            f"{bars} (Nemenyi, alpha = {self.alpha:g})."
-        )
-        place = {"transform": ax.transAxes, "ha": "center", "va": "bottom"}
-        return ax.text(0.5, 0.02, text, color="0.35", linespacing=1.1, **place)
+        lines = [
+            f"Friedman test (Iman-Davenport): {p}, {verdict}.",
+            f"{bars} (Nemenyi, alpha = {self.alpha:g}).",
+        ]
+        if self.subject:
+            lines += textwrap.wrap(f"Ranked {self.subject}.", LONGEST_NOTE)
+        return "\n".join(lines)
+
+    def _draw_note(self, ax: Any, note: str) -> Any:
+        place = {"transform": ax.transAxes, "ha": "center", "va": "bottom", "parse_math": False}
+        return ax.text(0.5, 0.02, note, color="0.35", linespacing=1.1, **place)
 
     def _draw_labels(
         self, ax: Any, rows: list[tuple[str, float, float, int]]
@@ -281,6 +335,7 @@ class CriticalDifferenceDisplay:
                 textcoords="offset points",
                 ha="left" if side else "right",
                 va="center",
+                parse_math=False,
             )
             sides[side].append(label)
         return sides
@@ -290,8 +345,8 @@ class CriticalDifferenceDisplay:
         labels = sum(max(map(text_inches, texts)) for texts in (left, right))
         return max(labels + AXIS_INCHES, text_inches(note)) + 2 * MARGIN_INCHES
 
-    def _fit(self, ax: Any, left: list[Any], right: list[Any], others: list[Any]) -> None:
-        """Shrink the texts to the axes, and leave them room on both sides."""
+    def _fit(self, ax: Any, left: list[Any], right: list[Any], others: list[Any]) -> float:
+        """Shrink the texts to the axes, leave them room on both sides; return their size."""
         extent = ax.get_window_extent()
         width, height = extent.width / ax.figure.dpi, extent.height / ax.figure.dpi
         row = height / abs(np.subtract(*ax.get_ylim()))
@@ -311,6 +366,16 @@ class CriticalDifferenceDisplay:
         end_of_ruler = 1 + self.critical_difference + MARGIN_INCHES * per_inch
         end_of_labels = n_models + margins[1] * per_inch
         ax.set_xlim(1 - margins[0] * per_inch, max(end_of_labels, end_of_ruler))
+        return float(font)
+
+    def _thin_out(self, ax: Any, ticks: list[Any]) -> None:
+        """Leave out numbers of ranks for which there is no room."""
+        extent = ax.get_window_extent()
+        span = abs(float(np.subtract(*ax.get_xlim())))
+        distance = extent.width / ax.figure.dpi / span
+        step = int(np.ceil(1.3 * max(map(text_inches, ticks)) / distance))
+        for k, tick in enumerate(ticks):
+            tick.set_visible(k % step == 0)
 
     def frame(self) -> Any:
         """Return the data of the plot.
@@ -364,18 +429,6 @@ def bar_levels(ends: Sequence[tuple[float, float]]) -> list[int]:
         right_ends[level : level + 1] = [right]
         levels.append(level)
     return levels
-
-
-def wrap_name(name: str) -> list[str]:
-    """Break a long name into lines, after a space or one of ``( , _ -`` where there is one."""
-    lines = [""]
-    for part in re.findall(r"[^\s(,_-]*[\s(,_-]*", name):
-        pieces = [part[i : i + LONGEST_LINE] for i in range(0, len(part), LONGEST_LINE)]
-        for piece in pieces:
-            if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > LONGEST_LINE:
-                lines.append("")
-            lines[-1] += piece
-    return [line.rstrip() for line in lines]
 
 
 def text_inches(text: Any) -> float:

@@ -1,13 +1,22 @@
 """Measures over the stream, with the spread of the folds."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from skstream.plotting._prequential import PrequentialDisplay, fold_mean
+from skstream.metrics import MeasureFacts
+from skstream.plotting._axes import LegendChoice
+from skstream.plotting._lines import Styles
+from skstream.plotting._prequential import PrequentialDisplay, contents_of, fold_mean, thin_line_key
 
 Spread = Literal["range", "std", "lines"]
+#: What the legend calls each of them.
+SPREADS = {
+    "range": "lowest to highest fold",
+    "std": "± 1 standard deviation (folds)",
+    "lines": "single folds",
+}
 
 
 class FoldDisplay(PrequentialDisplay):
@@ -27,6 +36,12 @@ class FoldDisplay(PrequentialDisplay):
         Names of the models that are naive baselines.
     drifts : sequence of int, default=()
         Rows at which the stream is known to change.
+    measure : MeasureFacts, default=None
+        Direction, baseline and bounds of the measure, such as ``result.measures[metric]``; None:
+        those of the measure of this name, if there is one.
+    mechanism : str, default=None
+        What the forgetting mechanism is, such as "window:1000", where `forgetting` is a name
+        that the user gave it.
     spread : {"range", "std", "lines"}, default="range"
         Show the folds as the band from the lowest to the highest, as mean plus and minus one
         standard deviation, or each as a thin line.
@@ -37,6 +52,10 @@ class FoldDisplay(PrequentialDisplay):
         The axes drawn on.
     figure_ : matplotlib Figure
         Their figure.
+    lines_ : dict of str to Line2D
+        The line of every model.
+    legend_ : matplotlib Legend or None
+        The legend.
 
     Examples
     --------
@@ -58,6 +77,8 @@ class FoldDisplay(PrequentialDisplay):
         forgetting: str,
         baselines: Sequence[str] = (),
         drifts: Sequence[int] = (),
+        measure: MeasureFacts | None = None,
+        mechanism: str | None = None,
         spread: Spread = "range",
     ):
         super().__init__(
@@ -67,18 +88,84 @@ class FoldDisplay(PrequentialDisplay):
             forgetting=forgetting,
             baselines=baselines,
             drifts=drifts,
+            measure=measure,
+            mechanism=mechanism,
         )
-        if spread not in ("range", "std", "lines"):
+        if spread not in SPREADS:
             raise ValueError(f"spread must be 'range', 'std' or 'lines'. Got {spread!r} instead.")
         self.spread = spread
 
-    def _draw_spread(self, ax: Any, curve: np.ndarray, color: str) -> None:
-        if self.spread == "range":
-            super()._draw_spread(ax, curve, color)
-        elif self.spread == "lines":
-            ax.plot(self.n_rows, curve, color=color, alpha=0.35, linewidth=0.6, zorder=2)
-        else:
-            mean = fold_mean(curve)
-            deviation = np.sqrt(fold_mean((curve - mean[:, None]) ** 2))
-            low, high = mean - deviation, mean + deviation
-            ax.fill_between(self.n_rows, low, high, color=color, alpha=0.2, linewidth=0)
+    @classmethod
+    def from_result(
+        cls,
+        result: Any,
+        metric: str | None = None,
+        *,
+        forgetting: str | None = None,
+        models: str | Sequence[str] | None = None,
+        drifts: Sequence[int] = (),
+        spread: Spread = "range",
+        ax: Any = None,
+        legend: LegendChoice = "auto",
+        styles: Styles | None = None,
+        **line_options: Any,
+    ) -> Self:
+        """Plot a result.
+
+        Parameters
+        ----------
+        result : EvaluationResult
+            Result of an evaluation without bins.
+        metric : str, default=None
+            Measure; None: the first one of the result.
+        forgetting : str, default=None
+            Forgetting mechanism; None: the first one of the result.
+        models : str or sequence of str, default=None
+            Models to show; None: all.
+        drifts : sequence of int, default=()
+            Rows at which the stream is known to change.
+        spread : {"range", "std", "lines"}, default="range"
+            How to show the folds.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None: a new figure.
+        legend : str, bool or dict, default="auto"
+            As for `plot`.
+        styles : dict of str to dict, default=None
+            As for `plot`.
+        **line_options
+            As for `plot`.
+
+        Returns
+        -------
+        display : FoldDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        KeyError
+            If the result has no such measure, forgetting mechanism or model.
+        TypeError
+            If the result is of another kind, or a line has no such property.
+        ValueError
+            If `spread` or `legend` is none of the choices, or no model is named.
+        """
+        contents = contents_of(result, metric, forgetting, models)
+        display = cls(**contents, drifts=drifts, spread=spread)
+        return display.plot(ax, legend=legend, styles=styles, **line_options)
+
+    def _spread_of(self, curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if self.spread != "std":
+            return super()._spread_of(curve)
+        mean = fold_mean(curve)
+        deviation = np.sqrt(fold_mean((curve - mean[:, None]) ** 2))
+        return mean - deviation, mean + deviation
+
+    def _draw_spread(self, ax: Any, curve: np.ndarray, line: Any) -> dict[str, Any]:
+        if self.spread != "lines":
+            return super()._draw_spread(ax, curve, line)
+        style = {"color": line.get_color(), "alpha": 0.35, "linewidth": 0.6, "zorder": 2}
+        ax.plot(self.n_rows, curve, **style)
+        return {self._spread_words(): thin_line_key()}
+
+    def _spread_words(self) -> str:
+        return SPREADS[self.spread]

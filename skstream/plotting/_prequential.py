@@ -5,23 +5,37 @@ from typing import Any, Self
 
 import numpy as np
 
+from skstream.metrics import MeasureFacts
+from skstream.plotting._axes import (
+    LegendChoice,
+    check_legend,
+    count_rows_along,
+    drawing,
+    give_legend,
+    give_title,
+    plain_look,
+    was_used,
+    widen_limits,
+)
+from skstream.plotting._limits import value_limits
+from skstream.plotting._lines import Styles, finish_line, line_keywords, model_styles
+from skstream.plotting._words import chosen, last_values, measure_words, title_words
 from skstream.utils._optional import optional_import
 
-#: Colours that stay apart for colour-blind readers (Okabe and Ito).
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-BASELINE_COLOR = "0.45"
-BAND_COLOR = "0.92"
-LINE_STYLES = ("--", ":", "-.", (0, (1, 3)))
-#: Measures whose zero is the baseline they compare with.
-KAPPAS = ("kappa", "kappa_m", "kappa_temporal", "kappa_plus")
+GUESS_COLOR = "0.92"
+DRIFT_STYLE = {"color": "0.3", "linewidth": 0.8, "linestyle": (0, (4, 4)), "zorder": 1}
+#: How far below (or above) the limits the grey area goes on, for readers who move them.
+BEYOND_LIMITS = 10.0
 
 
 class PrequentialDisplay:
     """One measure of several models over the stream.
 
-    Models are coloured lines, baselines grey and broken, with the region below the best
-    baseline shaded: a model inside it does not beat a naive guess. Folds show as the band from
-    the lowest to the highest fold around their mean.
+    Models are coloured lines, baselines grey and broken. The grey area is what a naive guess
+    reaches: below the best baseline where more is better, above it where less is better. A
+    model inside it does not beat a naive guess. Without baselines, a measure whose naive guess
+    scores 0 (a kappa) has the area up to 0; a measure of unknown direction has none. Folds show
+    as the band from the lowest to the highest fold around their mean.
 
     Parameters
     ----------
@@ -37,6 +51,12 @@ class PrequentialDisplay:
         Names of the models that are naive baselines.
     drifts : sequence of int, default=()
         Rows at which the stream is known to change; marked by vertical lines.
+    measure : MeasureFacts, default=None
+        Direction, baseline and bounds of the measure, such as ``result.measures[metric]``; None:
+        those of the measure of this name, if there is one.
+    mechanism : str, default=None
+        What the forgetting mechanism is, such as "window:1000", where `forgetting` is a name
+        that the user gave it.
 
     Attributes
     ----------
@@ -44,6 +64,10 @@ class PrequentialDisplay:
         The axes drawn on.
     figure_ : matplotlib Figure
         Their figure.
+    lines_ : dict of str to Line2D
+        The line of every model.
+    legend_ : matplotlib Legend or None
+        The legend.
 
     Examples
     --------
@@ -65,6 +89,8 @@ class PrequentialDisplay:
         forgetting: str,
         baselines: Sequence[str] = (),
         drifts: Sequence[int] = (),
+        measure: MeasureFacts | None = None,
+        mechanism: str | None = None,
     ):
         self.n_rows = n_rows
         self.curves = curves
@@ -72,6 +98,8 @@ class PrequentialDisplay:
         self.forgetting = forgetting
         self.baselines = baselines
         self.drifts = drifts
+        self.measure = measure
+        self.mechanism = mechanism
 
     @classmethod
     def from_result(
@@ -80,123 +108,184 @@ class PrequentialDisplay:
         metric: str | None = None,
         *,
         forgetting: str | None = None,
-        models: Sequence[str] | None = None,
+        models: str | Sequence[str] | None = None,
         drifts: Sequence[int] = (),
         ax: Any = None,
-        **options: Any,
+        legend: LegendChoice = "auto",
+        styles: Styles | None = None,
+        **line_options: Any,
     ) -> Self:
         """Plot a result.
 
         Parameters
         ----------
         result : EvaluationResult
-            Result of an evaluation.
+            Result of an evaluation without bins.
         metric : str, default=None
-            Measure; None: the last one of the result.
+            Measure; None: the first one of the result.
         forgetting : str, default=None
             Forgetting mechanism; None: the first one of the result.
-        models : sequence of str, default=None
+        models : str or sequence of str, default=None
             Models to show; None: all.
         drifts : sequence of int, default=()
             Rows at which the stream is known to change.
         ax : matplotlib Axes, default=None
             Axes to draw on; None: a new figure.
-        **options
-            Further parameters of the display.
+        legend : str, bool or dict, default="auto"
+            As for `plot`.
+        styles : dict of str to dict, default=None
+            As for `plot`.
+        **line_options
+            As for `plot`.
 
         Returns
         -------
         display : PrequentialDisplay
             The display, drawn.
-        """
-        metric = result.metric_names[-1] if metric is None else metric
-        forgetting = result.forgetting_names[0] if forgetting is None else forgetting
-        shown = result.model_names if models is None else list(models)
-        display = cls(
-            n_rows=result.n_rows,
-            curves={name: result.curve(name, metric, forgetting) for name in shown},
-            metric=metric,
-            forgetting=forgetting,
-            baselines=[name for name in result.baselines if name in shown],
-            drifts=drifts,
-            **options,
-        )
-        return display.plot(ax=ax)
 
-    def plot(self, ax: Any = None) -> Self:
+        Raises
+        ------
+        KeyError
+            If the result has no such measure, forgetting mechanism or model.
+        TypeError
+            If the result is of another kind, or a line has no such property.
+        ValueError
+            If `legend` is none of the choices, or no model is named.
+        """
+        display = cls(**contents_of(result, metric, forgetting, models), drifts=drifts)
+        return display.plot(ax, legend=legend, styles=styles, **line_options)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        legend: LegendChoice = "auto",
+        styles: Styles | None = None,
+        **line_options: Any,
+    ) -> Self:
         """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Axes to draw on; None: a new figure.
+        legend : {"auto", "outside", "inside", "ends"}, bool or dict, default="auto"
+            Where the names of the models stand: beside the axes, inside them, or at the ends of
+            the lines. "auto": beside the axes of a new figure, inside the user's, at the ends of
+            more than seven lines. False: nowhere. A dict holds keywords of matplotlib's legend.
+        styles : dict of str to dict, default=None
+            Properties of the lines of some models, such as ``{"sgd": {"color": "black"}}``.
+        **line_options
+            Properties of all lines, such as ``linewidth=2``.
 
         Returns
         -------
         self : PrequentialDisplay
-            With `ax_` and `figure_`.
+            With `ax_`, `figure_`, `lines_` and `legend_`.
+
+        Raises
+        ------
+        TypeError
+            If `ax` is no matplotlib Axes, or a line has no such property.
         """
-        pyplot = optional_import("matplotlib.pyplot", "Plotting")
-        if ax is None:
-            _, ax = pyplot.subplots(figsize=(8, 4.5), layout="constrained")
-        colors = (COLORS[k % len(COLORS)] for k in range(len(self.curves)))
-        styles = (LINE_STYLES[k % len(LINE_STYLES)] for k in range(len(self.curves)))
-        for name, curve in self.curves.items():
-            naive = name in self.baselines
-            color = BASELINE_COLOR if naive else next(colors)
-            style = next(styles) if naive else "-"
-            ax.plot(
-                self.n_rows,
-                fold_mean(curve),
-                label=name,
-                color=color,
-                linestyle=style,
-                linewidth=1.4,
-                zorder=2 if naive else 3,
-            )
-            if curve.shape[1] > 1:
-                self._draw_spread(ax, curve, color)
-        self._frame_axes(ax)
-        self._shade_baselines(ax)
-        for row in self.drifts:
-            ax.axvline(row, color="0.3", linewidth=0.8, linestyle=(0, (4, 4)), zorder=1)
-        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        legend = check_legend(legend)
+        optional_import("matplotlib.pyplot", "Plotting")
+        keywords = line_keywords(self.curves, styles, line_options)
+        drifts = _rows_of(self.drifts)
+        with drawing(ax) as ((ax,), own):
+            used = was_used(ax)
+            defaults = model_styles(list(self.curves), self.baselines)
+            lines: dict[str, Any] = {}
+            others: dict[str, Any] = {}
+            for name, curve in self.curves.items():
+                mean = fold_mean(curve)
+                (line,) = ax.plot(self.n_rows, mean, **(defaults[name] | keywords[name]))
+                finish_line(line)
+                lines[name] = line
+                if curve.shape[1] > 1:
+                    others |= self._draw_spread(ax, curve, line)
+            end = self._frame_axes(ax, keep=used)
+            others |= self._shade_baselines(ax)
+            others |= draw_drifts(ax, drifts, end)
+            give_title(ax, self._title())
+            named = {name + fate(ax, line): line for name, line in lines.items()}
+            self.legend_ = give_legend(ax, legend, own=own, lines=named, others=others, end=end)
+        self.lines_ = lines
         self.ax_ = ax
         self.figure_ = ax.figure
         return self
 
-    def _draw_spread(self, ax: Any, curve: np.ndarray, color: str) -> None:
-        """Show the folds of one model: a band from the lowest to the highest."""
-        low, high = np.fmin.reduce(curve, axis=1), np.fmax.reduce(curve, axis=1)
-        ax.fill_between(self.n_rows, low, high, color=color, alpha=0.2, linewidth=0)
+    @property
+    def _facts(self) -> MeasureFacts:
+        return MeasureFacts.of_name(self.metric) if self.measure is None else self.measure
 
-    def _frame_axes(self, ax: Any) -> None:
-        shown = {name: fold_mean(curve) for name, curve in self.curves.items()}
-        naive = [shown.pop(name) for name in self.baselines]
-        # A hopeless baseline must not squeeze the models into a thin line at the top.
-        best = [np.fmax.reduce(naive)] if naive else []
-        set_value_limits(ax, [*shown.values(), *best])
-        if len(self.n_rows):
-            ax.set_xlim(0, int(self.n_rows[-1]))
-        ax.xaxis.set_major_formatter("{x:,.0f}")
-        ax.set_xlabel("rows")
-        ax.set_ylabel(f"{self.metric} ({self.forgetting})")
-        for side in ("top", "right"):
-            ax.spines[side].set_visible(False)
+    def _title(self) -> str:
+        n_folds = max(curve.shape[1] for curve in self.curves.values())
+        folds = f", mean of {n_folds} folds" if n_folds > 1 else ""
+        return title_words(self.metric, self.forgetting, self.mechanism) + folds
 
-    def _shade_baselines(self, ax: Any) -> None:
-        """Shade what a naive guess reaches."""
-        bottom = ax.get_ylim()[0]
+    def _spread_of(self, curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper edge of the band over the folds."""
+        return np.fmin.reduce(curve, axis=1), np.fmax.reduce(curve, axis=1)
+
+    def _draw_spread(self, ax: Any, curve: np.ndarray, line: Any) -> dict[str, Any]:
+        """Show the folds of one model as a band; return what the legend has to explain."""
+        low, high = self._spread_of(curve)
+        style = {"color": line.get_color(), "alpha": 0.2, "linewidth": 0}
+        ax.fill_between(self.n_rows, low, high, **style)
+        return {self._spread_words(): band_key()}
+
+    def _spread_words(self) -> str:
+        return "lowest to highest fold"
+
+    def _best_guess(self) -> np.ndarray | None:
+        """Values of the best baseline, row by row; None without baselines or direction."""
         curves = [fold_mean(self.curves[name]) for name in self.baselines]
-        if curves:
-            best = np.fmax.reduce(curves)
-        elif self.metric in KAPPAS:
+        if not curves or self._facts.higher_is_better is None:
+            return None
+        best: np.ndarray = (np.fmax if self._facts.higher_is_better else np.fmin).reduce(curves)
+        return best
+
+    def _frame_axes(self, ax: Any, *, keep: bool) -> float | None:
+        """Set limits and labels; return the row at the right end."""
+        curves = {
+            name: np.column_stack([fold_mean(curve), *self._spread_of(curve)])
+            for name, curve in self.curves.items()
+        }
+        guess = self._best_guess()
+        if guess is not None:
+            # A hopeless baseline must not squeeze the models into a thin line at the top.
+            curves = {name: c for name, c in curves.items() if name not in self.baselines}
+        limits = value_limits(list(curves.values()), self._facts, guess)
+        if limits is not None:
+            widen_limits(ax, "y", *limits, keep=keep)
+        end = float(self.n_rows[-1]) if len(self.n_rows) else None
+        if end is not None:
+            widen_limits(ax, "x", 0.0, end, keep=keep)
+        count_rows_along(ax)
+        ax.set_ylabel(measure_words(self.metric), parse_math=False)
+        plain_look(ax)
+        return end
+
+    def _shade_baselines(self, ax: Any) -> dict[str, Any]:
+        """Shade what a naive guess reaches; return what the legend has to explain."""
+        facts = self._facts
+        best = self._best_guess()
+        if best is None and facts.baseline_is_zero and facts.higher_is_better is not None:
             best = np.zeros(len(self.n_rows))
-        else:
-            return
-        ax.fill_between(
-            self.n_rows, bottom, best, color=BAND_COLOR, zorder=0, linewidth=0, label="naive guess"
+        if best is None or len(best) < 2:
+            return {}
+        low, high = ax.get_ylim()
+        beyond = BEYOND_LIMITS * (high - low)
+        worst = (
+            max(low - beyond, facts.bounds[0])
+            if facts.higher_is_better
+            else min(high + beyond, facts.bounds[1])
         )
+        style = {"color": GUESS_COLOR, "zorder": 0, "linewidth": 0}
+        area = ax.fill_between(self.n_rows, worst, best, **style)
+        seen = np.nanmax(best) > low if facts.higher_is_better else np.nanmin(best) < high
+        return {"naive guess": area} if seen else {}
 
     def frame(self) -> Any:
         """Return the data of the plot.
@@ -223,22 +312,75 @@ class PrequentialDisplay:
         return pandas.concat(parts, ignore_index=True)
 
     def __repr__(self) -> str:
-        last = ", ".join(
-            f"{name}: {fold_mean(curve)[-1]:.4f}" for name, curve in self.curves.items()
-        )
+        last = last_values([(name, fold_mean(curve)) for name, curve in self.curves.items()])
         return (
             f"{type(self).__name__}({self.metric}, {self.forgetting}; {last}; see plot(), frame())"
         )
 
 
-def set_value_limits(ax: Any, curves: Sequence[np.ndarray]) -> None:
-    """Fit the axis to curves; their first rows swing wildly and must not set the scale."""
-    settled = np.concatenate([curve[len(curve) // 50 :] for curve in curves])
-    settled = settled[np.isfinite(settled)]
-    if len(settled):
-        low, high = float(settled.min()), float(settled.max())
-        margin = 0.08 * (high - low) or 0.05
-        ax.set_ylim(low - margin, high + margin)
+def contents_of(
+    result: Any, metric: str | None, forgetting: str | None, models: str | Sequence[str] | None
+) -> dict[str, Any]:
+    """Return the constructor arguments that hold a result without bins."""
+    if getattr(result, "n_bins", None) is not None:
+        raise TypeError(
+            f"A {type(result).__name__} has bins between arrival and label: plot it with "
+            "BinnedPerformanceDisplay, or call its plot()."
+        )
+    metric = result.metric_names[0] if metric is None else metric
+    forgetting = result.forgetting_names[0] if forgetting is None else forgetting
+    shown = chosen(models, result.model_names)
+    return {
+        "n_rows": result.n_rows,
+        "curves": {name: result.curve(name, metric, forgetting) for name in shown},
+        "metric": metric,
+        "forgetting": forgetting,
+        "baselines": [name for name in result.baselines if name in shown],
+        "measure": result.measures.get(metric),
+        "mechanism": result.mechanisms.get(forgetting),
+    }
+
+
+def draw_drifts(ax: Any, rows: np.ndarray, end: float | None) -> dict[str, Any]:
+    """Mark the rows at which the stream is known to change; return what is to be explained."""
+    if end is None:
+        return {}
+    marks = [ax.axvline(row, **DRIFT_STYLE) for row in rows if 0 <= row <= end]
+    return {"known drift": marks[0]} if marks else {}
+
+
+def _rows_of(drifts: Any) -> np.ndarray:
+    try:
+        rows = np.asarray(drifts, dtype=np.float64).ravel()
+    except (TypeError, ValueError):
+        rows = np.array([np.nan])
+    if not np.isfinite(rows).all():
+        raise ValueError(f"drifts must be numbers of rows. Got {drifts!r} instead.")
+    return rows
+
+
+def band_key() -> Any:
+    """Return a patch that stands for all bands in a legend."""
+    patches = optional_import("matplotlib.patches", "Plotting")
+    return patches.Patch(color="0.3", alpha=0.25, linewidth=0)
+
+
+def thin_line_key() -> Any:
+    """Return a line that stands for all thin lines in a legend."""
+    lines = optional_import("matplotlib.lines", "Plotting")
+    return lines.Line2D([], [], color="0.3", alpha=0.6, linewidth=0.6)
+
+
+def fate(ax: Any, line: Any) -> str:
+    """Say why a line cannot be seen, as an addition to its name; empty if it can."""
+    values = np.asarray(line.get_ydata(), dtype=np.float64)
+    values = values[~np.isnan(values)]
+    low, high = ax.get_ylim()
+    if not len(values):
+        return " (no value)"
+    if (values < low).all():
+        return " (below the axis)"
+    return " (above the axis)" if (values > high).all() else ""
 
 
 def fold_mean(curve: np.ndarray) -> np.ndarray:

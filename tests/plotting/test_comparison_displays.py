@@ -12,7 +12,8 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from skstream import KFoldEvaluator, MeanRegressor, Persistent, PrequentialEvaluator
 from skstream.plotting import ComparisonDisplay, CriticalDifferenceDisplay
-from skstream.plotting._critical_difference import BAR_COLOR, bar_levels, wrap_name
+from skstream.plotting._critical_difference import BAR_COLOR, bar_levels
+from skstream.plotting._words import wrap_name
 from skstream.stats import (
     anytime_comparison,
     friedman_nemenyi,
@@ -179,7 +180,16 @@ def test_comparison_draws_a_panel_per_statistic(forgetting: str) -> None:
     assert labels == ["Q statistic", "signed McNemar", "mean loss difference"]
     assert display.ax_ is display.axes_[0]
     assert all(ax.figure is display.figure_ for ax in display.axes_)
-    assert display.ax_.get_title("left") == "above zero: bayes ahead;  below: sgd ahead"
+    for ax in display.axes_:  # values above zero say that the second model loses less
+        heights = {text.get_text(): text.get_position()[1] for text in ax.texts}
+        assert heights == {"bayes is better ↑": 0.98, "sgd is better ↓": 0.02}
+    rows = {"cumulative": "all rows so far", "window:200": "last 200 rows"}
+    shown = rows.get(forgetting, "fading factor 0.99")
+    assert [ax.get_title("left") for ax in display.axes_] == [
+        f"Q statistic, {shown}",
+        f"Signed McNemar statistic, {shown}",
+        "Mean loss difference, all rows so far",
+    ]
     levels = {round(float(line.get_ydata()[-1]), 3) for line in display.axes_[1].lines[1:]}
     if forgetting == "fading:0.99":  # faded counts vary less
         expected = mcnemar_curve(*labels_of(*losses()), forgetting=forgetting)
@@ -193,6 +203,7 @@ def test_comparison_draws_a_panel_per_statistic(forgetting: str) -> None:
 def test_comparison_draws_no_threshold_where_there_is_none() -> None:
     display = ComparisonDisplay.from_losses(*losses(), forgetting="fading:0.8")
     assert len(display.axes_[1].lines) == 2  # the statistic and zero
+    assert display.legends_[1] is None
 
 
 def labels_of(loss_a: np.ndarray, loss_b: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -217,8 +228,20 @@ def test_comparison_shows_the_whole_band_and_the_first_certain_row() -> None:
     assert low < 0 < high
     # The first intervals span all that is possible; they do not set the scale.
     assert high - low < 1.5 * (result.upper[settled].max() - result.lower[settled].min())
-    marks = [line for line in ax.lines if "first certain" in str(line.get_label())]
+    entries = dict(
+        zip(
+            (text.get_text().replace("\n", " ") for text in display.legends_[0].get_texts()),
+            display.legends_[0].legend_handles,
+            strict=True,
+        )
+    )
+    marks = [line for line in ax.lines if list(line.get_ydata()) == [0, 1]]
     assert [mark.get_xdata()[0] for mark in marks] == [result.first_certain_row]
+    assert list(entries) == [
+        "mean so far",
+        "95 %, at all rows at once",
+        f"first certain: row {result.first_certain_row:,}",
+    ]
 
 
 def test_equal_models_give_flat_panels() -> None:
@@ -227,7 +250,8 @@ def test_equal_models_give_flat_panels() -> None:
     for ax in display.axes_:
         low, high = ax.get_ylim()
         assert low < 0 < high
-    assert not any("first certain" in str(line.get_label()) for line in display.axes_[2].lines)
+    explained = [text.get_text() for text in display.legends_[2].get_texts()]
+    assert not any("first certain" in text for text in explained)
 
 
 def test_infinite_values_are_marked_at_the_edge() -> None:
@@ -251,7 +275,7 @@ def test_comparison_draws_on_given_axes() -> None:
     _, axes = pyplot.subplots(1, 3)
     display = ComparisonDisplay.from_losses(*losses(300), ax=axes)
     assert list(display.axes_) == list(axes)
-    with pytest.raises(ValueError, match="one Axes per statistic: 3 statistics, got 1"):
+    with pytest.raises(ValueError, match="ax must be 3 matplotlib Axes"):
         display.plot(ax=axes[0])
 
 

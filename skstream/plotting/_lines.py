@@ -1,0 +1,121 @@
+"""Colours, dashes and markers of the lines of models."""
+
+import difflib
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from skstream.utils._optional import optional_import
+
+#: Colours that stay apart for colour-blind readers (Okabe and Ito).
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+BASELINE_COLOR = "0.45"
+LINE_WIDTH = 1.4
+#: How far lines may reach over the edges of the axes, as a share of their size: a line along the
+#: edge, such as an error of 0, would else be cut to half its width.
+OVER_EDGE = 0.012
+
+#: A line style per model, as matplotlib takes it.
+Styles = Mapping[str, Mapping[str, Any]]
+
+
+def dashes(k: int) -> Any:
+    """Return the `k`-th pattern of dashes, all different: solid, dashed, dotted, and so on."""
+    if k < 4:
+        return ("-", "--", ":", "-.")[k]
+    return (0, (6, 2) + (1, 2) * (k - 2))
+
+
+def model_styles(names: Sequence[str], baselines: Collection[str] = ()) -> dict[str, Any]:
+    """Give every model a colour and dashes that no other has.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The models.
+    baselines : collection of str, default=()
+        Those that are naive: grey and never solid.
+
+    Returns
+    -------
+    styles : dict of str to dict
+        Keywords of matplotlib's `plot` by model.
+    """
+    styles: dict[str, Any] = {}
+    naive = [name for name in names if name in baselines]
+    for k, name in enumerate(name for name in names if name not in baselines):
+        color, linestyle = COLORS[k % len(COLORS)], dashes(k // len(COLORS))
+        styles[name] = {"color": color, "linestyle": linestyle, "zorder": 3}
+    for k, name in enumerate(naive):
+        styles[name] = {"color": BASELINE_COLOR, "linestyle": dashes(k + 1), "zorder": 2.6}
+    return {name: {"linewidth": LINE_WIDTH, "label": name} | styles[name] for name in names}
+
+
+def line_keywords(
+    names: Collection[str], styles: Styles | None, for_all: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Check the user's keywords for lines, and return them by model.
+
+    Parameters
+    ----------
+    names : collection of str
+        The lines there are.
+    styles : dict of str to dict or None
+        Keywords for one line each.
+    for_all : dict
+        Keywords for all lines.
+
+    Returns
+    -------
+    keywords : dict of str to dict
+        Keywords by line, with matplotlib's full names.
+
+    Raises
+    ------
+    KeyError
+        If `styles` names a line that is not there.
+    TypeError
+        If a line has no such property.
+    """
+    cbook = optional_import("matplotlib.cbook", "Plotting")
+    line = optional_import("matplotlib.lines", "Plotting").Line2D
+    given = {} if styles is None else dict(styles)
+    for name in given:
+        if name not in names:
+            raise KeyError(f"styles names '{name}', which is not drawn; there are {list(names)}.")
+    for keywords in (for_all, *given.values()):
+        for keyword in keywords:
+            if not hasattr(line, f"set_{keyword}"):
+                known = [name[4:] for name in dir(line) if name.startswith("set_")]
+                near = difflib.get_close_matches(keyword, [*known, *OPTIONS], 1)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                raise TypeError(
+                    f"{keyword!r} is neither an option of this display nor a property of a "
+                    f"matplotlib line.{hint}"
+                )
+    common = cbook.normalize_kwargs(dict(for_all), line)
+    return {
+        name: common | cbook.normalize_kwargs(dict(given.get(name, {})), line) for name in names
+    }
+
+
+#: Options of displays, for hints after a misspelt one.
+OPTIONS = (
+    "ax", "at", "bins", "drifts", "forgetting", "kind", "legend", "metric", "models", "spread",
+    "styles",
+)  # fmt: skip
+
+
+def finish_line(line: Any) -> None:
+    """Make a line visible along the edges of its axes, and where a point has no neighbour."""
+    transforms = optional_import("matplotlib.transforms", "Plotting")
+    box = transforms.Bbox.from_extents(-OVER_EDGE, -OVER_EDGE, 1 + OVER_EDGE, 1 + OVER_EDGE)
+    line.set_clip_box(transforms.TransformedBbox(box, line.axes.transAxes))
+    known = np.isfinite(np.asarray(line.get_ydata(), dtype=np.float64))
+    beside = np.zeros(len(known), dtype=bool)
+    beside[1:] |= known[:-1]
+    beside[:-1] |= known[1:]
+    lone = np.flatnonzero(known & ~beside)
+    if len(lone) and line.get_marker() in (None, "None", "", " "):
+        line.set(marker="o", markersize=4, markevery=lone.tolist())

@@ -1,0 +1,126 @@
+"""What displays say in words: measures, forgetting mechanisms, names of models."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skstream.forgetting import (
+    AdaptiveWindow,
+    Cumulative,
+    FadingFactor,
+    SlidingWindow,
+    parse_forgetting,
+)
+
+#: How parts of names are written in text; any other part is written as it is.
+ABBREVIATIONS = {"auc": "AUC", "f1": "F1", "mae": "MAE", "mse": "MSE", "r2": "R²", "rmse": "RMSE"}
+LONGEST_LINE = 30  # characters of a name before it is broken
+
+
+def measure_words(name: str) -> str:
+    """Write the name of a measure as the beginning of a title.
+
+    Parameters
+    ----------
+    name : str
+        Name of a measure, such as "kappa_temporal".
+
+    Returns
+    -------
+    str
+        E.g. "Kappa temporal". A name with spaces or capital letters is left as it is.
+    """
+    if name != name.lower() or re.search(r"\s", name):
+        return name
+    parts = [ABBREVIATIONS.get(part, part) for part in name.split("_") if part]
+    words = " ".join(part.upper() if len(part) == 1 else part for part in parts)
+    return words[:1].upper() + words[1:]
+
+
+def forgetting_words(name: str) -> str:
+    """Say which rows a forgetting mechanism remembers.
+
+    Parameters
+    ----------
+    name : str
+        Name of a mechanism, such as "window:1000", or the name that the user gave to one.
+
+    Returns
+    -------
+    str
+        E.g. "last 1,000 rows"; the user's own name is left as it is.
+    """
+    try:
+        mechanism: Any = parse_forgetting(name)
+    except ValueError:
+        return name
+    if isinstance(mechanism, Cumulative):
+        return "all rows so far"
+    if isinstance(mechanism, SlidingWindow):
+        unit = "row" if mechanism.window_size == 1 else "rows"
+        return f"last {mechanism.window_size:,} {unit}"
+    if isinstance(mechanism, FadingFactor):
+        return f"fading factor {mechanism.fading_factor:g}"
+    if isinstance(mechanism, AdaptiveWindow):
+        return "adaptive window"
+    return name
+
+
+def title_words(metric: str, forgetting: str, mechanism: str | None = None) -> str:
+    """Name measure and forgetting, as in "Accuracy, last 1,000 rows"."""
+    return f"{measure_words(metric)}, {forgetting_words(mechanism or forgetting)}"
+
+
+def wrap_name(name: str) -> list[str]:
+    """Break a long name into lines, after a space or one of ``( , _ -`` where there is one."""
+    lines = [""]
+    for part in re.findall(r"[^\s(,_-]*[\s(,_-]*", name):
+        pieces = [part[i : i + LONGEST_LINE] for i in range(0, len(part), LONGEST_LINE)]
+        for piece in pieces:
+            if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > LONGEST_LINE:
+                lines.append("")
+            lines[-1] += piece
+    return [line.rstrip() for line in lines]
+
+
+def chosen(names: str | Sequence[str] | None, known: Sequence[str]) -> list[str]:
+    """Return the names of the models to show.
+
+    Parameters
+    ----------
+    names : str or sequence of str or None
+        What the user asked for; None: all.
+    known : sequence of str
+        All names.
+
+    Returns
+    -------
+    list of str
+        The names, in the order asked for.
+
+    Raises
+    ------
+    KeyError
+        If there is no such model.
+    ValueError
+        If no model is named.
+    """
+    if names is None:
+        return list(known)
+    asked = [names] if isinstance(names, str) else list(names)
+    if not asked:
+        raise ValueError(f"models must name at least one model; there are {list(known)}.")
+    for name in asked:
+        if name not in known:
+            raise KeyError(f"There is no model '{name}' in this result; there are {list(known)}.")
+    return asked
+
+
+def last_values(curves: Sequence[tuple[str, np.ndarray]]) -> str:
+    """List the last value of every curve, for a repr."""
+    return ", ".join(
+        f"{name}: {values[-1]:.4f}" if len(values) else f"{name}: no value"
+        for name, values in curves
+    )
