@@ -1,13 +1,12 @@
 """What the estimators share with each other and with the engine."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.metaestimators import available_if
@@ -15,7 +14,8 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_non_negative, column_or_1d, validate_data
 
 from skstream.utils._masked import refuse_masked
-from skstream.utils._sklearn import rows_of
+from skstream.utils._sklearn import is_column_transformer, rows_of
+from skstream.utils._validation import is_classifier, unfitted_copy
 
 __all__ = [
     "asks_row_by_row",
@@ -47,6 +47,10 @@ _RELATIVES = {
     "SVC": "SGDClassifier()",
     "SVR": 'SGDRegressor(loss="epsilon_insensitive")',
 }
+
+
+# Stands for all further keywords among the parameters of a ``partial_fit``.
+_KEYWORDS = "**"
 
 
 def asks_row_by_row(estimator: Any) -> bool:
@@ -120,6 +124,19 @@ def supports_sample_weight(estimator: Any) -> bool:
     return "sample_weight" in _parameters_of_partial_fit(type(estimator))  # type: ignore[arg-type]
 
 
+def accepts_classes(estimator: Any) -> bool:
+    """Whether ``partial_fit`` of an estimator can be given ``classes``.
+
+    A meta-estimator that hands all its keywords on (as `SelectFromModel` does) accepts what the
+    estimator inside accepts.
+    """
+    parameters = _parameters_of_partial_fit(type(estimator))  # type: ignore[arg-type]
+    if "classes" in parameters:
+        return True
+    inside = getattr(estimator, "estimator", None)
+    return _KEYWORDS in parameters and inside is not None and accepts_classes(inside)
+
+
 def learner(estimator: Any) -> Learn:
     """Return ``learn(X, y, weight, classes)``, which calls ``partial_fit`` as the model needs.
 
@@ -169,7 +186,7 @@ def learner(estimator: Any) -> Learn:
         return _learn_nothing
     check_can_learn(estimator)
     parameters = _parameters_of_partial_fit(type(estimator))  # type: ignore[arg-type]
-    takes_classes = "classes" in parameters
+    takes_classes = accepts_classes(estimator)
     takes_weight = "sample_weight" in parameters
     partial_fit = estimator.partial_fit
 
@@ -232,7 +249,7 @@ def partial_fit_weighted(
 
 def check_can_learn(estimator: Any) -> None:
     """Raise a TypeError that names a way out if an estimator has no ``partial_fit``."""
-    if hasattr(estimator, "partial_fit"):
+    if hasattr(estimator, "partial_fit") or isinstance(estimator, FrozenEstimator):
         return
     relative = relative_of(estimator)
     instead = f"{relative}, or another model" if relative else "a model"
@@ -255,7 +272,14 @@ def offered_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]:
 @lru_cache(maxsize=256)
 def _parameters_of_partial_fit(estimator_type: type) -> frozenset[str]:
     partial_fit = getattr(estimator_type, "partial_fit", None)
-    return frozenset(inspect.signature(partial_fit).parameters) if partial_fit else frozenset()
+    try:
+        parameters = inspect.signature(partial_fit).parameters  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # there is none, or it is compiled and does not say
+        return frozenset()
+    return frozenset(
+        _KEYWORDS if parameter.kind is parameter.VAR_KEYWORD else name
+        for name, parameter in parameters.items()
+    )
 
 
 def _repetitions(weight: NDArray[np.float64], estimator: Any) -> NDArray[np.intp]:
@@ -303,6 +327,29 @@ def forget(estimator: Any) -> None:
     """Delete the fitted attributes: those whose names end in an underscore."""
     for name in [name for name in vars(estimator) if name.endswith("_")]:
         delattr(estimator, name)
+
+
+def set_fitted(fitted: Mapping[str, Any], params: Mapping[str, Any]) -> None:
+    """Set parameters of fitted parts, so that they apply to what is learnt from now on.
+
+    Parameters
+    ----------
+    fitted : mapping of str to estimator
+        Fitted parts by name.
+    params : mapping of str to object
+        Parameters as for ``set_params``; those not named ``part__parameter`` are left out.
+        Values are copied, as a clone would copy them.
+    """
+    by_part: dict[str, dict[str, Any]] = {}
+    for path, value in params.items():
+        name, _, parameter = path.partition("__")
+        if parameter and hasattr(fitted.get(name), "set_params"):
+            by_part.setdefault(name, {})[parameter] = unfitted_copy(value)
+    for name, own in by_part.items():
+        part = fitted[name]
+        part.set_params(**own)
+        if is_column_transformer(part) and hasattr(part, "transformers_"):
+            set_fitted({name: one for name, one, _ in part.transformers_}, own)
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:

@@ -9,13 +9,13 @@ from typing import Any
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
 
 from skstream.base import asks_row_by_row, check_can_learn, learner
 from skstream.utils._labels import as_labels
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._sklearn import n_rows_of, rows_of
+from skstream.utils._validation import is_regressor, unfitted_copy
 
 __all__ = ["check_stream_estimator"]
 
@@ -75,7 +75,7 @@ def check_stream_estimator(
     AssertionError
         If a check fails. The message names the check and says what was seen.
     TypeError
-        If the estimator has no ``partial_fit``.
+        If the estimator has no ``partial_fit``, ``fit`` or ``get_params``.
 
     Notes
     -----
@@ -89,7 +89,13 @@ def check_stream_estimator(
     >>> check_stream_estimator(SGDClassifier(), n_learns=1000)
     """
     check_can_learn(estimator)
-    model = seed_estimator(clone(estimator), 0)
+    missing = [name for name in ("fit", "get_params") if not hasattr(estimator, name)]
+    if missing:
+        raise TypeError(
+            f"{type(estimator).__name__} has no {', '.join(missing)}. Evaluators and pipelines can "
+            "do without, these checks cannot: derive it from sklearn.base.BaseEstimator."
+        )
+    model = seed_estimator(unfitted_copy(estimator), 0)
     data = _Data.of(model, X, y)
     checks = [*_CHECKS, *([] if is_regressor(model) else _LABEL_CHECKS)]
     if batch_split:
@@ -146,7 +152,7 @@ class _Data:
 
 def _taught(model: Any, data: _Data, *bounds: int) -> Any:
     """Fresh copy that has learnt consecutive pieces of the data, one call each."""
-    model = clone(model)
+    model = unfitted_copy(model)
     for begin, end in pairwise(bounds):
         _teach(model, data, begin, end, first=begin == bounds[0])
     return model
@@ -182,7 +188,7 @@ def _unfitted_refuses(model: Any, data: _Data) -> None:
     X, _ = data.rows(0, 5)
     for name in _methods(model):
         try:
-            getattr(clone(model), name)(X)
+            getattr(unfitted_copy(model), name)(X)
         except NotFittedError:
             continue
         except Exception as error:
@@ -238,8 +244,8 @@ def _goes_on_after_pickling(model: Any, data: _Data) -> None:
 
 
 def _fit_forgets(model: Any, data: _Data) -> None:
-    fresh = clone(model).fit(*data.rows(30, 60))
-    again = clone(model).fit(*data.rows(0, 30)).fit(*data.rows(30, 60))
+    fresh = unfitted_copy(model).fit(*data.rows(30, 60))
+    again = unfitted_copy(model).fit(*data.rows(0, 30)).fit(*data.rows(30, 60))
     X, _ = data.rows(0, 60)
     name = _differing(_answers(fresh, X), _answers(again, X))
     assert name is None, f"{name} after a second fit still shows the first."
@@ -247,7 +253,7 @@ def _fit_forgets(model: Any, data: _Data) -> None:
 
 def _partial_fit_after_fit_goes_on(model: Any, data: _Data) -> None:
     X, _ = data.rows(0, 60)
-    fitted = clone(model).fit(*data.rows(0, 60))
+    fitted = unfitted_copy(model).fit(*data.rows(0, 60))
     try:
         _teach(fitted, data, 60, 70)
     except ValueError as error:
@@ -264,7 +270,7 @@ def _late_class_is_learnt(model: Any, data: _Data) -> None:
     assert data.classes is not None
     late = data.classes.tolist()[1]
     early = np.flatnonzero(data.y != late)
-    model = clone(model)
+    model = unfitted_copy(model)
     learner(model)(rows_of(data.X, early), data.y[early], None, data.classes)
     if hasattr(model, "predict_proba"):
         columns = np.asarray(model.predict_proba(data.X)).shape[1]
@@ -324,7 +330,9 @@ def _probabilities_are_probabilities(model: Any, data: _Data) -> None:
 
 def _bad_labels_are_refused(model: Any, data: _Data) -> None:
     X, y = data.rows(0, 30)
-    _expect_value_error(lambda: clone(model).partial_fit(X, y), "a first call without classes")
+    _expect_value_error(
+        lambda: unfitted_copy(model).partial_fit(X, y), "a first call without classes"
+    )
     taught = _taught(model, data, 0, 30)
     unseen = np.full(30, "never seen" if y.dtype.kind in "OUT" else 12345)
     _expect_value_error(lambda: taught.partial_fit(X, unseen), "a label not among the classes")
@@ -359,7 +367,7 @@ def _cuts_change_nothing(model: Any, data: _Data) -> None:
 
 
 def _memory_is_flat(model: Any, data: _Data, n_learns: int) -> None:
-    model, step = clone(model), 10
+    model, step = unfitted_copy(model), 10
     half = n_learns // 2
     at_half = 0
     for begin in range(0, n_learns, step):

@@ -12,12 +12,15 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier, SGDRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import CategoricalNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
+from skstream import ModelError, PrequentialEvaluator
 from skstream.base import asks_row_by_row
+from skstream.noise import LabelNoise
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 
@@ -471,3 +474,56 @@ def test_the_classifier_given_is_not_touched() -> None:
     inner = MultinomialNB()
     TemporalCorrection(inner).fit(np.ones((2, 1)), ["a", "b"])
     assert not hasattr(inner, "classes_")
+
+
+class TestClassesOfAFittedModel:
+    """A model that is fitted already, inside: its classes are compared with those here."""
+
+    X = np.random.default_rng(0).random((30, 2))
+    y = np.where(X[:, 0] > 0.5, "up", "down")
+
+    def frozen(self, *labels: str) -> Any:
+        model = SGDClassifier(loss="log_loss", random_state=0)
+        if len(labels) == 1:
+            model = MultinomialNB()
+        return FrozenEstimator(model.fit(self.X, np.resize(labels, 30)))
+
+    @pytest.mark.parametrize("labels", [("a", "z"), ("down", "same", "up"), ("up",), ("0", "1")])
+    @pytest.mark.parametrize("piped", [False, True])
+    def test_other_columns_are_not_corrected(self, labels, piped) -> None:
+        inner = self.frozen(*labels)
+        model = TemporalCorrection(make_stream_pipeline(inner) if piped else inner)
+        with pytest.raises(ValueError, match=r"knows the classes .*, but the classes here are"):
+            model.partial_fit(self.X, self.y, classes=["down", "up"])
+        y = (self.y == "up").astype(int)
+        with pytest.raises(ValueError, match=r"the classes here are \[0, 1\]"):
+            clone(model).fit(self.X, y)
+        for engine in ("auto", "loop"):
+            with pytest.raises(ModelError, match="but the classes here are"):
+                PrequentialEvaluator("accuracy", engine=engine).evaluate(model, self.X, self.y)
+        model.partial_fit(self.X[:1], [labels[0]], classes=sorted(labels))
+
+    def test_equal_columns_are(self) -> None:
+        inner = self.frozen("down", "up")
+        model = TemporalCorrection(inner).fit(self.X, self.y)
+        np.testing.assert_array_equal(model.classes_, inner.classes_)
+
+    @pytest.mark.parametrize("meta", [TemporallyAugmented, LabelNoise])
+    def test_answers_must_be_among_the_classes(self, meta) -> None:
+        options = {"n_lags": 0} if meta is TemporallyAugmented else {"q": 0.0}
+        with pytest.raises(ValueError, match="knows the classes"):
+            meta(self.frozen("a", "z"), **options).fit(self.X, self.y)
+        fewer = meta(self.frozen("up"), **options).fit(self.X, self.y)
+        assert set(fewer.predict(self.X)) == {"up"}
+        if meta is TemporallyAugmented:
+            with pytest.raises(ValueError, match="knows the classes"):
+                fewer.predict_proba(self.X)
+
+    def test_wrong_numbers_of_columns_are_refused(self) -> None:
+        class Two(MultinomialNB):
+            def predict_proba(self, X: Any) -> Any:
+                return np.full((len(X), 2), 0.5)
+
+        model = TemporalCorrection(Two()).fit(np.ones((3, 1)), ["a", "b", "c"])
+        with pytest.raises(ValueError, match=r"shape \(3, 2\), but there are 3 classes"):
+            model.predict(np.ones((3, 1)))

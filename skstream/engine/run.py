@@ -1,11 +1,14 @@
 """The engine: models in lockstep along one pass of the stream."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn import config_context, get_config
 
+from skstream.engine.block import Block
 from skstream.engine.evolving import Features, with_current_features
 from skstream.engine.model import ModelError, ModelRun
 from skstream.engine.rows import RowStore
@@ -119,7 +122,7 @@ class Engine:
                 for block, (_, operations) in zip(blocks, steps, strict=True)
             ]
         answered = [
-            Answered(steps[k][1], lane.model.run(blocks[k], steps[k][1]))
+            _run_lane(lane, blocks[k], steps[k][1])
             for lane, k in zip(self.lanes, self._timeline_of, strict=True)
         ]
         self._forget_rows([operations for _, operations in steps])
@@ -132,3 +135,20 @@ class Engine:
             return
         waiting = [operations.waiting for operations in steps]
         self._store.keep(waiting[0] if len(waiting) == 1 else np.unique(np.concatenate(waiting)))
+
+
+def _run_lane(lane: Lane, block: Block, operations: Operations) -> Answered:
+    with _routing_of(operations):
+        return Answered(operations, lane.model.run(block, operations))
+
+
+def _routing_of(operations: Operations) -> Any:
+    """Let metadata routing decide about the user's weights alone.
+
+    A fold's weights stand for rows left out and repeated. They are no metadata of the user, who
+    requested none for them, and reach every model and step as they do without routing.
+    """
+    routing = get_config()["enable_metadata_routing"]
+    if routing and operations.own_weights and operations.weight is not None:
+        return config_context(enable_metadata_routing=False)
+    return nullcontext()

@@ -69,6 +69,8 @@ class Operations:
         which to keep.
     settled : int
         All rows below this number have had their part, and can be scored.
+    own_weights : bool
+        Whether the learning weights are the protocol's alone, without any of the user's.
     """
 
     learn_rows: np.ndarray
@@ -80,6 +82,7 @@ class Operations:
     waiting: np.ndarray = field(default_factory=_no_rows)
     released: np.ndarray | None = None
     settled: int = 0
+    own_weights: bool = False
 
 
 class Timeline(Protocol):
@@ -154,6 +157,7 @@ def operate_rows(
         ask_rows=arrivals.first_row + asks,
         stamp=learnt_before[asks].astype(np.int64, copy=False),
         settled=arrivals.first_row + arrivals.n_rows,
+        own_weights=arrivals.weight is None,
     )
     return n_learnt, operations
 

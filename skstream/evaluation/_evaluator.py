@@ -244,7 +244,7 @@ class StreamEvaluator(BaseEstimator):
         outcomes: list[RunOutcome] = []
         with self._progress_bar(len(places), "model") as advance:
             try:
-                for outcome in Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs):
+                for outcome in _parallel(self.n_jobs)(jobs):
                     outcomes.append(outcome)
                     advance(1)
             except KeyboardInterrupt as interrupt:
@@ -292,6 +292,14 @@ def run_lane(
         run.feed(X, y, meta)
     run.close()
     return run.outcome()
+
+
+def _parallel(n_jobs: int | None) -> Any:
+    """Workers that hand out results as they come; all at the end where the backend cannot."""
+    try:
+        return Parallel(n_jobs=n_jobs, return_as="generator")
+    except ValueError:  # joblib's multiprocessing backend
+        return Parallel(n_jobs=n_jobs)
 
 
 def _small_chunks(stream: Iterable[Any], wanted: bool) -> Iterator[Any]:

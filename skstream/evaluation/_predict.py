@@ -4,7 +4,6 @@ import numbers
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_regressor
 
 from skstream.engine.kernels import Task
 from skstream.engine.model import Engine as EngineName
@@ -19,6 +18,7 @@ from skstream.streams import as_stream
 from skstream.utils._labels import find_classes
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
+from skstream.utils._validation import is_regressor, unfitted_copy
 
 _CONSTRAINTS = {
     "method": [StrOptions({"predict", "predict_proba", "decision_function"})],
@@ -122,7 +122,7 @@ def prequential_predict(
     task = Task(_classes(model, stream, classes), method, batch_size)
     check_unanswered(unanswered, regression=task.classes is None)
     with failures_named(name, 0, "being copied"):
-        copy = clone(model)
+        copy = unfitted_copy(model)
         if random_state is not None:
             copy = seed_estimator(copy, random_state, name)
     timeline = PrequentialTimeline(n_warmup=n_warmup, batch_size=batch_size)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_regressor
 
 from skstream import baselines
 from skstream.base import check_can_learn
@@ -15,6 +14,7 @@ from skstream.engine.model import Engine, ModelRun, Unanswered, failures_named
 from skstream.engine.run import Lane
 from skstream.engine.timeline import Timeline
 from skstream.utils._seeds import seed_estimator
+from skstream.utils._validation import is_regressor, unfitted_copy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +167,7 @@ def prepared_models(
                 prepared[name, fold] = (
                     deepcopy(model)
                     if warm_start
-                    else seed_estimator(clone(model), seed, name, fold)
+                    else seed_estimator(unfitted_copy(model), seed, name, fold)
                 )
     return prepared
 

@@ -33,6 +33,17 @@ def _can_invert(pipeline: Any) -> bool:
     )
 
 
+class FittedPipeline(Pipeline):
+    """The fitted steps of a stream pipeline.
+
+    Unlike those of any `Pipeline`, they are known to be fitted, and the last one may be without
+    ``fit``.
+    """
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
 class AsksFittedSteps:
     """Mixin: the methods of `Pipeline` that ask, on the fitted steps in ``pipeline_``."""
 

@@ -1,14 +1,14 @@
 """A pipeline with ``partial_fit``."""
 
+from collections import Counter
+from copy import deepcopy
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils import Bunch, get_tags
+from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import (
     UNUSED,
     MetadataRouter,
@@ -23,11 +23,14 @@ from skstream.base import (
     check_weight,
     forget,
     learner,
+    set_fitted,
     supports_sample_weight,
 )
-from skstream.pipeline._asking import AsksFittedSteps
+from skstream.pipeline._asking import AsksFittedSteps, FittedPipeline
+from skstream.pipeline._rollback import Rollback
 from skstream.pipeline._transformers import is_passthrough, learn_rows, learns, prepared
 from skstream.utils._sklearn import is_column_transformer, n_rows_of, rows_of
+from skstream.utils._validation import is_classifier, is_regressor, tags_of, unfitted_copy
 
 # Methods that ask: transformers only transform in them.
 _QUESTIONS = (
@@ -56,12 +59,15 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
     - fitted already; wrapped in a `FrozenEstimator`, they also survive cloning;
     - "passthrough".
 
-    Others are refused when the first rows are learnt.
+    Others are refused when the first rows are learnt. Transformers and models need not derive
+    from scikit-learn's base class: ``partial_fit`` and ``transform``, or ``partial_fit`` and
+    ``predict``, will do. Those without ``get_params`` are copied by `copy.deepcopy`.
 
     Parameters
     ----------
     steps : list of (str, estimator) tuples
-        Transformers, and last a model with ``partial_fit`` or another transformer.
+        Transformers, and last a model with ``partial_fit`` or another transformer. Every name
+        occurs once, holds no double underscore, and is not "steps".
 
     Attributes
     ----------
@@ -86,6 +92,16 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
     Unlike `Pipeline.fit`, which fits each step with its own ``fit`` (several epochs for
     `SGDClassifier`), `fit` here forgets and then is one ``partial_fit``.
 
+    If a step fails, the steps before it forget the rows of that call, so that it can be repeated
+    with other rows. The failing step is left as its own ``partial_fit`` leaves it.
+
+    `set_params` reaches the steps as given and, once something has been learnt, the fitted ones.
+    A step that is replaced then, is used from the next `fit` on; `partial_fit` is refused, since
+    the new step would know nothing of the rows that the others have learnt.
+
+    Transformers that need several rows at first, such as `IncrementalPCA`, need them in the first
+    call. Evaluators learn the whole warm-up in that call: see their parameter ``n_warmup``.
+
     Weights go to the model and to every transformer whose ``partial_fit`` takes them. A model
     without weights sees a row of weight k repeated k times; a transformer without weights
     learns it once.
@@ -102,6 +118,9 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
     >>> model["scale"].mean_
     array([ 0.5, 15. ])
     """
+
+    # Name of a step replaced since rows were learnt; `fit` forgets it, as it forgets all the rest.
+    _replaced_: str
 
     # Weights decide which rows are learnt, so they are asked for here; what the steps want is
     # routed to them. The classes are handed to the last step by the pipeline.
@@ -172,11 +191,11 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
         ------
         TypeError
             If a step cannot learn row by row. The message names steps that can.
+        ValueError
+            If the names of the steps are not unique, or one is reserved.
         """
         first = not hasattr(self, "pipeline_")
-        if first:
-            self._validate_params()
-            self._validate_steps()
+        self.check_steps()
         weight = None if sample_weight is None else check_weight(sample_weight, n_rows_of(X))
         if weight is not None and not weight.all():
             learnt = np.flatnonzero(weight)
@@ -184,28 +203,106 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
                 return self
             X, weight = rows_of(X, learnt), weight[learnt]
             y = None if y is None else rows_of(y, learnt)
-        steps = [] if first else self.pipeline_.steps
+        if first:
+            self.pipeline_ = FittedPipeline(self._learn_first(X, y, weight, classes))
+        else:
+            self._learn(X, y, weight, classes)
+        return self
+
+    def check_steps(self) -> None:
+        """Raise an error if rows cannot be learnt with these steps.
+
+        Raises
+        ------
+        TypeError
+            If steps are no pairs of a name and an estimator, or lack a method.
+        ValueError
+            If there are none, names are not unique or reserved, or a step was replaced by one that
+            knows nothing of the rows learnt.
+        """
+        if not hasattr(self, "pipeline_"):
+            self._validate_params()
+            self._validate_steps()
+        elif hasattr(self, "_replaced_"):
+            raise ValueError(
+                f"{self._replaced_!r} was set after rows had been learnt, and what was set knows "
+                "nothing of them. fit starts anew with it; partial_fit cannot go on."
+            )
+
+    def _learn_first(self, X: Any, y: Any, weight: Any, classes: Any) -> list[tuple[str, Any]]:
+        """Copies of the steps that have learnt the rows."""
         weights = self._route_weight(weight)
+        steps = []
         for number, (name, given) in enumerate(self.steps):
             is_last = number == len(self.steps) - 1
             if is_last and _is_model(given):
-                step = self._model(given) if first else steps[number][1]
+                step = self._model(name, given)
                 learner(step)(X, y, weights[name], classes)
             else:
-                step = prepared(name, given, X) if first else steps[number][1]
-                learn_rows(step, X, y, weights[name], first=first)
+                step = prepared(name, given, X)
+                learn_rows(step, X, y, weights[name], classes, first=True)
                 if not is_last and not is_passthrough(step):
                     X = step.transform(X)
-            if first:
-                steps.append((name, step))
-        if first:
-            self.pipeline_ = Pipeline(steps)
-        return self
+            steps.append((name, step))
+        return steps
 
-    def _model(self, given: Any) -> Any:
-        if not isinstance(given, FrozenEstimator):
+    def _learn(self, X: Any, y: Any, weight: Any, classes: Any) -> None:
+        """Let the fitted steps learn the rows: all of them, or those after a failing step."""
+        weights = self._route_weight(weight)
+        *transformers, (last_name, last) = self.pipeline_.steps
+        rollback = Rollback()
+        try:
+            for name, step in transformers:
+                if learns(step) or is_column_transformer(step):
+                    rollback.keep(step)
+                learn_rows(step, X, y, weights[name], classes, first=False)
+                if not is_passthrough(step):
+                    X = step.transform(X)
+            if _is_model(last):
+                learner(last)(X, y, weights[last_name], classes)
+            else:
+                learn_rows(last, X, y, weights[last_name], classes, first=False)
+        except BaseException:
+            rollback.restore()
+            raise
+
+    def _model(self, name: str, given: Any) -> Any:
+        try:
             check_can_learn(given)
-        return clone(given)
+        except TypeError as error:
+            raise TypeError(f"Step {name!r}: {error}") from error
+        return unfitted_copy(given)
+
+    def _validate_steps(self) -> None:
+        """Check names and abilities of the steps; replaces the checks of `Pipeline`."""
+        if not self.steps:
+            raise ValueError("The pipeline is empty. Please add steps.")
+        for step in self.steps:
+            if not isinstance(step, tuple | list) or len(step) != 2 or not isinstance(step[0], str):
+                raise TypeError(f"Every step is a pair of a name and an estimator. Got {step!r}.")
+        self._check_names([name for name, _ in self.steps])
+        for name, step in self.steps[:-1]:
+            if not is_passthrough(step) and not hasattr(step, "transform"):
+                raise TypeError(
+                    f"Step {name!r}: {type(step).__name__} stands before the last step, so it must "
+                    f"be a transformer, and it has no method transform."
+                )
+
+    def _check_names(self, names: list[str]) -> None:
+        """Raise an error if parameters of steps could not be told apart by their names."""
+        repeated = [name for name, count in Counter(names).items() if count > 1]
+        if repeated:
+            raise ValueError(
+                f"Names of steps are not unique: {names}. Give another name to one of the steps "
+                f"{repeated[0]!r}."
+            )
+        for name in names:
+            if "__" in name or name in self._get_param_names():
+                why = "holds '__'" if "__" in name else "is a parameter of the pipeline itself"
+                raise ValueError(
+                    f"The step name {name!r} {why}, so the step's parameters could not be "
+                    "addressed as name__parameter. Give the step another name."
+                )
 
     def _route_weight(self, weight: NDArray[np.float64] | None) -> dict[str, Any]:
         """Weight for each step: what it asked for, where metadata routing is on."""
@@ -221,14 +318,26 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         try:
-            steps = [get_tags(step).input_tags for _, _, step in self._iter()]
+            steps = [step for _, _, step in self._iter()]
+            given = [tags_of(step) for step in steps]
         except (AttributeError, TypeError, ValueError):
             return tags  # steps that are no pairs of a name and an estimator: `fit` will say so
-        if steps:
-            tags.input_tags.allow_nan = all(step.allow_nan for step in steps)
-            tags.input_tags.positive_only = steps[0].positive_only
-            tags.input_tags.string = steps[0].string
-            tags.input_tags.categorical = steps[0].categorical
+        if not given:
+            return tags
+        inputs = [step.input_tags for step in given]
+        tags.input_tags.allow_nan = all(step.allow_nan for step in inputs)
+        tags.input_tags.sparse = all(step.sparse for step in inputs)
+        tags.input_tags.positive_only = inputs[0].positive_only
+        tags.input_tags.string = inputs[0].string
+        tags.input_tags.categorical = inputs[0].categorical
+        tags.non_deterministic = any(step.non_deterministic for step in given)
+        if steps[-1] is self.steps[-1][1]:  # no "passthrough"
+            last = deepcopy(given[-1])
+            tags.estimator_type = last.estimator_type
+            tags.target_tags = last.target_tags
+            tags.classifier_tags = last.classifier_tags
+            tags.regressor_tags = last.regressor_tags
+            tags.transformer_tags = last.transformer_tags
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -236,7 +345,7 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
 
     def _newest(self) -> Pipeline:
         """Fitted steps where there are any, else the steps as given."""
-        return getattr(self, "pipeline_", None) or Pipeline(self.steps)
+        return self.pipeline_ if hasattr(self, "pipeline_") else Pipeline(self.steps)
 
     def __getitem__(self, key: int | str | slice) -> Any:
         """Return a step, or a stream pipeline of some steps.
@@ -275,6 +384,32 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
 
     def _first_step(self) -> Any:
         return next(step for _, step in self._newest().steps if not is_passthrough(step))
+
+    def set_params(self, **params: Any) -> "StreamPipeline":
+        """Set parameters of the pipeline and its steps, as given and as fitted.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters; those of a step as ``name__parameter``.
+
+        Returns
+        -------
+        self : object
+            The pipeline itself.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
+        """
+        names = [name for name in params if name == "steps" or name in dict(self.steps)]
+        if hasattr(self, "pipeline_"):
+            set_fitted(dict(self.pipeline_.steps), params)
+            if names:
+                self._replaced_ = names[0]
+        super().set_params(**params)
+        return self
 
     def set_output(self, *, transform: str | None = None) -> "StreamPipeline":
         """Set the container that transformers answer with, as given and as fitted.

@@ -8,13 +8,17 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import validate_data
 
-from skstream.base import relative_of, supports_sample_weight
-from skstream.utils._sklearn import column_positions, columns_of, is_column_transformer
-from skstream.utils._validation import is_fitted
+from skstream.base import accepts_classes, relative_of, supports_sample_weight
+from skstream.utils._sklearn import (
+    column_positions,
+    columns_of,
+    is_column_transformer,
+    set_parts,
+)
+from skstream.utils._validation import is_fitted, tags_of, unfitted_copy
 
 _Weight = NDArray[np.float64] | None
 
@@ -63,7 +67,7 @@ def learns(transformer: Any) -> bool:
 
 def _is_fitted_at_once(transformer: Any) -> bool:
     """Whether the first rows suffice to fit a transformer for good."""
-    if not get_tags(transformer).requires_fit:
+    if not tags_of(transformer).requires_fit:
         return True
     by_parameters = _FITTED_BY_PARAMETERS.get(_name_in_sklearn(transformer))
     return by_parameters is not None and by_parameters(transformer)
@@ -96,7 +100,7 @@ def prepared(name: str, transformer: Any, X: Any) -> Any:
         return _prepared_columns(name, transformer, X)
     transformer_with_categories = _with_declared_categories(transformer, X)
     if learns(transformer) or _is_fitted_at_once(transformer_with_categories):
-        return clone(transformer_with_categories)
+        return unfitted_copy(transformer_with_categories)
     if is_fitted(transformer):
         return FrozenEstimator(transformer)
     raise TypeError(_refusal(name, transformer))
@@ -107,11 +111,11 @@ def _refusal(name: str, transformer: Any) -> str:
     instead = f"{relative}, another" if relative else "a"
     return (
         f"Step {name!r}: {type(transformer).__name__} cannot learn row by row. Use {instead} "
-        f"transformer with partial_fit (StandardScaler, MinMaxScaler, MaxAbsScaler, "
-        f"IncrementalPCA, MiniBatchNMF, a StreamPipeline of transformers), one without state "
-        f"(Normalizer, Binarizer, FunctionTransformer, HashingVectorizer, FeatureHasher), "
-        f"one that its parameters determine (OneHotEncoder and OrdinalEncoder with categories= "
-        f"or on categorical columns of a data frame, PolynomialFeatures, "
+        f"transformer with partial_fit (StandardScaler, MinMaxScaler, MaxAbsScaler, MiniBatchNMF, "
+        f"a StreamPipeline of transformers; IncrementalPCA where the first call has rows enough), "
+        f"one without state (Normalizer, Binarizer, FunctionTransformer, HashingVectorizer, "
+        f"FeatureHasher), one that its parameters determine (OneHotEncoder and OrdinalEncoder "
+        f"with categories= or on categorical columns of a data frame, PolynomialFeatures, "
         f'SimpleImputer(strategy="constant", keep_empty_features=True)), or a fitted one in a '
         f"sklearn.frozen.FrozenEstimator."
     )
@@ -141,19 +145,27 @@ def _declared(dtype: Any) -> list[Any] | None:
     return values if any(isinstance(value, str) for value in values) else sorted(values)
 
 
-def learn_rows(transformer: Any, X: Any, y: Any, weight: _Weight, *, first: bool) -> None:
-    """Let a prepared transformer learn some rows, with weights where it takes them."""
+def learn_rows(
+    transformer: Any, X: Any, y: Any, weight: _Weight, classes: Any, *, first: bool
+) -> None:
+    """Let a prepared transformer learn some rows.
+
+    Weights and classes go to ``partial_fit`` where it takes them.
+    """
     if is_passthrough(transformer) or isinstance(transformer, FrozenEstimator):
         return
     if is_column_transformer(transformer):
-        _learn_columns(transformer, X, y, weight, first=first)
+        _learn_columns(transformer, X, y, weight, classes, first=first)
     elif not learns(transformer):
         if first:
             transformer.fit(X, y)
-    elif weight is not None and supports_sample_weight(transformer):
-        transformer.partial_fit(X, y, sample_weight=weight)
     else:
-        transformer.partial_fit(X, y)
+        known = {}
+        if weight is not None and supports_sample_weight(transformer):
+            known["sample_weight"] = weight
+        if classes is not None and accepts_classes(transformer):
+            known["classes"] = classes
+        transformer.partial_fit(X, y, **known)
 
 
 def _prepared_columns(name: str, transformer: Any, X: Any) -> Any:
@@ -177,25 +189,77 @@ def _is_dropped(part: Any) -> bool:
     return isinstance(part, str) and part == "drop"
 
 
-def _learn_columns(transformer: Any, X: Any, y: Any, weight: _Weight, *, first: bool) -> None:
-    """Let the parts of a column transformer learn their columns.
-
-    Its own ``fit`` settles which columns go where. What the parts took from the rows meanwhile
-    is thrown away, so that all of them learn in one way: by ``partial_fit``.
-    """
+def _learn_columns(
+    transformer: Any, X: Any, y: Any, weight: _Weight, classes: Any, *, first: bool
+) -> None:
+    """Let the parts of a column transformer learn their columns."""
     if first:
-        transformer.fit(X, y)
-        transformer.transformers_ = [
-            (name, clone(part) if learns(part) else part, columns)
-            for name, part, columns in transformer.transformers_
-        ]
-    else:
-        validate_data(transformer, X, reset=False, skip_check_array=True)
+        _learn_first_columns(transformer, X, y, weight, classes)
+        return
+    validate_data(transformer, X, reset=False, skip_check_array=True)
     for _, part, columns in transformer.transformers_:
         if _is_dropped(part) or len(column_positions(X, columns)) == 0:
             continue
-        asked = weight if weight is not None and _asks_for_weight(part) else None
-        learn_rows(part, columns_of(X, columns), y, asked, first=first)
+        learn_rows(part, columns_of(X, columns), y, _weight_for(part, weight), None, first=False)
+
+
+def _learn_first_columns(transformer: Any, X: Any, y: Any, weight: _Weight, classes: Any) -> None:
+    """Let the ``fit`` of a column transformer settle which columns go where.
+
+    Parts that learn are shown to it as ones whose ``fit`` is their ``partial_fit``, so that they
+    learn their first rows in the same way as all others.
+    """
+
+    def shown(part: Any) -> Any:
+        if not learns(part) and not is_column_transformer(part):
+            return part
+        return _FittedByLearning(part, _weight_for(part, weight), classes)
+
+    given, remainder = transformer.transformers, transformer.remainder
+    parts = [(name, shown(part), columns) for name, part, columns in given]
+    set_parts(transformer, parts, shown(remainder))
+    try:
+        transformer.fit(X, y)
+    finally:
+        set_parts(transformer, given, remainder)
+    transformer.transformers_ = [
+        (name, part.part if isinstance(part, _FittedByLearning) else part, columns)
+        for name, part, columns in transformer.transformers_
+    ]
+
+
+class _FittedByLearning:
+    """A part of a column transformer whose ``fit`` learns the rows by ``partial_fit``."""
+
+    def __init__(self, part: Any, weight: _Weight, classes: Any):
+        self.part = part
+        self._weight = weight
+        self._classes = classes
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "part":  # not there yet while it is unpickled
+            raise AttributeError(name)
+        return getattr(self.part, name)
+
+    def __sklearn_clone__(self) -> "_FittedByLearning":
+        return _FittedByLearning(unfitted_copy(self.part), self._weight, self._classes)
+
+    def fit(self, X: Any, y: Any = None) -> "_FittedByLearning":
+        """Learn the rows."""
+        learn_rows(self.part, X, y, self._weight, self._classes, first=True)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn the rows, then transform them."""
+        return self.fit(X, y).part.transform(X)
+
+    def transform(self, X: Any) -> Any:
+        """Transform rows."""
+        return self.part.transform(X)
+
+
+def _weight_for(part: Any, weight: _Weight) -> _Weight:
+    return weight if weight is not None and _asks_for_weight(part) else None
 
 
 def _asks_for_weight(part: Any) -> bool:

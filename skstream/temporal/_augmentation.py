@@ -162,11 +162,12 @@ class TemporallyAugmented(TemporalClassifier):
     def _ask(self, method: str, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
+        if method != "predict":
+            self._check_columns(self.estimator_)
         ask = getattr(self.estimator_, method)
         newest = self._lags(np.empty(0, np.int64))
         if self.previous_label == "known":
-            known: NDArray[Any] = ask(self._extended(X, np.repeat(newest, X.shape[0], axis=0)))
-            return known
+            return np.asarray(ask(self._extended(X, np.repeat(newest, X.shape[0], axis=0))))
         answers = []
         for row in range(X.shape[0]):
             extended = self._extended(rows_of(X, [row]), newest)

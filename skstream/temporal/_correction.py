@@ -110,12 +110,16 @@ class TemporalCorrection(TemporalClassifier):
         super()._check_estimator()
         if hasattr(self.estimator, "predict_proba"):
             return
-        losses = [name for name in self.estimator.get_params() if name.split("__")[-1] == "loss"]
+        parameters: Any = getattr(self.estimator, "get_params", dict)()
+        losses = [name for name in parameters if name.split("__")[-1] == "loss"]
         way_out = f'Set {losses[0]}="log_loss", or use' if losses else "Use"
         raise TypeError(
             f"TemporalCorrection corrects probabilities, and {type(self.estimator).__name__} "
             f"as it is gives none. {way_out} a model with predict_proba."
         )
+
+    def _check_inner_classes(self, model: Any) -> None:
+        self._check_columns(model)  # they are paired with the counts of the classes
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         if getattr(X, "ndim", 2) == 1:
@@ -180,7 +184,12 @@ class TemporalCorrection(TemporalClassifier):
     def _posterior(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
-        posterior = self.estimator_.predict_proba(X)
+        posterior = np.asarray(self.estimator_.predict_proba(X))
+        if posterior.shape[1:] != self.classes_.shape:
+            raise ValueError(
+                f"predict_proba of {type(self.estimator_).__name__} answers with shape "
+                f"{posterior.shape}, but there are {len(self.classes_)} classes."
+            )
         counts, previous = self.class_counts_[np.newaxis], int(self._history_codes()[0])
         if self.previous_label == "known":
             transitions = self.transition_counts_[[previous]]

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
-from sklearn.utils import check_consistent_length, get_tags
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import check_consistent_length
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from skstream.base import (
@@ -20,10 +20,12 @@ from skstream.base import (
     check_weight,
     learner,
     offered_if,
+    set_fitted,
     supports_sample_weight,
 )
 from skstream.utils._labels import encode_labels
 from skstream.utils._sklearn import rows_of
+from skstream.utils._validation import is_classifier, tags_of, unfitted_copy
 
 
 def inner_has(method: str) -> Callable[[Method], Method]:
@@ -34,6 +36,12 @@ def inner_has(method: str) -> Callable[[Method], Method]:
         return True
 
     return offered_if(check)
+
+
+def inner_classes(model: Any) -> NDArray[Any] | None:
+    """Classes of a fitted inner model, in its order; None where it does not say."""
+    classes = getattr(model, "classes_", None)
+    return None if classes is None else np.asarray(classes)
 
 
 class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -98,6 +106,8 @@ class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, Base
         if first:
             self._validate_params()
             self._check_estimator()
+            if classes is not None and hasattr(self, "classes_"):
+                del self.classes_  # of a first call that failed
         X = self._check_rows(X, reset=first)
         y = check_labels(self, y)
         check_consistent_length(X, y)
@@ -109,7 +119,7 @@ class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, Base
             if len(learnt) == 0:
                 return self
             X, y, codes, weight = rows_of(X, learnt), y[learnt], codes[learnt], weight[learnt]
-        model = clone(self.estimator) if first else self.estimator_
+        model = unfitted_copy(self.estimator) if first else self.estimator_
         learn = learner(model)
         learn(
             self._rows_to_learn(X, codes),
@@ -117,6 +127,8 @@ class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, Base
             self._route_weight(model, weight),
             self.classes_ if first else None,
         )
+        if first:
+            self._check_inner_classes(model)
         self.estimator_ = model
         self._remember(codes, weight)
         return self
@@ -137,6 +149,50 @@ class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, Base
                 f"{type(self).__name__} needs a classifier. "
                 f"Got {type(self.estimator).__name__}, which is none."
             )
+        if not hasattr(self.estimator, "predict"):
+            raise TypeError(
+                f"{type(self).__name__} needs a classifier with partial_fit and predict. "
+                f"{type(self.estimator).__name__} has no predict."
+            )
+
+    def _check_inner_classes(self, model: Any) -> None:
+        """Raise an error if the inner model answers with labels that are not known here."""
+        inner = inner_classes(model)
+        # As lists: in arrays, texts equal the numbers that they show.
+        if inner is not None and not set(inner.tolist()) <= set(self.classes_.tolist()):
+            raise ValueError(self._other_classes(model, inner))
+
+    def _check_columns(self, model: Any) -> None:
+        """Raise an error unless the columns of the inner model's answers are the classes here."""
+        inner = inner_classes(model)
+        if inner is not None and inner.tolist() != self.classes_.tolist():
+            raise ValueError(self._other_classes(model, inner))
+
+    def _other_classes(self, model: Any, inner: NDArray[Any]) -> str:
+        return (
+            f"The {type(model).__name__} in this {type(self).__name__} knows the classes "
+            f"{inner.tolist()}, but the classes here are {self.classes_.tolist()}. Fit the inner "
+            f"model with these classes, or pass its classes as classes=."
+        )
+
+    def set_params(self, **params: Any) -> "TemporalClassifier":
+        """Set parameters; those of the inner model also where it is fitted.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters; those of the inner model as ``estimator__parameter``. A new `estimator` is
+            used from the next ``fit`` on.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+        """
+        if hasattr(self, "estimator_"):
+            set_fitted({"estimator": self.estimator_}, params)
+        super().set_params(**params)
+        return self
 
     def _route_weight(self, model: Any, weight: Any) -> Any:
         """Weight for the inner model: what it asked for, where metadata routing is on."""
@@ -175,7 +231,7 @@ class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, Base
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
+        inner = tags_of(self.estimator)
         tags.input_tags = deepcopy(inner.input_tags)
         tags.non_deterministic = inner.non_deterministic
         if inner.classifier_tags is not None:

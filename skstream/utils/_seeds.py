@@ -70,7 +70,7 @@ def seed_estimator(estimator: Any, seed: int, *place: int | str) -> Any:
     Parameters
     ----------
     estimator : estimator
-        Changed in place: pass a clone.
+        Changed in place: pass a clone. One without ``get_params`` shows no parameters to set.
     seed : int
         The user's seed.
     *place : int or str
@@ -81,6 +81,8 @@ def seed_estimator(estimator: Any, seed: int, *place: int | str) -> Any:
     estimator
         The same object.
     """
+    if not hasattr(estimator, "get_params"):
+        return estimator
     unset = {
         path: derive_seed(seed, *place, path)
         for path, value in estimator.get_params(deep=True).items()

@@ -34,6 +34,7 @@ __all__ = [
     "n_rows_of",
     "output_container",
     "rows_of",
+    "set_parts",
     "validate_parameter_constraints",
 ]
 
@@ -57,6 +58,14 @@ def is_column_transformer(step: Any) -> bool:
     """Whether a step is a ColumnTransformer, without the long import where there is none."""
     compose = sys.modules.get("sklearn.compose")
     return compose is not None and isinstance(step, compose.ColumnTransformer)
+
+
+def set_parts(column_transformer: Any, parts: list[tuple[str, Any, Any]], remainder: Any) -> None:
+    """Set the transformers given to a ColumnTransformer, whether it is fitted or not."""
+    column_transformer.set_params(transformers=parts, remainder=remainder)
+    if hasattr(column_transformer, "_remainder"):
+        name, _, columns = column_transformer._remainder
+        column_transformer._remainder = (name, remainder, columns)
 
 
 def is_plain_gaussian_nb(model: Any) -> bool:

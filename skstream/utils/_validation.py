@@ -2,16 +2,90 @@
 
 from typing import Any
 
+from sklearn.base import RegressorMixin, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags, get_tags
 from sklearn.utils.validation import check_is_fitted
+
+
+def tags_of(model: Any) -> Tags:
+    """Tags of a model; for one without scikit-learn's base class, what it appears to be.
+
+    Such a model is a regressor if it derives from `RegressorMixin` or says
+    ``_estimator_type = "regressor"``. Otherwise it is a classifier if it has ``predict``.
+    """
+    try:
+        return get_tags(model)
+    except AttributeError:
+        tags = Tags(estimator_type=None, target_tags=TargetTags(required=True))
+        if _declares_regression(model):
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        elif hasattr(model, "predict"):
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        return tags
+
+
+def _declares_regression(model: Any) -> bool:
+    return (
+        isinstance(model, RegressorMixin) or getattr(model, "_estimator_type", None) == "regressor"
+    )
+
+
+def is_classifier(model: Any) -> bool:
+    """Whether a model is a classifier, with or without scikit-learn's base class."""
+    return bool(tags_of(model).estimator_type == "classifier")
+
+
+def is_regressor(model: Any) -> bool:
+    """Whether a model is a regressor, with or without scikit-learn's base class."""
+    return bool(tags_of(model).estimator_type == "regressor")
 
 
 def is_fitted(estimator: Any) -> bool:
     """Whether an estimator has learnt something, in scikit-learn's sense."""
-    if not hasattr(estimator, "fit"):  # learns by partial_fit alone
-        return any(name.endswith("_") and not name.startswith("_") for name in vars(estimator))
+    if hasattr(estimator, "fit"):
+        try:
+            check_is_fitted(estimator)
+        except NotFittedError:
+            return False
+        except AttributeError:  # no tags: it does not derive from scikit-learn's base class
+            return _shows_fitted_attributes(estimator)
+        return True
+    return _shows_fitted_attributes(estimator)  # it learns by partial_fit alone
+
+
+def _shows_fitted_attributes(estimator: Any) -> bool:
+    if hasattr(estimator, "__sklearn_is_fitted__"):
+        return bool(estimator.__sklearn_is_fitted__())
+    attributes = getattr(estimator, "__dict__", {})
+    return any(name.endswith("_") and not name.startswith("_") for name in attributes)
+
+
+def unfitted_copy(model: Any) -> Any:
+    """Copy a model without what it has learnt.
+
+    A model without ``get_params`` cannot be made anew from its parameters. It is copied by
+    `copy.deepcopy`, with whatever it has learnt.
+
+    Parameters
+    ----------
+    model : estimator
+        What to copy. A frozen estimator stays as it is.
+
+    Raises
+    ------
+    TypeError
+        If the model cannot be copied.
+    """
     try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        return False
-    return True
+        return clone(model, safe=False)
+    except Exception as error:
+        way_out = (
+            "Its constructor must store every parameter under its own name, unchanged"
+            if hasattr(model, "get_params")
+            else "Models without get_params are copied by copy.deepcopy: make that possible, or "
+            "derive it from sklearn.base.BaseEstimator, which has get_params"
+        )
+        raise TypeError(
+            f"{type(model).__name__} cannot be copied: {type(error).__name__}: {error}. {way_out}."
+        ) from error

@@ -4,16 +4,9 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import clone
-from sklearn.frozen import FrozenEstimator
 
 from skstream.engine.block import Block, stack_rows, take_rows
 from skstream.engine.kernels._base import Declined
-
-
-def copy_of(estimator: Any) -> Any:
-    """Unfitted copy, as a meta-estimator makes it; a frozen estimator stays as it is."""
-    return estimator if isinstance(estimator, FrozenEstimator) else clone(estimator)
 
 
 def check_weights(block: Block) -> None:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from skstream.engine.block import Block, take_rows
 from skstream.engine.kernels._base import Kernel, Task, find_kernel, kernel_of, value_of
-from skstream.engine.kernels._inner import check_weights, copy_of
+from skstream.engine.kernels._inner import check_weights
 from skstream.engine.kernels._outside import (
     Outside,
     class_labels,
@@ -16,7 +16,7 @@ from skstream.engine.kernels._outside import (
 )
 from skstream.noise import LabelNoise, drawn_seed, weights_so_far, with_noise
 from skstream.utils._row_hashes import row_hashes
-from skstream.utils._validation import is_fitted
+from skstream.utils._validation import is_fitted, unfitted_copy
 
 
 @kernel_of(LabelNoise)
@@ -26,7 +26,7 @@ class LabelNoiseKernel(Kernel):
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         fitted = is_fitted(estimator)
-        self._model = estimator.estimator_ if fitted else copy_of(estimator.estimator)
+        self._model = estimator.estimator_ if fitted else unfitted_copy(estimator.estimator)
         self._inner = find_kernel(self._model, task)
         self._outside: Outside | None = Outside.of(estimator) if fitted else None
         self._seed = estimator.seed_ if fitted else drawn_seed(estimator.random_state)

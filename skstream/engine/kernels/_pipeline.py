@@ -16,11 +16,12 @@ from skstream.engine.kernels._base import (
     find_transform_kernel,
     kernel_of,
 )
-from skstream.engine.kernels._inner import check_weights, copy_of
+from skstream.engine.kernels._inner import check_weights
 from skstream.engine.kernels._outside import OTHER_CLASSES, knows_classes
 from skstream.pipeline import StreamPipeline
+from skstream.pipeline._asking import FittedPipeline
 from skstream.pipeline._transformers import is_passthrough
-from skstream.utils._validation import is_fitted
+from skstream.utils._validation import is_fitted, unfitted_copy
 
 Step = tuple[str, Any]
 
@@ -78,13 +79,9 @@ class StreamPipelineKernel(Kernel):
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
-        """Refuse steps that are not pairs, and other classes than those of the task."""
-        try:
-            *_, (_, _) = estimator.steps
-        except (TypeError, ValueError):  # for the loop to explain
-            return "steps that are no pairs of a name and an estimator"
+        """Refuse steps that the pipeline refuses, and other classes than those of the task."""
         known = task.classes is None or knows_classes(estimator, task)
-        return None if known else OTHER_CLASSES
+        return _refused_steps(estimator) or (None if known else OTHER_CLASSES)
 
     def run(self, block: Block) -> NDArray[Any]:
         """Execute the block and return the answers to its asks, in their order."""
@@ -129,8 +126,8 @@ class TransformerPipelineKernel(TransformKernel):
 
     @classmethod
     def refusal(cls, transformer: Any, task: Task) -> str | None:
-        """Refuse nothing: the steps decide."""
-        return None
+        """Refuse steps that the pipeline refuses."""
+        return _refused_steps(transformer)
 
     def run(self, block: Block) -> Block:
         """Learn and transform; raise `Declined` with the state untouched if it cannot."""
@@ -155,13 +152,22 @@ class TransformerPipelineKernel(TransformKernel):
             self.transformer.pipeline_ = self._pipeline
 
 
+def _refused_steps(pipeline: StreamPipeline) -> str | None:
+    """Why the pipeline itself would not learn, which the loop shows at the first row."""
+    try:
+        pipeline.check_steps()
+    except (TypeError, ValueError) as error:
+        return f"refused steps ({error})"
+    return None
+
+
 def _working_copy(pipeline: StreamPipeline) -> Pipeline:
     """Fitted steps to go on with, else fresh copies, as the pipeline itself makes them."""
     if is_fitted(pipeline):
         return pipeline.pipeline_
-    return Pipeline(
+    return FittedPipeline(
         [
-            (name, "passthrough" if is_passthrough(step) else copy_of(step))
+            (name, "passthrough" if is_passthrough(step) else unfitted_copy(step))
             for name, step in pipeline.steps
         ]
     )

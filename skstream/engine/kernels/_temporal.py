@@ -9,7 +9,7 @@ from scipy.signal import lfilter
 
 from skstream.engine.block import Block
 from skstream.engine.kernels._base import Kernel, Task, find_kernel, kernel_of, value_of
-from skstream.engine.kernels._inner import check_weights, copy_of, joined_rows, separate_rows
+from skstream.engine.kernels._inner import check_weights, joined_rows, separate_rows
 from skstream.engine.kernels._outside import (
     Outside,
     class_labels,
@@ -20,7 +20,7 @@ from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.temporal._augmentation import extended_by_labels, lags_after
 from skstream.temporal._correction import corrected
 from skstream.utils._labels import encode_labels
-from skstream.utils._validation import is_fitted
+from skstream.utils._validation import is_fitted, unfitted_copy
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -38,7 +38,7 @@ class _TemporalKernel(Kernel):
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         fitted = is_fitted(estimator)
-        self._model = estimator.estimator_ if fitted else copy_of(estimator.estimator)
+        self._model = estimator.estimator_ if fitted else unfitted_copy(estimator.estimator)
         self._inner = find_kernel(self._model, self._inner_task(task))
         self._classes = class_labels(task)
         self._outside: Outside | None = Outside.of(estimator) if fitted else None

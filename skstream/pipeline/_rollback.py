@@ -1,0 +1,96 @@
+"""Take back what transformers have learnt, where a later step of a pipeline fails."""
+
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+
+from skstream.pipeline._transformers import learns
+from skstream.utils._sklearn import is_column_transformer
+
+# Values of these types are never changed in place.
+_CONSTANTS = (type(None), bool, int, float, complex, str, bytes, np.generic, type)
+# Names of columns are set once, and slow to copy.
+_NAMES = ("feature_names_in_",)
+
+
+class Rollback:
+    """What some objects know, remembered before they learn.
+
+    To remember takes some microseconds and the memory of the fitted arrays, far less than the
+    ``partial_fit`` that follows. `restore` gives every object, array, list and dict its own content
+    back, so that the layout of arrays and what is shared stay as they were. Other values are
+    replaced by copies. Those that cannot be copied, such as open files, and what an object keeps
+    outside its attributes (in compiled code) are not taken back.
+    """
+
+    def __init__(self) -> None:
+        self._contents: list[tuple[Any, Any]] = []
+        self._saved: dict[int, Any] = {}
+
+    def keep(self, learner: Any) -> None:
+        """Remember what an object knows now."""
+        if hasattr(learner, "__dict__"):
+            self._keep_attributes(learner)
+
+    def restore(self) -> None:
+        """Give all objects back what they knew."""
+        for owner, content in self._contents:
+            if isinstance(owner, np.ndarray):
+                owner[...] = content
+            elif isinstance(owner, list):
+                owner[:] = content
+            else:
+                attributes = owner if isinstance(owner, dict) else vars(owner)
+                attributes.clear()
+                attributes.update(content)
+
+    def _keep_attributes(self, owner: Any) -> None:
+        is_columns = is_column_transformer(owner)
+        parts = "transformers_" if is_columns else "steps" if isinstance(owner, Pipeline) else None
+        content = {}
+        for name, value in vars(owner).items():
+            if name == parts:
+                for _, part, *_ in value:
+                    self._keep_part(part)
+                content[name] = value
+            elif is_columns or name in _NAMES:
+                content[name] = value  # settled with the first rows
+            else:
+                content[name] = self._keep(value)
+        self._contents.append((owner, content))
+
+    def _keep_part(self, part: Any) -> None:
+        """Remember what a part knows that learns; the others never change."""
+        if learns(part) or is_column_transformer(part):
+            self.keep(part)
+
+    def _keep(self, value: Any) -> Any:
+        """Remember the content of a value; return what is to stand in its place afterwards."""
+        if isinstance(value, _CONSTANTS):
+            return value
+        if id(value) in self._saved:
+            return self._saved[id(value)]
+        self._saved[id(value)] = value
+        if type(value) is np.ndarray and not value.dtype.hasobject:
+            if value.flags.writeable:
+                self._contents.append((value, value.copy(order="K")))
+        elif type(value) is list:
+            self._contents.append((value, [self._keep(element) for element in value]))
+        elif type(value) is dict:
+            kept = {key: self._keep(element) for key, element in value.items()}
+            self._contents.append((value, kept))
+        elif isinstance(value, BaseEstimator):
+            self._keep_attributes(value)
+        else:
+            self._saved[id(value)] = _copied(value)
+        return self._saved[id(value)]
+
+
+def _copied(value: Any) -> Any:
+    try:
+        return deepcopy(value)
+    except Exception:  # a lock, an open file: it stays, as the docstring of `Rollback` says
+        return value

@@ -1,0 +1,202 @@
+"""Models that do not derive from scikit-learn's base class."""
+
+import threading
+
+import numpy as np
+import pytest
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.preprocessing import StandardScaler
+
+from skstream import (
+    DelayedEvaluator,
+    KFoldEvaluator,
+    ModelError,
+    PrequentialEvaluator,
+    prequential_predict,
+)
+from skstream.base import learner
+from skstream.noise import LabelNoise
+from skstream.pipeline import StreamPipeline, make_stream_pipeline
+from skstream.temporal import TemporalCorrection, TemporallyAugmented
+from skstream.testing import check_stream_estimator
+from skstream.utils._validation import is_classifier, is_fitted, is_regressor
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 2))
+Y = RNG.choice(["down", "up"], 40)
+
+
+class Counter:
+    """Classifier with ``partial_fit`` and ``predict``, and nothing else."""
+
+    def __init__(self, start=0):
+        self.counts = {}
+        self.start = start
+
+    def partial_fit(self, X, y, classes=None):
+        if classes is not None:
+            self.counts = dict.fromkeys(classes, self.start)
+        for label in y:
+            self.counts[label] += 1
+        return self
+
+    def predict(self, X):
+        best = max(sorted(self.counts), key=self.counts.get)
+        return np.array([best] * len(X))
+
+    def predict_proba(self, X):
+        shares = np.array([self.counts[label] for label in sorted(self.counts)], float) + 1
+        return np.tile(shares / shares.sum(), (len(X), 1))
+
+
+class Mean(RegressorMixin):
+    """Regressor by its mixin alone."""
+
+    total = n = 0.0
+
+    def partial_fit(self, X, y):
+        self.total, self.n = self.total + np.sum(y), self.n + len(y)
+
+    def predict(self, X):
+        return np.full(len(X), self.total / self.n)
+
+
+class OldRegressor(Mean):
+    __slots__ = ()
+    _estimator_type = "regressor"
+
+
+class Centre:
+    """Transformer without a base class."""
+
+    def __init__(self):
+        self.sum, self.n = 0.0, 0
+
+    def partial_fit(self, X, y=None):
+        self.sum, self.n = self.sum + X.sum(axis=0), self.n + len(X)
+        return self
+
+    def transform(self, X):
+        return X - self.sum / self.n
+
+
+class OnlyMixin(ClassifierMixin, Counter):
+    """scikit-learn's tags fail here: its mixin stands before no base class."""
+
+
+def majority_by_hand(classes=("down", "up")):
+    model, answers = Counter().partial_fit(X[:1], Y[:1], classes=list(classes)), []
+    for row in range(1, 40):
+        answers.append(model.predict(X[[row]])[0])
+        model.partial_fit(X[[row]], Y[[row]])
+    return np.array(answers)
+
+
+@pytest.mark.parametrize("model", [Counter(), OnlyMixin()])
+def test_evaluators_take_them(model) -> None:
+    expected = majority_by_hand()
+    np.testing.assert_array_equal(prequential_predict(model, X, Y), expected)
+    for evaluator in (PrequentialEvaluator("accuracy"), DelayedEvaluator("accuracy", delay=0)):
+        scores = evaluator.evaluate({"m": model}, X, Y).final_scores()
+        assert scores["m"]["accuracy"] == np.mean(expected == Y[1:])
+    KFoldEvaluator("accuracy", n_folds=2).evaluate(model, X, Y)
+    assert model.counts == {}  # a copy has learnt
+
+
+def test_wrappers_and_pipelines_take_them() -> None:
+    expected = majority_by_hand()
+    for model in (
+        make_stream_pipeline(StandardScaler(), Counter()),
+        make_stream_pipeline(Centre(), Counter()),
+        TemporallyAugmented(Counter()),
+        LabelNoise(Counter(), q=0.0),
+        LabelNoise(make_stream_pipeline(Centre(), Counter()), q=0.0),
+    ):
+        np.testing.assert_array_equal(prequential_predict(model, X, Y), expected)
+        assert is_classifier(model)
+        clone(model).fit(X, Y).predict(X)
+        KFoldEvaluator("accuracy", n_folds=2).evaluate(model, X, Y)
+    corrected = TemporalCorrection(Counter()).fit(X, Y)
+    assert corrected.predict_proba(X[:1]).shape == (1, 2)
+    fitted = make_stream_pipeline(Centre(), StandardScaler()).fit(X)
+    np.testing.assert_allclose(fitted[0].transform(X).mean(axis=0), 0.0, atol=1e-12)
+
+
+def test_a_pipeline_takes_back_what_they_have_learnt() -> None:
+    class Fails(Counter):
+        def partial_fit(self, X, y, classes=None):
+            if classes is None:
+                raise ArithmeticError
+            return super().partial_fit(X, y, classes)
+
+    model = make_stream_pipeline(Centre(), Fails()).fit(X, Y)
+    with pytest.raises(ArithmeticError):
+        model.partial_fit(X, Y)
+    assert model[0].n == 40
+
+
+def test_what_they_are() -> None:
+    assert is_classifier(Counter()) and is_classifier(OnlyMixin())
+    assert is_regressor(Mean()) and is_regressor(OldRegressor())
+    assert not is_classifier(Centre()) and not is_regressor(Centre())
+    assert not is_fitted(Counter()) and not is_fitted(OnlyMixin())
+    result = PrequentialEvaluator("mae").evaluate(Mean(), X, X[:, 0])
+    assert result.final_scores()["Mean"]["mae"] > 0
+    frozen = FrozenEstimator(Counter().partial_fit(X, Y, classes=["down", "up"]))
+    assert is_classifier(frozen)
+    learner(frozen)(X, Y, None, None)
+
+
+def test_they_are_copied_as_they_are() -> None:
+    warm = Counter().partial_fit(X, Y, classes=["down", "up"])
+    copy = make_stream_pipeline(warm).fit(X, Y)[0]
+    assert copy is not warm and warm.counts["up"] == (Y == "up").sum()
+
+
+class WithoutPredict:
+    def partial_fit(self, X, y):
+        pass
+
+
+class WithoutPartialFit:
+    def predict(self, X):
+        return X
+
+
+class NotCopied(Counter):
+    def __init__(self):
+        super().__init__()
+        self.lock = threading.Lock()
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (WithoutPredict(), "WithoutPredict has no predict"),
+        (WithoutPartialFit(), "WithoutPartialFit cannot learn .* no partial_fit"),
+        (NotCopied(), "NotCopied cannot be copied.*deepcopy: make that possible"),
+    ],
+)
+def test_what_they_lack_is_named(model, message) -> None:
+    with pytest.raises((TypeError, ModelError), match=f"Model 'm'.*{message}"):
+        PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y)
+    for meta in (TemporalCorrection, TemporallyAugmented, LabelNoise):
+        with pytest.raises(TypeError, match=type(model).__name__):
+            meta(model).partial_fit(X, Y, classes=["down", "up"])
+    if not isinstance(model, WithoutPredict):
+        with pytest.raises(TypeError, match=message):
+            StreamPipeline([("m", model)]).partial_fit(X, Y, classes=["down", "up"])
+    with pytest.raises(TypeError, match=r"'m': WithoutPredict .* no method transform"):
+        StreamPipeline([("m", WithoutPredict()), ("n", Counter())]).fit(X, Y)
+    with pytest.raises(TypeError, match=r"gives none.*Use a model with predict_proba"):
+        TemporalCorrection(make_stream_pipeline(WithoutProba())).fit(X, Y)
+
+
+class WithoutProba(Counter):
+    predict_proba = property()
+
+
+def test_stream_checks_name_what_is_missing() -> None:
+    with pytest.raises(TypeError, match=r"Counter has no fit, get_params[.].*BaseEstimator"):
+        check_stream_estimator(Counter())
