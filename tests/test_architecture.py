@@ -202,6 +202,13 @@ def test_files_can_be_read_in_one_sitting(path: Path) -> None:
     assert not too_long, f"more than {MAX_LINES} lines of code: split it"
 
 
+@pytest.mark.parametrize("path", FILES, ids=module_name)
+def test_warnings_are_raised_in_one_place(path: Path) -> None:
+    """Only `skstream.utils._warnings` knows which line is the user's."""
+    home = module_name(path) == "skstream.utils._warnings"
+    assert home or "warnings.warn(" not in path.read_text("utf-8")
+
+
 @pytest.mark.parametrize("path", [p for p in FILES if p.name == "__init__.py"], ids=module_name)
 def test_package_init_exports_and_defines_nothing(path: Path) -> None:
     found = definitions_in_init(path.read_text("utf-8"), module_name(path))

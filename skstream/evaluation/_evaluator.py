@@ -2,7 +2,6 @@
 
 import numbers
 import secrets
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
@@ -27,6 +26,7 @@ from skstream.evaluation._settings import (
 )
 from skstream.forgetting import as_forgetting
 from skstream.metrics import resolve_metrics
+from skstream.metrics._user import warn_of_calls
 from skstream.streams import as_stream
 from skstream.utils._labels import find_classes
 from skstream.utils._optional import optional_import
@@ -36,6 +36,7 @@ from skstream.utils._sklearn import (
     is_plain_gaussian_nb,
     validate_parameter_constraints,
 )
+from skstream.utils._warnings import warn
 
 #: Rows between two moves of the progress bar.
 ROWS_PER_TICK = 4096
@@ -194,12 +195,14 @@ class StreamEvaluator(BaseEstimator):
         if self.batch_size == 1:
             _warn_of_gaussian_nb(named)
         labels = None if regression else find_classes(classes)
+        metrics = resolve_metrics(self.metrics, classes=labels)
+        warn_of_calls(metrics, n_rows, self.record_every)
         keep_tape = n_rows is not None if self.keep_tape == "auto" else self.keep_tape
         seed = secrets.randbits(32) if self.random_state is None else int(self.random_state)
         return Settings(
             protocol=self._protocol,
             classes=labels,
-            metrics=resolve_metrics(self.metrics, classes=labels),
+            metrics=metrics,
             forgetting=as_forgetting(self.forgetting),
             timelines=self._timelines(seed),
             record_every=self.record_every,
@@ -326,12 +329,10 @@ def _warn_of_gaussian_nb(models: Mapping[str, Any]) -> None:
         if hasattr(model, "get_params"):
             parts.extend(model.get_params(deep=True).values())
         if any(is_plain_gaussian_nb(part) for part in parts):
-            warnings.warn(
+            warn(
                 f"Model '{name}' learns with GaussianNB row by row. GaussianNB takes its variance "
                 "floor from the rows of the current call, and from a single row that is 0: "
                 "features that are (nearly) constant in a class give NaN or wild answers. Use "
                 "skstream.naive_bayes.IncrementalGaussianNB, whose floor follows all rows learnt.",
-                UserWarning,
-                stacklevel=4,
             )
             return

@@ -13,6 +13,7 @@ from skstream.metrics import (
     resolve_metrics,
     update_together,
 )
+from skstream.metrics._user import warn_of_calls
 
 
 def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None) -> dict[str, Any]:
@@ -34,6 +35,7 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
         measures and mechanisms.
     """
     measures = resolve_metrics(metrics, classes=tape.classes)
+    warn_of_calls(measures, tape.n_rows, record_every)
     mechanisms = as_forgetting(forgetting)
     tables = {
         (name, fold): p if p.ndim == 2 else p[:, np.newaxis]

@@ -1,6 +1,5 @@
 """Results: scores over the stream, the tape behind them, and what they cost."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from skstream.evaluation._settings import Settings
 from skstream.forgetting import Forgetting
 from skstream.metrics import MeasureFacts
 from skstream.utils._optional import optional_import
+from skstream.utils._warnings import warn
 
 #: Values by model, forgetting mechanism and measure.
 Values = dict[str, dict[str, dict[str, np.ndarray]]]
@@ -542,7 +542,7 @@ def _pick(choices: Mapping[str, Any], name: str, kind: str) -> Any:
 
 def _warn_of_failures(result: EvaluationResult) -> None:
     for message in result.failures.values():
-        warnings.warn(message, FitFailedWarning, stacklevel=4)
+        warn(message, FitFailedWarning)
 
 
 def _warn_of_undefined(result: EvaluationResult) -> None:
@@ -563,10 +563,9 @@ def _warn_of_undefined(result: EvaluationResult) -> None:
     if undefined:
         listed = sorted(undefined)
         more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""
-        warnings.warn(
+        warn(
             f"Undefined at the last row, and so NaN: {', '.join(listed[:3])}{more}. A kappa is "
             "undefined where its baseline makes no error; every measure is where no row was "
             "scored.",
             UndefinedMetricWarning,
-            stacklevel=4,
         )

@@ -1,6 +1,5 @@
 """Batch functions are the running measures over one finished piece of a stream."""
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,6 +13,7 @@ from skstream.metrics._registry import Measure, check_classes
 from skstream.metrics._running import RunningMeasures
 from skstream.utils._labels import encode_together
 from skstream.utils._masked import refuse_masked
+from skstream.utils._warnings import warn
 
 
 def classification_values(
@@ -67,11 +67,10 @@ def _values(
     values = running.final()["all"]
     undefined = [name for name, value in values.items() if np.isnan(value)]
     if undefined:
-        warnings.warn(
+        warn(
             f"{', '.join(undefined)}: undefined on these rows, and so NaN. A kappa is undefined "
             "where its baseline makes no error; every measure is where no row counts.",
             UndefinedMetricWarning,
-            stacklevel=4,
         )
     return list(values.values())
 

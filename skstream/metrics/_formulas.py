@@ -58,7 +58,7 @@ class Sums:
 Formula: TypeAlias = Callable[[Sums], Floats]
 
 
-def _ratio(
+def ratio(
     numerator: Floats, denominator: Floats, rows: Floats | None = None, power: int = 1
 ) -> Floats:
     """Quotient; NaN where the denominator is negligible beside ``rows ** power``."""
@@ -79,11 +79,11 @@ def _finite(values: Floats) -> Floats:
 
 def accuracy(sums: Sums) -> Floats:
     rows = sums["rows"]
-    return _ratio(rows - sums["wrong"], rows)
+    return ratio(rows - sums["wrong"], rows)
 
 
 def error(sums: Sums) -> Floats:
-    return _ratio(sums["wrong"], sums["rows"])
+    return ratio(sums["wrong"], sums["rows"])
 
 
 def _disagreement(first: list[Floats], second: list[Floats]) -> Floats:
@@ -122,14 +122,14 @@ def _chance_agreement(sums: Sums) -> Floats:
 
 def kappa(sums: Sums) -> Floats:
     rows = sums["rows"]
-    return 1.0 - _ratio(sums["wrong"] * rows, sums.value(chance_disagreement), rows, 2)
+    return 1.0 - ratio(sums["wrong"] * rows, sums.value(chance_disagreement), rows, 2)
 
 
 def kappa_se(sums: Sums) -> Floats:
     rows, wrong = sums["rows"], sums["wrong"]
-    deviation = np.sqrt(_ratio(np.maximum(rows - wrong, 0.0) * wrong, rows**3))
+    deviation = np.sqrt(ratio(np.maximum(rows - wrong, 0.0) * wrong, rows**3))
     deviation *= np.sqrt(_redundancy(sums))
-    return deviation * _ratio(rows * rows, sums.value(chance_disagreement), rows, 2)
+    return deviation * ratio(rows * rows, sums.value(chance_disagreement), rows, 2)
 
 
 def _redundancy(sums: Sums) -> Floats:
@@ -137,7 +137,7 @@ def _redundancy(sums: Sums) -> Floats:
 
     The effective number is the squared sum of the weights over the sum of their squares.
     """
-    return _ratio(sums["squared_weights"], sums["rows"])
+    return ratio(sums["squared_weights"], sums["rows"])
 
 
 def kappa_z(sums: Sums) -> Floats:
@@ -159,7 +159,7 @@ def kappa_z(sums: Sums) -> Floats:
 def kappa_z_cohen(sums: Sums) -> Floats:
     """Kappa over the null standard error of Cohen, which is right for balanced shares."""
     rows = sums["rows"]
-    odds = _ratio(sums.value(chance_disagreement), sums.value(_chance_agreement), rows, 2)
+    odds = ratio(sums.value(chance_disagreement), sums.value(_chance_agreement), rows, 2)
     return sums.value(kappa) * np.sqrt(rows / _redundancy(sums) * odds)
 
 
@@ -172,11 +172,11 @@ def _others(shares: Floats) -> Floats:
 
 
 def kappa_m(sums: Sums) -> Floats:
-    return 1.0 - _ratio(sums["wrong_beside_majority"], sums["majority_wrong"], sums["rows"])
+    return 1.0 - ratio(sums["wrong_beside_majority"], sums["majority_wrong"], sums["rows"])
 
 
 def kappa_m_inclusive(sums: Sums) -> Floats:
-    return 1.0 - _ratio(sums["wrong"], sums["inclusive_wrong"], sums["rows"])
+    return 1.0 - ratio(sums["wrong"], sums["inclusive_wrong"], sums["rows"])
 
 
 def kappa_m_hindsight(sums: Sums) -> Floats:
@@ -184,11 +184,11 @@ def kappa_m_hindsight(sums: Sums) -> Floats:
     # Added up rather than subtracted from the rows: exactly 0 where there is one class alone.
     majority = label.argmax(axis=0)
     others = np.where(np.arange(len(label))[:, None] == majority, 0.0, label).sum(axis=0)
-    return 1.0 - _ratio(sums["wrong"], others, sums["rows"])
+    return 1.0 - ratio(sums["wrong"], others, sums["rows"])
 
 
 def kappa_temporal(sums: Sums) -> Floats:
-    return 1.0 - _ratio(sums["wrong_beside_persistent"], sums["persistent_wrong"], sums["rows"])
+    return 1.0 - ratio(sums["wrong_beside_persistent"], sums["persistent_wrong"], sums["rows"])
 
 
 def kappa_plus(sums: Sums) -> Floats:
@@ -199,38 +199,38 @@ def kappa_plus(sums: Sums) -> Floats:
 
 def _class_accuracies(sums: Sums) -> Floats:
     """Accuracy on every class; NaN for a class that is not among the labels."""
-    return _ratio(sums.table("hit"), sums.table("label"), sums["rows"])
+    return ratio(sums.table("hit"), sums.table("label"), sums["rows"])
 
 
-def _mean_over_seen(values: Floats) -> Floats:
+def mean_over_seen(values: Floats) -> Floats:
     """Mean over the classes whose value is defined; NaN where there is none."""
     defined = ~np.isnan(values)
-    return _ratio(np.where(defined, values, 0.0).sum(axis=0), defined.sum(axis=0, dtype=float))
+    return ratio(np.where(defined, values, 0.0).sum(axis=0), defined.sum(axis=0, dtype=float))
 
 
 def arithmetic_accuracy(sums: Sums) -> Floats:
-    return _mean_over_seen(sums.value(_class_accuracies))
+    return mean_over_seen(sums.value(_class_accuracies))
 
 
 def geometric_accuracy(sums: Sums) -> Floats:
     with np.errstate(divide="ignore"):
         logarithms = np.log(np.maximum(sums.value(_class_accuracies), 0.0))
-    return np.exp(_mean_over_seen(logarithms))
+    return np.exp(mean_over_seen(logarithms))
 
 
 def harmonic_accuracy(sums: Sums) -> Floats:
     with np.errstate(divide="ignore"):
-        return 1.0 / _mean_over_seen(1.0 / np.maximum(sums.value(_class_accuracies), 0.0))
+        return 1.0 / mean_over_seen(1.0 / np.maximum(sums.value(_class_accuracies), 0.0))
 
 
 def class_f1(sums: Sums) -> Floats:
     """F1 of every class; NaN for a class that is neither among the labels nor the answers."""
-    return _ratio(2.0 * sums.table("hit"), sums.table("label") + sums.table("answer"), sums["rows"])
+    return ratio(2.0 * sums.table("hit"), sums.table("label") + sums.table("answer"), sums["rows"])
 
 
 def class_precision(sums: Sums) -> Floats:
     """Precision of every class; NaN for a class that was never the answer."""
-    return _ratio(sums.table("hit"), sums.table("answer"), sums["rows"])
+    return ratio(sums.table("hit"), sums.table("answer"), sums["rows"])
 
 
 def class_recall(sums: Sums) -> Floats:
@@ -248,7 +248,7 @@ def macro(sums: Sums, formula: Formula) -> Floats:
     """Mean over the classes among the labels or the answers, 0 where a class has no value."""
     seen = ~np.isnan(sums.value(class_f1))
     values = sums.value(formula)
-    return _mean_over_seen(np.where(seen & np.isnan(values), 0.0, values))
+    return mean_over_seen(np.where(seen & np.isnan(values), 0.0, values))
 
 
 def mcc(sums: Sums) -> Floats:
@@ -258,7 +258,7 @@ def mcc(sums: Sums) -> Floats:
     without = sums.value(_unanswered)  # as if it were an answer of its own
     answered = _disagreement(answer, answer) + 2.0 * (rows - without) * without
     spread = np.sqrt(_disagreement(label, label)) * np.sqrt(answered)
-    correlation = _ratio(covariance, spread, rows, 2)
+    correlation = ratio(covariance, spread, rows, 2)
     correlation[np.isnan(correlation) & (rows > 0.0)] = 0.0
     return np.clip(correlation, -1.0, 1.0, out=correlation)
 
@@ -273,11 +273,11 @@ def cmd(sums: Sums) -> Floats:
 
 
 def mae(sums: Sums) -> Floats:
-    return _ratio(sums["absolute_error"], sums["rows"])
+    return ratio(sums["absolute_error"], sums["rows"])
 
 
 def mse(sums: Sums) -> Floats:
-    return _ratio(sums["squared_error"], sums["rows"])
+    return ratio(sums["squared_error"], sums["rows"])
 
 
 def rmse(sums: Sums) -> Floats:
@@ -289,8 +289,8 @@ def r2(sums: Sums) -> Floats:
     with np.errstate(all="ignore"):
         spread = squares - sums["target"] ** 2 / sums["rows"]
     spread[~(spread > _SPREAD_LOST * squares)] = 0.0
-    return _finite(1.0 - _ratio(sums["squared_error"], spread))
+    return _finite(1.0 - ratio(sums["squared_error"], spread))
 
 
 def persistent_skill(sums: Sums) -> Floats:
-    return _finite(1.0 - _ratio(sums["error_beside_persistent"], sums["persistent_error"]))
+    return _finite(1.0 - ratio(sums["error_beside_persistent"], sums["persistent_error"]))

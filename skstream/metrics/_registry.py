@@ -10,6 +10,7 @@ from typing import Any
 from skstream.metrics import _formulas as formulas
 from skstream.metrics._columns import CROSSING
 from skstream.metrics._formulas import Formula
+from skstream.utils._sklearn import scorer_parts
 
 #: Loss of a row, by the one series beside the rows that a measure is the mean of.
 _ROW_LOSSES = {"wrong": "zero_one", "absolute_error": "absolute", "squared_error": "squared"}
@@ -162,9 +163,12 @@ def _checked_bounds(bounds: Any) -> tuple[float, float]:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Name of a function, also within a partial, or of the class of a callable object."""
+    """Name of a function, also within a partial or scorer, or of the class of an object."""
     if isinstance(function, partial):
         return name_of(function.func)
+    parts = scorer_parts(function)
+    if parts is not None:
+        return f"{'neg_' if parts[1] < 0 else ''}{name_of(parts[0])}"
     return str(getattr(function, "__name__", type(function).__name__))
 
 

@@ -1,7 +1,8 @@
 """From what a user names to measures."""
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +21,7 @@ from skstream.metrics._kappas import (
     kappa_score,
     kappa_temporal_score,
 )
+from skstream.metrics._known_functions import of_scikit_learn
 from skstream.metrics._registry import (
     CLASSIFICATION,
     DEFAULT_CLASSIFICATION,
@@ -28,11 +30,13 @@ from skstream.metrics._registry import (
     OF_CLASS,
     REGRESSION,
     Measure,
+    MeasureFacts,
     check_classes,
     class_measure,
 )
 from skstream.metrics._regression import persistent_skill_score
 from skstream.utils._labels import as_labels
+from skstream.utils._sklearn import scorer_names
 
 #: Our functions, which need no tape because there is a running form of them.
 _FUNCTIONS: dict[Callable[..., Any], str] = {
@@ -48,6 +52,57 @@ _FUNCTIONS: dict[Callable[..., Any], str] = {
 }
 
 
+#: Names that measures have elsewhere.
+_OTHER_NAMES = {
+    "accuracy_score": "accuracy",
+    "balanced_accuracy": "arithmetic_accuracy",
+    "balanced_accuracy_score": "arithmetic_accuracy",
+    "cohen_kappa": "kappa",
+    "cohen_kappa_score": "kappa",
+    "error_rate": "error",
+    "f1": "f1_macro",
+    "f1_score": "f1_macro",
+    "g_mean": "geometric_accuracy",
+    "gmean": "geometric_accuracy",
+    "hamming_loss": "error",
+    "kappa_t": "kappa_temporal",
+    "macro_f1": "f1_macro",
+    "matthews_corrcoef": "mcc",
+    "mean_absolute_error": "mae",
+    "mean_squared_error": "mse",
+    "misclassification": "error",
+    "precision": "precision_macro",
+    "precision_score": "precision_macro",
+    "r2_score": "r2",
+    "recall": "recall_macro",
+    "recall_score": "recall_macro",
+    "root_mean_squared_error": "rmse",
+    "zero_one_loss": "error",
+}
+#: What else a name may stand for.
+_AND_SO = {
+    "balanced_accuracy": " (the mean of the recalls; 'recall_macro' counts classes that were "
+    "only ever answered as 0)",
+    "f1": ", or 'f1:' and a class",
+    "precision": ", or 'precision:' and a class",
+    "recall": ", or 'recall:' and a class",
+}
+_OF_PROBABILITIES = (
+    "auc",
+    "average_precision",
+    "brier",
+    "cross_entropy",
+    "d2_brier",
+    "d2_log_loss",
+    "hinge",
+    "log_loss",
+    "logloss",
+    "pr_auc",
+    "roc_auc",
+    "top_k",
+)
+
+
 def resolve_metrics(metrics: Any, *, classes: ArrayLike | None) -> dict[str, Measure]:
     """Measures by name, from whatever names them.
 
@@ -55,10 +110,12 @@ def resolve_metrics(metrics: Any, *, classes: ArrayLike | None) -> dict[str, Mea
     ----------
     metrics : None, str, callable, Measure, list or dict
         A name such as ``"kappa"`` or, for one class, ``"f1:UP"``; a function
-        ``f(y_true, y_pred)`` in the style of scikit-learn; a ``functools.partial`` of one; a
-        list of these, or a dict that gives them names. Functions of `skstream.metrics` and
-        partials of them run as fast as the names. None: accuracy, kappa, kappa_m,
-        kappa_temporal and kappa_plus; in regression mae, rmse and r2.
+        ``f(y_true, y_pred)`` in the style of scikit-learn; a ``functools.partial`` of one; one of
+        scikit-learn's scorers; a `Measure`; a list of these, or a dict that gives them names.
+        Functions of `skstream.metrics` and of scikit-learn, partials of them and scorers run as
+        fast as the names where the running form gives the very same value; all others are
+        called at every checkpoint. None: accuracy, kappa, kappa_m, kappa_temporal and
+        kappa_plus; in regression mae, rmse and r2.
     classes : array-like of shape (n_classes,), or None
         Sorted labels; None for regression.
 
@@ -71,9 +128,10 @@ def resolve_metrics(metrics: Any, *, classes: ArrayLike | None) -> dict[str, Mea
     ------
     ValueError
         If a name is unknown (the known are listed) or given twice, if cmd is wanted of more
-        than two classes, or if a partial sets what an evaluation finds by itself.
+        than two classes, if a partial sets what an evaluation finds by itself, or if a function
+        or scorer needs probabilities.
     TypeError
-        If something else was given.
+        If something else was given, or a function of scikit-learn has no such option.
 
     Examples
     --------
@@ -116,19 +174,40 @@ def _listed(metrics: Any) -> list[Any]:
 
 def _resolve(item: Any, classes: Array | None) -> Measure:
     if isinstance(item, Measure):
-        return item
+        return item if item.function is None else _with_facts(item, classes)
     if isinstance(item, str):
         return _by_name(item, classes)
-    if isinstance(item, partial) and item.func in _FUNCTIONS:
+    if isinstance(item, partial) and _is_ours(item.func):
         return _partial_of_ours(item, classes)
     if not callable(item):
         raise TypeError(
             "A measure must be a name or a function f(y_true, y_pred). "
             f"Got {item!r} of type {type(item).__name__} instead."
         )
-    if item in _FUNCTIONS:
+    if _is_ours(item):
         return _by_name(_FUNCTIONS[item], classes)
-    return Measure(item)
+    return of_scikit_learn(item, classes) or Measure(item)
+
+
+def _is_ours(item: Any) -> bool:
+    return isinstance(item, Hashable) and item in _FUNCTIONS
+
+
+def _with_facts(measure: Measure, classes: Array | None) -> Measure:
+    """Return the running form of a user's measure, if there is one; what the user says holds."""
+    known = _resolve(measure.function, classes)
+    said, found = measure.higher_is_better, known.higher_is_better
+    if said is not None and found is not None and said != found:
+        raise ValueError(
+            f"Measure {measure.name!r} was given higher_is_better={said}, and a "
+            f"{'higher' if found else 'lower'} value of it is the better one. Leave it out."
+        )
+    given = {
+        field.name: getattr(measure, field.name)
+        for field in fields(MeasureFacts)
+        if getattr(measure, field.name) != field.default
+    }
+    return replace(known, **given)
 
 
 def _by_name(name: str, classes: Array | None) -> Measure:
@@ -153,13 +232,33 @@ def _by_label(name: str, kind: str, label: str, classes: Array) -> Measure:
 def _unknown(name: str, known: list[str], classes: Array | None) -> str:
     per_class = [] if classes is None else [f"{kind}:{classes[-1]}" for kind in OF_CLASS]
     other = CLASSIFICATION if classes is None else REGRESSION
-    near = difflib.get_close_matches(name, known + per_class, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    if name in other:
-        kind = "classification" if classes is None else "regression"
-        hint = f" It is a measure of {kind}."
+    hint = _hint(name, known, list(other), per_class)
     of_class = f", and for every class {', '.join(per_class)}" if per_class else ""
     return f"Unknown measure {name!r}.{hint} Known are {', '.join(known)}{of_class}."
+
+
+def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -> str:
+    """What the user may have meant."""
+    plain = name.lower().replace("-", "_").replace(" ", "_").removeprefix("neg_")
+    meant = plain if plain in (*known, *other) else _OTHER_NAMES.get(plain)
+    if meant in known:
+        return f" Did you mean {meant!r}{_AND_SO.get(plain, '')}?"
+    if meant in other:
+        own = "It" if meant == name else repr(meant)
+        return f" {own} is a measure of {'regression' if per_class else 'classification'}."
+    if plain.startswith(_OF_PROBABILITIES):
+        return (
+            " It needs probabilities or decision values, and labels alone cannot give it: an "
+            "evaluation asks models for labels."
+        )
+    scorers = scorer_names(regression=not per_class)
+    scorer = next((one for one in (name, plain, f"neg_{plain}") if one in scorers), None)
+    if scorer is not None:
+        return (
+            f" It is scikit-learn's: pass sklearn.metrics.get_scorer({scorer!r}), or its function."
+        )
+    near = difflib.get_close_matches(plain, known + per_class, n=1, cutoff=0.6)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def _partial_of_ours(item: "partial[Any]", classes: Array | None) -> Measure:

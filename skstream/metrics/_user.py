@@ -1,15 +1,21 @@
 """Measures that users write: functions of labels and answers, called at the checkpoints."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import Any, Self
 
 import numpy as np
 
+from skstream.metrics._checkpoints import MAX_CHECKPOINTS
 from skstream.metrics._columns import UNANSWERED, Array, Columns, Floats, joined_weights
 from skstream.metrics._cumulative_sums import FadingSums
+from skstream.metrics._registry import Measure
 from skstream.metrics._sums import Integers, RunningSums
+from skstream.utils._warnings import warn
+
+#: A stream of so few rows, or so few calls, is no matter of time.
+FEW_ROWS, FEW_CALLS = 10_000, 64
 
 
 class ScoredTape:
@@ -59,6 +65,37 @@ class ScoredTape:
     def copy(self) -> Self:
         """Return a twin that can be written on its own."""
         return copy(self)
+
+
+def warn_of_calls(
+    metrics: Mapping[str, Measure], n_rows: int | None, record_every: int | None
+) -> None:
+    """Say that measures without a running form are called at every checkpoint, if that lasts.
+
+    Parameters
+    ----------
+    metrics : mapping of str to Measure
+        From `resolve_metrics`.
+    n_rows : int or None
+        Rows of the stream; None where that is not known.
+    record_every : int or None
+        Distance of the checkpoints; None: at most 1,024 of them.
+    """
+    called = [name for name, measure in metrics.items() if measure.function is not None]
+    if not called or (n_rows is not None and n_rows <= FEW_ROWS):
+        return
+    n_calls = MAX_CHECKPOINTS if record_every is None else None
+    if record_every is not None and n_rows is not None:
+        n_calls = n_rows // record_every
+    if n_calls is not None and n_calls < FEW_CALLS:
+        return
+    at = "every checkpoint" if n_calls is None else f"some {n_calls:,} checkpoints"
+    warn(
+        f"Measures {called} have no running form: they are called at {at}, each "
+        "time on every row that the forgetting remembers, for every model and fold. That is "
+        "hundreds of times slower than a measure by name or a function of scikit-learn or "
+        "skstream.metrics with the usual options. Larger record_every= means fewer calls."
+    )
 
 
 def takes_weights(function: Callable[..., Any]) -> bool:

@@ -31,9 +31,12 @@ __all__ = [
     "columns_of",
     "is_column_transformer",
     "is_plain_gaussian_nb",
+    "metric_function",
     "n_rows_of",
     "output_container",
     "rows_of",
+    "scorer_names",
+    "scorer_parts",
     "set_parts",
     "validate_parameter_constraints",
 ]
@@ -82,3 +85,35 @@ def n_rows_of(X: Any) -> int:
 def output_container(transformer: Any) -> str:
     """Container of a transformer's answers: "default", "pandas" or "polars"."""
     return str(_get_output_config("transform", transformer)["dense"])
+
+
+def metric_function(function: Any) -> bool:
+    """Whether this is one of the functions of `sklearn.metrics`, known by identity."""
+    if not str(getattr(function, "__module__", "")).startswith("sklearn.metrics"):
+        return False
+    from sklearn import metrics  # a long import, for those who have it already
+
+    name = getattr(function, "__name__", "")
+    return name != "" and getattr(metrics, name, None) is function
+
+
+def scorer_names(*, regression: bool) -> list[str]:
+    """Names that `sklearn.metrics.get_scorer` knows, of regression or of anything else."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    return [
+        name
+        for name in get_scorer_names()
+        if get_scorer(name)._score_func.__module__.endswith("._regression") == regression
+    ]
+
+
+def scorer_parts(scorer: Any) -> tuple[Any, int, dict[str, Any], Any] | None:
+    """Function, sign, options and response method of a scorer; None for anything else."""
+    if not type(scorer).__module__.startswith("sklearn.metrics"):
+        return None
+    from sklearn.metrics._scorer import _BaseScorer
+
+    if not isinstance(scorer, _BaseScorer):
+        return None
+    return scorer._score_func, scorer._sign, dict(scorer._kwargs), scorer._response_method

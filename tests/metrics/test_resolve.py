@@ -57,7 +57,7 @@ def test_everything_that_names_a_measure():
     assert resolved["c"] == MAJORITIES["hindsight"] != CLASSIFICATION["kappa_m"]
     assert resolved["d"] == CLASSIFICATION["kappa_temporal"]
     assert resolved["e"].function is share
-    assert resolved["f"].function.keywords == {"pos_label": "UP"}
+    assert resolved["f"].formula is not None
     assert resolve_metrics(resolved, classes=CLASSES) == resolved
     listed = resolve_metrics([share, harmonic_accuracy_score, "kappa"], classes=CLASSES)
     assert list(listed) == ["share", "harmonic_accuracy", "kappa"]
@@ -80,6 +80,15 @@ def test_labels_that_are_numbers_or_truth_values():
         ("r2", CLASSES, "It is a measure of regression"),
         ("kappa", None, "It is a measure of classification"),
         ("f1:UP", None, "Unknown measure"),
+        ("balanced_accuracy", CLASSES, "mean 'arithmetic_accuracy'.*'recall_macro' counts"),
+        ("balanced_accuracy", None, "'arithmetic_accuracy' is a measure of classification"),
+        ("f1", CLASSES, "mean 'f1_macro', or 'f1:' and a class"),
+        ("Accuracy", CLASSES, "Did you mean 'accuracy'"),
+        ("neg_mean_absolute_error", None, "Did you mean 'mae'"),
+        ("roc_auc", CLASSES, "labels alone cannot give it"),
+        ("neg_log_loss", CLASSES, "labels alone cannot give it"),
+        ("f1_weighted", CLASSES, r"get_scorer\('f1_weighted'\)"),
+        ("median_absolute_error", None, r"get_scorer\('neg_median_absolute_error'\)"),
         ("cmd", [0, 1, 2], "cmd is .* two classes; here are 3"),
         (["kappa", kappa_score], CLASSES, "given twice"),
         ([], CLASSES, "No measure was given"),

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score
 
 from skstream.metrics import _running as running_module
 from skstream.metrics import kappa_temporal_score
@@ -41,7 +40,7 @@ def test_functions_see_what_the_named_measures_see(block, stream, record_every, 
 def test_functions_follow_the_adaptive_window_over_many_blocks(monkeypatch):
     monkeypatch.setattr(running_module, "_BLOCK", 64)
     stream = make_stream(1, 900)
-    metrics = {"mine": accuracy_score, "named": "accuracy"}
+    metrics = {"mine": share_right, "named": "accuracy"}
     values = score(stream, metrics, "adwin", 7).curves().values["adwin"]
     np.testing.assert_allclose(values["mine"], values["named"], rtol=1e-12)
     everything = score(stream, "accuracy", "cumulative").final()["cumulative"]["accuracy"]
@@ -63,7 +62,7 @@ def test_functions_get_labels():
 
 def test_weights_are_passed_on():
     stream = make_stream(0, 60, weighted=True)
-    values = score(stream, {"a": accuracy_score, "b": "accuracy"}, MECHANISMS).final()
+    values = score(stream, {"a": share_right, "b": "accuracy"}, MECHANISMS).final()
     for name, by_metric in values.items():
         assert by_metric["a"] == pytest.approx(by_metric["b"], rel=1e-12), name
 
@@ -90,20 +89,20 @@ def test_a_function_without_weights_refuses_weighted_rows():
 @pytest.mark.parametrize("forgetting", ["cumulative", "fading:1.0", "adwin"])
 def test_an_endless_stream_keeps_no_rows_for_functions(forgetting):
     with pytest.raises(ValueError, match=r"needs rows of the whole stream.*Keep the tape"):
-        running(accuracy_score, forgetting, np.arange(2), bounded=False)
+        running(share_right, forgetting, np.arange(2), bounded=False)
     running("accuracy", forgetting, np.arange(2), bounded=False)
 
 
 def test_functions_of_an_endless_stream_keep_what_is_remembered():
     mechanisms = ["window:100", "fading:0.9"]
-    measures = running(accuracy_score, mechanisms, np.arange(2), 100_000, bounded=False)
+    measures = running(share_right, mechanisms, np.arange(2), 100_000, bounded=False)
     y = np.zeros(16_384, dtype=int)
     sizes = []
     for _ in range(6):
         measures.update(y, y)
         sizes.append(len(pickle.dumps(measures)))
     assert max(sizes[1:]) - min(sizes[1:]) < 100  # digits of the counters
-    assert measures.final() == {name: {"accuracy_score": 1.0} for name in mechanisms}
+    assert measures.final() == {name: {"share_right": 1.0} for name in mechanisms}
 
 
 def test_an_error_names_the_function_and_the_place():
@@ -140,19 +139,19 @@ def test_regression_functions_get_targets():
 def test_functions_merge(stream, data):
     mechanisms = {name: f for name, f in MECHANISMS.items() if name != "adaptive"}
     cut = data.draw(st.integers(0, len(stream)))
-    first = score(stream.part(0, cut), accuracy_score, mechanisms, 1000)
-    merged = first.merge(score(stream.part(cut, None), accuracy_score, mechanisms, 1000)).final()
-    for name, by_metric in score(stream, accuracy_score, mechanisms, 1000).final().items():
-        found = merged[name]["accuracy_score"]
-        assert found == pytest.approx(by_metric["accuracy_score"], rel=1e-12, nan_ok=True)
+    first = score(stream.part(0, cut), share_right, mechanisms, 1000)
+    merged = first.merge(score(stream.part(cut, None), share_right, mechanisms, 1000)).final()
+    for name, by_metric in score(stream, share_right, mechanisms, 1000).final().items():
+        found = merged[name]["share_right"]
+        assert found == pytest.approx(by_metric["share_right"], rel=1e-12, nan_ok=True)
 
 
 def test_functions_merge_behind_rows_long_forgotten(monkeypatch):
     monkeypatch.setattr(running_module, "_BLOCK", 64)
     stream = make_stream(0, 3000)
-    first = score(stream.part(0, 100), accuracy_score, "window:10", 1000)
-    second = score(stream.part(100, None), accuracy_score, "window:10", 1000)
-    expected = score(stream, accuracy_score, "window:10", 1000)
+    first = score(stream.part(0, 100), share_right, "window:10", 1000)
+    second = score(stream.part(100, None), share_right, "window:10", 1000)
+    expected = score(stream, share_right, "window:10", 1000)
     assert second._scores.tape.first > 0  # it has forgotten its beginning
     first.merge(second)
     assert first.final() == expected.final()

@@ -1,0 +1,324 @@
+"""scikit-learn's functions and scorers as measures: their direction, and their running forms."""
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from skstream.metrics import _formulas as formulas
+from skstream.metrics import _set_scores as set_scores
+from skstream.metrics._columns import Array
+from skstream.metrics._formulas import Formula
+from skstream.metrics._registry import CLASSIFICATION, REGRESSION, Measure, name_of
+from skstream.utils._sklearn import metric_function, scorer_parts
+
+Options = Mapping[str, Any]
+#: Makes the running form, or None where the options have none.
+Builder = Callable[[Options, Array], Measure | None]
+
+#: Of functions with these endings scikit-learn promises the direction.
+_HIGHER, _LOWER = ("_score", "matthews_corrcoef"), ("_error", "_loss", "_deviance")
+#: Functions that are no measure of labels: what they take instead.
+_OF_PROBABILITIES = frozenset(
+    {
+        "average_precision_score",
+        "brier_score_loss",
+        "d2_brier_score",
+        "d2_log_loss_score",
+        "dcg_score",
+        "hinge_loss",
+        "label_ranking_average_precision_score",
+        "label_ranking_loss",
+        "log_loss",
+        "ndcg_score",
+        "roc_auc_score",
+        "top_k_accuracy_score",
+    }
+)
+
+
+def of_scikit_learn(item: Any, classes: Array | None) -> Measure | None:
+    """Make a measure of a function of `sklearn.metrics`, a partial of one, or a scorer.
+
+    Parameters
+    ----------
+    item : callable
+        Whatever the user gave.
+    classes : ndarray of shape (n_classes,), or None
+        Sorted labels; None for regression.
+
+    Returns
+    -------
+    Measure or None
+        In its running form where that gives the very same values; None for anything else than
+        scikit-learn's.
+
+    Raises
+    ------
+    ValueError
+        If it needs probabilities, gives no single number, or its options do not go with the
+        classes.
+    TypeError
+        If the function has no such option.
+    """
+    parts = scorer_parts(item)
+    if parts is not None:
+        return _of_scorer(*parts, classes)
+    function, options = item, {}
+    if isinstance(item, partial):
+        if item.args:
+            return None
+        function, options = item.func, item.keywords
+    if not metric_function(function):
+        return None
+    return _of_function(function, options, classes)
+
+
+def _of_scorer(
+    function: Callable[..., Any],
+    sign: int,
+    options: dict[str, Any],
+    response: Any,
+    classes: Array | None,
+) -> Measure:
+    name = name_of(function)
+    if response != "predict":
+        raise ValueError(_needs_probabilities(f"The scorer of {name}"))
+    item = partial(function, **options) if options else function
+    measure = of_scikit_learn(item, classes) or Measure(item)
+    if sign < 0:
+        low, high = measure.bounds
+        measure = replace(measure, bounds=(0.0 - high, 0.0 - low), name=f"neg_{name}")
+        if measure.formula is not None:
+            formula = partial(set_scores.negative, formula=measure.formula)
+            measure = replace(measure, formula=formula)
+        else:
+            measure = replace(measure, function=Negative(item))
+    return replace(measure, higher_is_better=True)
+
+
+class Negative:
+    """A function with its sign turned, as scorers of losses turn it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.__name__ = f"neg_{name_of(function)}"
+        with suppress(TypeError, ValueError):  # some builtins have none
+            self.__signature__ = inspect.signature(function)
+
+    def __call__(self, *labels: Any, **options: Any) -> Any:
+        """Return minus the value of the function."""
+        return -self.function(*labels, **options)
+
+
+def _of_function(
+    function: Callable[..., Any], options: dict[str, Any], classes: Array | None
+) -> Measure:
+    name = function.__name__
+    if name in _OF_PROBABILITIES:
+        raise ValueError(_needs_probabilities(name))
+    try:
+        bound = inspect.signature(function).bind_partial(None, None, **options)
+    except TypeError as error:
+        raise TypeError(f"The measure {name} cannot be called so: {error}.") from error
+    bound.apply_defaults()
+    given = dict(list(bound.arguments.items())[2:])
+    twin = (_REGRESSION if classes is None else _CLASSIFICATION).get(name)
+    measure = None
+    if twin is not None:
+        understood, build = twin
+        defaults = inspect.signature(function).parameters
+        others = given.keys() - set(understood)
+        if all(_same(given[other], defaults[other].default) for other in others):
+            measure = build(given, classes if classes is not None else np.empty(0))
+    if measure is None:
+        facts = _FACTS.get(name)
+        measure = Measure(
+            partial(function, **options) if options else function,
+            higher_is_better=_direction(name),
+            bounds=(-math.inf, math.inf) if facts is None else facts.bounds,
+            baseline_is_zero=facts is not None and facts.baseline_is_zero,
+        )
+    return replace(measure, name=name)
+
+
+def _same(value: Any, default: Any) -> bool:
+    if isinstance(value, float) and isinstance(default, float) and math.isnan(default):
+        return math.isnan(value)
+    return value is default or (isinstance(value, str | bool) and value == default)
+
+
+def _direction(name: str) -> bool | None:
+    """Direction that scikit-learn promises by the last word of a name."""
+    if name.endswith(_HIGHER):
+        return True
+    return False if name.endswith(_LOWER) else None
+
+
+def _needs_probabilities(what: str) -> str:
+    return (
+        f"{what} needs probabilities or decision values, and labels alone cannot give it: an "
+        "evaluation asks models for labels. Use a measure of labels, such as 'kappa', "
+        "'arithmetic_accuracy' or 'f1_macro'."
+    )
+
+
+# --- running forms -------------------------------------------------------------------------
+
+
+def _plain(measure: Measure) -> Builder:
+    return partial(_as_it_is, measure)
+
+
+def _as_it_is(measure: Measure, options: Options, classes: Array) -> Measure:
+    return measure
+
+
+def _share_or_weight(
+    share: Measure, weight: Formula, options: Options, classes: Array
+) -> Measure | None:
+    if options["normalize"]:
+        return share
+    return replace(share, formula=weight, bounds=(0.0, math.inf))
+
+
+def _balanced_accuracy(options: Options, classes: Array) -> Measure | None:
+    measure = CLASSIFICATION["arithmetic_accuracy"]
+    if not options["adjusted"]:
+        return measure
+    return replace(
+        measure,
+        formula=set_scores.adjusted_balanced_accuracy,
+        bounds=(-1.0, 1.0),
+        baseline_is_zero=True,
+    )
+
+
+def _r2(options: Options, classes: Array) -> Measure | None:
+    # Without force_finite scikit-learn tells -inf from NaN, and we do not.
+    if not options["force_finite"]:
+        return None
+    return replace(REGRESSION["r2"], formula=set_scores.finite_r2)
+
+
+def _set_score(name: str, options: Options, classes: Array) -> Measure | None:
+    how, undefined = options["average"], _undefined(options["zero_division"])
+    if how is None:
+        raise ValueError(
+            f"{name} with average=None gives a value for every class, and a measure is one "
+            'number. Pass average="macro", or the classes one by one as in "f1:UP".'
+        )
+    of_class = _of_class(name, options)
+    if undefined is None or of_class is None or how not in ("binary", "micro", "macro", "weighted"):
+        return None
+    macro = CLASSIFICATION["f1_macro"]
+    formula: Formula
+    if how == "binary":
+        code = _positive(name, options["pos_label"], classes)
+        if code is None:
+            return None
+        formula = partial(
+            set_scores.of_one_class, of_class=of_class, code=code, undefined=undefined
+        )
+        return replace(macro, formula=formula)
+    if how == "micro":
+        # Taken together, every wrong row is a false positive of one class and a false negative
+        # of another: precision, recall and F are all the accuracy.
+        accuracy = CLASSIFICATION["accuracy"]
+        if name == "jaccard_score":
+            return replace(accuracy, formula=set_scores.micro_jaccard)
+        return accuracy
+    formula = partial(set_scores.average, of_class=of_class, how=how, undefined=undefined)
+    return replace(macro, formula=formula)
+
+
+def _undefined(zero_division: Any) -> float | None:
+    """What scikit-learn puts for 0/0; None where it would refuse the option."""
+    if isinstance(zero_division, str):
+        return 0.0 if zero_division == "warn" else None
+    if isinstance(zero_division, int | float) and (
+        zero_division in (0, 1) or math.isnan(zero_division)
+    ):
+        return float(zero_division)
+    return None
+
+
+def _of_class(name: str, options: Options) -> Formula | None:
+    if name == "fbeta_score":
+        beta = options["beta"]
+        if not isinstance(beta, int | float) or not 0.0 <= beta < math.inf:
+            return None
+        if beta == 0.0:
+            return formulas.class_precision
+        return formulas.class_f1 if beta == 1.0 else partial(set_scores.class_fbeta, beta=beta)
+    return {
+        "f1_score": formulas.class_f1,
+        "precision_score": formulas.class_precision,
+        "recall_score": formulas.class_recall,
+        "jaccard_score": set_scores.class_jaccard,
+    }[name]
+
+
+def _positive(name: str, label: Any, classes: Array) -> int | None:
+    """Code of the class that counts as positive; None where scikit-learn has to decide."""
+    if len(classes) > 2:
+        raise ValueError(
+            f'{name} has average="binary" unless another is given, and there are '
+            f'{len(classes)} classes. Pass functools.partial({name}, average="macro") (or '
+            '"weighted", "micro").'
+        )
+    known = classes.tolist()
+    if label in known:
+        return int(known.index(label))
+    if len(known) == 2:
+        raise ValueError(
+            f"{name} has pos_label={label!r}, and the classes are {known}. Pass "
+            f"functools.partial({name}, pos_label={known[1]!r}), or another average."
+        )
+    return None
+
+
+_SET_OPTIONS = ("average", "pos_label", "zero_division")
+_SET_SCORES = ("f1_score", "fbeta_score", "precision_score", "recall_score", "jaccard_score")
+#: By name: the options that are understood, and what makes the running form of them.
+_CLASSIFICATION: dict[str, tuple[tuple[str, ...], Builder]] = {
+    "accuracy_score": (
+        ("normalize",),
+        partial(_share_or_weight, CLASSIFICATION["accuracy"], set_scores.weight_right),
+    ),
+    "zero_one_loss": (
+        ("normalize",),
+        partial(_share_or_weight, CLASSIFICATION["error"], set_scores.weight_wrong),
+    ),
+    "hamming_loss": ((), _plain(CLASSIFICATION["error"])),
+    "balanced_accuracy_score": (("adjusted",), _balanced_accuracy),
+    "cohen_kappa_score": ((), _plain(CLASSIFICATION["kappa"])),
+    "matthews_corrcoef": ((), _plain(CLASSIFICATION["mcc"])),
+    **{name: ((*_SET_OPTIONS, "beta"), partial(_set_score, name)) for name in _SET_SCORES},
+}
+_REGRESSION: dict[str, tuple[tuple[str, ...], Builder]] = {
+    "mean_absolute_error": ((), _plain(REGRESSION["mae"])),
+    "mean_squared_error": ((), _plain(REGRESSION["mse"])),
+    "root_mean_squared_error": ((), _plain(REGRESSION["rmse"])),
+    "r2_score": (("force_finite",), _r2),
+}
+#: Measures whose facts hold for a function whatever its options are.
+_FACTS: dict[str, Measure] = {
+    "cohen_kappa_score": CLASSIFICATION["kappa"],
+    "r2_score": REGRESSION["r2"],
+    "explained_variance_score": REGRESSION["r2"],
+    "d2_absolute_error_score": REGRESSION["r2"],
+    "d2_pinball_score": REGRESSION["r2"],
+    "d2_tweedie_score": REGRESSION["r2"],
+    "max_error": REGRESSION["mae"],
+    "mean_absolute_error": REGRESSION["mae"],
+    "mean_squared_error": REGRESSION["mse"],
+    "mean_absolute_percentage_error": REGRESSION["mae"],
+    "median_absolute_error": REGRESSION["mae"],
+    **dict.fromkeys(_SET_SCORES, CLASSIFICATION["f1_macro"]),
+}
