@@ -549,7 +549,7 @@ def _warn_of_undefined(result: EvaluationResult) -> None:
     reason = result.why_nothing_scored()
     if reason:
         message = f"No row was scored, so that all scores are NaN: {reason}"
-        warnings.warn(message, UndefinedMetricWarning, stacklevel=4)
+        warn(message, UndefinedMetricWarning)
     if reason or not len(result.n_rows):
         return
     undefined = {

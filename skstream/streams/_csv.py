@@ -1,6 +1,5 @@
 """Stream of CSV files."""
 
-import warnings
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -12,6 +11,7 @@ from skstream.streams._files import Paths
 from skstream.streams._stream import StreamError
 from skstream.streams._table import TableStream
 from skstream.utils._optional import optional_import
+from skstream.utils._warnings import warn
 
 
 class CSVStream(TableStream):
@@ -175,11 +175,9 @@ class CSVStream(TableStream):
             meta=meta,
         )
         if "" in self._features:
-            warnings.warn(
+            warn(
                 f"A column of {self.files[0]} has no name (pandas writes the index of a frame so), "
                 f"and is read as a feature. Leave it out with exclude=[''].",
-                UserWarning,
-                stacklevel=2,
             )
 
     @property

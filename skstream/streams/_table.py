@@ -1,7 +1,6 @@
 """What Parquet and CSV streams share: which column is what, and how rows become chunks."""
 
 import math
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -31,6 +30,7 @@ from skstream.streams._texts import PLAIN, in_order, numbers_with
 from skstream.utils._labels import distinct_labels, find_classes
 from skstream.utils._near import did_you_mean
 from skstream.utils._optional import optional_import
+from skstream.utils._warnings import warn
 
 # A target with more values than this is text or an identifier, not a class label.
 _MAX_CLASSES = 1 << 16
@@ -304,13 +304,11 @@ class TableStream(Stream):
                 f"column in nominal=."
             )
         if name != self.target:
-            warnings.warn(
+            warn(
                 f"Column {name!r} holds texts that are all numbers ({example!r}): it is read as "
                 f"{len(values):,} categories, whose codes begin at 0. From a CSV file the same "
                 f"rows would be read as numbers. Name it in nominal= to keep the categories (a "
                 f"CSVStream takes nominal= too), or in numeric= to read the numbers.",
-                UserWarning,
-                stacklevel=2,
             )
 
     def _scan_classes(self) -> NDArray[Any] | None:
