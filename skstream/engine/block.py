@@ -94,13 +94,21 @@ def stack_rows(parts: list[Any]) -> Any:
 def own_rows(rows: Any) -> Any:
     """Rows with memory of their own, so that writing into them changes nothing else.
 
-    Dense rows that are not contiguous become read-only instead: a copy would be laid out
-    otherwise, and NumPy's arithmetic may round the last digit by the layout.
+    Laid out alike: NumPy's arithmetic on columns that are not side by side, or backwards, may
+    round the last digit otherwise.
     """
     if not isinstance(rows, np.ndarray):
         return rows.copy() if hasattr(rows, "iloc") or sparse.issparse(rows) else rows
     if rows.flags.c_contiguous:
         return rows.copy()
-    rows = rows.view()
-    rows.flags.writeable = False
-    return rows
+    forwards = tuple(slice(None, None, -1 if stride < 0 else 1) for stride in rows.strides)
+    ordered = rows[forwards]
+    side_by_side = [
+        n > 1 and s == rows.itemsize for n, s in zip(ordered.shape, ordered.strides, strict=True)
+    ]
+    if any(side_by_side):
+        copied = ordered.copy(order="K")
+    else:
+        copied = np.empty((*ordered.shape, 2), dtype=ordered.dtype)[..., 0]
+        copied[...] = ordered
+    return copied[forwards]

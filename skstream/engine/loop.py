@@ -193,7 +193,7 @@ def no_answers(task: Task, n: int = 0) -> np.ndarray:
 
 
 def _rows_of_its_own(X: Any, index: np.ndarray, begin: int, end: int) -> Any:
-    """Rows that the model may write into, or that it cannot: others read the same."""
+    """Rows that the model may write into, and keep: others read the same."""
     if end - begin == 1:
         row = int(index[begin])
         rows = X.iloc[row : row + 1] if hasattr(X, "iloc") else X[row : row + 1]
