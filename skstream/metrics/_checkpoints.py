@@ -31,6 +31,19 @@ class Curves:
     values: Values
 
 
+def joined_values(first: Values, second: Values) -> Values:
+    """Values at some checkpoints, then at those that follow."""
+    if not first:
+        return second
+    return {
+        forgetting: {
+            metric: np.concatenate((first[forgetting][metric], values))
+            for metric, values in by_metric.items()
+        }
+        for forgetting, by_metric in second.items()
+    }
+
+
 _MULTIPLES: WeakValueDictionary[tuple[int, int], Array] = WeakValueDictionary()
 
 
@@ -76,10 +89,11 @@ class Recorder:
 
     def due(self, first: int, last: int) -> NDArray[np.int64]:
         """Checkpoints after row `first` and up to `last` that remain once `last` is reached."""
-        interval = self._interval_at(last)
+        interval = self.interval_at(last)
         return np.arange(first // interval + 1, last // interval + 1, dtype=np.int64) * interval
 
-    def _interval_at(self, n_rows: int) -> int:
+    def interval_at(self, n_rows: int) -> int:
+        """Distance of the checkpoints after so many rows."""
         if self.record_every is not None:
             return self.record_every
         interval = self.interval
@@ -126,7 +140,7 @@ class Recorder:
 
     def thin(self, n_read: int) -> None:
         """Drop the checkpoints that the interval has outgrown after so many rows."""
-        interval = self._interval_at(n_read)
+        interval = self.interval_at(n_read)
         if interval == self.interval:
             return
         n_rows = self._checkpoints()
@@ -146,7 +160,7 @@ class Recorder:
         if len(n_rows):
             more = np.array([values[forgetting][metric] for forgetting, metric in self.columns])
             rows, columns = np.concatenate((rows, n_rows)), np.concatenate((columns, more), axis=1)
-        interval = self._interval_at(n_read)
+        interval = self.interval_at(n_read)
         if interval != self.interval:
             newest = np.arange(len(rows)) >= len(rows) - len(n_rows)
             kept = newest | (rows % interval == 0)

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, SlidingWindow
-from skstream.metrics._checkpoints import Curves, Recorder
+from skstream.metrics._checkpoints import Curves, Recorder, Values, joined_values
 from skstream.metrics._columns import Array
 from skstream.metrics._registry import Measure
 from skstream.metrics._rows import Rows, Waiting
@@ -19,7 +19,38 @@ from skstream.metrics._user import takes_weights
 # Rows wait until so many are there, so that the arithmetic does not depend on how the stream was
 # cut, and calls with a single row stay cheap. A few arrays of this length fit the cache.
 _BLOCK = 32_768
+# Where values are wanted again and again while rows wait, whole steps of them are read once, on a
+# copy that is kept. Sums of real numbers may then differ in the last digit from those of one go.
+_STEP = 1024
 _LONGEST_BLOCK = 1 << 20
+
+
+class _Ahead:
+    """A copy of the scores that has read some of the waiting rows, and what it found.
+
+    Attributes
+    ----------
+    scores : Scores
+        The copy.
+    interval : int
+        Distance of the checkpoints.
+    n : int
+        Waiting rows read.
+    values : dict
+        Measures at the checkpoints among them.
+    """
+
+    def __init__(self, scores: Scores, interval: int):
+        self.scores = scores
+        self.interval = interval
+        self.n = 0
+        self.values: Values = {}
+
+    def read(self, rows: Rows, due: NDArray[np.int64], n_before: int) -> None:
+        """Read the next of the waiting rows; checkpoints are counted from the first row of all."""
+        more = self.scores.advance(rows, due - n_before, due)
+        self.values = joined_values(self.values, more)
+        self.n += len(rows)
 
 
 class RunningMeasures:
@@ -120,6 +151,13 @@ class RunningMeasures:
         n_classes = None if self.classes is None else len(self.classes)
         self._waiting = Waiting(self._block, n_classes)
         self._n_processed = 0
+        self._ahead: _Ahead | None = None
+        self._wanted_before = False
+        self._calls_functions = any(measure.function for measure in self.metrics.values())
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was read ahead can be read again: looking changes nothing.
+        return {**self.__dict__, "_ahead": None, "_wanted_before": False}
 
     @property
     def n_rows(self) -> int:
@@ -168,10 +206,15 @@ class RunningMeasures:
 
     def _process(self, rows: Rows) -> None:
         first, last = self._n_processed, self._n_processed + len(rows)
-        self._recorder.thin(last)
         due = self._recorder.due(first, last)
-        self._recorder.record(due, self._scores.advance(rows, due - first, due))
+        # A function of the user may fail: then nothing has been read, and it can be tried again.
+        scores = self._scores.copy() if self._calls_functions else self._scores
+        values = scores.advance(rows, due - first, due)
+        self._scores = scores
+        self._recorder.thin(last)
+        self._recorder.record(due, values)
         self._n_processed = last
+        self._ahead = None
 
     def _process_waiting(self) -> None:
         if self._waiting.n:
@@ -195,8 +238,33 @@ class RunningMeasures:
         recorded = int(due[-1]) if len(due) else self._recorder.last
         if last > recorded:
             due = np.append(due, last)
-        values = self._scores.copy().advance(self._waiting.rows(), due - first, due)
+        values = self._values_at(due)
         return self._recorder.curves(due, values, last)
+
+    def _values_at(self, due: NDArray[np.int64]) -> Values:
+        """Measures at all checkpoints among the waiting rows, and after the last of these."""
+        found, scores, n = {}, self._scores, 0
+        if self._wanted_before:
+            ahead = self._read_ahead()
+            found, scores, n = ahead.values, ahead.scores, ahead.n
+        self._wanted_before = True
+        start = self._n_processed + n
+        left = due[np.searchsorted(due, start, side="right") :] if n else due
+        values = scores.copy().advance(self._waiting.rows()[n:], left - start, left)
+        return joined_values(found, values)
+
+    def _read_ahead(self) -> _Ahead:
+        """Read whole steps of the waiting rows, but for those read before."""
+        rows, ahead = self._waiting.rows(), self._ahead
+        interval = self._recorder.interval_at(self.n_rows)
+        if ahead is None or ahead.interval != interval:
+            ahead = _Ahead(self._scores.copy(), interval)
+        while len(rows) - ahead.n > _STEP:
+            start = self._n_processed + ahead.n
+            inside = np.arange(start // interval + 1, (start + _STEP) // interval + 1) * interval
+            ahead.read(rows[ahead.n : ahead.n + _STEP], inside, start)
+        self._ahead = ahead
+        return ahead
 
     def final(self) -> dict[str, dict[str, float]]:
         """Measures after the last row read.
@@ -207,9 +275,13 @@ class RunningMeasures:
             ``values[forgetting][metric]``; NaN where it is undefined. Nothing changes.
         """
         last = np.array([self.n_rows])
-        values = self._scores.copy().advance(self._waiting.rows(), last - self._n_processed, last)
+        if self._calls_functions:  # they would be called at every checkpoint read ahead
+            left = last - self._n_processed
+            values = self._scores.copy().advance(self._waiting.rows(), left, last)
+        else:
+            values = self._values_at(last)
         return {
-            forgetting: {metric: float(array[0]) for metric, array in by_metric.items()}
+            forgetting: {metric: float(array[-1]) for metric, array in by_metric.items()}
             for forgetting, by_metric in values.items()
         }
 
@@ -240,6 +312,7 @@ class RunningMeasures:
         scores = other._scores.copy()
         scores.advance(other._waiting.rows(), np.empty(0, dtype=np.intp), np.empty(0, dtype=int))
         self._scores.merge(scores)
+        self._ahead = None
         self._n_processed += other.n_rows
         self._recorder.skip()
         self._recorder.thin(self._n_processed)

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skstream.forgetting import Forgetting, SlidingWindow
+from skstream.forgetting import Forgetting, SlidingWindow, as_forgetting
+from skstream.metrics import RunningMeasures, kappa_m_score, resolve_metrics
 from skstream.metrics import _running as running_module
-from skstream.metrics import kappa_m_score
 from skstream.metrics._registry import CLASSIFICATION, MAJORITIES
+from skstream.metrics._scores import Scores
 from tests._data import load_stream
 from tests.metrics._reference import Reference
 from tests.metrics._streams import (
@@ -508,3 +509,49 @@ def test_curves_leave_out_what_was_merged(record_every, monkeypatch):
         np.testing.assert_allclose(
             found.values["cumulative"][name], whole.values["cumulative"][name][~inside]
         )
+
+
+@pytest.mark.parametrize("forgetting", ["cumulative", "window:700", "fading:0.999", "adwin"])
+@pytest.mark.parametrize("record_every", [None, 300])
+def test_values_wanted_again_and_again_are_read_once_and_are_the_same(
+    forgetting, record_every, monkeypatch
+):
+    rng = np.random.default_rng(0)
+    y, p = rng.integers(0, 2, (2, 9000))
+    weight = rng.integers(0, 3, 9000).astype(float)
+    metrics = resolve_metrics(["accuracy", "kappa_m", "kappa_temporal"], classes=[0, 1])
+
+    def new():
+        return RunningMeasures(
+            metrics, as_forgetting(forgetting), classes=[0, 1], record_every=record_every
+        )
+
+    asked = new()
+    sizes = []
+    advance = Scores.advance
+
+    def counted(self, rows, places, n_rows):
+        sizes.append(len(rows))
+        return advance(self, rows, places, n_rows)
+
+    for n in (10, 3000, 3001, 5000, 8999, 9000):
+        rows = slice(asked.n_rows, n)
+        asked.update(y[rows], p[rows], weight[rows])
+        with monkeypatch.context() as patch:
+            patch.setattr(Scores, "advance", counted)
+            found, final = asked.curves(), asked.final()
+        fresh = new()
+        fresh.update(y[:n], p[:n], weight[:n])
+        expected = fresh.curves()
+        np.testing.assert_array_equal(found.n_rows, expected.n_rows)
+        for name, by_metric in expected.values.items():
+            for metric, values in by_metric.items():
+                np.testing.assert_allclose(
+                    found.values[name][metric], values, rtol=1e-12, atol=1e-13
+                )
+                assert final[name][metric] == pytest.approx(
+                    fresh.final()[name][metric], rel=1e-12, abs=1e-13, nan_ok=True
+                )
+    assert max(sizes[4:]) <= 1024
+    # Every waiting row was read ahead once, and fewer than a step at every call.
+    assert sum(sizes) <= 9000 + len(sizes) * 1024
