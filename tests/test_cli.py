@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from skstream import __version__, cli
+from skstream import __version__
+from skstream.cli import _commands as cli
+from skstream.cli._models import MODELS
 from skstream.evaluation import EvaluationInterrupted, PrequentialEvaluator, load_result
 from skstream.streams import as_stream, make_demo_stream
+from skstream.streams._open import FirstRows
 from tests._data import data_path
 
 N_ROWS = 600
@@ -130,7 +133,7 @@ def test_first_rows_of_a_stream(n_rows: int, stream: Any) -> None:
     X, y = stream
     weight = np.arange(1.0, N_ROWS + 1)
     whole = as_stream(X, y, sample_weight=weight, chunk_size=64)
-    first = cli.FirstRows(whole, n_rows)
+    first = FirstRows(whole, n_rows)
     for _ in range(2):  # it can be gone through again
         chunks = list(first)
         np.testing.assert_array_equal(np.concatenate([chunk[0] for chunk in chunks]), X[:n_rows])
@@ -215,7 +218,7 @@ def test_outputs_that_cannot_be_written_fail_first(
     run: Run, csv_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "taken").write_text("a file, not a folder")
-    monkeypatch.setattr(cli, "_open_stream", lambda *_, **__: pytest.fail("it began to read"))
+    monkeypatch.setattr(cli, "open_files", lambda *_, **__: pytest.fail("it began to read"))
     status, _, errors = run("evaluate", csv_file, "--target", "y", "--save", tmp_path / "taken")
     assert status == 2
     assert "taken" in errors
@@ -276,8 +279,8 @@ def test_a_repeated_warning_is_shown_once(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_every_short_name_makes_an_estimator() -> None:
-    for name in cli.MODELS:
-        model = cli.make_model("pipeline('sgd')" if name == "pipeline" else name, cli.MODELS)
+    for name in MODELS:
+        model = cli.make_model("pipeline('sgd')" if name == "pipeline" else name, MODELS)
         assert hasattr(model, "partial_fit"), name
 
 
@@ -337,3 +340,180 @@ def test_the_module_is_the_program() -> None:
         [sys.executable, "-m", "skstream", "--version"], capture_output=True, text=True, check=True
     )
     assert __version__ in done.stdout
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    pytest.importorskip("pyarrow")
+    return tmp_path / "here"
+
+
+ROWS = "x,day,class\n" + "".join(f"{i % 7},{'ab'[i % 2]},{'ud'[i % 3 > 0]}\n" for i in range(40))
+
+
+def test_it_says_what_was_read_as_what(run: Run, here: Path) -> None:
+    write(here / "rows.csv", ROWS)
+    status, output, _ = run("evaluate", "rows.csv", "--target", "class", "--metric", "accuracy")
+    assert status == 0
+    assert output.splitlines()[:3] == [
+        "Stream: rows.csv",
+        "Features: numbers x; categories day",
+        "Target: class (labels d, u)",
+    ]
+
+
+def test_several_files_are_read_in_order_and_the_order_is_said(run: Run, here: Path) -> None:
+    for number in (10, 2, 1):
+        write(here / f"part.{number}.csv", ROWS)
+    order = "Stream: 3 files in this order: part.1.csv, part.2.csv, part.10.csv"
+    assert order in run("evaluate", ".", "--target", "class")[1]
+    given = run("evaluate", "part.2.csv", "part.1.csv", "--target", "class")[1]
+    assert "Stream: 2 files in this order: part.2.csv, part.1.csv" in given
+    assert "80 rows" in given
+
+
+def test_how_to_read_a_csv_file_can_be_said(run: Run, here: Path) -> None:
+    text = "".join(f"{i % 7},5;{i % 3};-;{i % 2}\n" for i in range(40))
+    write(here / "rows.txt", text)
+    status, output, errors = run(
+        "evaluate", "rows.txt", "--target", "f3", "--no-header", "--delimiter", ";",
+        "--decimal", ",", "--nominal", "f1", "--null-value", "-", "--exclude", "f2",
+        "--model", "scaled-sgd", "--metric", "accuracy",
+    )  # fmt: skip
+    assert (status, errors) == (0, "")
+    assert "Features: numbers f0; categories f1" in output
+    write(here / "rows.tsv", ROWS.replace(",", "\t"))
+    assert run("evaluate", "rows.tsv", "--target", "class", "--column", "x")[0] == 0
+
+
+NAMELESS = ROWS.partition("\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        (ROWS.replace(",", ";"), [], "semicolons: 'x;day;class'. Pass --delimiter ';'."),
+        (NAMELESS, [], "pass --no-header, and the columns are called f0"),
+        (ROWS.replace("day", "x", 1), [], "have the same name, 'x'"),
+        (ROWS.replace("day,", "Class ,", 1), ["--target", "Class"], "Did you mean 'Class '?"),
+        (ROWS.replace("4,a", '"4,5",a'), [], "If it is a decimal comma, pass --decimal ','"),
+        (ROWS.replace("4,a", ",a"), [], "row 4, column 'x'. --missing 0 puts the number 0"),
+        (ROWS.replace("4,a,d", "4,a,"), [], 'pass --missing-labels "skip"'),
+        (ROWS + "1,2\n", [], "line 42 has 2 values, but the lines before it have 3: '1,2'"),
+        ("", [], "it is empty"),
+        ("x,class\n", [], "rows.csv has no row"),
+        ("class\na\nb\n", [], "has no column beside the target 'class'"),
+        (ROWS, ["--max-categories", "1"], "leave it out with --exclude, or raise --max-cat"),
+        (ROWS, ["--metric", "kappa", "--plot-metric", "kappa"], "needs --plot FILE"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_errors_about_files_name_the_options_that_help(
+    text: str, arguments: list[str], message: str, run: Run, here: Path
+) -> None:
+    write(here / "rows.csv", text)
+    status, output, errors = run(
+        "evaluate", "rows.csv", "--target", "class", "--model", "scaled-sgd", *arguments
+    )
+    assert (status, output) == (2, "")
+    assert message.lower() in errors.lower()
+    assert len(errors.splitlines()) == 1
+
+
+def test_what_the_errors_recommend_works(run: Run, here: Path) -> None:
+    write(here / "rows.csv", ROWS.replace("4,a,d", ",a,", 1).replace("5,b", ",b"))
+    status, _, errors = run(
+        "evaluate", "rows.csv", "--target", "class", "--model", "scaled-sgd",
+        "--missing", "0", "--missing-labels", "skip",
+    )  # fmt: skip
+    assert (status, errors) == (0, "")
+
+
+def test_pictures_are_checked_before_the_run(
+    run: Run, csv_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(cli, "_evaluated", lambda *_: pytest.fail("it began to evaluate"))
+    (tmp_path / "taken").write_text("a file")
+    (tmp_path / "folder.png").mkdir()
+    for arguments, message in [
+        (["--plot", "p.png", "--plot-metric", "acuracy"], "Did you mean 'accuracy'?"),
+        (["--plot", "p.png", "--plot-metric", "kappa", "--metric", "mcc"], "evaluation: mcc."),
+        (["--plot", "picture"], "--plot picture must be a file whose ending says its format"),
+        (["--plot", "picture.xyz"], ".png, "),
+        (["--plot", tmp_path / "folder.png"], "is a folder; name a file in it"),
+        (["--plot", tmp_path / "taken" / "p.png"], "--plot needs the folder"),
+        (["--save", tmp_path / "taken"], "--save needs the folder"),
+    ]:
+        status, output, errors = run("evaluate", csv_file, "--target", "label", *arguments)
+        assert (status, output) == (2, ""), arguments
+        assert message in errors
+
+
+def test_a_target_of_fractions_is_regression(run: Run, csv_file: Path) -> None:
+    status, output, _ = run("evaluate", csv_file, "--target", "x0", "--exclude", "label")
+    assert status == 0
+    assert {"persistent-regressor", "mean"} <= table_of(output).keys()
+    assert "Target: x0 (numbers)" in output
+    status, _, errors = run("evaluate", csv_file, "--target", "x0", "--model", "sgd")
+    assert status == 2
+    assert "numbers with fractions, which a regressor predicts, and sgd is a classifier" in errors
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--n-rows", "many", "'many' is no whole number of at least 1"),
+        ("--n-rows", "-5", "'-5' is no whole number of at least 1"),
+        ("--n-rows", "1.5", "'1.5' is no whole number of at least 1"),
+        ("--random-state", "x", "'x' is no whole number"),
+    ],
+)
+def test_bad_numbers_are_refused_in_words(
+    option: str, value: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["evaluate", "a.csv", "--target", "y", f"{option}={value}"])
+    errors = capsys.readouterr().err
+    assert f"argument {option}: {message}" in errors
+    assert "_" not in errors.rpartition("error:")[2]
+
+
+def test_files_of_two_kinds_are_refused(run: Run, csv_file: Path, parquet_file: Path) -> None:
+    status, _, errors = run("evaluate", csv_file, parquet_file, "--target", "label")
+    assert status == 2
+    assert "is a CSV file and" in errors
+    status, _, errors = run("evaluate", parquet_file, "--target", "label", "--delimiter", ";")
+    assert status == 2
+    assert "--delimiter is about CSV files" in errors
+
+
+def test_the_same_rows_score_the_same_from_both_kinds_of_file(run: Run, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = data_path("electricity")
+    table = parquet.read_table(path).slice(0, 5000)
+    pytest.importorskip("pyarrow.csv").write_csv(table, tmp_path / "rows.csv")
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    scores = {}
+    for name in ("rows.csv", "rows.parquet"):
+        status, output, errors = run(
+            "evaluate", tmp_path / name, "--target", "class", "--nominal", "day",
+            "--model", "sgd", "--metric", "accuracy", "--save", tmp_path,
+        )  # fmt: skip
+        assert (status, errors) == (0, "")
+        assert "categories day" in output
+        scores[name] = saved_scores(tmp_path)
+    assert scores["rows.csv"] == scores["rows.parquet"]
+
+
+def test_help_answers_what_a_newcomer_asks(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["evaluate", "--help"])
+    text = capsys.readouterr().out
+    for name in (*MODELS, "kappa_temporal", "persistent_skill", "window:1000", "examples:"):
+        assert name in text

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, cast
 
 from skstream.streams._columns import NOMINAL
-from skstream.streams._csv_checks import check_beginning, first_misfit, is_value
+from skstream.streams._csv_checks import check_beginning, first_misfit, in_words, is_value
 from skstream.streams._files import Paths
 from skstream.streams._stream import StreamError
 from skstream.streams._table import TableStream
@@ -258,7 +258,7 @@ class CSVStream(TableStream):
         except (ValueError, OSError):  # it is the file that is broken, not a value
             misfit = None
         if misfit is None:
-            return super()._broken(file, first, row, columns, error)
+            return super()._broken(file, first, row, columns, ValueError(in_words(str(error))))
         place, name, text = misfit
         return StreamError(
             f"{file} has the text {text!r} in column {name!r} at its row {place} (row "
@@ -306,8 +306,10 @@ class CSVStream(TableStream):
                     decimal_point=self.decimal,
                 ),
             )
-        except pa.ArrowInvalid as error:
-            raise ValueError(f"{file} cannot be read as a CSV file: {error}") from error
+        except (pa.ArrowInvalid, OSError) as error:
+            raise ValueError(
+                f"{file} cannot be read as a CSV file: {in_words(str(error))}"
+            ) from error
 
 
 def _one_character(text: Any, parameter: str) -> str:

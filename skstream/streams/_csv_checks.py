@@ -12,6 +12,7 @@ from skstream.utils._optional import optional_import
 
 _BYTES = 1 << 16
 _DELIMITERS = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
+_OTHER_WIDTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
 _NUMBER = re.compile(r"\s*[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?\s*")
 
 
@@ -48,6 +49,19 @@ def is_value(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
+def in_words(message: str) -> str:
+    """Errors of the reader about rows of another width, in words."""
+    found = _OTHER_WIDTH.search(message)
+    if found is None:
+        return message
+    row, expected, got, text = found.groups()
+    return (
+        f"line {row} has {got} values, but the lines before it have {expected}: {text!r}. A value "
+        f"that holds the delimiter needs quotes; lines before the names, and after the rows, have "
+        f"to be taken out."
+    )
+
+
 def first_misfit(column: Any, kind: Any, decimal: str) -> Iterator[tuple[int, str]]:
     """Row and text of the first value in a column of texts that is not of a type, if any."""
     pa = optional_import("pyarrow", "CSVStream")
@@ -74,8 +88,11 @@ def first_misfit(column: Any, kind: Any, decimal: str) -> Iterator[tuple[int, st
 
 def _beginning(file: str, encoding: str) -> str:
     pa = optional_import("pyarrow", "CSVStream")
-    with pa.input_stream(file) as stream:
-        raw = stream.read(_BYTES)
+    try:
+        with pa.input_stream(file) as stream:
+            raw = stream.read(_BYTES)
+    except OSError as error:
+        raise ValueError(f"{file} cannot be read as a CSV file: {error}") from error
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff") and not encoding.lower().startswith("utf-16"):
         raise ValueError(f"{file} holds UTF-16 text. Pass encoding='utf-16'.")
     try:

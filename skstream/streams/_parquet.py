@@ -119,7 +119,7 @@ class ParquetStream(TableStream):
     >>> pq.write_table(table, folder.name + "/power.parquet")
     >>> stream = ParquetStream(folder.name, target="class")
     >>> stream
-    ParquetStream(2 rows)
+    ParquetStream(2 rows; features: numbers load; categories day)
     >>> stream.classes.tolist(), stream.categories
     (['down', 'up'], {'day': ['Mon']})
     >>> for X, y, meta in stream:

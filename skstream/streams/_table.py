@@ -34,7 +34,7 @@ from skstream.utils._warnings import warn
 
 # A target with more values than this is text or an identifier, not a class label.
 _MAX_CLASSES = 1 << 16
-_SHOWN = 20
+_SHOWN = 12
 
 Index = dict[str, dict[Any, int]]
 
@@ -164,6 +164,16 @@ class TableStream(Stream):
         if self._is_nominal(self.target):
             return find_classes(self._label_values())
         return self._scan_classes()
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}; features: {self.features_in_words()})"
+
+    def features_in_words(self) -> str:
+        """Say what the features are read as: "numbers load; categories day"."""
+        columns: dict[str, list[str]] = {}
+        for name, kind in self.kinds.items():
+            columns.setdefault(_PLURAL_KINDS[kind], []).append(name or "''")
+        return "; ".join(f"{kind} {shown(names)}" for kind, names in columns.items()) or "none"
 
     def labels(self) -> Iterator[NDArray[Any]]:
         """Labels alone, chunk by chunk; only the target column is read."""
@@ -297,7 +307,7 @@ class TableStream(Stream):
             return
         mark, example = written
         if mark != PLAIN:
-            what = self._about_commas if mark == "a comma" else f"Take {mark} out of the file."
+            what = self._about_commas if mark == "a comma" else "Take the signs out of the file."
             raise ValueError(
                 f"Column {name!r} holds numbers written with {mark} ({example!r}), which would be "
                 f"read as {len(values):,} categories. {what} If they are categories, name the "
@@ -325,7 +335,7 @@ class TableStream(Stream):
             if len(classes):
                 found = classes if found is None else np.union1d(found, classes)
         if n_rows == 0:
-            raise ValueError(f"The stream is empty: {_shown(self.files)} has no row.")
+            raise ValueError(f"The stream is empty: {_files_in_words(self.files)} has no row.")
         if found is None:
             raise ValueError(f"The target column {self.target!r} holds no label at all.")
         return found
@@ -370,11 +380,9 @@ class TableStream(Stream):
         return [name for name in columns if name not in (exclude or ())]
 
     def _not_there(self, parameter: str, name: str, names: list[str]) -> str:
-        shown = ", ".join(repr(one) for one in names[:_SHOWN])
-        more = f", ... ({len(names):,} in all)" if len(names) > _SHOWN else ""
         return (
             f"{parameter} names the column {name!r}, which is not in {self.files[0]}."
-            f"{did_you_mean(name, names)} Columns: {shown}{more}."
+            f"{did_you_mean(name, names)} Columns: {shown([repr(one) for one in names])}."
         )
 
     def _role(self, name: str, kind: Any) -> str:
@@ -416,6 +424,12 @@ class TableStream(Stream):
                 )
 
 
+_PLURAL_KINDS = {
+    "number": "numbers",
+    "category": "categories",
+    "boolean": "booleans",
+    "time": "times",
+}
 _PLURAL = {TIME: "times", NOMINAL: "categories"}
 _META = {"sample_weight": numbers, "arrival": moments, "label_time": moments, "id": plain}
 
@@ -458,5 +472,11 @@ def names_given(names: Any, parameter: str) -> Any:
     return found
 
 
-def _shown(files: list[str]) -> str:
+def shown(names: list[str]) -> str:
+    """Names for a message, the first ones where there are many."""
+    more = f", ... ({len(names):,} in all)" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+def _files_in_words(files: list[str]) -> str:
     return files[0] if len(files) == 1 else f"the stream of {len(files)} files"

@@ -272,3 +272,20 @@ def test_a_file_of_labels_alone(tmp_path):
     X, y = rows_of(stream)
     assert X.shape == (2, 0)
     assert y.tolist() == ["up", "down"]
+
+
+def test_a_stream_says_what_its_columns_are_read_as(tmp_path):
+    stream = CSVStream(csv(tmp_path), "class")
+    assert stream.kinds == {
+        "id": "category",
+        "load": "number",
+        "day": "category",
+        "when": "time",
+        "open": "boolean",
+    }
+    assert repr(stream) == (
+        "CSVStream(3 rows; features: categories id, day; numbers load; times when; booleans open)"
+    )
+    wide = ",".join(f"x{j}" for j in range(20)) + ",class\n" + "1," * 20 + "a\n"
+    stream = CSVStream(csv(tmp_path, wide), "class")
+    assert stream.features_in_words().endswith("x10, x11, ... (20 in all)")

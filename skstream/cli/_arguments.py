@@ -1,0 +1,237 @@
+"""The options of the command line, and what its help says."""
+
+import argparse
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from skstream import __version__
+from skstream.cli._models import MODELS
+from skstream.metrics._registry import CLASSIFICATION, REGRESSION
+
+Command = Callable[[argparse.Namespace], int]
+
+DEMO_FILE = Path("..", "shared", "data", "electricity.parquet")
+
+DESCRIPTION = """\
+Evaluate models on a file: each row is predicted before it is learnt, in the order
+of the file. The table shows the models beside naive baselines, which a useful model
+beats. Without --model it shows the baselines alone: a first look at a stream."""
+EPILOG = """\
+examples:
+  skstream evaluate power.csv --target class --model sgd --model scaled-sgd
+  skstream evaluate power.csv --target class --model "augmented('nb', n_lags=2)" \\
+      --forgetting window:1000 --metric accuracy --plot power.png
+  skstream evaluate day.*.csv --target load --model "pipeline('scaler', 'sgd-regressor')"
+
+models:
+{models}
+  Parameters stand in parentheses: "sgd(alpha=0.001)". A quoted model is wrapped:
+  "augmented('nb', n_lags=2)", "pipeline('scaler', 'sgd')". Any other estimator with
+  partial_fit goes by its module: "sklearn.linear_model:Perceptron(penalty='l2')".
+  Use quotes, since the shell reads parentheses itself.
+
+measures of labels (default: accuracy and four kappas; f1:UP is the f1 of label UP):
+{classification}
+measures of numbers:
+{regression}
+
+A target of numbers with fractions is regression; every other target holds labels.
+Texts become categories, and categories ordinal codes; --nominal and --numeric
+decide otherwise. The exit status is 0, 2 after an error, 130 after Ctrl-C."""
+
+
+def _positive(text: str) -> int:
+    try:
+        value = int(text.replace(",", ""))
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+    return value
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+
+
+def _missing(text: str) -> str | float:
+    if text in ("error", "nan"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not 'error', 'nan' or a number") from None
+
+
+def make_parser(demo: Command, evaluate: Command) -> argparse.ArgumentParser:
+    """Return the parser; `demo` and `evaluate` run the two commands."""
+    parser = argparse.ArgumentParser(
+        prog="skstream", description="Evaluate models that learn from data streams."
+    )
+    parser.add_argument("--version", action="version", version=f"skstream {__version__}")
+    parser.add_argument("--traceback", action="store_true", help="show where an error came from")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_demo(commands, demo)
+    _add_evaluate(commands, evaluate)
+    return parser
+
+
+def _add_demo(commands: Any, run: Command) -> None:
+    command = commands.add_parser(
+        "demo",
+        help="compare models on a stream; ends with a table and a picture",
+        description="Compare naive Bayes and linear models with the baselines, row by row.",
+    )
+    command.set_defaults(run=run)
+    command.add_argument(
+        "--data",
+        type=Path,
+        metavar="FILE",
+        help="the Electricity stream, or another file whose labels are in the column 'class' "
+        f"(default: {DEMO_FILE} if it is there, else a generated stream)",
+    )
+    command.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        default=Path("skstream-demo"),
+        help="folder for the picture and the result (default: %(default)s)",
+    )
+
+
+def _add_evaluate(commands: Any, run: Command) -> None:
+    command = commands.add_parser(
+        "evaluate",
+        help="evaluate models on a file",
+        description=DESCRIPTION,
+        epilog=_epilog(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.set_defaults(run=run)
+    _add_files(command.add_argument_group("the stream"))
+    _add_protocol(command.add_argument_group("the evaluation"))
+    _add_output(command.add_argument_group("the output"))
+
+
+def _add_files(group: Any) -> None:
+    add = group.add_argument
+    add(
+        "file",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="Parquet or CSV file, or a folder of them, or several files in the order in which "
+        "they are to be read. Row order is time order",
+    )
+    add("--target", required=True, metavar="COL", help="column of the labels or targets")
+    add("--exclude", action="append", metavar="COL", help="column to leave out; repeatable")
+    add("--column", action="append", metavar="COL", help="column to use, no others; repeatable")
+    add("--nominal", action="append", metavar="COL", help="column of categories; repeatable")
+    add("--numeric", action="append", metavar="COL", help="column of numbers; repeatable")
+    add(
+        "--missing",
+        type=_missing,
+        default="nan",
+        metavar="RULE",
+        help="what becomes of a missing feature: a number to put there (0, say), error, or nan "
+        "(default: the model decides)",
+    )
+    add(
+        "--missing-labels",
+        choices=("error", "skip"),
+        default="error",
+        help="what becomes of a row without a label: an error (default), or it is left out of "
+        "learning and scores",
+    )
+    add("--n-rows", type=_positive, metavar="N", help="evaluate the first N rows only")
+    add(
+        "--max-categories",
+        type=_positive,
+        metavar="N",
+        help="refuse texts of more different values (default: 1000)",
+    )
+    add(
+        "--delimiter",
+        metavar="C",
+        help="CSV: character between values (default: ',' or a tab in .tsv; 'tab' is the tab)",
+    )
+    add("--decimal", metavar="C", help="CSV: character before the decimals (default: '.')")
+    add(
+        "--no-header",
+        action="store_true",
+        help="CSV: the first line is data; the columns are called f0, f1, ...",
+    )
+    add(
+        "--null-value",
+        action="append",
+        metavar="TEXT",
+        help="CSV: text that stands for a missing "
+        "value, beside the usual ones (nothing, ?, NA, NaN, null); repeatable",
+    )
+    add("--encoding", metavar="NAME", help="CSV: encoding (default: utf-8)")
+
+
+def _add_protocol(group: Any) -> None:
+    add = group.add_argument
+    add(
+        "--model",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help="model to evaluate, see below; repeatable. The baselines are always there",
+    )
+    add("--metric", action="append", metavar="NAME", help="measure, see below; repeatable")
+    add(
+        "--forgetting",
+        action="append",
+        metavar="NAME",
+        help="what a measure remembers: cumulative (all rows, default), window:1000 (the last "
+        "1,000), fading:0.999 (older rows count less) or adwin; repeatable",
+    )
+    add("--warmup", type=_positive, default=1, metavar="N", help="rows learnt first, unasked")
+    add(
+        "--batch-size",
+        type=_positive,
+        default=1,
+        metavar="N",
+        help="predict N rows, then learn them at once (default: 1, row by row)",
+    )
+    add("--random-state", type=_whole, default=0, metavar="SEED", help="seed (default: 0)")
+    add("--n-jobs", type=_whole, metavar="N", help="models evaluated at once; -1: one per core")
+    add("--progress", action="store_true", help="show a progress bar (needs tqdm)")
+
+
+def _add_output(group: Any) -> None:
+    add = group.add_argument
+    add(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="picture of a measure over the stream: .png, .svg, .pdf",
+    )
+    add("--plot-metric", metavar="NAME", help="measure to plot (default: the first one)")
+    add(
+        "--save",
+        type=Path,
+        metavar="DIR",
+        help="folder for the result (result.npz, which "
+        "skstream.load_result reads) and its scores (scores.csv)",
+    )
+
+
+def _epilog() -> str:
+    models = "\n".join(f"  {name:<22}{_meaning(MODELS[name])}" for name in sorted(MODELS))
+    return EPILOG.format(
+        models=models,
+        classification=textwrap.fill(", ".join(CLASSIFICATION), 76),
+        regression=textwrap.fill(", ".join(REGRESSION), 76),
+    )
+
+
+def _meaning(model: str | Callable[..., Any]) -> str:
+    return model if isinstance(model, str) else "steps that learn one after the other"

@@ -1,0 +1,311 @@
+"""The command line: ``skstream demo`` and ``skstream evaluate``."""
+
+import argparse
+import csv
+import shlex
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_regressor
+
+from skstream.base import check_can_learn
+from skstream.cli._arguments import DEMO_FILE, make_parser
+from skstream.cli._models import CLASSIFIER_BASELINES, MODELS, REGRESSOR_BASELINES
+from skstream.engine.model import ModelError
+from skstream.evaluation import EvaluationInterrupted, PrequentialEvaluator
+from skstream.metrics import resolve_metrics
+from skstream.streams import Stream, label_profile, make_demo_stream
+from skstream.streams._open import FirstRows, open_files
+from skstream.streams._table import TableStream, shown
+from skstream.utils._files import atomic_write
+from skstream.utils._model_strings import make_model
+from skstream.utils._near import did_you_mean
+from skstream.utils._option_words import in_options
+from skstream.utils._optional import optional_import
+
+NULL_VALUES = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
+
+DEMO_MODELS = ("nb", "corrected('nb')", "augmented('nb')", "sgd", "scaled-sgd")
+DEMO_FORGETTING = ("cumulative", "window:1000")
+DEMO_ROWS = 20_000
+
+FAILED = 2
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, default=None
+        Words after the name of the program; None: those the process was started with.
+
+    Returns
+    -------
+    status : int
+        0, or 2 after an error, or 130 after Ctrl-C.
+
+    Examples
+    --------
+    >>> from skstream.cli import main
+    >>> main(["evaluate", "stream.txt", "--target", "class"])
+    2
+    """
+    options = make_parser(demo, evaluate).parse_args(arguments)
+    with _one_line_warnings():
+        try:
+            return int(options.run(options))
+        except (ValueError, TypeError, OSError, ImportError) as error:
+            if options.traceback:
+                raise
+            _say(f"error: {in_options(str(error))}")
+            return FAILED
+
+
+def evaluate(options: argparse.Namespace) -> int:
+    """Evaluate the models on a file, and write what was asked for."""
+    given = {text: _model(text) for text in options.model}
+    _check_outputs(options.plot, options.save)
+    if options.plot_metric is not None and options.plot is None:
+        raise ValueError("--plot-metric says what to draw, and needs --plot FILE.")
+    files = open_files(options.file, options.target, **_reading(options))
+    stream: Stream = files
+    if options.n_rows is not None:
+        stream = FirstRows(stream, options.n_rows)
+    if given and not files.feature_names:
+        raise ValueError(
+            f"{files.files[0]} has no column beside the target {options.target!r}, so that models "
+            f"have nothing to learn from. Without --model, the baselines are evaluated."
+        )
+    models = _with_baselines(given, stream, options.target)
+    classes = None if _regression(models) else stream.classes
+    metrics = list(resolve_metrics(options.metric, classes=classes))
+    if options.plot_metric not in (None, *metrics):
+        raise ValueError(
+            f"--plot-metric {options.plot_metric} is not among the measures of this evaluation: "
+            f"{', '.join(metrics)}.{did_you_mean(options.plot_metric, metrics)} Others are asked "
+            f"for with --metric."
+        )
+    evaluator = PrequentialEvaluator(
+        options.metric,
+        forgetting=options.forgetting or "cumulative",
+        batch_size=options.batch_size,
+        n_warmup=options.warmup,
+        missing_labels=options.missing_labels,
+        n_jobs=options.n_jobs,
+        random_state=options.random_state,
+        progress=options.progress,
+    )
+    try:
+        result, status = _evaluated(evaluator, models, stream)
+    except ModelError as error:
+        gap = _first_gap(stream) if options.missing == "nan" and "NaN" in str(error) else None
+        if gap is None or options.traceback:
+            raise
+        first_line = str(error).partition("\n")[0]
+        raise ValueError(f"{first_line} {gap}") from error
+    if result is not None:
+        print(f"{_about(files, classes)}\n")
+        print(result)
+        metric = options.plot_metric or metrics[0]
+        _write(result, options.plot, options.save, metric=metric)
+    return status
+
+
+def demo(options: argparse.Namespace) -> int:
+    """Compare some models with the baselines; end with a table and a picture."""
+    picture = options.out / "demo.png"
+    _check_outputs(picture, options.out)
+    stream, description = _demo_stream(options.data)
+    print(f"Stream: {description}")
+    print(f"Labels: {label_profile(stream).advice}\n")
+    evaluator = PrequentialEvaluator(
+        forgetting=DEMO_FORGETTING,
+        random_state=0,
+        progress=sys.stderr.isatty() and find_spec("tqdm") is not None,
+    )
+    names = (*CLASSIFIER_BASELINES, *DEMO_MODELS)
+    models = {name: _model(name) for name in names}
+    result, status = _evaluated(evaluator, models, stream)
+    if result is not None:
+        print(result)
+        _write(result, picture, options.out, metric="accuracy", forgetting=DEMO_FORGETTING[-1])
+    return status
+
+
+def _evaluated(
+    evaluator: PrequentialEvaluator, models: dict[str, Any], stream: Stream
+) -> tuple[Any, int]:
+    """Return the result, or after Ctrl-C the result so far, and the exit status."""
+    try:
+        return evaluator.evaluate(models, stream), 0
+    except EvaluationInterrupted as interrupt:
+        _say("interrupted; this is the result so far")
+        return interrupt.result, INTERRUPTED
+
+
+def _model(text: str) -> Any:
+    model = make_model(text, MODELS)
+    check_can_learn(model)
+    return model
+
+
+def _regression(models: dict[str, Any]) -> bool:
+    return bool(models) and all(is_regressor(model) for model in models.values())
+
+
+def _with_baselines(models: dict[str, Any], stream: Stream, target: str) -> dict[str, Any]:
+    """Models behind the baselines of their kind, which every table shows."""
+    fractional = not _regression(models) and stream.classes is None
+    if fractional and models:
+        wrong = next(name for name, model in models.items() if not is_regressor(model))
+        raise ValueError(
+            f"The target column {target!r} holds numbers with fractions, which a regressor "
+            f"predicts, and {wrong} is a classifier. Evaluate regressors: --model sgd-regressor, "
+            f"or \"pipeline('scaler', 'sgd-regressor')\"."
+        )
+    regression = fractional or _regression(models)
+    names = REGRESSOR_BASELINES if regression else CLASSIFIER_BASELINES
+    return {name: _model(name) for name in names} | models
+
+
+def _reading(options: argparse.Namespace) -> dict[str, Any]:
+    """How the files are to be read, in the words of the streams; None where nothing was said."""
+    null_values = options.null_value
+    return {
+        "exclude": options.exclude,
+        "columns": options.column,
+        "nominal": options.nominal,
+        "numeric": options.numeric,
+        "missing": options.missing,
+        "max_categories": options.max_categories,
+        "delimiter": {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter),
+        "decimal": options.decimal,
+        "header": False if options.no_header else None,
+        "encoding": options.encoding,
+        "null_values": None if null_values is None else [*NULL_VALUES, *null_values],
+    }
+
+
+def _about(files: TableStream, classes: Any) -> str:
+    """Say what was read, and as what."""
+    names = [Path(file).name for file in files.files]
+    order = f"{len(names)} files in this order: " if len(names) > 1 else ""
+    labels = "numbers" if classes is None else f"labels {shown([str(c) for c in classes])}"
+    return (
+        f"Stream: {order}{shown(names)}\nFeatures: {files.features_in_words()}\n"
+        f"Target: {files.target} ({labels})"
+    )
+
+
+def _first_gap(stream: Stream) -> str | None:
+    """Say where the first missing feature is, and what can be done; None if there is none."""
+    first_row = 0
+    for X, y, _ in stream:
+        gaps = np.isnan(X)
+        if gaps.any():
+            row = int(gaps.any(axis=1).argmax())
+            column = (stream.feature_names or [])[int(gaps[row].argmax())]
+            return (
+                f"The first missing value is in row {first_row + row}, column {column!r}. "
+                f"--missing 0 puts the number 0 in the place of missing values; --exclude "
+                f"{shlex.quote(column)} leaves the column out."
+            )
+        first_row += len(y)
+    return None
+
+
+def _demo_stream(path: Path | None) -> tuple[Stream, str]:
+    """Return the file given or at hand, else the generated stream; and say which it is."""
+    if path is None and DEMO_FILE.is_file() and find_spec("pyarrow") is not None:
+        path = DEMO_FILE
+    if path is not None:
+        return open_files([path], "class"), str(path)
+    return make_demo_stream(DEMO_ROWS), (
+        f"generated, {DEMO_ROWS:,} rows with temporal dependence and a drift "
+        f"({DEMO_FILE} is not there; name another file with --data)"
+    )
+
+
+def _check_outputs(picture: Path | None, folder: Path | None) -> None:
+    """Fail before the evaluation rather than after it."""
+    if picture is not None:
+        bases = optional_import("matplotlib.backend_bases", "A picture")
+        formats = bases.FigureCanvasBase.get_supported_filetypes()
+        if picture.suffix[1:].lower() not in formats:
+            endings = ", ".join(f".{name}" for name in sorted(formats))
+            raise ValueError(
+                f"--plot {picture} must be a file whose ending says its format: {endings}."
+            )
+        if picture.is_dir():
+            raise IsADirectoryError(f"--plot {picture} is a folder; name a file in it.")
+        _make_folder(picture.parent, "--plot")
+    if folder is not None:
+        _make_folder(folder, "--save")
+
+
+def _make_folder(folder: Path, option: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise NotADirectoryError(
+            f"{option} needs the folder {folder}, but that, or a part of it, is a file."
+        ) from None
+
+
+def _write(
+    result: Any,
+    picture: Path | None,
+    folder: Path | None,
+    metric: str | None = None,
+    forgetting: str | None = None,
+) -> None:
+    if folder is not None:
+        print(f"Result: {result.save(folder / 'result.npz')}")
+        print(f"Scores: {_save_scores(result, folder / 'scores.csv')}")
+    if picture is not None:
+        display = result.plot(metric, forgetting=forgetting)
+        with atomic_write(picture) as temporary:
+            display.figure_.savefig(temporary, dpi=150, bbox_inches="tight")
+        print(f"Picture: {picture}")
+
+
+def _save_scores(result: Any, path: Path) -> Path:
+    with (
+        atomic_write(path) as temporary,
+        temporary.open("w", newline="", encoding="utf-8") as file,
+    ):
+        writer = csv.writer(file)
+        writer.writerow(["forgetting", "model", "metric", "value"])
+        for forgetting in result.forgetting_names:
+            for model, scores in result.final_scores(forgetting).items():
+                for metric, value in scores.items():
+                    writer.writerow([forgetting, model, metric, repr(value)])
+    return path
+
+
+@contextmanager
+def _one_line_warnings() -> Iterator[None]:
+    """Show warnings as the program's own words, each text once and without a source line."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = str(message)
+        if text not in shown:
+            shown.add(text)
+            _say(f"warning: {in_options(text)}")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
+
+
+def _say(message: str) -> None:
+    print(f"skstream: {message}", file=sys.stderr)

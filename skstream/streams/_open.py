@@ -1,0 +1,120 @@
+"""From the names of files to a stream, as the command line needs it."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from skstream.streams._csv import CSVStream
+from skstream.streams._files import find_files
+from skstream.streams._parquet import ParquetStream
+from skstream.streams._stream import Stream
+from skstream.streams._table import TableStream
+
+_PARQUET = (".parquet", ".pq")
+_CSV = (".csv", ".tsv", ".txt", ".data", ".dat")
+_PACKED = (".gz", ".bz2", ".zst", ".lz4")
+# What only a CSV file needs to be told.
+_CSV_ALONE = ("delimiter", "decimal", "header", "encoding", "null_values")
+
+
+def open_files(paths: Sequence[Path], target: str, **options: Any) -> TableStream:
+    """Open files by their endings.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        One file, one folder, or several files in their order.
+    target : str
+        Column of the labels or targets.
+    **options : object
+        Parameters of `CSVStream` or `ParquetStream`; None stands for the default.
+
+    Returns
+    -------
+    CSVStream or ParquetStream
+        The stream.
+
+    Raises
+    ------
+    ValueError
+        If the files are of no kind that can be read, or of two kinds.
+    """
+    for path in paths:
+        if not path.exists():
+            raise FileNotFoundError(f"There is no file {path}.")
+    endings = [ending + packed for ending in _CSV for packed in ("", *_PACKED)]
+    files = find_files(paths[0] if len(paths) == 1 else list(paths), [*_PARQUET, *endings])
+    kinds = {_kind(file): file for file in files}
+    if None in kinds:
+        raise ValueError(f"{kinds[None]} is neither a Parquet nor a CSV file ({_endings()}).")
+    if len(kinds) > 1:
+        raise ValueError(f"{kinds['csv']} is a CSV file and {kinds['parquet']} a Parquet file.")
+    options = {name: value for name, value in options.items() if value is not None}
+    if "parquet" in kinds:
+        wrong = [name for name in _CSV_ALONE if name in options]
+        if wrong:
+            raise ValueError(f"{wrong[0]}= is about CSV files, but {files[0]} is a Parquet file.")
+        return ParquetStream(files, target, **options)
+    if _without_packing(files[0]).endswith(".tsv"):
+        options.setdefault("delimiter", "\t")
+    return CSVStream(files, target, **options)
+
+
+def _without_packing(file: str) -> str:
+    name = file.lower()
+    for ending in _PACKED:
+        name = name.removesuffix(ending)
+    return name
+
+
+def _kind(file: str) -> str | None:
+    name = _without_packing(file)
+    if name.endswith(_PARQUET):
+        return "parquet"
+    return "csv" if name.endswith(_CSV) else None
+
+
+def _endings() -> str:
+    return f"{', '.join(_PARQUET + _CSV)}; texts may be compressed, as in .csv.gz"
+
+
+class FirstRows(Stream):
+    """The first rows of another stream.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+    n_rows : int
+        Number of rows, at least 1; a shorter stream is taken whole.
+    """
+
+    def __init__(self, stream: Stream, n_rows: int):
+        self._stream = stream
+        self._limit = n_rows
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows; None if that of the stream is unknown."""
+        known = self._stream.n_rows
+        return None if known is None else min(known, self._limit)
+
+    @property
+    def classes(self) -> Any:
+        """Sorted class labels of the whole stream."""
+        return self._stream.classes
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the features."""
+        return self._stream.feature_names
+
+    def chunks(self) -> Iterator[Any]:
+        """Chunks of the stream, the last one cut."""
+        left = self._limit
+        for X, y, meta in self._stream:
+            n = min(left, len(y))
+            yield X[:n], y[:n], {key: values[:n] for key, values in meta.items()}
+            left -= n
+            if not left:
+                return

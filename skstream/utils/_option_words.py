@@ -1,0 +1,56 @@
+"""Errors of the library in the words of the command line."""
+
+import re
+
+#: Parameters that errors speak of, and the options that stand for them.
+OPTIONS = {
+    "batch_size": "--batch-size",
+    "columns": "--column",
+    "decimal": "--decimal",
+    "delimiter": "--delimiter",
+    "encoding": "--encoding",
+    "exclude": "--exclude",
+    "forgetting": "--forgetting",
+    "max_categories": "--max-categories",
+    "metrics": "--metric",
+    "missing": "--missing",
+    "missing_labels": "--missing-labels",
+    "n_jobs": "--n-jobs",
+    "n_warmup": "--warmup",
+    "nominal": "--nominal",
+    "null_values": "--null-value",
+    "numeric": "--numeric",
+    "random_state": "--random-state",
+    "target": "--target",
+}
+_PARAMETER = re.compile(
+    rf"(?<![\w.(\"'])(?P<name>{'|'.join(OPTIONS)})="
+    r"(?P<value>\[.*?\]|'[^']*'|\"[^\"]*\"|\w+)?"
+)
+
+
+def in_options(message: str) -> str:
+    """Let an error name options instead of parameters.
+
+    Parameters
+    ----------
+    message : str
+        Message of an error, in which parameters are followed by "=".
+
+    Returns
+    -------
+    str
+        The same, with the options of the command line.
+
+    Examples
+    --------
+    >>> from skstream.utils._option_words import in_options
+    >>> in_options("Leave it out with exclude=, or pass missing_labels='skip'.")
+    "Leave it out with --exclude, or pass --missing-labels 'skip'."
+    """
+    return _PARAMETER.sub(_option, message.replace("header=False", "--no-header"))
+
+
+def _option(found: re.Match[str]) -> str:
+    option, value = OPTIONS[found["name"]], found["value"]
+    return option if value is None else f"{option} {value.strip('[]')}"
