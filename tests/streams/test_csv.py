@@ -102,7 +102,7 @@ def test_other_columns_in_a_later_file(tmp_path):
 
 def test_a_row_of_another_width_is_refused(tmp_path):
     path = csv(tmp_path, "x,class\n1,a\n2,b,c\n")
-    with pytest.raises(ValueError, match="Expected 2 columns, got 3"):
+    with pytest.raises(ValueError, match="line 3 has 3 values, but the lines before it have 2"):
         list(CSVStream(path, "class"))
 
 

@@ -154,7 +154,7 @@ def test_attributes_describe_the_rows(make, tmp_path):
     assert stream.classes.tolist() == find_classes(Y).tolist() == ["a", "b", "c"]
     assert stream.feature_names == ["x0", "x1", "x2"]
     assert stream.n_rows == N_ROWS
-    assert repr(stream) == f"{type(stream).__name__}(23 rows)"
+    assert repr(stream).startswith(f"{type(stream).__name__}(23 rows")
     np.testing.assert_array_equal(np.concatenate(list(stream.labels())), Y)
 
 
