@@ -2,13 +2,12 @@
 
 import math
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skstream.drift._base import DriftDetector
-from skstream.drift._checks import as_number, as_values
 from skstream.drift._cut import CutRule
 from skstream.drift._histogram import (
     MAX_BUCKETS,
@@ -280,31 +279,18 @@ class ADWIN(DriftDetector):
         self.bound = bound
         self.direction = direction
 
+    _wanted = (
+        'ADWIN(bound="theorem") reads values in [0, 1], for which alone the theorem holds. Scale '
+        'them, or use bound="moa".'
+    )
+
+    def _wrong(self, values: Any) -> Any:
+        bound = self.bound if self._state is None else self._state.rule.bound
+        return ((values < 0) | (values > 1)) if bound == "theorem" else False
+
     def _start(self) -> _Window:
         rule = CutRule(float(self.delta), int(self.min_window), self.bound)
         return _Window(rule, int(self.clock), self.direction)
-
-    def update(self, x: float) -> Self:
-        """Read one value.
-
-        Parameters
-        ----------
-        x : float
-            The next value of the series; a truth value counts as 0 or 1.
-
-        Returns
-        -------
-        self
-            The detector; see :attr:`drift_detected`.
-
-        Raises
-        ------
-        ValueError
-            If `x` is not a finite number. The detector is then unchanged.
-        """
-        value = as_number(x)
-        self._started().feed_one(value)
-        return self
 
     def advance(self, values: ArrayLike) -> tuple[Integers, Integers]:
         """Read many values and tell how the window moved.
@@ -332,7 +318,7 @@ class ADWIN(DriftDetector):
             If a value is not a finite number; the message gives its position. The detector
             is then unchanged.
         """
-        checked = as_values(values)
+        checked = self._checked(values)
         positions, starts, _ = self._started().advance(checked)
         return positions, starts
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from skstream.drift._checks import as_number, as_values
+from skstream.drift._checks import LARGEST, as_number, as_values, refuse_where
 from skstream.utils._sklearn import validate_parameter_constraints
 
 
@@ -19,6 +19,10 @@ class Monitor(Protocol):
     @property
     def alarm(self) -> bool:
         """Whether the value read last raised an alarm."""
+        ...
+
+    def feed_one(self, value: float) -> None:
+        """Read one checked value."""
         ...
 
     def feed(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -34,20 +38,22 @@ class DriftDetector(BaseEstimator, ABC):
     hold until :meth:`reset`; ``clone`` gives a detector that has read nothing.
 
     Subclasses declare ``_parameter_constraints`` as scikit-learn does and define
-    ``_start()``, which returns a new state; ``_check(values)`` refuses values that are
-    numbers but wrong for this detector.
+    ``_start()``, which returns a new state. ``_wrong(values)`` says which values are numbers
+    but not for this detector, and the sentence ``_wanted`` which ones are.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     # A class attribute: the constructor of a scikit-learn estimator only stores parameters.
     _state: Any = None
+    _wanted: ClassVar[str] = ""
 
     @abstractmethod
     def _start(self) -> Monitor:
         """Return the state of a detector that has read nothing."""
 
-    def _check(self, values: NDArray[np.float64]) -> None:
-        """Raise a ValueError that names a value which this detector cannot take."""
+    def _wrong(self, values: Any) -> Any:
+        """Tell for one value, or for each of an array, whether this detector cannot take it."""
+        return False
 
     def update(self, x: float) -> Self:
         """Read one value.
@@ -68,9 +74,11 @@ class DriftDetector(BaseEstimator, ABC):
             If `x` is not a finite number, or not one that this detector takes. The detector
             is then unchanged.
         """
-        values = np.array([as_number(x)])
-        self._check(values)
-        self._started().feed(values)
+        # Written for speed: this is called once per value.
+        value = x if type(x) is float and -LARGEST <= x <= LARGEST else as_number(x)
+        if self._wrong(value):
+            refuse_where(np.array([True]), np.array([value]), self._wanted)
+        (self._state or self._started()).feed_one(value)
         return self
 
     def update_many(self, values: ArrayLike) -> NDArray[np.int64]:
@@ -92,10 +100,15 @@ class DriftDetector(BaseEstimator, ABC):
             If a value is not a finite number, or not one that this detector takes; the
             message gives its position. The detector is then unchanged.
         """
-        checked = as_values(values)
-        self._check(checked)
+        checked = self._checked(values)
         positions: NDArray[np.int64] = self._started().feed(checked)
         return positions
+
+    def _checked(self, values: ArrayLike) -> NDArray[np.float64]:
+        """Return values that this detector can take, or say which one it cannot."""
+        checked = as_values(values)
+        refuse_where(np.asarray(self._wrong(checked)), checked, self._wanted)
+        return checked
 
     def reset(self) -> Self:
         """Forget everything that was read.
@@ -111,7 +124,8 @@ class DriftDetector(BaseEstimator, ABC):
     @property
     def drift_detected(self) -> bool:
         """Whether the value read last raised an alarm."""
-        return self._state is not None and bool(self._state.alarm)
+        state = self._state
+        return False if state is None else bool(state.alarm)
 
     @property
     def n_detections(self) -> int:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from skstream.utils._masked import refuse_masked
 
-_LARGEST = 1e100  # squares and sums of such values are still far from overflow
+LARGEST = 1e100  # squares and sums of such values are still far from overflow
 _WANTED = (
-    f"A detector needs finite numbers, of magnitude at most {_LARGEST:g}; drop or impute others."
+    f"A detector needs finite numbers, of magnitude at most {LARGEST:g}; drop or impute others."
 )
 _UNCHANGED = "Nothing of this call was used."
 
@@ -21,7 +21,7 @@ def as_number(x: Any) -> float:
     value = x if type(x) is float else _real(x)
     if value is None:
         raise ValueError(f"Expected a number, got {x!r} of type {type(x).__name__}.")
-    if not -_LARGEST <= value <= _LARGEST:
+    if not -LARGEST <= value <= LARGEST:
         raise ValueError(f"Got {value}. {_WANTED}")
     return value
 
@@ -42,7 +42,7 @@ def as_values(values: Any) -> NDArray[np.float64]:
     if array.dtype.kind not in "biuf":
         array = _from_objects(array)
     array = array.astype(np.float64, copy=False)
-    refuse_where(~(np.abs(array) <= _LARGEST), array, _WANTED)
+    refuse_where(~(np.abs(array) <= LARGEST), array, _WANTED)
     return array
 
 

@@ -1,16 +1,13 @@
 """The drift detection method of Gama and others."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skstream.drift._base import DriftDetector
-from skstream.drift._checks import refuse_where
 from skstream.drift._sequential import (
     DRIFT,
     NORMAL,
@@ -21,39 +18,34 @@ from skstream.drift._sequential import (
 from skstream.utils._sklearn import Interval
 
 
-class _Rate(NamedTuple):
-    n: int
-    n_errors: float
-    least: float  # least p + s so far
-    p_min: float  # p and s there
-    s_min: float
-
-
-@dataclass(frozen=True)
 class DDMTest(SequentialTest):
     """An error rate against its own best."""
 
-    warning_level: float
-    drift_level: float
-    min_values: int
+    def __init__(self, warning_level: float, drift_level: float, min_values: int) -> None:
+        self.warning_level = warning_level
+        self.drift_level = drift_level
+        self.min_values = min_values
+        self.n = 0
+        self.n_errors = 0.0
+        self.least = math.inf  # least p + s so far
+        self.p_min = math.inf  # p and s there
+        self.s_min = math.inf
 
-    def initial(self) -> _Rate:
-        """Return the state before the first value."""
-        return _Rate(0, 0.0, math.inf, math.inf, math.inf)
+    def fresh(self) -> Self:
+        """Return the same test as one that has read nothing."""
+        return type(self)(self.warning_level, self.drift_level, self.min_values)
 
-    def scan(
-        self, state: _Rate, values: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int8], Callable[[int], _Rate]]:
+    def scan(self, values: NDArray[np.float64]) -> NDArray[np.int8]:
         """Follow the error rate through values."""
-        n = np.arange(state.n + 1, state.n + len(values) + 1)
-        n_errors = state.n_errors + np.cumsum(values)  # whole numbers: exact in any order
+        n = np.arange(self.n + 1, self.n + len(values) + 1)
+        n_errors = self.n_errors + np.cumsum(values)  # whole numbers: exact in any order
         p = n_errors / n
         s = np.sqrt(p * (1 - p) / n)
         height = np.where(n >= self.min_values, p + s, math.inf)
 
         # Put the best before these values in front: best[i] is where p + s is least until i.
-        p_all, s_all = np.append(state.p_min, p), np.append(state.s_min, s)
-        least = np.minimum.accumulate(np.append(state.least, height))
+        p_all, s_all = np.append(self.p_min, p), np.append(self.s_min, s)
+        least = np.minimum.accumulate(np.append(self.least, height))
         improved = np.flatnonzero(least[1:] < least[:-1]) + 1
         best = np.zeros(len(least), dtype=np.intp)
         best[improved] = improved
@@ -65,12 +57,28 @@ class DDMTest(SequentialTest):
         levels[watched & (height > p_min + self.warning_level * s_min)] = WARNING
         levels[watched & (height > p_min + self.drift_level * s_min)] = DRIFT
 
-        def state_after(i: int) -> _Rate:
-            return _Rate(
-                int(n[i]), float(n_errors[i]), float(least[i + 1]), float(p_min[i]), float(s_min[i])
-            )
+        self.n += len(values)
+        self.n_errors = float(n_errors[-1])
+        self.least = float(least[-1])
+        self.p_min, self.s_min = float(p_min[-1]), float(s_min[-1])
+        return levels
 
-        return levels, state_after
+    def step(self, value: float) -> int:
+        """Follow the error rate through one value."""
+        self.n = n = self.n + 1
+        self.n_errors = n_errors = self.n_errors + value
+        if n < self.min_values:
+            return NORMAL
+        p = n_errors / n
+        s = math.sqrt(p * (1 - p) / n)
+        height = p + s
+        if height < self.least:
+            self.least, self.p_min, self.s_min = height, p, s
+        if height > self.p_min + self.drift_level * self.s_min:
+            return DRIFT
+        if height > self.p_min + self.warning_level * self.s_min:
+            return WARNING
+        return NORMAL
 
 
 class DDM(DriftDetector):
@@ -123,6 +131,8 @@ class DDM(DriftDetector):
         "min_values": [Interval(Integral, 1, None, closed="left")],
     }
 
+    _wanted = "DDM reads 0/1 losses: 1 for an error, 0 for none."
+
     def __init__(
         self, *, warning_level: float = 2.0, drift_level: float = 3.0, min_values: int = 30
     ) -> None:
@@ -135,9 +145,8 @@ class DDM(DriftDetector):
         """Whether the value read last lies in the warning zone, below an alarm."""
         return self._state is not None and self._state.level == WARNING
 
-    def _check(self, values: NDArray[np.float64]) -> None:
-        wrong = (values != 0) & (values != 1)
-        refuse_where(wrong, values, "DDM reads 0/1 losses: 1 for an error, 0 for none.")
+    def _wrong(self, values: Any) -> Any:
+        return (values != 0) & (values != 1)
 
     def _start(self) -> SequentialMonitor:
         if self.drift_level < self.warning_level:

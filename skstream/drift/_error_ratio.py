@@ -1,110 +1,94 @@
 """The ratio of a short-term to a long-term loss, watched by the Page-Hinkley test."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skstream.drift._base import DriftDetector
-from skstream.drift._checks import refuse_where
 from skstream.drift._page_hinkley import SIGNS, PageHinkleyTest
 from skstream.drift._sequential import SequentialMonitor, SequentialTest
+from skstream.utils._running_sums import FadedSum, Floats, WindowSum
 from skstream.utils._sklearn import Interval
 
 
 class _Mean(ABC):
-    """A forgetful mean; like a test, it never alters its state."""
+    """A forgetful mean."""
 
     @abstractmethod
-    def initial(self) -> Any:
-        """Return the state before the first value."""
+    def fresh(self) -> Self:
+        """Return the same mean as one that has read nothing."""
 
     @abstractmethod
-    def scan(
-        self, state: Any, values: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], Callable[[int], Any]]:
-        """Return the mean after each value, and the state after a position."""
+    def update(self, values: Floats) -> Floats:
+        """Read values and return the mean after each of them."""
+
+    @abstractmethod
+    def update_one(self, value: float) -> float:
+        """Read one value and return the mean after it."""
 
 
-@dataclass(frozen=True)
 class _FadingMean(_Mean):
-    factor: float
+    def __init__(self, factor: float) -> None:
+        self.factor = factor
+        self.sum = FadedSum(factor)
+        self.weight = FadedSum(factor)
 
-    def initial(self) -> tuple[float, float]:
-        return 0.0, 0.0
+    def fresh(self) -> Self:
+        return type(self)(self.factor)
 
-    def scan(
-        self, state: tuple[float, float], values: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], Callable[[int], tuple[float, float]]]:
-        # Row 0: S_t = x_t + factor S_{t-1}; row 1: the same of ones, N_t.
-        steps = np.stack((values, np.ones(len(values))))
-        carried = self.factor * np.array(state)[:, None]
-        from scipy.signal import lfilter  # slow to import, and needed here alone
+    def update(self, values: Floats) -> Floats:
+        return self.sum.update(values) / self.weight.update(np.ones(len(values)))
 
-        sums, _ = lfilter([1.0], [1.0, -self.factor], steps, zi=carried)
-        return sums[0] / sums[1], lambda i: (float(sums[0, i]), float(sums[1, i]))
+    def update_one(self, value: float) -> float:
+        return self.sum.update_one(value) / self.weight.update_one(1.0)
 
 
-@dataclass(frozen=True)
 class _WindowMean(_Mean):
-    """Mean of the last `size` values.
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.n_values = 0  # at most `size`
+        self.sum = WindowSum(size)
 
-    The values are put in blocks of `size`, counted from the first. A window is the end of one
-    block and the beginning of the next, so that its sum is that of two running sums: nothing
-    is ever subtracted, and no error builds up. The state holds the values from the beginning
-    of the previous block on.
-    """
+    def fresh(self) -> Self:
+        return type(self)(self.size)
 
-    size: int
+    def update(self, values: Floats) -> Floats:
+        n = np.minimum(np.arange(self.n_values + 1, self.n_values + len(values) + 1), self.size)
+        self.n_values = int(n[-1])
+        return self.sum.update(values) / n
 
-    def initial(self) -> NDArray[np.float64]:
-        return np.empty(0)
-
-    def scan(
-        self, state: NDArray[np.float64], values: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], Callable[[int], NDArray[np.float64]]]:
-        data = np.concatenate((state, values))
-        size = self.size
-        blocks = np.append(data, np.zeros(-len(data) % size)).reshape(-1, size)
-        sums = np.cumsum(blocks, axis=1)
-        tails = np.cumsum(blocks[:-1, ::-1], axis=1)[:, ::-1]
-        sums[1:, :-1] += tails[:, 1:]
-        index = np.arange(len(state), len(data))
-        means = sums.ravel()[index] / np.minimum(index + 1, size)
-
-        def state_after(i: int) -> NDArray[np.float64]:
-            end = len(state) + i + 1
-            return data[max(end // size - 1, 0) * size : end].copy()
-
-        return means, state_after
+    def update_one(self, value: float) -> float:
+        if self.n_values < self.size:
+            self.n_values += 1
+        return self.sum.update_one(value) / self.n_values
 
 
-@dataclass(frozen=True)
 class RatioTest(SequentialTest):
     """The Page-Hinkley test of the ratio of two means."""
 
-    short: _Mean
-    long: _Mean
-    page_hinkley: PageHinkleyTest
+    def __init__(self, short: _Mean, long: _Mean, page_hinkley: PageHinkleyTest) -> None:
+        self.short = short
+        self.long = long
+        self.page_hinkley = page_hinkley
 
-    def initial(self) -> tuple[Any, Any, Any]:
-        """Return the state before the first value."""
-        return self.short.initial(), self.long.initial(), self.page_hinkley.initial()
+    def fresh(self) -> Self:
+        """Return the same test as one that has read nothing."""
+        return type(self)(self.short.fresh(), self.long.fresh(), self.page_hinkley.fresh())
 
-    def scan(
-        self, state: tuple[Any, Any, Any], values: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int8], Callable[[int], tuple[Any, Any, Any]]]:
+    def scan(self, values: Floats) -> NDArray[np.int8]:
         """Follow both means and the test through values."""
-        short, short_after = self.short.scan(state[0], values)
-        long, long_after = self.long.scan(state[1], values)
+        short, long = self.short.update(values), self.long.update(values)
         ratio = np.ones(len(values))
         np.divide(short, long, out=ratio, where=long > 0)
-        levels, test_after = self.page_hinkley.scan(state[2], ratio)
-        return levels, lambda i: (short_after(i), long_after(i), test_after(i))
+        return self.page_hinkley.scan(ratio)
+
+    def step(self, value: float) -> int:
+        """Follow both means and the test through one value."""
+        short, long = self.short.update_one(value), self.long.update_one(value)
+        return self.page_hinkley.step(short / long if long > 0 else 1.0)
 
 
 class ErrorRatio(DriftDetector):
@@ -166,6 +150,8 @@ class ErrorRatio(DriftDetector):
         "reset_after_alarm": ["boolean"],
     }
 
+    _wanted = "ErrorRatio reads losses of at least 0."
+
     def __init__(
         self,
         *,
@@ -181,8 +167,8 @@ class ErrorRatio(DriftDetector):
         self.delta = delta
         self.reset_after_alarm = reset_after_alarm
 
-    def _check(self, values: NDArray[np.float64]) -> None:
-        refuse_where(values < 0, values, "ErrorRatio reads losses of at least 0.")
+    def _wrong(self, values: Any) -> Any:
+        return values < 0
 
     def _start(self) -> SequentialMonitor:
         windows = isinstance(self.short, Integral)

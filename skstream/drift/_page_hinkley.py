@@ -1,65 +1,68 @@
 """The Page-Hinkley test."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skstream.drift._base import DriftDetector
-from skstream.drift._sequential import DRIFT, SequentialMonitor, SequentialTest
+from skstream.drift._sequential import DRIFT, NORMAL, SequentialMonitor, SequentialTest
 from skstream.utils._sklearn import Interval, StrOptions
 
 SIGNS = {"up": (1.0,), "down": (-1.0,), "both": (1.0, -1.0)}
 
 
-class _Sums(NamedTuple):
-    n: int
-    origin: float  # the first value; sums are taken about it
-    total: float
-    drift: tuple[float, ...]  # m_t for each direction
-    least: tuple[float, ...]  # M_t for each direction
-
-
-@dataclass(frozen=True)
 class PageHinkleyTest(SequentialTest):
     """Page's cumulative sum against the running mean, in one or both directions."""
 
-    threshold: float
-    delta: float
-    signs: tuple[float, ...]
+    def __init__(self, threshold: float, delta: float, signs: tuple[float, ...]) -> None:
+        self.threshold = threshold
+        self.delta = delta
+        self.signs = signs
+        self.n = 0
+        self.origin = 0.0  # the first value; sums are taken about it
+        self.total = 0.0
+        self.drift = [0.0] * len(signs)  # m_t for each direction
+        self.least = [math.inf] * len(signs)  # M_t for each direction
 
-    def initial(self) -> _Sums:
-        """Return the state before the first value."""
-        k = len(self.signs)
-        return _Sums(0, 0.0, 0.0, (0.0,) * k, (math.inf,) * k)
+    def fresh(self) -> Self:
+        """Return the same test as one that has read nothing."""
+        return type(self)(self.threshold, self.delta, self.signs)
 
-    def scan(
-        self, state: _Sums, values: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int8], Callable[[int], _Sums]]:
+    def scan(self, values: NDArray[np.float64]) -> NDArray[np.int8]:
         """Follow the sums through values."""
-        origin = float(values[0]) if state.n == 0 else state.origin
-        centred = values - origin
-        n = np.arange(state.n + 1, state.n + len(values) + 1)
-        total = _running(state.total, centred)
+        if self.n == 0:
+            self.origin = float(values[0])
+        centred = values - self.origin
+        n = np.arange(self.n + 1, self.n + len(values) + 1)
+        total = _running(self.total, centred)
         steps = np.outer(self.signs, centred - total / n) - self.delta
-        drift = np.array([_running(*pair) for pair in zip(state.drift, steps, strict=True)])
-        least = np.minimum(np.minimum.accumulate(drift, axis=1), np.array(state.least)[:, None])
+        drift = np.array([_running(*pair) for pair in zip(self.drift, steps, strict=True)])
+        least = np.minimum(np.minimum.accumulate(drift, axis=1), np.array(self.least)[:, None])
         alarms = (drift - least >= self.threshold).any(axis=0)
+        self.n += len(values)
+        self.total = float(total[-1])
+        self.drift, self.least = drift[:, -1].tolist(), least[:, -1].tolist()
+        return np.asarray(alarms * DRIFT, dtype=np.int8)
 
-        def state_after(i: int) -> _Sums:
-            return _Sums(
-                int(n[i]),
-                origin,
-                float(total[i]),
-                tuple(drift[:, i].tolist()),
-                tuple(least[:, i].tolist()),
-            )
-
-        return (alarms * DRIFT).astype(np.int8), state_after
+    def step(self, value: float) -> int:
+        """Follow the sums through one value."""
+        if self.n == 0:
+            self.origin = value
+        self.n = n = self.n + 1
+        centred = value - self.origin
+        self.total = total = self.total + centred
+        deviation = centred - total / n
+        level = NORMAL
+        for place, sign in enumerate(self.signs):
+            self.drift[place] = drift = self.drift[place] + (sign * deviation - self.delta)
+            if drift < self.least[place]:
+                self.least[place] = drift
+            elif drift - self.least[place] >= self.threshold:
+                level = DRIFT
+        return level
 
 
 def _running(start: float, steps: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,8 +1,7 @@
 """Tests that read one value after another and may start afresh after an alarm."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,26 +12,25 @@ _FIRST_BLOCK, _LARGEST_BLOCK = 64, 65_536
 
 
 class SequentialTest(ABC):
-    """The rule of a test; its state is a value of its own, which the rule never alters."""
+    """A test and what it remembers; its state is that of the values, however they were cut."""
 
     @abstractmethod
-    def initial(self) -> Any:
-        """Return the state before the first value."""
+    def fresh(self) -> Self:
+        """Return the same test as one that has read nothing."""
 
     @abstractmethod
-    def scan(
-        self, state: Any, values: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int8], Callable[[int], Any]]:
-        """Follow the test through values, as if there were no alarm among them.
+    def scan(self, values: NDArray[np.float64]) -> NDArray[np.int8]:
+        """Read values, as if there were no alarm among them.
 
         Returns
         -------
-        levels : ndarray of shape (n_values,), dtype int8
+        ndarray of shape (n_values,), dtype int8
             NORMAL, WARNING or DRIFT after each value.
-        state_after : callable
-            Gives the state after the value at a position, counted from 0. Both must not
-            depend on how the values before were cut into scans.
         """
+
+    @abstractmethod
+    def step(self, value: float) -> int:
+        """Read one value: the level and the state, bit for bit, of a scan of it, but faster."""
 
 
 class SequentialMonitor:
@@ -41,7 +39,6 @@ class SequentialMonitor:
     def __init__(self, test: SequentialTest, reset_after_alarm: bool) -> None:
         self.test = test
         self.reset_after_alarm = reset_after_alarm
-        self.state = test.initial()
         self.level = NORMAL
         self.n_alarms = 0
 
@@ -50,23 +47,30 @@ class SequentialMonitor:
         """Whether the value read last raised an alarm."""
         return self.level == DRIFT
 
+    def feed_one(self, value: float) -> None:
+        """Read one checked value."""
+        self.level = level = self.test.step(value)
+        if level == DRIFT:
+            self.n_alarms += 1
+            if self.reset_after_alarm:
+                self.test = self.test.fresh()
+
     def feed(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """Read checked values in order and return the positions that raised an alarm."""
         alarms: list[int] = []
         begin, size = 0, _FIRST_BLOCK
         while begin < len(values):
             block = values[begin : begin + size]
-            levels, state_after = self.test.scan(self.state, block)
+            levels = self.test.scan(block)
             found = np.flatnonzero(levels == DRIFT)
             last = len(block) - 1
             if self.reset_after_alarm and len(found):
                 # What was computed beyond the first alarm is void: small blocks again.
                 last = int(found[0])
                 found, size = found[:1], _FIRST_BLOCK
-                self.state = self.test.initial()
+                self.test = self.test.fresh()
             else:
                 size = min(2 * size, _LARGEST_BLOCK)
-                self.state = state_after(last)
             self.level = int(levels[last])
             alarms.extend((begin + found).tolist())
             begin += last + 1

@@ -22,6 +22,11 @@ def parameters(draw):
     }
 
 
+def readable(values, bound):
+    """Values that ADWIN takes: the theorem is about values in [0, 1]."""
+    return np.clip(values, 0.0, 1.0) if bound == "theorem" else values
+
+
 def many_drifts(n_segments=30, length=500, seed=0):
     rng = np.random.default_rng(seed)
     return np.concatenate([rng.random(length) < p for p in rng.random(n_segments)]) * 1.0
@@ -31,6 +36,7 @@ def many_drifts(n_segments=30, length=500, seed=0):
 @given(st.data(), parameters())
 def test_equals_the_literal_algorithm(data, params):
     values = data.draw(series(max_segment=250 if params["clock"] < 32 else 600))
+    values = readable(values, params["bound"])
     check_against_literal(ADWIN(**params), pieces(data.draw, values))
 
 
@@ -46,7 +52,7 @@ def test_equals_the_literal_algorithm_on_many_drifts(bound, direction):
 @given(st.data(), parameters())
 def test_cutting_into_calls_changes_nothing(data, params):
     values = data.draw(series(max_segment=2000))
-    check_cuts(ADWIN(**params), pieces(data.draw, values))
+    check_cuts(ADWIN(**params), pieces(data.draw, readable(values, params["bound"])))
 
 
 def test_advance_agrees_with_update_many():
@@ -64,7 +70,11 @@ def test_advance_agrees_with_update_many():
 @pytest.mark.parametrize("bound", ["moa", "theorem"])
 def test_pruning_changes_nothing(monkeypatch, bound):
     rng = np.random.default_rng(0)
-    values = np.concatenate([rng.normal(mean, 1.0, 20_000) for mean in (0, 0.1, 1e6, 1e6 + 1)])
+    if bound == "moa":
+        parts = [rng.normal(mean, 1.0, 20_000) for mean in (0, 0.1, 1e6, 1e6 + 1)]
+    else:
+        parts = [rng.beta(a, 2.0, 20_000) for a in (1.0, 1.2, 2.0, 4.0)]
+    values = np.concatenate(parts)
     pruned, whole = ADWIN(bound=bound), ADWIN(bound=bound)
     alarms = pruned.update_many(values)
     assert len(alarms) > 3
@@ -142,3 +152,25 @@ def test_the_checks_catch_broken_twins(monkeypatch, name, twin, check):
     monkeypatch.setattr(_adwin, name, twin)
     with pytest.raises(AssertionError):
         check(ADWIN(), parts)
+
+
+@pytest.mark.parametrize("bad", [-1e-9, 1.0000001, 37.0, -1e9])
+def test_the_theorem_takes_values_between_0_and_1_alone(bad):
+    detector = ADWIN(bound="theorem").update(0.5)
+    before = joblib.hash(detector)
+    for read in (detector.update_many, detector.advance):
+        with pytest.raises(ValueError, match=r"values\[2\] is .*bound=.theorem.* \[0, 1\]"):
+            read([0.0, 1.0, bad])
+    with pytest.raises(ValueError, match=r"reads values in \[0, 1\].*bound=.moa"):
+        detector.update(bad)
+    assert joblib.hash(detector) == before
+    assert ADWIN().update_many([0.0, 1.0, bad]).size == 0
+    # What was said at the first value holds until the reset.
+    with pytest.raises(ValueError, match="theorem"):
+        detector.set_params(bound="moa").update(bad)
+    assert detector.reset().update(bad).width == 1
+
+
+def test_the_theorem_raises_no_alarm_on_stationary_values():
+    rng = np.random.default_rng(0)
+    assert ADWIN(bound="theorem").update_many(rng.random(20_000)).size == 0

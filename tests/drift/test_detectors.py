@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import pickle
 
 import joblib
 import numpy as np
@@ -152,3 +153,55 @@ def test_parameters_are_checked_at_first_use(detector, message):
         with pytest.raises(ValueError, match=message):
             use([1.0] if use == detector.update_many else 1.0)
     assert clone(detector).get_params() == detector.get_params()
+
+
+@every_detector
+@settings(max_examples=15)
+@given(st.data())
+def test_one_value_at_a_time_and_many_lead_to_the_same_state(detector, data):
+    """After every call, whatever the mixture of calls."""
+    values = data.draw(losses(max_segment=150))
+    one, mixed = clone(detector), clone(detector)
+    begin = 0
+    for part in pieces(data.draw, values):
+        alarms = [i for i, x in enumerate(part.tolist()) if one.update(x).drift_detected]
+        if data.draw(st.booleans()):
+            assert mixed.update_many(part).tolist() == alarms
+        else:
+            assert [i for i, x in enumerate(part) if mixed.update(x).drift_detected] == alarms
+        begin += len(part)
+        if begin:  # before the first value there may be no state at all
+            assert joblib.hash(pickle.loads(pickle.dumps(one))) == joblib.hash(
+                pickle.loads(pickle.dumps(mixed))
+            )
+        for name in ("drift_detected", "n_detections", "warning_detected", "width"):
+            assert getattr(one, name, None) == getattr(mixed, name, None)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_one_value_at_a_time_keeps_every_bit_of_real_numbers(scale):
+    rng = np.random.default_rng(0)
+    values = np.abs(rng.normal(3.0, 1.0, 4000)) * scale
+    values[2000:] *= 3
+    for detector in (
+        PageHinkley(50.0 * scale, direction="both"),
+        ErrorRatio(threshold=20.0),
+        ErrorRatio(short=30, long=211, threshold=20.0),
+        ADWIN(),
+    ):
+        one, many = clone(detector), clone(detector)
+        alarms = [i for i, x in enumerate(values.tolist()) if one.update(x).drift_detected]
+        assert many.update_many(values).tolist() == alarms
+        assert alarms or (isinstance(detector, ADWIN) and scale < 1)  # its bound has a unit
+        assert joblib.hash(pickle.loads(pickle.dumps(one))) == joblib.hash(
+            pickle.loads(pickle.dumps(many))
+        )
+
+
+def test_a_window_forgets_a_huge_loss_exactly():
+    values = np.concatenate((np.full(50, 1.0), [1e16], np.full(400, 1.0)))
+    with_it = ErrorRatio(short=10, long=100, reset_after_alarm=False)
+    short = with_it._start().test.short
+    means = [short.update_one(x) for x in values.tolist()]
+    assert means[-1] == 1.0
+    np.testing.assert_array_equal(means, with_it._start().test.short.update(values))
