@@ -1,5 +1,6 @@
 """One model on its way through the stream: kernel where exact, else the loop."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,6 +13,7 @@ from skstream.engine.block import Block, take_rows
 from skstream.engine.kernels import Declined, Kernel, Task, make_kernel
 from skstream.engine.loop import BadAnswer, Loop, LoopFailed, no_answers
 from skstream.engine.timeline import Operations
+from skstream.engine.warmup import WarmUp
 from skstream.utils._validation import is_fitted
 
 Engine = Literal["auto", "loop"]
@@ -24,6 +26,9 @@ UNANSWERED = -2
 # A block of more operations than this is gone back to the start of if its kernel fails, so that
 # the loop finds the row; of one row no more is to be found, and the copy would cost too much.
 _SURE_OF_ROW = 2
+
+# What models say that need several rows first; others say what nothing is to be added to.
+_SPEAKS_OF_ROWS = re.compile("(n_|number of |few )samples")
 
 
 class ModelError(ValueError):
@@ -105,12 +110,15 @@ class ModelRun:
         self._estimator = estimator
         self._kernel: Kernel | None = None
         self._loop: Loop | None = None
+        self._is_new = False  # until the model has learnt something in the loop
+        self._warmup: WarmUp | None = None
+        self._gathers = False
         with failures_named(name, fold, "being prepared"):
             self._has_learnt = is_fitted(estimator)
             if engine == "auto":
                 self._kernel = _kernel_or_none(estimator, task)
             if self._kernel is None:
-                self._loop = Loop(estimator, task)
+                self._begin_loop()
         self._seconds_in_kernel = 0.0
         self.path = "loop" if self._kernel is None else "kernel"
 
@@ -170,11 +178,9 @@ class ModelRun:
                 failure.__cause__ = error
                 return self._stopped(failure, no_answers(self.task), block, operations)
         if answers is None:
-            assert self._loop is not None
-            try:
-                answers = self._loop.run(block)
-            except LoopFailed as failure:
-                return self._stopped(failure, failure.answers, block, operations)
+            answers = self._run_loop(block, operations)
+            if self.failure is not None:
+                return answers
         gap, answers = self._without_gaps(answers)
         return answers if gap is None else self._stopped(gap, answers, block, operations)
 
@@ -198,9 +204,49 @@ class ModelRun:
         # The estimator is as the loop would have left it: the loop goes on from here.
         kernel.export()
         self._kernel = None
-        self._loop = Loop(self._estimator, self.task)
+        self._begin_loop()
         self.path = "kernel, then loop"
         return None
+
+    def _begin_loop(self) -> None:
+        self._loop = Loop(self._estimator, self.task)
+        self._is_new = not is_fitted(self._estimator)
+        if self._is_new and self.task.n_warmup > 1:
+            self._warmup = WarmUp(self._estimator, self.task.n_warmup)
+
+    def _run_loop(self, block: Block, operations: Operations) -> np.ndarray:
+        """Answers by the loop; none after a failure."""
+        assert self._loop is not None
+        if self._gathers:
+            return self._run_gathering(block, operations)
+        try:
+            answers = self._loop.run(block)
+        except LoopFailed as failure:
+            is_first = failure.action == "learning" and failure.index == 0
+            if self._warmup is not None and is_first and block.batches is None:
+                self._gathers = True
+                self._estimator = self._warmup.fresh
+                self._loop = Loop(self._estimator, self.task)
+                return self._run_gathering(block, operations)
+            return self._stopped(failure, failure.answers, block, operations)
+        if block.n_learns:
+            self._is_new, self._warmup = False, None
+        return answers
+
+    def _run_gathering(self, block: Block, operations: Operations) -> np.ndarray:
+        """Answers of a model that learns its whole warm-up at once."""
+        assert self._loop is not None and self._warmup is not None
+        answers = no_answers(self.task, block.n_asks)
+        parts = self._warmup.take(block, operations)
+        for part, its_operations in parts:
+            try:
+                answers = self._loop.run(part)
+            except LoopFailed as failure:
+                answers = self._stopped(failure, failure.answers, part, its_operations)
+                return answers if part.n_asks else no_answers(self.task, block.n_asks)
+        if parts:
+            self._is_new, self._gathers, self._warmup = False, False, None
+        return answers
 
     def _without_gaps(self, answers: np.ndarray) -> tuple[LoopFailed | None, np.ndarray]:
         """See to questions without an answer, and answers that no measure can take."""
@@ -269,7 +315,20 @@ class ModelRun:
         if at > begin:
             where += f" (row {row} is not finite)"
         assert cause is not None
-        return model_error(self.name, self.fold, f"{failure.action} {where}", cause, row), rows
+        action = f"{failure.action} {where}"
+        return model_error(self.name, self.fold, action, cause, row, self._advice(failure)), rows
+
+    def _advice(self, failure: LoopFailed) -> str:
+        """Say what may help a model that fails at its first rows."""
+        cause = failure.__cause__
+        is_first = self._is_new and failure.action == "learning" and failure.index == 0
+        if not is_first or not _SPEAKS_OF_ROWS.search(str(cause)):
+            return ""
+        n = self.task.n_warmup
+        return (
+            f" If the model needs more rows at first, set n_warmup to their number (it is {n}): "
+            "they are then learnt in one call."
+        )
 
 
 @contextmanager
@@ -284,11 +343,12 @@ def failures_named(name: str, fold: int, action: str) -> Iterator[None]:
 
 
 def model_error(
-    name: str, fold: int, action: str, cause: BaseException, row: int = -1
+    name: str, fold: int, action: str, cause: BaseException, row: int = -1, advice: str = ""
 ) -> ModelError:
     """Return the error that says which model failed at what, and why."""
     of_fold = f" (fold {fold})" if fold else ""
     why = str(cause) if isinstance(cause, BadAnswer) else f"{type(cause).__name__}: {cause}"
+    why += advice
     return ModelError(f"Model '{name}'{of_fold} failed while {action}: {why}", name, fold, row)
 
 

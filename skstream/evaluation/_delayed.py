@@ -63,7 +63,9 @@ class DelayedEvaluator(StreamEvaluator):
     forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
         What the running means remember, in the order of labels.
     n_warmup : int, default=1
-        Labels learnt before anything is asked. Rows that arrive earlier are unscored.
+        Labels learnt before anything is asked. Rows that arrive earlier are unscored. A model that
+        cannot learn the first row alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all
+        of them in one call.
     record_every : int, default=None
         Distance of the checkpoints of the curves, in labels. None: at most 1,024, the distance
         doubling as the stream grows. The last one is always there.

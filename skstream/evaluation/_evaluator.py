@@ -210,6 +210,7 @@ class StreamEvaluator(BaseEstimator):
             keep_tape=keep_tape,
             engine=self.engine,
             batch_size=self.batch_size,
+            n_warmup=self.n_warmup,
             unanswered=self.unanswered,
             error_score=self.error_score,
             return_models=self.return_models,

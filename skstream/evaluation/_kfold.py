@@ -35,7 +35,9 @@ class KFoldEvaluator(StreamEvaluator):
     forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
         What the running means remember, one mechanism per fold.
     n_warmup : int, default=1
-        Rows learnt first, unasked, by every fold with weight 1.
+        Rows learnt first, unasked, by every fold with weight 1. A model that cannot learn the
+        first row alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all of them in one
+        call.
     record_every : int, default=None
         Distance of the checkpoints of the curves, in rows. None: at most 1,024, the distance
         doubling as the stream grows. The last one is always there.

@@ -68,7 +68,7 @@ def prequential_predict(
     batch_size : int, default=1
         Rows that are all predicted, then all learnt in one ``partial_fit``.
     n_warmup : int, default=1
-        Rows learnt first, unasked.
+        Rows learnt first, unasked; in one call where the model cannot learn the first row alone.
     missing_labels : {"error", "skip"}, default="error"
         Rows without a label are an error, or are asked and not learnt.
     unanswered : {"error", "wrong"}, default="error"
@@ -119,7 +119,7 @@ def prequential_predict(
     )
     ((name, model),) = named_models(estimator).items()
     stream = as_stream(X, y, sample_weight=sample_weight)
-    task = Task(_classes(model, stream, classes), method, batch_size)
+    task = Task(_classes(model, stream, classes), method, batch_size, n_warmup)
     check_unanswered(unanswered, regression=task.classes is None)
     with failures_named(name, 0, "being copied"):
         copy = unfitted_copy(model)

@@ -25,7 +25,8 @@ class PrequentialEvaluator(StreamEvaluator):
         another protocol than row by row, with other answers.
     n_warmup : int, default=1
         Rows learnt first, unasked: a model that has learnt nothing has no answer. They are not
-        scored, but are the past of every baseline.
+        scored, but are the past of every baseline. A model that cannot learn the first row alone
+        (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all of them in one call.
     record_every : int, default=None
         Distance of the checkpoints of the curves, in rows. None: at most 1,024, the distance
         doubling as the stream grows. The last row is always a checkpoint.

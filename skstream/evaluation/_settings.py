@@ -39,6 +39,8 @@ class Settings:
         Whether kernels may be used.
     batch_size : int
         Rows per ``partial_fit``.
+    n_warmup : int
+        Rows learnt before anything is asked.
     unanswered : {"error", "wrong"}
         What a question without an answer is.
     error_score : "raise" or float
@@ -63,6 +65,7 @@ class Settings:
     keep_tape: bool
     engine: Engine
     batch_size: int
+    n_warmup: int
     unanswered: Unanswered
     error_score: Any
     return_models: bool
@@ -73,7 +76,12 @@ class Settings:
     @property
     def task(self) -> Task:
         """The task of every model."""
-        return Task(classes=self.classes, method="predict", batch_size=self.batch_size)
+        return Task(
+            classes=self.classes,
+            method="predict",
+            batch_size=self.batch_size,
+            n_warmup=self.n_warmup,
+        )
 
     def lanes(
         self, models: Mapping[tuple[str, int], Any], places: Sequence[tuple[str, int]]

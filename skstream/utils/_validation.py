@@ -75,17 +75,15 @@ def unfitted_copy(model: Any) -> Any:
     Raises
     ------
     TypeError
-        If the model cannot be copied.
+        If a model without ``get_params`` cannot be copied.
     """
     try:
         return clone(model, safe=False)
     except Exception as error:
-        way_out = (
-            "Its constructor must store every parameter under its own name, unchanged"
-            if hasattr(model, "get_params")
-            else "Models without get_params are copied by copy.deepcopy: make that possible, or "
-            "derive it from sklearn.base.BaseEstimator, which has get_params"
-        )
+        if hasattr(model, "get_params"):
+            raise
         raise TypeError(
-            f"{type(model).__name__} cannot be copied: {type(error).__name__}: {error}. {way_out}."
+            f"{type(model).__name__} cannot be copied: {type(error).__name__}: {error}. Models "
+            "without get_params are copied by copy.deepcopy: make that possible, or derive it "
+            "from sklearn.base.BaseEstimator, which has get_params."
         ) from error

@@ -25,11 +25,14 @@ class Task:
         probabilities of shape (n_asks, n_classes); decision values as scikit-learn shapes them.
     batch_size : int
         Rows learnt per ``partial_fit``; 1 unless the user chose the batch protocol.
+    n_warmup : int
+        Rows learnt before anything is asked.
     """
 
     classes: np.ndarray | None
     method: str = "predict"
     batch_size: int = 1
+    n_warmup: int = 1
 
     def asking(self, method: str) -> "Task":
         """Return the same task with another kind of answer (for an inner model)."""

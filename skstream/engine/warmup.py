@@ -1,0 +1,90 @@
+"""Warm-ups of models that cannot learn their first row alone."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from skstream.engine.block import Block, stack_rows
+from skstream.engine.timeline import Operations
+from skstream.utils._validation import unfitted_copy
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Rows to be learnt, in memory of their own."""
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray | None
+    rows: np.ndarray
+
+
+class WarmUp:
+    """Gathers the warm-up of a model that cannot learn its first row alone.
+
+    A model learns the rows of its warm-up one by one, as it does all others. If its very first
+    ``partial_fit`` fails, as that of `IncrementalPCA` does with fewer rows than components, then a
+    copy that has learnt nothing takes its place, and learns the whole warm-up in one call.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The model, before it has learnt anything.
+    n_rows : int
+        Rows of the warm-up.
+    """
+
+    def __init__(self, estimator: Any, n_rows: int):
+        self.fresh = unfitted_copy(estimator)
+        self._n_missing = n_rows
+        self._held: list[_Held] = []
+
+    def take(self, block: Block, operations: Operations) -> list[tuple[Block, Operations]]:
+        """Hold back rows of the warm-up; return what is to be executed, nothing until all came.
+
+        The first block returned is the warm-up, in one call, and the second the rest of `block`.
+        """
+        n = min(self._n_missing, block.n_learns)
+        index = block.learn_index[:n]
+        # Not `take_rows`: a view would hold all rows, and those the user may write to.
+        X = block.learn_X.iloc[index] if hasattr(block.learn_X, "iloc") else block.learn_X[index]
+        weight = None if block.weight is None else block.weight[:n]
+        self._held.append(_Held(X, block.y[:n], weight, operations.learn_rows[:n]))
+        self._n_missing -= n
+        if self._n_missing:
+            return []
+        return [self._whole(operations), _without_learns(block, operations, n)]
+
+    def _whole(self, operations: Operations) -> tuple[Block, Operations]:
+        held = self._held
+        X, y = stack_rows([part.X for part in held]), np.concatenate([part.y for part in held])
+        n, nothing = len(y), np.empty(0, dtype=np.int64)
+        weight = None
+        if any(part.weight is not None for part in held):
+            weight = np.concatenate(
+                [np.ones(len(part.y)) if part.weight is None else part.weight for part in held]
+            )
+        batches = np.array([0, n])
+        block = Block(X, np.arange(n), y, weight, X, nothing, nothing, batches)
+        rows = np.concatenate([part.rows for part in held])
+        return block, replace(
+            operations,
+            learn_rows=rows,
+            weight=weight,
+            ask_rows=nothing,
+            stamp=nothing,
+            batches=batches,
+            groups=None,
+        )
+
+
+def _without_learns(block: Block, operations: Operations, n: int) -> tuple[Block, Operations]:
+    """Leave out the first learns; what is asked is asked after them."""
+    weight = None if block.weight is None else block.weight[n:]
+    stamp = block.stamp - n
+    rest = replace(
+        block, learn_index=block.learn_index[n:], y=block.y[n:], weight=weight, stamp=stamp
+    )
+    learn_rows = operations.learn_rows[n:]
+    return rest, replace(operations, learn_rows=learn_rows, weight=weight, stamp=stamp)

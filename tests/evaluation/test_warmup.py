@@ -1,0 +1,171 @@
+"""Warm-ups of models that need several rows first: learnt in one call, however the rows come."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.cluster import MiniBatchKMeans
+from sklearn.decomposition import IncrementalPCA
+from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import StandardScaler
+
+from skstream import (
+    DelayedEvaluator,
+    KFoldEvaluator,
+    ModelError,
+    PrequentialEvaluator,
+    load_run,
+    prequential_predict,
+)
+from skstream.pipeline import make_stream_pipeline
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(80, 4))
+Y = np.where(X[:, 0] + X[:, 1] > 0, "up", "down")
+SGD = SGDClassifier(random_state=0)
+N = 20
+
+MODELS = {
+    "pca": make_stream_pipeline(StandardScaler(), IncrementalPCA(3), SGD),
+    "means": make_stream_pipeline(MiniBatchKMeans(5, random_state=0, n_init=1), SGD),
+}
+
+
+def by_hand(model, rows, labels, weight=None):
+    """Learn the warm-up in one call, then go row by row."""
+    classes, answers = np.unique(labels), []
+    w = {} if weight is None else {"sample_weight": weight[:N]}
+    model.partial_fit(rows[:N], labels[:N], classes=classes, **w)
+    for row in range(N, len(labels)):
+        answers.append(model.predict(rows[[row]])[0])
+        w = {} if weight is None else {"sample_weight": weight[[row]]}
+        model.partial_fit(rows[[row]], labels[[row]], **w)
+    return np.array(answers)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("cuts", [[80], [1] * 80, [7, 14, 59]])
+def test_the_warmup_is_learnt_in_one_call_whatever_the_chunks(name, cuts) -> None:
+    ends = np.cumsum(cuts)
+    chunks = [(X[end - n : end], Y[end - n : end]) for n, end in zip(cuts, ends, strict=True)]
+    expected = by_hand(clone(MODELS[name]), X, Y)
+    engine = "auto" if len(cuts) > 1 else "loop"
+    options = {"n_warmup": N, "engine": engine, "random_state": None}
+    answers = prequential_predict(MODELS[name], chunks, classes=["down", "up"], **options)
+    np.testing.assert_array_equal(answers, expected)
+
+
+@pytest.mark.parametrize("container", ["weights", "sparse", "frame"])
+def test_weights_and_containers(container) -> None:
+    rows, weight, model = X, None, MODELS["pca"]
+    if container == "weights":
+        weight = np.random.default_rng(1).integers(1, 4, 80).astype(float)
+    elif container == "sparse":
+        rows = sparse.csr_matrix(np.abs(X))
+        model = MODELS["means"]
+    else:
+        rows = pytest.importorskip("pandas").DataFrame(X, columns=list("abcd"))
+    expected = (
+        by_hand(clone(model), rows, Y, weight)
+        if container != "frame"
+        else by_hand(clone(model), X, Y)
+    )
+    options = {"n_warmup": N, "random_state": None, "sample_weight": weight}
+    np.testing.assert_array_equal(prequential_predict(model, rows, Y, **options), expected)
+
+
+def test_delayed_labels_and_folds() -> None:
+    expected = by_hand(clone(MODELS["pca"]), X, Y)
+    evaluator = DelayedEvaluator("accuracy", delay=0, n_warmup=N, poll_every=None)
+    delayed = evaluator.evaluate(MODELS["pca"], X, Y).final_scores()
+    accuracy = delayed["StreamPipeline"]["accuracy"]
+    assert accuracy == np.mean(expected == Y[N:])
+    for cuts in ([80], [1] * 80):
+        ends = np.cumsum(cuts)
+        chunks = [(X[end - n : end], Y[end - n : end]) for n, end in zip(cuts, ends, strict=True)]
+        run = KFoldEvaluator("accuracy", n_folds=3, n_warmup=N, random_state=0).start(
+            MODELS["pca"], classes=["down", "up"]
+        )
+        for rows, labels in chunks:
+            run.update(rows, labels)
+        scores = run.close().result().final_scores()
+        if len(cuts) == 1:
+            first = scores
+    assert scores == first
+
+
+def test_a_run_saved_within_the_warmup_goes_on(tmp_path) -> None:
+    evaluator = PrequentialEvaluator("accuracy", n_warmup=N, random_state=0)
+    expected = evaluator.evaluate(MODELS["pca"], X, Y).final_scores()
+    run = evaluator.start(MODELS["pca"], classes=["down", "up"]).update(X[:7], Y[:7])
+    run = load_run(run.save(tmp_path / "run")).update(X[7:], Y[7:]).close()
+    assert run.result().final_scores() == expected
+
+
+def test_rows_that_the_user_writes_over_are_kept() -> None:
+    evaluator = PrequentialEvaluator("accuracy", n_warmup=N, random_state=0)
+    expected = evaluator.evaluate(MODELS["pca"], X, Y).final_scores()
+    run = evaluator.start(MODELS["pca"], classes=["down", "up"])
+    buffer = np.empty((1, 4))
+    for row in range(80):
+        buffer[0] = X[row]
+        run.update(buffer, Y[[row]])
+    assert run.close().result().final_scores() == expected
+
+
+class Diary(ClassifierMixin, BaseEstimator):
+    """Writes down the size of every call."""
+
+    def partial_fit(self, X, y, classes=None):
+        self.calls_ = [*getattr(self, "calls_", []), len(X)]
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), "up")
+
+
+class Unsteady(Diary):
+    """Half learns the row at which it fails."""
+
+    def partial_fit(self, X, y, classes=None):
+        super().partial_fit(X, y)
+        if len(X) < 3 and sum(self.calls_) < 3:
+            raise ValueError("too few samples")
+        return self
+
+
+def test_others_learn_their_warmup_row_by_row() -> None:
+    evaluator = PrequentialEvaluator("accuracy", n_warmup=5, return_models=True)
+    result = evaluator.evaluate({"one": Diary(), "many": Unsteady()}, X[:8], Y[:8])
+    assert result.models["one"].calls_ == [1] * 8
+    assert result.models["many"].calls_ == [5, 1, 1, 1]
+
+
+@pytest.mark.parametrize("cuts", [[80], [1] * 80])
+def test_failures_name_the_rows_of_the_call(cuts) -> None:
+    bad = X.copy()
+    bad[4, 1] = np.nan
+    ends = np.cumsum(cuts)
+    chunks = [(bad[end - n : end], Y[end - n : end]) for n, end in zip(cuts, ends, strict=True)]
+    options = {"classes": ["down", "up"], "n_warmup": N}
+    with pytest.raises(ModelError, match=r"learning rows 0 to 19 \(row 4 is not finite\)") as e:
+        prequential_predict(MODELS["means"], chunks, **options)
+    assert e.value.row == 4
+    steady = make_stream_pipeline(StandardScaler(), SGD)
+    with pytest.raises(ModelError, match="learning row 4:"):
+        prequential_predict(steady, chunks, **options)
+
+
+def test_too_short_a_warmup_is_said() -> None:
+    for n_warmup, message in ((1, "learning row 0:"), (2, "learning rows 0 to 1:")):
+        with pytest.raises(ModelError, match=rf"{message}.* set n_warmup .*\(it is {n_warmup}\)"):
+            PrequentialEvaluator("accuracy", n_warmup=n_warmup).evaluate(MODELS["pca"], X, Y)
+    with pytest.raises(ModelError) as e:
+        PrequentialEvaluator("accuracy").evaluate(SGD, np.full((5, 1), np.nan), Y[:5])
+    assert "n_warmup" not in str(e.value)
+
+
+def test_a_stream_that_ends_within_the_warmup_has_no_scores() -> None:
+    evaluator = PrequentialEvaluator("accuracy", n_warmup=N, random_state=0)
+    run = evaluator.start(MODELS["pca"], classes=["down", "up"]).update(X[:7], Y[:7]).close()
+    assert run.n_rows == 7
