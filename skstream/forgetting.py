@@ -8,9 +8,9 @@ import difflib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self, cast
 
 from skstream.drift import ADWIN
 
@@ -44,12 +44,57 @@ def _is_real(value: Any) -> bool:
 
 
 class Forgetting(ABC):
-    """Base of the forgetting mechanisms."""
+    """Base of the forgetting mechanisms: frozen, with parameters as scikit-learn reads them."""
 
     @property
     @abstractmethod
     def name(self) -> str:
         """The spelling that `parse_forgetting` reads, e.g. ``"window:1000"``."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Has no effect: no parameter has parameters of its own.
+
+        Returns
+        -------
+        dict of str to object
+            Values by name.
+        """
+        return {f.name: getattr(self, f.name) for f in fields(cast(Any, self))}
+
+    def set_params(self, **params: Any) -> Self:
+        """Return a mechanism with other parameters; this one stays as it is.
+
+        Evaluators put it in the place of the old one:
+        ``evaluator.set_params(forgetting__fading_factor=0.99)`` changes no mechanism that
+        another evaluator holds too.
+
+        Parameters
+        ----------
+        **params
+            New values by name.
+
+        Returns
+        -------
+        Forgetting
+            Of the same class.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or its value is out of range.
+        """
+        known = self.get_params()
+        for name in params:
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for {self!r}. Valid parameters are: {list(known)}."
+                )
+        return type(self)(**{**known, **params})
 
 
 @dataclass(frozen=True)

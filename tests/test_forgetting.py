@@ -3,8 +3,10 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import skstream.forgetting as module
+from skstream import DelayedEvaluator, KFoldEvaluator, PrequentialEvaluator
 from skstream.forgetting import (
     AdaptiveWindow,
     Cumulative,
@@ -143,3 +145,50 @@ def test_helpers_check_their_parameters(call):
 
 def test_detector_has_the_delta():
     assert AdaptiveWindow(0.05).make_detector().get_params()["delta"] == 0.05
+
+
+@pytest.mark.parametrize("spec", SPELLED.values(), ids=str)
+def test_parameters_are_those_of_scikit_learn(spec):
+    assert type(spec)(**spec.get_params()) == spec == clone(spec)
+    assert hash(clone(spec)) == hash(spec)
+    with pytest.raises(ValueError, match="Invalid parameter 'width'"):
+        spec.set_params(width=3)
+
+
+def test_setting_parameters_leaves_a_mechanism_as_it_is():
+    spec = SlidingWindow(10)
+    assert spec.set_params(window_size=20) == SlidingWindow(20)
+    assert spec == SlidingWindow(10)
+    with pytest.raises(ValueError, match="'window_size' parameter of SlidingWindow"):
+        spec.set_params(window_size=0)
+
+
+@pytest.mark.parametrize("make", [PrequentialEvaluator, KFoldEvaluator, DelayedEvaluator])
+def test_forgetting_of_an_evaluator_is_set_like_any_nested_parameter(make):
+    shared = FadingFactor(0.9)
+    first, second = make(forgetting=shared), make(forgetting=shared)
+    assert first.get_params()["forgetting__fading_factor"] == 0.9
+    assert first.set_params(forgetting__fading_factor=0.99) is first
+    assert first.forgetting == FadingFactor(0.99)
+    assert second.forgetting is shared
+    assert shared == FadingFactor(0.9)
+    assert clone(first).forgetting == FadingFactor(0.99)
+    first.set_params(forgetting=SlidingWindow(5), forgetting__window_size=7, record_every=3)
+    assert (first.forgetting, first.record_every) == (SlidingWindow(7), 3)
+    assert make(forgetting="adwin").set_params(forgetting__delta=0.1).forgetting.delta == 0.1
+
+
+@pytest.mark.parametrize(
+    ("forgetting", "params", "message"),
+    [
+        (FadingFactor(0.9), {"forgetting__window_size": 3}, "Invalid parameter 'window_size'"),
+        (FadingFactor(0.9), {"forgetting__fading_factor": 2}, "'fading_factor' parameter of"),
+        ({"a": "cumulative"}, {"forgetting__window_size": 3}, "Set it whole: forgetting="),
+        (FadingFactor(0.9), {"memory": 3}, "Invalid parameter 'memory'"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_and_nothing_changes(forgetting, params, message):
+    evaluator = PrequentialEvaluator(forgetting=forgetting)
+    with pytest.raises(ValueError, match=message):
+        evaluator.set_params(**params)
+    assert evaluator.forgetting is forgetting

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
@@ -24,7 +24,7 @@ from skstream.evaluation._settings import (
     names_of_baselines,
     prepared_models,
 )
-from skstream.forgetting import as_forgetting
+from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics import resolve_metrics
 from skstream.metrics._user import warn_of_calls
 from skstream.streams import as_stream
@@ -80,6 +80,41 @@ class StreamEvaluator(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]]
     _protocol: ClassVar[str]
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of the forgetting, as ``forgetting__window_size=500``.
+
+        Parameters
+        ----------
+        **params
+            Values by name. Mechanisms of forgetting are frozen: one with the new value takes
+            the place of the old, which others may hold.
+
+        Returns
+        -------
+        self : StreamEvaluator
+            This evaluator.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or a mechanism refuses the value.
+        """
+        prefix = "forgetting__"
+        nested = {key: value for key, value in params.items() if key.startswith(prefix)}
+        plain = {key: value for key, value in params.items() if key not in nested}
+        forgetting = plain.get("forgetting", getattr(self, "forgetting", None))
+        if nested:
+            if not isinstance(forgetting, str | Forgetting):
+                raise ValueError(
+                    f"{next(iter(nested))!r} sets a parameter of one mechanism, and forgetting is "
+                    f"{forgetting!r}. Set it whole: forgetting=..."
+                )
+            (mechanism,) = as_forgetting(forgetting).values()
+            own = {key.removeprefix(prefix): value for key, value in nested.items()}
+            plain["forgetting"] = mechanism.set_params(**own)
+        super().set_params(**plain)
+        return self
 
     def evaluate(
         self,
