@@ -184,7 +184,7 @@ def test_one_value_at_a_time_keeps_every_bit_of_real_numbers(scale):
     values = np.abs(rng.normal(3.0, 1.0, 4000)) * scale
     values[2000:] *= 3
     for detector in (
-        PageHinkley(50.0 * scale, direction="both"),
+        PageHinkley(50.0 * scale, delta=0.1 * scale, direction="both"),
         ErrorRatio(threshold=20.0),
         ErrorRatio(short=30, long=211, threshold=20.0),
         ADWIN(),
