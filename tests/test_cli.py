@@ -13,7 +13,7 @@ from skstream import __version__
 from skstream.cli import _commands as cli
 from skstream.cli._models import MODELS
 from skstream.evaluation import EvaluationInterrupted, PrequentialEvaluator, load_result
-from skstream.streams import as_stream, make_demo_stream
+from skstream.streams import StreamError, as_stream, make_demo_stream
 from skstream.streams._open import FirstRows
 from tests._data import data_path
 
@@ -158,12 +158,14 @@ def test_options_reach_the_evaluator(
     status, _, errors = run(
         "evaluate", csv_file, "--target", "label", "--batch-size", "7", "--warmup", "5",
         "--n-jobs", "2", "--random-state", "3", "--progress", "--forgetting", "adwin",
+        "--unanswered", "wrong", "--missing-labels", "skip",
         "--metric", "kappa",
     )  # fmt: skip
     assert (status, errors) == (2, "skstream: error: seen enough\n")
     wanted = {
         "batch_size": 7, "n_warmup": 5, "n_jobs": 2, "random_state": 3, "progress": True,
-        "forgetting": ["adwin"], "metrics": ["kappa"],
+        "forgetting": ["adwin"], "metrics": ["kappa"], "unanswered": "wrong",
+        "missing_labels": "skip",
     }  # fmt: skip
     assert {name: seen[name] for name in wanted} == wanted
 
@@ -420,9 +422,10 @@ def test_errors_about_files_name_the_options_that_help(
     status, output, errors = run(
         "evaluate", "rows.csv", "--target", "class", "--model", "scaled-sgd", *arguments
     )
-    assert (status, output) == (2, "")
-    assert message.lower() in errors.lower()
-    assert len(errors.splitlines()) == 1
+    assert status == 2
+    lines = errors.splitlines()
+    assert message.lower() in lines[0].lower()
+    assert lines[1:] == (["skstream: this is the result so far"] if output else [])
 
 
 def test_what_the_errors_recommend_works(run: Run, here: Path) -> None:
@@ -517,3 +520,25 @@ def test_help_answers_what_a_newcomer_asks(capsys: pytest.CaptureFixture[str]) -
     text = capsys.readouterr().out
     for name in (*MODELS, "kappa_temporal", "persistent_skill", "window:1000", "examples:"):
         assert name in text
+
+
+def test_a_failure_midway_gives_the_result_so_far(
+    run: Run, csv_file: Path, stream: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    X, y = stream
+
+    class Evaluator(PrequentialEvaluator):
+        def evaluate(self, models: Any, *_: Any, **__: Any) -> Any:
+            error = StreamError("rows.csv cannot be read on; see exclude=.", 50, "rows.csv")
+            error.result = super().evaluate(models, X[:50], y[:50])
+            raise error
+
+    monkeypatch.setattr(cli, "PrequentialEvaluator", Evaluator)
+    status, output, errors = run("evaluate", csv_file, "--target", "label", "--save", tmp_path)
+    assert status == 2
+    assert errors.splitlines() == [
+        "skstream: error: rows.csv cannot be read on; see --exclude.",
+        "skstream: this is the result so far",
+    ]
+    assert "50 rows" in output
+    assert ("cumulative", "persistent", "accuracy") in saved_scores(tmp_path)

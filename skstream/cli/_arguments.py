@@ -201,6 +201,13 @@ def _add_protocol(group: Any) -> None:
         metavar="N",
         help="predict N rows, then learn them at once (default: 1, row by row)",
     )
+    add(
+        "--unanswered",
+        choices=("error", "wrong"),
+        default="error",
+        help="what becomes of a row to which a model gives no answer: an error (default), or it "
+        "counts as a wrong answer",
+    )
     add("--random-state", type=_whole, default=0, metavar="SEED", help="seed (default: 0)")
     add("--n-jobs", type=_whole, metavar="N", help="models evaluated at once; -1: one per core")
     add("--progress", action="store_true", help="show a progress bar (needs tqdm)")

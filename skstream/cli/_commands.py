@@ -20,7 +20,7 @@ from skstream.cli._models import CLASSIFIER_BASELINES, MODELS, REGRESSOR_BASELIN
 from skstream.engine.model import ModelError
 from skstream.evaluation import EvaluationInterrupted, PrequentialEvaluator
 from skstream.metrics import resolve_metrics
-from skstream.streams import Stream, label_profile, make_demo_stream
+from skstream.streams import Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._open import FirstRows, open_files
 from skstream.streams._table import TableStream, shown
 from skstream.utils._files import atomic_write
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with _one_line_warnings():
         try:
             return int(options.run(options))
-        except (ValueError, TypeError, OSError, ImportError) as error:
+        except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
             if options.traceback:
                 raise
             _say(f"error: {in_options(str(error))}")
@@ -86,36 +86,23 @@ def evaluate(options: argparse.Namespace) -> int:
         )
     models = _with_baselines(given, stream, options.target)
     classes = None if _regression(models) else stream.classes
-    metrics = list(resolve_metrics(options.metric, classes=classes))
-    if options.plot_metric not in (None, *metrics):
-        raise ValueError(
-            f"--plot-metric {options.plot_metric} is not among the measures of this evaluation: "
-            f"{', '.join(metrics)}.{did_you_mean(options.plot_metric, metrics)} Others are asked "
-            f"for with --metric."
-        )
+    drawn = _metric_to_draw(options, classes)
     evaluator = PrequentialEvaluator(
         options.metric,
         forgetting=options.forgetting or "cumulative",
         batch_size=options.batch_size,
         n_warmup=options.warmup,
         missing_labels=options.missing_labels,
+        unanswered=options.unanswered,
         n_jobs=options.n_jobs,
         random_state=options.random_state,
         progress=options.progress,
     )
-    try:
-        result, status = _evaluated(evaluator, models, stream)
-    except ModelError as error:
-        gap = _first_gap(stream) if options.missing == "nan" and "NaN" in str(error) else None
-        if gap is None or options.traceback:
-            raise
-        first_line = str(error).partition("\n")[0]
-        raise ValueError(f"{first_line} {gap}") from error
+    result, status = _evaluated(evaluator, models, stream, traceback=options.traceback)
     if result is not None:
         print(f"{_about(files, classes)}\n")
         print(result)
-        metric = options.plot_metric or metrics[0]
-        _write(result, options.plot, options.save, metric=metric)
+        _write(result, options.plot, options.save, metric=drawn)
     return status
 
 
@@ -133,7 +120,7 @@ def demo(options: argparse.Namespace) -> int:
     )
     names = (*CLASSIFIER_BASELINES, *DEMO_MODELS)
     models = {name: _model(name) for name in names}
-    result, status = _evaluated(evaluator, models, stream)
+    result, status = _evaluated(evaluator, models, stream, traceback=options.traceback)
     if result is not None:
         print(result)
         _write(result, picture, options.out, metric="accuracy", forgetting=DEMO_FORGETTING[-1])
@@ -141,14 +128,39 @@ def demo(options: argparse.Namespace) -> int:
 
 
 def _evaluated(
-    evaluator: PrequentialEvaluator, models: dict[str, Any], stream: Stream
+    evaluator: PrequentialEvaluator, models: dict[str, Any], stream: Stream, *, traceback: bool
 ) -> tuple[Any, int]:
-    """Return the result, or after Ctrl-C the result so far, and the exit status."""
+    """Return the result, or the result so far after Ctrl-C or a failure, and the exit status."""
     try:
         return evaluator.evaluate(models, stream), 0
     except EvaluationInterrupted as interrupt:
         _say("interrupted; this is the result so far")
         return interrupt.result, INTERRUPTED
+    except (ModelError, StreamError) as error:
+        # What fails at its first row has a wrong parameter or the wrong data: nothing is lost.
+        result = error.result if error.row else None
+        if traceback:
+            raise
+        gap = _first_gap(stream) if "NaN" in str(error) else None
+        # Of scikit-learn's long advice about NaN the first line is enough.
+        words = str(error) if gap is None else f"{str(error).partition(chr(10))[0]} {gap}"
+        if result is None:
+            raise ValueError(words) from error
+        _say(f"error: {in_options(words)}")
+        _say("this is the result so far")
+        return result, FAILED
+
+
+def _metric_to_draw(options: argparse.Namespace, classes: Any) -> str:
+    """Name of the measure that a picture shows, checked before the run."""
+    metrics = list(resolve_metrics(options.metric, classes=classes))
+    if options.plot_metric not in (None, *metrics):
+        raise ValueError(
+            f"--plot-metric {options.plot_metric} is not among the measures of this evaluation: "
+            f"{', '.join(metrics)}.{did_you_mean(options.plot_metric, metrics)} Others are asked "
+            f"for with --metric."
+        )
+    return options.plot_metric or metrics[0]
 
 
 def _model(text: str) -> Any:

@@ -41,6 +41,8 @@ class StreamError(ValueError):
         Number of rows that had come; so the number of the first row that did not.
     file : str or None
         Path of the file that could not be read on; None where there is no file.
+    result : EvaluationResult or None
+        What had been evaluated before, where an evaluation met the error and there is something.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class StreamError(ValueError):
         super().__init__(message)
         self.row = row
         self.file = file
+        self.result: Any = None
 
     def __reduce__(self) -> Any:
         return type(self), (*self.args, self.row, self.file), self.__dict__

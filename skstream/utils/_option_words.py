@@ -22,6 +22,7 @@ OPTIONS = {
     "numeric": "--numeric",
     "random_state": "--random-state",
     "target": "--target",
+    "unanswered": "--unanswered",
 }
 _PARAMETER = re.compile(
     rf"(?<![\w.(\"'])(?P<name>{'|'.join(OPTIONS)})="
