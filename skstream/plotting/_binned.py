@@ -23,9 +23,10 @@ from skstream.plotting._lines import (
     COLORS,
     LINE_WIDTH,
     Styles,
-    finish_line,
     line_keywords,
+    mark_lone_points,
     model_styles,
+    uncover_edges,
 )
 from skstream.plotting._words import chosen, measure_words, title_words
 from skstream.utils._optional import optional_import
@@ -416,7 +417,7 @@ class BinnedPerformanceDisplay:
                 label = f"{name}, {self._bin_words(b)}"
                 style = defaults[name] | {"label": label, "linewidth": widths[b]} | keywords[name]
                 (lines[label],) = ax.plot(n_rows, values, **style)
-                finish_line(lines[label])
+                mark_lone_points(lines[label])
                 last_bin[name] = lines[label]
                 keys.setdefault(self._bin_words(b), _line_key(lines[label].get_linewidth()))
                 end = max(end, float(n_rows[-1])) if len(n_rows) else end
@@ -472,9 +473,10 @@ class BinnedPerformanceDisplay:
                 style |= {"label": words} | keywords[cost]
                 values = self.poll_costs[cost]
                 (self.lines_[cost],) = one.plot(rows, values, **style)
-                finish_line(self.lines_[cost])
+                mark_lone_points(self.lines_[cost])
                 largest = 1.05 * float(np.max(values, initial=0.0)) or 1.0
                 widen_limits(one, "y", 0.0, largest, keep=used)
+                uncover_edges(one, [self.lines_[cost]])
                 one.yaxis.set_major_formatter("{x:,.6g}")
                 if len(rows):
                     widen_limits(one, "x", 0.0, float(rows[-1]), keep=used)
@@ -501,7 +503,7 @@ class BinnedPerformanceDisplay:
         self.lines_ = {}
         for name, (x, y) in points.items():
             (self.lines_[name],) = ax.plot(x, y, **(defaults[name] | keywords[name]))
-            finish_line(self.lines_[name])
+            mark_lone_points(self.lines_[name])
 
     def _bin_words(self, b: int) -> str:
         last = len(next(iter(self.curves.values()))) - 1
@@ -517,6 +519,7 @@ class BinnedPerformanceDisplay:
         limits = value_limits(curves, facts, unsettled=unsettled)
         if limits is not None:
             widen_limits(ax, "y", *limits, keep=used)
+        uncover_edges(ax, self.lines_.values())
         ax.set_ylabel(measure_words(self.metric), parse_math=False)
         plain_look(ax)
 

@@ -20,7 +20,7 @@ from skstream.plotting._axes import (
     plain_look,
 )
 from skstream.plotting._limits import settled
-from skstream.plotting._lines import COLORS, Styles, finish_line, line_keywords
+from skstream.plotting._lines import COLORS, Styles, line_keywords, mark_lone_points
 from skstream.plotting._words import forgetting_words
 from skstream.stats import (
     AnytimeComparisonResult,
@@ -380,7 +380,7 @@ class ComparisonDisplay:
             for one, (name, draw) in zip(axes, panels.items(), strict=True):
                 style = {"color": CURVE_COLOR, "linewidth": LINE_WIDTH} | keywords[name]
                 self.lines_[name], others = draw(one, style)
-                finish_line(self.lines_[name])
+                mark_lone_points(self.lines_[name])
                 one.axhline(0, color="0.35", linewidth=0.9, zorder=1)
                 plain_look(one)
                 self._say_directions(one)

@@ -1,7 +1,7 @@
 """Colours, dashes and markers of the lines of models."""
 
 import difflib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,11 +107,8 @@ OPTIONS = (
 )  # fmt: skip
 
 
-def finish_line(line: Any) -> None:
-    """Make a line visible along the edges of its axes, and where a point has no neighbour."""
-    transforms = optional_import("matplotlib.transforms", "Plotting")
-    box = transforms.Bbox.from_extents(-OVER_EDGE, -OVER_EDGE, 1 + OVER_EDGE, 1 + OVER_EDGE)
-    line.set_clip_box(transforms.TransformedBbox(box, line.axes.transAxes))
+def mark_lone_points(line: Any) -> None:
+    """Mark the points without a neighbour, which a line alone would not show."""
     known = np.isfinite(np.asarray(line.get_ydata(), dtype=np.float64))
     beside = np.zeros(len(known), dtype=bool)
     beside[1:] |= known[:-1]
@@ -119,3 +116,16 @@ def finish_line(line: Any) -> None:
     lone = np.flatnonzero(known & ~beside)
     if len(lone) and line.get_marker() in (None, "None", "", " "):
         line.set(marker="o", markersize=4, markevery=lone.tolist())
+
+
+def uncover_edges(ax: Any, lines: Iterable[Any]) -> None:
+    """Let lines that stay within the limits reach over the edges, in their full width."""
+    transforms = optional_import("matplotlib.transforms", "Plotting")
+    ends = (-OVER_EDGE, -OVER_EDGE, 1 + OVER_EDGE, 1 + OVER_EDGE)
+    box = transforms.TransformedBbox(transforms.Bbox.from_extents(*ends), ax.transAxes)
+    low, high = sorted(ax.get_ylim())
+    for line in lines:
+        values = np.asarray(line.get_ydata(), dtype=np.float64)
+        values = values[~np.isnan(values)]
+        if len(values) and low <= values.min() and values.max() <= high:
+            line.set_clip_box(box)

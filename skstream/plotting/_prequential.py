@@ -18,7 +18,13 @@ from skstream.plotting._axes import (
     widen_limits,
 )
 from skstream.plotting._limits import value_limits
-from skstream.plotting._lines import Styles, finish_line, line_keywords, model_styles
+from skstream.plotting._lines import (
+    Styles,
+    line_keywords,
+    mark_lone_points,
+    model_styles,
+    uncover_edges,
+)
 from skstream.plotting._words import chosen, last_values, measure_words, title_words
 from skstream.utils._optional import optional_import
 
@@ -200,11 +206,12 @@ class PrequentialDisplay:
             for name, curve in self.curves.items():
                 mean = fold_mean(curve)
                 (line,) = ax.plot(self.n_rows, mean, **(defaults[name] | keywords[name]))
-                finish_line(line)
+                mark_lone_points(line)
                 lines[name] = line
                 if curve.shape[1] > 1:
                     others |= self._draw_spread(ax, curve, line)
             end = self._frame_axes(ax, keep=used)
+            uncover_edges(ax, lines.values())
             others |= self._shade_baselines(ax)
             others |= draw_drifts(ax, drifts, end)
             give_title(ax, self._title())
