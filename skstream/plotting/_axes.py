@@ -1,7 +1,7 @@
 """Axes, legends, titles and labels at line ends, which all displays share."""
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +16,7 @@ LEGENDS = ("auto", "outside", "inside", "ends")
 #: More lines than this are named at their ends: nobody finds one of twenty in a legend.
 MOST_LINES_IN_LEGEND = 7
 MOST_ROWS_IN_LEGEND = 24
+ROW_INCHES, TALLEST_INCHES = 0.14, 24.0  # of names at the ends of lines, and of a figure
 LARGEST_FONT, SMALLEST_FONT = 9.0, 4.5
 LINE_SPACING = 1.3  # height of a row of text by its font size
 SMALL_LINE = 16  # characters in the legend of a small panel
@@ -96,6 +97,13 @@ def check_legend(legend: Any) -> LegendChoice:
     )
 
 
+def size_for(names: Iterable[str]) -> tuple[float, float]:
+    """Return the size of a figure on whose right side all names have room as line ends."""
+    n_rows = sum(len(wrap_name(name)) for name in names)
+    width, height = FIGURE_INCHES
+    return width, float(np.clip(ROW_INCHES * n_rows + 0.9, height, TALLEST_INCHES))
+
+
 def was_used(ax: Any) -> bool:
     """Whether these axes, or others that share their scale, already show something."""
     shared = ax.get_shared_y_axes().get_siblings(ax)
@@ -103,11 +111,17 @@ def was_used(ax: Any) -> bool:
 
 
 def widen_limits(ax: Any, axis: str, low: float, high: float, *, keep: bool) -> None:
-    """Set the limits of an axis; where `keep`, what is seen already stays in view."""
+    """Set the limits of an axis; where `keep`, what is seen already stays in view.
+
+    The user's logarithmic axes keep their own limits, and inverted axes stay inverted.
+    """
+    if getattr(ax, f"get_{axis}scale")() != "linear":
+        return
     if keep:
         before = sorted(getattr(ax, f"get_{axis}lim")())
         low, high = min(low, before[0]), max(high, before[1])
-    getattr(ax, f"set_{axis}lim")(low, high)
+    inverted = getattr(ax, f"{axis}axis_inverted")()
+    getattr(ax, f"set_{axis}lim")(*((high, low) if inverted else (low, high)))
 
 
 def plain_look(ax: Any) -> None:
@@ -249,13 +263,14 @@ def label_ends(ax: Any, lines: Mapping[str, Any], end: float, *, inside: bool) -
     size = max(SMALLEST_FONT, size)
     heights = n_rows * LINE_SPACING * size / 72 / height
     ends = np.array([last_point(line) for line in lines.values()])
-    low, high = ax.get_ylim()
-    wanted = np.clip(np.nan_to_num((ends[:, 1] - low) / (high - low)), 0.0, 1.0)
+    low, high = sorted(ax.get_ylim())
+    shown = np.column_stack([np.full(len(ends), end), np.clip(ends[:, 1], low, high)])
+    in_axes = ax.transAxes.inverted().transform(ax.transData.transform(shown))
+    wanted = np.clip(np.nan_to_num(in_axes[:, 1]), 0.0, 1.0)
     texts = []
     leader = LEADER_INCHES / width
-    for (line, name), point, y in zip(
-        zip(lines.values(), names, strict=True), ends, spread_apart(wanted, heights), strict=True
-    ):
+    middles = spread_apart(wanted, heights)
+    for line, name, point, y in zip(lines.values(), names, ends, middles, strict=True):
         known = bool(np.isfinite(point).all())
         text = ax.annotate(
             name,

@@ -15,6 +15,7 @@ from skstream.plotting._axes import (
     give_legend,
     give_title,
     plain_look,
+    size_for,
     was_used,
     widen_limits,
 )
@@ -28,7 +29,7 @@ from skstream.plotting._lines import (
     model_styles,
     uncover_edges,
 )
-from skstream.plotting._words import chosen, measure_words, title_words
+from skstream.plotting._words import axis_words, chosen, title_words
 from skstream.utils._optional import optional_import
 
 #: Widths of lines over time, from the first bin shown to the last.
@@ -184,6 +185,9 @@ class BinnedPerformanceDisplay:
         shown = chosen(models, result.model_names)
         picked = _picked_bins(bins, result.n_bins)
         rows = result.n_rows if at is None else result.n_rows[result.n_rows <= at]
+        if not len(rows):
+            raise ValueError(f"There is no checkpoint at or before {at} labelled rows.")
+        costs = result.waits.poll_costs
         display = cls(
             curves={name: result.bins(name, metric, forgetting, at=at) for name in shown},
             metric=metric,
@@ -191,11 +195,13 @@ class BinnedPerformanceDisplay:
             n_rows=int(rows[-1]),
             baselines=[name for name in result.baselines if name in shown],
             over_time={
-                (name, b): (result.n_rows, result.curve(name, metric, forgetting)[:, 0, b])
+                (name, b): (rows, result.curve(name, metric, forgetting)[: len(rows), 0, b])
                 for name in shown
                 for b in picked
             },
-            poll_costs=result.waits.poll_costs,
+            poll_costs={
+                name: values[costs["n_labels"] <= rows[-1]] for name, values in costs.items()
+            },
             measure=result.measures.get(metric),
             mechanism=result.mechanisms.get(forgetting),
         )
@@ -312,12 +318,13 @@ class BinnedPerformanceDisplay:
             points[name] = np.linspace(0, 1, len(inner) + 1), np.concatenate([inner[:1], inner])
         options = {"drawstyle": "steps-pre"} | line_options
         legend = check_legend(legend)
-        with drawing(ax) as (axes, own):
+        with drawing(ax, size=size_for(self.curves)) as (axes, own):
             ax = axes[0]
             used = was_used(ax)
             self._draw_lines(ax, points, styles, options)
             widen_limits(ax, "x", 0.0, 1.0, keep=used)
-            ax.xaxis.set_major_formatter(lambda share, position: f"{share:.0%}")
+            ticker = optional_import("matplotlib.ticker", "Plotting")
+            ax.xaxis.set_major_formatter(ticker.PercentFormatter(1.0, decimals=0))
             ax.set_xlabel("share of the wait for the label")
             self._finish(ax, used, [values[1:-1] for values in self.curves.values()])
             give_title(ax, self._title())
@@ -362,7 +369,7 @@ class BinnedPerformanceDisplay:
         dots = {"marker": "o", "markersize": 4, "markevery": [0, last]}
         options = {"drawstyle": "steps-mid"} | dots | line_options
         legend = check_legend(legend)
-        with drawing(ax) as (axes, own):
+        with drawing(ax, size=size_for(self.curves)) as (axes, own):
             ax = axes[0]
             used = was_used(ax)
             self._draw_lines(ax, points, styles, options)
@@ -409,7 +416,7 @@ class BinnedPerformanceDisplay:
         lines: dict[str, Any] = {}
         last_bin: dict[str, Any] = {}
         keys: dict[str, Any] = {}
-        with drawing(ax) as (axes, own):
+        with drawing(ax, size=size_for(self.curves)) as (axes, own):
             ax = axes[0]
             used = was_used(ax)
             end = 0.0
@@ -520,7 +527,7 @@ class BinnedPerformanceDisplay:
         if limits is not None:
             widen_limits(ax, "y", *limits, keep=used)
         uncover_edges(ax, self.lines_.values())
-        ax.set_ylabel(measure_words(self.metric), parse_math=False)
+        ax.set_ylabel(axis_words(self.metric), parse_math=False)
         plain_look(ax)
 
     def _keep(self, axes: np.ndarray) -> Self:

@@ -129,7 +129,17 @@ class CriticalDifferenceDisplay:
         -------
         display : CriticalDifferenceDisplay
             The display, drawn.
+
+        Raises
+        ------
+        TypeError
+            If the result is of another kind, or a line has no such property.
         """
+        if not isinstance(result, FriedmanNemenyiResult):
+            raise TypeError(
+                "Expected a FriedmanNemenyiResult, as friedman_nemenyi or the rank() of an "
+                f"evaluation gives it. Got {type(result).__name__}."
+            )
         display = cls(
             names=result.names,
             average_ranks=result.average_ranks,

@@ -84,11 +84,17 @@ def line_keywords(
     for name in given:
         if name not in names:
             raise KeyError(f"styles names '{name}', which is not drawn; there are {list(names)}.")
+        if not isinstance(given[name], Mapping):
+            raise TypeError(
+                f"styles must map names to dicts of properties, such as {{'color': 'red'}}. Got "
+                f"{given[name]!r} for '{name}'."
+            )
     for keywords in (for_all, *given.values()):
         for keyword in keywords:
             if not hasattr(line, f"set_{keyword}"):
                 known = [name[4:] for name in dir(line) if name.startswith("set_")]
-                near = difflib.get_close_matches(keyword, [*known, *OPTIONS], 1)
+                others = [name for name in (*known, *OPTIONS) if name != keyword]
+                near = difflib.get_close_matches(keyword, others, 1)
                 hint = f" Did you mean {near[0]!r}?" if near else ""
                 raise TypeError(
                     f"{keyword!r} is neither an option of this display nor a property of a "

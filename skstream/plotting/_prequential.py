@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from skstream.evaluation import EvaluationResult
 from skstream.metrics import MeasureFacts
 from skstream.plotting._axes import (
     LegendChoice,
@@ -14,6 +15,7 @@ from skstream.plotting._axes import (
     give_legend,
     give_title,
     plain_look,
+    size_for,
     was_used,
     widen_limits,
 )
@@ -25,7 +27,7 @@ from skstream.plotting._lines import (
     model_styles,
     uncover_edges,
 )
-from skstream.plotting._words import chosen, last_values, measure_words, title_words
+from skstream.plotting._words import axis_words, chosen, last_values, title_words
 from skstream.utils._optional import optional_import
 
 GUESS_COLOR = "0.92"
@@ -198,7 +200,7 @@ class PrequentialDisplay:
         optional_import("matplotlib.pyplot", "Plotting")
         keywords = line_keywords(self.curves, styles, line_options)
         drifts = _rows_of(self.drifts)
-        with drawing(ax) as ((ax,), own):
+        with drawing(ax, size=size_for(self.curves)) as ((ax,), own):
             used = was_used(ax)
             defaults = model_styles(list(self.curves), self.baselines)
             lines: dict[str, Any] = {}
@@ -270,7 +272,7 @@ class PrequentialDisplay:
         if end is not None:
             widen_limits(ax, "x", 0.0, end, keep=keep)
         count_rows_along(ax)
-        ax.set_ylabel(measure_words(self.metric), parse_math=False)
+        ax.set_ylabel(axis_words(self.metric), parse_math=False)
         plain_look(ax)
         return end
 
@@ -329,6 +331,8 @@ def contents_of(
     result: Any, metric: str | None, forgetting: str | None, models: str | Sequence[str] | None
 ) -> dict[str, Any]:
     """Return the constructor arguments that hold a result without bins."""
+    if not isinstance(result, EvaluationResult):
+        raise TypeError(f"Expected the result of an evaluation. Got {type(result).__name__}.")
     if getattr(result, "n_bins", None) is not None:
         raise TypeError(
             f"A {type(result).__name__} has bins between arrival and label: plot it with "

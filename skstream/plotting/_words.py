@@ -1,6 +1,7 @@
 """What displays say in words: measures, forgetting mechanisms, names of models."""
 
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -66,6 +67,11 @@ def forgetting_words(name: str) -> str:
     if isinstance(mechanism, AdaptiveWindow):
         return "adaptive window"
     return name
+
+
+def axis_words(metric: str) -> str:
+    """Name a measure beside its axis, a long name in several lines."""
+    return textwrap.fill(measure_words(metric), LONGEST_LINE)
 
 
 def title_words(metric: str, forgetting: str, mechanism: str | None = None) -> str:
