@@ -56,7 +56,7 @@ def compare(
         raise ValueError(f"The test must be one of {known}. Got {test!r} instead.")
     _check_at(at)
     if test in ROW_TESTS:
-        loss = _row_loss(result, test, metric)
+        loss = row_loss(result, test, metric)
         mechanism = _mechanism(result, test, forgetting)
         rows = scored_rows(result, a, b, at=at, fold=fold, bin=bin)
         return replace(
@@ -237,23 +237,6 @@ def scored_rows(
     )
 
 
-def row_losses(
-    result: "EvaluationResult",
-    a: str,
-    b: str,
-    *,
-    at: int | None = None,
-    fold: int | None = None,
-    bin: int | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Losses of two models over the rows on which both were scored: 0/1, or absolute errors.
-
-    The third array holds the scoring weights of these rows; None where all are 1.
-    """
-    rows = scored_rows(result, a, b, at=at, fold=fold, bin=bin)
-    return *rows.losses("zero_one" if result.classes is not None else "absolute"), rows.weight
-
-
 def _test_of_rows(
     rows: ScoredRows, test: str, loss: str, mechanism: Forgetting, options: dict[str, Any]
 ) -> Any:
@@ -289,7 +272,7 @@ def _mcnemar(rows: ScoredRows, mechanism: Forgetting, options: dict[str, Any]) -
     )
 
 
-def _row_loss(result: "EvaluationResult", test: str, metric: str | None) -> str:
+def row_loss(result: "EvaluationResult", test: str, metric: str | None) -> str:
     """Loss of a row that a test compares: that of the measure, if its mean decides it."""
     losses = ("zero_one",) if result.classes is not None else ("absolute", "squared")
     if test == "mcnemar" and result.classes is None:

@@ -16,6 +16,8 @@ LEGENDS = ("auto", "outside", "inside", "ends")
 #: More lines than this are named at their ends: nobody finds one of twenty in a legend.
 MOST_LINES_IN_LEGEND = 7
 MOST_ROWS_IN_LEGEND = 24
+#: Matplotlib takes seconds to find a free place among more points.
+MOST_POINTS_TO_SEARCH = 50_000
 ROW_INCHES, TALLEST_INCHES = 0.14, 24.0  # of names at the ends of lines, and of a figure
 LARGEST_FONT, SMALLEST_FONT = 9.0, 4.5
 LINE_SPACING = 1.3  # height of a row of text by its font size
@@ -215,7 +217,9 @@ def give_legend(
             fontsize="small",
         )
     elif place == "inside" or (place in ("auto", "ends") and not own):
-        inside = {"loc": "best", "fontsize": "small", "framealpha": 0.75, "edgecolor": "none"}
+        n_points = sum(len(line.get_xdata()) for line in lines.values())
+        free = "best" if n_points <= MOST_POINTS_TO_SEARCH else "upper right"
+        inside = {"loc": free, "fontsize": "small", "framealpha": 0.75, "edgecolor": "none"}
         made = ax.legend(handles, blanks, **(inside | keywords))
     else:
         beside: dict[str, Any] = {

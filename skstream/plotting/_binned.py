@@ -1,6 +1,6 @@
 """Performance by the time a label is still away."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from numbers import Integral
 from typing import Any, Self
 
@@ -28,6 +28,7 @@ from skstream.plotting._lines import (
     mark_lone_points,
     model_styles,
     uncover_edges,
+    with_fates,
 )
 from skstream.plotting._words import axis_words, chosen, title_words
 from skstream.utils._optional import optional_import
@@ -73,6 +74,8 @@ class BinnedPerformanceDisplay:
     mechanism : str, default=None
         What the forgetting mechanism is, such as "window:1000", where `forgetting` is a name
         that the user gave it.
+    failed : collection of str, default=()
+        Names of the models that failed; the legend says so.
 
     Attributes
     ----------
@@ -110,6 +113,7 @@ class BinnedPerformanceDisplay:
         poll_costs: Mapping[str, np.ndarray] | None = None,
         measure: MeasureFacts | None = None,
         mechanism: str | None = None,
+        failed: Collection[str] = (),
     ):
         self.curves = curves
         self.metric = metric
@@ -120,6 +124,7 @@ class BinnedPerformanceDisplay:
         self.poll_costs = poll_costs
         self.measure = measure
         self.mechanism = mechanism
+        self.failed = failed
 
     @classmethod
     def from_result(
@@ -204,6 +209,7 @@ class BinnedPerformanceDisplay:
             },
             measure=result.measures.get(metric),
             mechanism=result.mechanisms.get(forgetting),
+            failed=[name for name in result.failures if name in shown],
         )
         plots: dict[str, Callable[..., Self]] = {
             "bins": display.plot,
@@ -378,7 +384,8 @@ class BinnedPerformanceDisplay:
             ax.set_xlabel("bin between arrival and label")
             self._finish(ax, used, list(self.curves.values()))
             give_title(ax, f"{self._title()}, after {self.n_rows:,} labelled rows")
-            self.legend_ = give_legend(ax, legend, own=own, lines=self.lines_, end=float(last))
+            named = with_fates(ax, self.lines_, self.failed)
+            self.legend_ = give_legend(ax, legend, own=own, lines=named, end=float(last))
         return self._keep(axes)
 
     def plot_over_time(
@@ -434,8 +441,9 @@ class BinnedPerformanceDisplay:
             count_rows_along(ax, "labelled rows")
             self._finish(ax, used, [values for _, values in over_time.values()], unsettled=0.02)
             give_title(ax, self._title())
+            named = with_fates(ax, last_bin, self.failed)
             self.legend_ = give_legend(
-                ax, legend, own=own, lines=last_bin, others=keys, end=end or None
+                ax, legend, own=own, lines=named, others=keys, end=end or None
             )
         return self._keep(axes)
 

@@ -1,5 +1,6 @@
 """Two models compared over the stream."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._compare import BOUNDS_NEEDED, row_losses
+from skstream.evaluation._compare import BOUNDS_NEEDED, row_loss, scored_rows
 from skstream.forgetting import Forgetting
 from skstream.plotting._axes import (
     LegendChoice,
@@ -35,6 +36,7 @@ from skstream.utils._optional import optional_import
 PANEL_INCHES = (8.0, 2.3)
 CURVE_COLOR, CERTAIN_COLOR = COLORS[0], COLORS[1]
 LINE_WIDTH = 1.3
+LONGEST_LABEL = 60  # characters below the last panel
 LEGEND_TITLE = "one look,\nindependent rows"
 DIRECTION_FONT = 8.0
 LONGEST_DIRECTION = 0.7  # share of the width of the axes, which the layout may reduce
@@ -46,7 +48,7 @@ LINEAR_UP_TO = 10.0
 # Share of the checkpoints whose intervals are too wide to set the scale.
 UNSETTLED = 0.1
 # Room above and below the curves, which holds the words for the direction.
-MARGIN = 0.2
+MARGIN, SYMLOG_MARGIN = 0.2, 4.0
 
 
 class ComparisonDisplay:
@@ -75,6 +77,8 @@ class ComparisonDisplay:
         One minus the confidence of the sequence.
     q_forgetting, mcnemar_forgetting : str, default=None
         Names of the mechanisms under which the two statistics were computed.
+    rows : str, default="rows"
+        Which rows these are, in words; below the last panel.
 
     Attributes
     ----------
@@ -122,6 +126,7 @@ class ComparisonDisplay:
         alpha: float = 0.05,
         q_forgetting: str | None = None,
         mcnemar_forgetting: str | None = None,
+        rows: str = "rows",
     ):
         self.names = names
         self.q_rows = q_rows
@@ -137,6 +142,7 @@ class ComparisonDisplay:
         self.alpha = alpha
         self.q_forgetting = q_forgetting
         self.mcnemar_forgetting = mcnemar_forgetting
+        self.rows = rows
 
     @classmethod
     def from_results(
@@ -174,19 +180,9 @@ class ComparisonDisplay:
         TypeError
             If a result is of another kind.
         """
-        arrays: dict[str, Any] = {}
-        for result in results:
-            new = arrays_of(result)
-            if result.names != results[0].names:
-                raise ValueError(
-                    f"All results must compare the same two models, in the same order. Got "
-                    f"{results[0].names} and {result.names}."
-                )
-            if new.keys() & arrays.keys():
-                raise ValueError(f"Got two results of the kind {type(result).__name__}.")
-            arrays |= new
         if not results:
             raise ValueError("Give at least one result to plot.")
+        arrays = arrays_of_all(results)
         display = cls(names=results[0].names, **arrays)
         return display.plot(ax, legend=legend, styles=styles, **line_options)
 
@@ -201,6 +197,7 @@ class ComparisonDisplay:
         bounds: tuple[float, float] = (0, 1),
         alpha: float = 0.05,
         names: Sequence[str] = ("A", "B"),
+        rows: str = "rows",
         ax: Any = None,
         legend: LegendChoice = "auto",
         styles: Styles | None = None,
@@ -223,6 +220,8 @@ class ComparisonDisplay:
             One minus the confidence of the sequence.
         names : sequence of two str, default=("A", "B")
             Names of the models.
+        rows : str, default="rows"
+            Which rows these are, in words.
         ax : matplotlib Axes or sequence of them, default=None
             One per statistic; None: a new figure.
         legend : str, bool or dict, default="auto"
@@ -245,9 +244,9 @@ class ComparisonDisplay:
         anytime = anytime_comparison(
             a, b, sample_weight=sample_weight, bounds=bounds, alpha=alpha, names=names
         )
-        return cls.from_results(
-            *curves, anytime, ax=ax, legend=legend, styles=styles, **line_options
-        )
+        arrays = arrays_of_all([*curves, anytime])
+        display = cls(names=anytime.names, rows=rows, **arrays)
+        return display.plot(ax, legend=legend, styles=styles, **line_options)
 
     @classmethod
     def from_evaluation(
@@ -256,6 +255,7 @@ class ComparisonDisplay:
         a: str,
         b: str,
         *,
+        metric: str | None = None,
         fold: int | None = None,
         bin: int | None = None,
         forgetting: Forgetting | str = "window:1000",
@@ -274,6 +274,9 @@ class ComparisonDisplay:
             Result that holds both models and kept its tape.
         a, b : str
             Names of the models.
+        metric : str, default=None
+            Measure whose loss of a row is looked at, as for `EvaluationResult.compare`; None: the
+            first, or the 0/1 loss (of regressors the absolute error) if it has none.
         fold : int, default=None
             Fold to look at; required where there are several.
         bin : int, default=None
@@ -281,8 +284,8 @@ class ComparisonDisplay:
         forgetting : Forgetting or str, default="window:1000"
             What the Q statistic and McNemar's statistic remember.
         bounds : tuple of two float, default=None
-            Smallest and largest possible absolute error of a regressor; required there. Classifiers
-            have (0, 1).
+            Smallest and largest possible loss of a regressor; required there. Classifiers have
+            (0, 1).
         alpha : float, default=0.05
             One minus the confidence of the sequence.
         ax : matplotlib Axes or sequence of them, default=None
@@ -302,23 +305,25 @@ class ComparisonDisplay:
         Raises
         ------
         ValueError
-            If the result has no tape or several folds, or `bounds` are missing.
+            If the result has no tape or several folds, `bounds` are missing, or the measure is not
+            the mean of losses of rows.
         KeyError
-            If there is no such model.
+            If there is no such model or measure.
         """
-        loss_a, loss_b, weight = row_losses(result, a, b, fold=fold, bin=bin)
+        loss = row_loss(result, "q", metric)
+        rows = scored_rows(result, a, b, fold=fold, bin=bin)
         if bounds is None:
             if result.classes is None:
                 raise ValueError(f"The confidence sequence of regressors {BOUNDS_NEEDED}.")
             bounds = (0, 1)
         return cls.from_losses(
-            loss_a,
-            loss_b,
-            sample_weight=weight,
+            *rows.losses(loss),
+            sample_weight=rows.weight,
             forgetting=forgetting,
             bounds=bounds,
             alpha=alpha,
             names=(a, b),
+            rows=f"rows on which both were scored, of {rows.place}",
             ax=ax,
             legend=legend,
             styles=styles,
@@ -389,7 +394,7 @@ class ComparisonDisplay:
                     made.set_title(LEGEND_TITLE, prop={"size": "small"})
                 self.legends_.append(made)
             for one in axes if not own else axes[-1:]:
-                count_rows_along(one)
+                count_rows_along(one, textwrap.fill(self.rows, LONGEST_LABEL))
         self.axes_ = axes
         self.ax_ = axes[0]
         self.figure_ = axes[0].figure
@@ -544,6 +549,22 @@ class ComparisonDisplay:
         )
 
 
+def arrays_of_all(results: Sequence[Any]) -> dict[str, Any]:
+    """Return the constructor arguments that hold results of the same two models."""
+    arrays: dict[str, Any] = {}
+    for result in results:
+        new = arrays_of(result)
+        if result.names != results[0].names:
+            raise ValueError(
+                f"All results must compare the same two models, in the same order. Got "
+                f"{results[0].names} and {result.names}."
+            )
+        if new.keys() & arrays.keys():
+            raise ValueError(f"Got two results of the kind {type(result).__name__}.")
+        arrays |= new
+    return arrays
+
+
 def arrays_of(result: Any) -> dict[str, Any]:
     """Return the constructor arguments that hold a result."""
     if isinstance(result, QStatisticResult):
@@ -584,6 +605,6 @@ def spread_around_zero(ax: Any, values: np.ndarray, least: float = 0.0) -> None:
     high = float(np.max(values, initial=max(0.0, least)))
     margin = MARGIN * (high - low) or 1.0
     if ax.get_yscale() == "symlog":
-        ax.set_ylim(1.6 * low, 1.6 * high)
+        ax.set_ylim(SYMLOG_MARGIN * low, SYMLOG_MARGIN * high)
     else:
         ax.set_ylim(low - margin, high + margin)

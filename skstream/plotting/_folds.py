@@ -1,6 +1,6 @@
 """Measures over the stream, with the spread of the folds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -42,6 +42,8 @@ class FoldDisplay(PrequentialDisplay):
     mechanism : str, default=None
         What the forgetting mechanism is, such as "window:1000", where `forgetting` is a name
         that the user gave it.
+    failed : collection of str, default=()
+        Names of the models that failed; the legend says so.
     spread : {"range", "std", "lines"}, default="range"
         Show the folds as the band from the lowest to the highest, as mean plus and minus one
         standard deviation, or each as a thin line.
@@ -79,6 +81,7 @@ class FoldDisplay(PrequentialDisplay):
         drifts: Sequence[int] = (),
         measure: MeasureFacts | None = None,
         mechanism: str | None = None,
+        failed: Collection[str] = (),
         spread: Spread = "range",
     ):
         super().__init__(
@@ -90,6 +93,7 @@ class FoldDisplay(PrequentialDisplay):
             drifts=drifts,
             measure=measure,
             mechanism=mechanism,
+            failed=failed,
         )
         if spread not in SPREADS:
             raise ValueError(f"spread must be 'range', 'std' or 'lines'. Got {spread!r} instead.")

@@ -135,3 +135,21 @@ def uncover_edges(ax: Any, lines: Iterable[Any]) -> None:
         values = values[~np.isnan(values)]
         if len(values) and low <= values.min() and values.max() <= high:
             line.set_clip_box(box)
+
+
+def with_fates(ax: Any, lines: Mapping[str, Any], failed: Collection[str]) -> dict[str, Any]:
+    """Return the lines by name, with a word on those that failed or cannot be seen."""
+    low, high = sorted(ax.get_ylim())
+
+    def fate(name: str, line: Any) -> str:
+        values = np.asarray(line.get_ydata(), dtype=np.float64)
+        values = values[~np.isnan(values)]
+        if name in failed:
+            return " (failed)"
+        if not len(values):
+            return " (no value)"
+        if (values < low).all():
+            return " (below the axis)"
+        return " (above the axis)" if (values > high).all() else ""
+
+    return {name + fate(name, line): line for name, line in lines.items()}

@@ -1,6 +1,6 @@
 """Measures over the stream."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -26,6 +26,7 @@ from skstream.plotting._lines import (
     mark_lone_points,
     model_styles,
     uncover_edges,
+    with_fates,
 )
 from skstream.plotting._words import axis_words, chosen, last_values, title_words
 from skstream.utils._optional import optional_import
@@ -65,6 +66,8 @@ class PrequentialDisplay:
     mechanism : str, default=None
         What the forgetting mechanism is, such as "window:1000", where `forgetting` is a name
         that the user gave it.
+    failed : collection of str, default=()
+        Names of the models that failed; the legend says so.
 
     Attributes
     ----------
@@ -99,6 +102,7 @@ class PrequentialDisplay:
         drifts: Sequence[int] = (),
         measure: MeasureFacts | None = None,
         mechanism: str | None = None,
+        failed: Collection[str] = (),
     ):
         self.n_rows = n_rows
         self.curves = curves
@@ -108,6 +112,7 @@ class PrequentialDisplay:
         self.drifts = drifts
         self.measure = measure
         self.mechanism = mechanism
+        self.failed = failed
 
     @classmethod
     def from_result(
@@ -217,7 +222,7 @@ class PrequentialDisplay:
             others |= self._shade_baselines(ax)
             others |= draw_drifts(ax, drifts, end)
             give_title(ax, self._title())
-            named = {name + fate(ax, line): line for name, line in lines.items()}
+            named = with_fates(ax, lines, self.failed)
             self.legend_ = give_legend(ax, legend, own=own, lines=named, others=others, end=end)
         self.lines_ = lines
         self.ax_ = ax
@@ -282,9 +287,9 @@ class PrequentialDisplay:
         best = self._best_guess()
         if best is None and facts.baseline_is_zero and facts.higher_is_better is not None:
             best = np.zeros(len(self.n_rows))
-        if best is None or len(best) < 2:
+        if best is None or len(best) < 2 or np.isnan(best).all():
             return {}
-        low, high = ax.get_ylim()
+        low, high = sorted(ax.get_ylim())
         beyond = BEYOND_LIMITS * (high - low)
         worst = (
             max(low - beyond, facts.bounds[0])
@@ -349,6 +354,7 @@ def contents_of(
         "baselines": [name for name in result.baselines if name in shown],
         "measure": result.measures.get(metric),
         "mechanism": result.mechanisms.get(forgetting),
+        "failed": [name for name in result.failures if name in shown],
     }
 
 
@@ -380,18 +386,6 @@ def thin_line_key() -> Any:
     """Return a line that stands for all thin lines in a legend."""
     lines = optional_import("matplotlib.lines", "Plotting")
     return lines.Line2D([], [], color="0.3", alpha=0.6, linewidth=0.6)
-
-
-def fate(ax: Any, line: Any) -> str:
-    """Say why a line cannot be seen, as an addition to its name; empty if it can."""
-    values = np.asarray(line.get_ydata(), dtype=np.float64)
-    values = values[~np.isnan(values)]
-    low, high = ax.get_ylim()
-    if not len(values):
-        return " (no value)"
-    if (values < low).all():
-        return " (below the axis)"
-    return " (above the axis)" if (values > high).all() else ""
 
 
 def fold_mean(curve: np.ndarray) -> np.ndarray:

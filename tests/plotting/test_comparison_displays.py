@@ -336,6 +336,8 @@ def test_comparison_from_an_evaluation_is_that_of_its_answers(n_folds: int) -> N
     )
     assert len(display.axes_) == 3
     assert display.names == ("sgd", "last")
+    shown = "rows on which both were scored, of rows 1 to 400" + (", fold 2" if fold else "")
+    assert display.axes_[-1].get_xlabel().replace("\n", " ") == shown
     assert display.differences[-1] == pytest.approx(wrong_a.mean() - wrong_b.mean())
     assert display.q_values[-1] == pytest.approx(np.log(wrong_a.sum() / wrong_b.sum()))
     final = result.compare("sgd", "last", test="mcnemar", fold=fold)
@@ -350,6 +352,76 @@ def test_comparison_from_an_evaluation_asks_for_what_it_needs() -> None:
     bare = PrequentialEvaluator("accuracy", keep_tape=False).evaluate(MODELS, stream)
     with pytest.raises(ValueError, match="keep_tape=True"):
         ComparisonDisplay.from_evaluation(bare, "sgd", "last")
+
+
+def test_comparison_takes_the_loss_of_the_measure() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 2))
+    models = {"sgd": SGDRegressor(), "mean": MeanRegressor()}
+    result = PrequentialEvaluator(["mae", "mse", "r2"], random_state=0).evaluate(
+        models, X, X.sum(axis=1)
+    )
+    for metric in ("mae", "mse"):
+        display = ComparisonDisplay.from_evaluation(
+            result, "sgd", "mean", metric=metric, bounds=(0, 10)
+        )
+        errors = [result.scores[name][metric] for name in models]
+        assert display.differences[-1] == pytest.approx(errors[0] - errors[1])
+    with pytest.raises(ValueError, match="measure 'r2' is not"):
+        ComparisonDisplay.from_evaluation(result, "sgd", "mean", metric="r2", bounds=(0, 10))
+
+
+def test_style_keywords_reach_curves_and_bars() -> None:
+    display = ComparisonDisplay.from_losses(
+        *losses(300), linewidth=3, styles={"q": {"color": "red"}}
+    )
+    assert list(display.lines_) == ["q", "mcnemar", "anytime"]
+    assert all(line.get_linewidth() == 3 for line in display.lines_.values())
+    assert display.lines_["q"].get_color() == "red"
+    diagram = CriticalDifferenceDisplay.from_scores(table(4, 3, 0.0), color="black", lw=6)
+    assert {(line.get_color(), line.get_linewidth()) for line in diagram.lines_} == {("black", 6)}
+    before = pyplot.get_fignums()
+    for make in (
+        lambda **k: ComparisonDisplay.from_losses(*losses(50), **k),
+        lambda **k: CriticalDifferenceDisplay.from_scores(table(4, 3, 0.0), **k),
+    ):
+        with pytest.raises(TypeError, match="Did you mean 'color'"):
+            make(colour="red")
+        with pytest.raises(TypeError, match="Got str"):
+            make(ax="here")
+    assert pyplot.get_fignums() == before
+
+
+def test_legends_stay_inside_the_users_axes() -> None:
+    _, axes = pyplot.subplots(2, 2, figsize=(9, 7))
+    display = ComparisonDisplay.from_losses(*losses(300), ax=axes.ravel()[:3])
+    display.figure_.canvas.draw()
+    for ax, legend in zip(display.axes_, display.legends_, strict=True):
+        if legend is not None:
+            inner, outer = legend.get_window_extent(), ax.get_window_extent()
+            assert outer.x0 <= inner.x0 < inner.x1 <= outer.x1
+    assert sum(legend is not None for legend in display.legends_) >= 2
+
+
+def test_many_ranks_are_numbered_only_where_there_is_room() -> None:
+    display = CriticalDifferenceDisplay.from_scores(table(20, 30, 6.0))
+    ranks = [t for t in display.ax_.texts if t.get_text().isdigit() and t.get_visible()]
+    assert 1 < len(ranks) < 20
+    for one, other in itertools.pairwise(boxes(display.figure_, ranks)):
+        assert not one.overlaps(other)
+
+
+def test_the_diagram_says_what_was_ranked_and_writes_names_as_they_are() -> None:
+    result = KFoldEvaluator("accuracy", n_folds=3, random_state=0).evaluate(
+        {"$a_{": SGDClassifier(), "b": Persistent()}, make_demo_stream(80)
+    )
+    display = CriticalDifferenceDisplay.from_result(result.rank())
+    assert_readable(display)
+    texts = [text.get_text().replace("\n", " ") for text in display.ax_.texts]
+    assert any("Ranked by accuracy under cumulative at row 80, over 3 folds." in t for t in texts)
+    assert any(t.startswith("$a_{  (") for t in texts)
+    with pytest.raises(TypeError, match="rank"):
+        CriticalDifferenceDisplay.from_result(result)
 
 
 def test_comparison_of_regressors_shows_no_mcnemar() -> None:

@@ -1,12 +1,14 @@
 """Displays of measures: what is drawn, named, shaded and in view."""
 
 import itertools
+import pickle
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.metrics import zero_one_loss
 
@@ -410,6 +412,50 @@ def test_curves_without_values_are_named_as_such() -> None:
     assert [text.get_text() for text in alone.ax_.texts] == ["none (no value)"]
 
 
+def test_models_that_failed_are_named_as_such() -> None:
+    drawn = display({"ok": curve(0.8), "sgd": curve(0.8)}, failed=["sgd"]).plot()
+    assert entries(drawn.legend_) == ["ok", "sgd (failed)"]
+
+    class Failing(SGDClassifier):
+        def partial_fit(self, X: Any, y: Any, *_: Any, **__: Any) -> Any:
+            raise RuntimeError("no")
+
+    evaluator = PrequentialEvaluator("accuracy", error_score=np.nan)
+    with pytest.warns(FitFailedWarning):
+        known = {"sgd": Failing(), "last": Persistent()}
+        result = evaluator.evaluate(known, make_demo_stream(20))
+    assert entries(result.plot().legend_)[0] == "sgd (failed)"
+
+
+def test_a_baseline_without_values_shades_nothing() -> None:
+    nowhere = np.full((100, 1), np.nan)
+    for curves in ({"a": curve(0.5), "last": nowhere}, {"last": nowhere}):
+        drawn = display(curves, baselines=["last"]).plot()
+        assert guess_area(drawn.ax_) is None
+
+
+def test_the_users_scale_and_direction_of_the_axis_stay() -> None:
+    _, ax = pyplot.subplots()
+    ax.set_yscale("log")
+    display({f"m{i}": curve(0.5) * 10.0**i for i in range(9)}, "mae").plot(ax)
+    ax.figure.canvas.draw()
+    assert ax.get_yscale() == "log"
+    assert ax.get_ylim()[0] > 0
+    heights = [text.get_position()[1] for text in ax.texts]
+    assert np.ptp(np.diff(heights)) < 0.05  # evenly spaced, as the powers of ten are
+    _, ax = pyplot.subplots()
+    ax.invert_yaxis()
+    drawn = display({"m": curve(0.5)}, "mae").plot(ax)
+    assert ax.yaxis_inverted()
+    assert entries(drawn.legend_) == ["m"]
+
+
+def test_figures_can_be_pickled(result: EvaluationResult, delayed: Any) -> None:
+    shares = BinnedPerformanceDisplay.from_bin_counts([delayed], "sgd")
+    for drawn in (result.plot(drifts=[50]), delayed.plot(), delayed.plot(kind="costs"), shares):
+        pickle.loads(pickle.dumps(drawn.figure_)).canvas.draw()
+
+
 def test_points_without_neighbours_are_marked() -> None:
     values = curve(0.7)
     values[[20, 22]] = np.nan
@@ -461,6 +507,8 @@ def test_two_bins_over_time_by_default(delayed: Any) -> None:
     np.testing.assert_array_equal(late.get_ydata(), delayed.curve("sgd", "accuracy")[:, 0, -1])
     three = delayed.plot(kind="time", bins=[0, 2, 5], models="sgd")
     assert list(three.lines_)[1] == "sgd, in bin 2 of 4"
+    early = delayed.plot(kind="time", at=100)
+    assert all(line.get_xdata()[-1] == 100 for line in early.lines_.values())
 
 
 @pytest.mark.parametrize("bins", [[9], [-1], [1.5], ["first"], [], [True]])
@@ -529,6 +577,8 @@ def test_different_numbers_of_bins_are_needed(delayed: Any) -> None:
         ({"linestyle": "wavy"}, ValueError, "wavy"),
         ({"color": "no colour"}, ValueError, "no colour"),
         ({"drifts": "soon"}, ValueError, "drifts must be"),
+        ({"styles": {"sgd": "red"}}, TypeError, "styles must map names to dicts"),
+        ({"at": 5}, TypeError, "'at' is neither an option"),
     ],
 )
 def test_bad_input_is_named_and_leaves_no_figure(
@@ -555,6 +605,8 @@ def test_results_with_and_without_bins_are_not_confused(
 ) -> None:
     with pytest.raises(TypeError, match="has bins between arrival and label"):
         PrequentialDisplay.from_result(delayed)
+    with pytest.raises(TypeError, match=r"Expected the result of an evaluation\. Got dict"):
+        PrequentialDisplay.from_result({})
     with pytest.raises(TypeError, match="shows results of a DelayedEvaluator"):
         BinnedPerformanceDisplay.from_result(result)
     with pytest.raises(ValueError, match="spread must be"):
