@@ -46,7 +46,7 @@ WITHIN_LAYER = {
 LATE_UPWARD = {("evaluation", "plotting")}
 
 SKLEARN_PRIVATE_HOME = "skstream.utils._sklearn"
-OPTIONAL_PACKAGES = {*EXTRAS, "capymoa"}
+OPTIONAL_PACKAGES = {*EXTRAS, "capymoa", "river"}
 
 
 def module_name(path: Path) -> str:

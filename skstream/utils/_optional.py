@@ -12,7 +12,6 @@ EXTRAS = {
     "numba": "fast",
     "dask": "dask",
     "distributed": "dask",
-    "river": "river",
 }
 
 
