@@ -2,12 +2,13 @@
 
 import math
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from skstream.drift._base import DriftDetector
+from skstream.drift._checks import LARGEST
 from skstream.drift._cut import CutRule
 from skstream.drift._histogram import (
     MAX_BUCKETS,
@@ -18,10 +19,13 @@ from skstream.drift._histogram import (
     histogram_at,
     sizes_of,
 )
+from skstream.drift._one_check import SingleChecks
 from skstream.utils._sklearn import Interval, StrOptions
 
 _CELLS = 40_000  # slots of the histogram looked at together: arrays of 320 kB stay in the cache
 _FEW = 16  # so few checks are made at once without asking first which of them are needed
+#: Values that may be read.
+RANGES = {"moa": (-LARGEST, LARGEST), "theorem": (0.0, 1.0)}
 _FAR = 8.0  # standard deviations between mean and centre that are too many
 
 
@@ -37,27 +41,75 @@ class _Window:
         self.rule = rule
         self.clock = clock
         self.direction = direction
+        self.lowest, self.highest = RANGES[rule.bound]
         self.centre = 0.0
         self.lengths: list[int] = []  # buckets in each row of the histogram, from row 0 on
         self.buckets = np.empty((2, 0))  # their sums less the centre, and spreads; oldest first
         self.pending: list[float] = []  # values since the last check, not in the buckets yet
         self.start = 0
-        self.n_seen = 0
-        self.alarm = False
+        self.n_checked = 0  # inputs before those pending
+        self.alarmed = False  # by the last check
         self.n_alarms = 0
+        # Checks made one at a time have a histogram of their own, ahead of this one or behind it.
+        self._single = SingleChecks(rule)
+        self._single_is_ahead = self._single_is_behind = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the other histogram, which is this one in another form."""
+        self._settle()
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._single = SingleChecks(self.rule)
+        self._single_is_ahead, self._single_is_behind = False, True
+
+    @property
+    def n_seen(self) -> int:
+        """Number of inputs."""
+        return self.n_checked + len(self.pending)
+
+    @property
+    def alarm(self) -> bool:
+        """Whether the value read last raised an alarm."""
+        return self.alarmed and not self.pending
 
     def feed(self, values: Floats) -> Integers:
         """Read values and return the positions that raised an alarm."""
         return self.advance(values)[2]
 
     def feed_one(self, value: float) -> None:
-        """Read one value; the cheap way where no check is due."""
-        if len(self.pending) + 1 == self.clock:
-            self.advance(np.array([value]))
-        else:
-            self.pending.append(value)
-            self.n_seen += 1
-            self.alarm = False
+        """Read one value."""
+        self.pending.append(value)
+        if len(self.pending) == self.clock:
+            self.check()
+
+    def check(self) -> None:
+        """Make the check that is due, of the pending values alone."""
+        if not self.lengths:  # the first of all chooses the centre
+            self.advance(np.empty(0))
+            return
+        if self._single_is_behind:
+            self._single.load(self.centre, self.lengths, self.buckets)
+            self._single_is_behind = False
+        cut = self._single.read(self.pending)
+        self._single_is_ahead = True
+        self.n_checked += self.clock
+        self.pending.clear()
+        self.alarmed = False
+        if cut:
+            self._settle()
+            self._single_is_behind = True
+            self.alarmed = self._raises_alarm(self._shrink())
+            self.n_alarms += self.alarmed
+
+    def _settle(self) -> None:
+        if self._single_is_ahead:
+            self.lengths, self.buckets = self._single.result()
+            self._single_is_ahead = False
+
+    def _raises_alarm(self, rise: bool) -> bool:
+        return self.direction in ("both", "up" if rise else "down")
 
     def advance(self, values: Floats) -> tuple[Integers, Integers, Integers]:
         """Read values, with a check after every `clock`-th of all inputs.
@@ -69,6 +121,8 @@ class _Window:
         alarms : ndarray of shape (n_alarms,), dtype int64
             Those of the positions where the mean went in a direction that raises an alarm.
         """
+        self._settle()
+        self._single_is_behind = True
         n_old = len(self.pending)
         data = np.concatenate((self.pending, values))
         end = len(data) - len(data) % self.clock
@@ -81,23 +135,25 @@ class _Window:
             if rise is not None:
                 positions.append(done - n_old - 1)
                 starts.append(self.start)
-                if self.direction in ("both", "up" if rise else "down"):
+                if self._raises_alarm(rise):
                     alarms.append(done - n_old - 1)
         self.pending = data[end:].tolist()
-        self.n_seen += len(values)
+        self.n_checked += end
         self.n_alarms += len(alarms)
-        if len(values):
-            self.alarm = alarms[-1:] == [len(values) - 1]
+        if end:
+            self.alarmed = alarms[-1:] == [end - n_old - 1]
         return _integers(positions), _integers(starts), _integers(alarms)
 
     def boundaries(self) -> Integers:
         """Return the first input of every bucket, once the pending values are put in."""
+        self._settle()
         _, lengths = follow_lengths(self.lengths, np.array([len(self.pending)]))
         sizes = sizes_of(lengths[:, 0].tolist())
         return self.start + sizes.cumsum() - sizes
 
     def moments(self) -> tuple[float, float]:
         """Return mean and population variance of the window."""
+        self._settle()
         pending = np.array(self.pending) - self.centre
         sizes = np.append(sizes_of(self.lengths), np.ones(len(pending), dtype=np.int64))
         sums = np.append(self.buckets[0], pending)
@@ -286,11 +342,47 @@ class ADWIN(DriftDetector):
 
     def _wrong(self, values: Any) -> Any:
         bound = self.bound if self._state is None else self._state.rule.bound
-        return ((values < 0) | (values > 1)) if bound == "theorem" else False
+        low, high = RANGES.get(bound, (-LARGEST, LARGEST))
+        return (values < low) | (values > high)
 
     def _start(self) -> _Window:
         rule = CutRule(float(self.delta), int(self.min_window), self.bound)
         return _Window(rule, int(self.clock), self.direction)
+
+    def update(self, x: float) -> Self:
+        """Read one value.
+
+        Parameters
+        ----------
+        x : float
+            The next value of the series; a truth value counts as 0 or 1.
+
+        Returns
+        -------
+        self
+            The detector; see :attr:`drift_detected`.
+
+        Raises
+        ------
+        ValueError
+            If `x` is not a finite number, or outside [0, 1] with ``bound="theorem"``. The
+            detector is then unchanged.
+        """
+        state = self._state
+        # The base class says what is wrong with other values. Most calls do no more than this.
+        if state is None or type(x) is not float or not state.lowest <= x <= state.highest:
+            return super().update(x)
+        pending = state.pending
+        pending.append(x)
+        if len(pending) == state.clock:
+            state.check()
+        return self
+
+    @property
+    def drift_detected(self) -> bool:
+        """Whether the value read last raised an alarm."""
+        state = self._state
+        return state is not None and state.alarmed and not state.pending
 
     def advance(self, values: ArrayLike) -> tuple[Integers, Integers]:
         """Read many values and tell how the window moved.

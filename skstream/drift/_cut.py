@@ -39,7 +39,7 @@ class CutRule:
     def _threshold(self, table: Table, n0: Floats, n1: Floats, total: Floats) -> Floats:
         n = n0[:, -1:]
         log = self._log(n)
-        if self.bound == "theorem":
+        if self.theorem:
             return np.sqrt((0.5 * log) * (1 / n0 + 1 / n1))
         deviation = table.sums - table.sizes * (total / n)
         spread = table.spreads + deviation * deviation / np.maximum(table.sizes, 1.0)
@@ -47,14 +47,20 @@ class CutRule:
         reciprocal = 1 / (n0 - 4) + 1 / (n1 - 4)
         return np.sqrt((2 * variance * log) * reciprocal) + (2 / 3 * log) * reciprocal
 
+    @property
+    def theorem(self) -> bool:
+        """Whether the bound is that of the theorem."""
+        return self.bound == "theorem"
+
+    def logarithm(self, width: float) -> float:
+        """Return the bound's logarithm; from the C library, alike for one window or many."""
+        if self.theorem:
+            return math.log(4 * width / self.delta)
+        return math.log(2 * math.log(width) / self.delta)
+
     def _log(self, n: Floats) -> Floats:
-        """Return the bound's logarithms; from the C library, alike for one window or many."""
         widths = np.maximum(n[:, 0], MIN_WIDTH).tolist()  # smaller windows are not tested
-        if self.bound == "theorem":
-            logs = [math.log(4 * width / self.delta) for width in widths]
-        else:
-            logs = [math.log(2 * math.log(width) / self.delta) for width in widths]
-        return np.array(logs).reshape(-1, 1)
+        return np.array([self.logarithm(width) for width in widths]).reshape(-1, 1)
 
     def suspects(self, moments: Moments, squares: Floats) -> NDArray[np.intp]:
         """Find the windows that `cuts` could possibly cut, with less work.
@@ -81,7 +87,7 @@ class CutRule:
         n, total = n0[:, -1:], excess[:, -1:]
         squares = squares[:, None]
         guard = 1e-12 * np.sqrt(n * squares)
-        if self.bound == "theorem":
+        if self.theorem:
             factor = 0.5 * np.log(4 * n / self.delta) / n
         else:
             log = np.log(2 * np.log(np.maximum(n, MIN_WIDTH)) / self.delta)

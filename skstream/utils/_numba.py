@@ -52,6 +52,11 @@ class Jitted(Generic[P, R]):
         function = self.compiled if numba_enabled() else self.plain
         return function(*args, **kwargs)
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the function was compiled already in this process."""
+        return "compiled" in vars(self)
+
     @functools.cached_property
     def compiled(self) -> Callable[P, R]:
         """The function compiled by numba, which is imported now at the latest."""

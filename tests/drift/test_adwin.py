@@ -1,12 +1,16 @@
 """ADWIN equals its literal algorithm, however its input is cut into calls."""
 
+import copy
+import pickle
+from functools import partial
+
 import joblib
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skstream.drift import ADWIN, _adwin, _cut
+from skstream.drift import ADWIN, _adwin, _cut, _one_check
 from tests.drift._checks import check_against_literal, check_cuts
 from tests.drift._streams import pieces, series
 
@@ -174,3 +178,46 @@ def test_the_theorem_takes_values_between_0_and_1_alone(bad):
 def test_the_theorem_raises_no_alarm_on_stationary_values():
     rng = np.random.default_rng(0)
     assert ADWIN(bound="theorem").update_many(rng.random(20_000)).size == 0
+
+
+@pytest.mark.parametrize("compiled_after", [2, 1_000_000])
+@pytest.mark.parametrize("clock", [1, 7, 32])
+@pytest.mark.parametrize("bound", ["moa", "theorem"])
+def test_single_checks_leave_the_bits_of_many(monkeypatch, compiled_after, clock, bound):
+    """Compiled where numba is there, as plain loops, and with both kinds of calls in turns."""
+    monkeypatch.setattr(_one_check, "_COMPILED_AFTER", compiled_after)
+    if compiled_after > 2:
+        monkeypatch.setattr(_one_check, "numba_enabled", lambda: False)
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.beta(a, 2.0, 700) for a in (1.0, 6.0, 1.0, 0.2, 3.0)])
+    if bound == "moa":
+        values = 1e3 * values - 5e5
+    make = partial(ADWIN, bound=bound, clock=clock, direction="up")
+    many, single, mixed = make(), make(), make()
+    for begin in range(0, len(values), 500):
+        part = values[begin : begin + 500]
+        alarms = many.update_many(part).tolist()
+        assert [i for i, x in enumerate(part.tolist()) if single.update(x).drift_detected] == alarms
+        if begin % 1000:
+            mixed.update_many(part)
+        else:
+            for x in part:
+                mixed.update(x)
+        hashes = {joblib.hash(pickle.loads(pickle.dumps(one))) for one in (many, single, mixed)}
+        assert len(hashes) == 1
+        assert (single.mean, single.variance) == (many.mean, many.variance)
+        assert np.array_equal(single.boundaries(), many.boundaries())
+    assert many.n_detections > 0
+    assert many.n_detections < len(make().advance(values)[0])  # some went down
+
+
+def test_looking_at_the_window_changes_nothing():
+    values = many_drifts(4)
+    looked, plain = ADWIN(), ADWIN()
+    for x in values.tolist():
+        looked.update(x)
+        assert 0 <= looked.mean <= 1
+        plain.update(x)
+    assert looked.n_detections == plain.n_detections > 0
+    assert joblib.hash(looked) == joblib.hash(plain)
+    assert joblib.hash(copy.deepcopy(plain).update(1.0)) == joblib.hash(looked.update(1.0))

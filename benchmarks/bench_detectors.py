@@ -1,0 +1,96 @@
+"""Detectors that read one value at a time, beside River's where the interpreter has it.
+
+    python benchmarks/bench_detectors.py [--n 300000] [--repeats 5]
+
+Every loop calls ``update(x)`` and then looks at ``drift_detected``. Processor time, the median of
+the repeats, taken in turns so that both libraries see the same machine. ADWIN's checks are compiled
+where numba is installed; its plain loops are a case of their own.
+"""
+
+import argparse
+import importlib
+import platform
+import statistics
+import time
+from importlib import metadata
+
+import numpy as np
+
+import skstream
+from skstream.drift import ADWIN, DDM, ErrorRatio, PageHinkley
+
+
+def plain_adwin():
+    detector = ADWIN().update(0.0)
+    detector._state._single._is_time_to_compile = lambda: False
+    return detector
+
+
+# Name, our detector, River's of the same kind.
+CASES = [
+    ("ADWIN", ADWIN, ("river.drift", "ADWIN")),
+    ("ADWIN, plain loops", plain_adwin, ("river.drift", "ADWIN")),
+    ("PageHinkley", PageHinkley, ("river.drift", "PageHinkley")),
+    ("DDM", DDM, ("river.drift.binary", "DDM")),
+    ("ErrorRatio, fading", ErrorRatio, None),
+    ("ErrorRatio, windows", lambda: ErrorRatio(short=1000, long=5000), None),
+]
+
+
+def losses(n):
+    """0/1 losses whose rate changes four times."""
+    rng = np.random.default_rng(0)
+    rates = np.repeat([0.2, 0.4, 0.15, 0.6, 0.3], -(-n // 5))[:n]
+    return (rng.random(n) < rates).astype(float).tolist()
+
+
+def seconds(make, values):
+    detector = make()
+    update = detector.update
+    alarms = 0
+    begin = time.process_time()
+    for x in values:
+        update(x)
+        if detector.drift_detected:
+            alarms += 1
+    return time.process_time() - begin
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--n", type=int, default=300_000, help="values in the series")
+    parser.add_argument("--repeats", type=int, default=5)
+    args = parser.parse_args()
+    try:
+        river = f"River {metadata.version('river')}"
+    except metadata.PackageNotFoundError:
+        river = None
+    print(
+        f"skstream {skstream.__version__}, {river or 'no River'}, "
+        f"Python {platform.python_version()}, {args.n:,} values, thousands a second\n"
+    )
+    print(f"{'':22} {'update_many':>12} {'update':>10} {'River':>10} {'ratio':>8}")
+    values = losses(args.n)
+    for name, make, theirs in CASES:
+        other = None
+        if river and theirs:
+            other = getattr(importlib.import_module(theirs[0]), theirs[1])
+        ours_seconds, river_seconds, many_seconds = [], [], []
+        seconds(make, values[:100_000])  # compiling is not what is measured
+        for _ in range(args.repeats):
+            ours_seconds.append(seconds(make, values))
+            if other is not None:
+                river_seconds.append(seconds(other, values))
+            begin = time.process_time()
+            make().update_many(values)
+            many_seconds.append(time.process_time() - begin)
+        ours, many = (args.n / statistics.median(s) / 1e3 for s in (ours_seconds, many_seconds))
+        line = f"{name:22} {many:12,.0f} {ours:10,.0f}"
+        if river_seconds:
+            rate = args.n / statistics.median(river_seconds) / 1e3
+            line += f" {rate:10,.0f} {ours / rate:8.2f}"
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
