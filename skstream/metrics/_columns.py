@@ -36,11 +36,9 @@ class Columns:
     majority, inclusive : ndarray of shape (n,), or None
         What the majority baseline answered before it saw the row's label (`NOTHING` where it
         knew no label), and what it would have answered after.
-    centre : float, default=0.0
-        Origin from which targets are measured, so that their spread is not lost in rounding.
     """
 
-    __slots__ = ("_wrong", "centre", "inclusive", "majority", "p", "previous", "weight", "y")
+    __slots__ = ("_wrong", "inclusive", "majority", "p", "previous", "weight", "y")
 
     def __init__(
         self,
@@ -50,7 +48,6 @@ class Columns:
         previous: Array | None = None,
         majority: Array | None = None,
         inclusive: Array | None = None,
-        centre: float = 0.0,
     ) -> None:
         self.y = y
         self.p = p
@@ -58,7 +55,6 @@ class Columns:
         self.previous = previous
         self.majority = majority
         self.inclusive = inclusive
-        self.centre = centre
         self._wrong: Array | None = None
 
     def __len__(self) -> int:
@@ -82,7 +78,6 @@ class Columns:
             optional(self.previous),
             optional(self.majority),
             optional(self.inclusive),
-            self.centre,
         )
 
     def following(self, earlier: "Columns | None") -> "Columns":
@@ -186,8 +181,6 @@ _VALUES: dict[str, Callable[[Columns, int], Array]] = {
     "inclusive_wrong": lambda c, _: _baseline_wrong(c, c.inclusive),
     "absolute_error": lambda c, _: np.abs(c.y - c.p),
     "squared_error": _squared_error,
-    "target": lambda c, _: c.y - c.centre,
-    "target_squared": lambda c, _: np.square(c.y - c.centre),
     "persistent_error": _persistent_error,
     "error_beside_persistent": _error_beside_persistent,
 }
@@ -212,8 +205,8 @@ LABEL_ONLY = frozenset(
         "persistent_wrong",
         "majority_wrong",
         "inclusive_wrong",
-        "target",
-        "target_squared",
+        "target_spread",
+        "target_moments",
         "persistent_error",
     }
 )

@@ -1,6 +1,7 @@
 """Running sums over all rows so far, equal or fading."""
 
 from collections.abc import Iterable
+from dataclasses import astuple
 from functools import lru_cache
 from math import ceil, log
 from typing import Self
@@ -8,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from skstream.metrics._columns import Array, Columns, Floats, Series
+from skstream.metrics._spread import SPREAD, Moments, all_weights, running_spread
 from skstream.metrics._sums import (
     DENSE,
     ROWS,
@@ -19,12 +21,12 @@ from skstream.metrics._sums import (
     running_sums,
 )
 
+#: Weight, centre, offset and spread at the end, for the models that share the spread.
+_MOMENTS = Series("target_moments")
 #: Weight below which a faded row no longer counts.
 FADED = 1e-16
 # A fading sum below this is set to zero: arithmetic on subnormal numbers is slow.
 _SUBNORMAL = 1e-300
-
-_TARGET, _SQUARES = Series("target"), Series("target_squared")
 
 
 class CumulativeSums(RunningSums):
@@ -40,10 +42,11 @@ class CumulativeSums(RunningSums):
 
     def __init__(self, kinds: Iterable[str], n_classes: int) -> None:
         super().__init__(kinds, n_classes)
-        self.carried = dict.fromkeys(self.series, 0.0)
+        self.summed = [series for series in self.series if series != SPREAD]
+        self.carried = dict.fromkeys(self.summed, 0.0)
         self.labels = dict.fromkeys(self.label_series, 0.0)
         self.counts_are_exact = True
-        self.centre = 0.0
+        self.moments = Moments()
 
     def _label_sums(self, rows: Labelled) -> tuple[list[Floats], dict[Series, Floats]]:
         labels = rows.labels()
@@ -79,18 +82,13 @@ class CumulativeSums(RunningSums):
         self, columns: Columns, ends: Integers, known: dict[Series, Floats]
     ) -> dict[Series, Floats]:
         self.counts_are_exact = self.counts_are_exact and columns.weight is None
-        if _TARGET in self.carried and len(columns):
-            n = self.carried[ROWS]
-            centre = self.centre + self.carried[_TARGET] / n if n > 0.0 else float(columns.y[0])
-            self._recentre(centre)
-            columns.centre = centre
         if len(ends) < DENSE:
             return self._advance_between(columns, ends)
         counts = known.get(ROWS) if self.counts_are_exact else None
         if counts is None:
             counts = self._counts(columns, self.carried[ROWS])
         sums = running_sums(
-            self.series,
+            self.summed,
             columns,
             lambda series, values: self._running(series, values, self.carried[series]),
             self.carried,
@@ -98,26 +96,53 @@ class CumulativeSums(RunningSums):
             self.n_classes,
             known,
         )
+        if SPREAD in self.series:
+            self._spread(columns, sums)
         self._share("scored", len(columns), sums)
-        self.carried = {series: float(sums[series][-1]) for series in self.series}
+        self.carried = {series: float(sums[series][-1]) for series in self.summed}
         at = as_slice(ends)
         return {series: sums[series][at] for series in self.series}
 
     def _advance_between(self, columns: Columns, ends: Integers) -> dict[Series, Floats]:
         sums = {series: np.empty(len(ends)) for series in self.series}
-        carried = dict(self.carried)
+        carried, moments = dict(self.carried), self.moments
         start = 0
         for position, end in enumerate([*ends.tolist(), len(columns)]):
             if end > start:
                 between = columns[start:end]
-                for series in self.series:
+                for series in self.summed:
                     carried[series] = self._extended(carried[series], between, series)
+                if SPREAD in self.series:
+                    moments = self._later_moments(moments, between)
                 start = end
             if position < len(ends):
-                for series in self.series:
+                for series in self.summed:
                     sums[series][position] = carried[series]
-        self.carried = carried
+                if SPREAD in self.series:
+                    sums[SPREAD][position] = moments.known_spread
+        self.carried, self.moments = carried, moments
         return sums
+
+    def _spread(self, columns: Columns, sums: dict[Series, Floats]) -> None:
+        """Add the running spread of the targets, unless another model has formed it."""
+        if SPREAD not in sums:
+            sums[SPREAD], moments = running_spread(
+                self.moments,
+                columns.y,
+                all_weights(columns),
+                lambda values, first: self._running(ROWS, values, first),
+                self._factor(ROWS),
+            )
+            sums[_MOMENTS] = np.array(astuple(moments))
+        self.moments = Moments(*sums[_MOMENTS].tolist())
+
+    def _later_moments(self, moments: Moments, columns: Columns) -> Moments:
+        """Return the moments of the targets after more rows."""
+        return moments.then(Moments.of(columns.y, all_weights(columns)))
+
+    def _factor(self, series: Series) -> float:
+        """Return the factor at which a series fades."""
+        return 1.0
 
     def _running(self, series: Series, values: Array, carried: float) -> Floats:
         """Return the sum after 0, 1, ..., n of the values, behind what is carried."""
@@ -127,31 +152,19 @@ class CumulativeSums(RunningSums):
         """Return what is carried after more rows."""
         return carried + columns.total(series)
 
-    def _recentre(self, centre: float) -> None:
-        """Move the origin of the targets."""
-        shift = centre - self.centre
-        n, total, squares = (self.carried[series] for series in (ROWS, _TARGET, _SQUARES))
-        moved = squares - 2.0 * shift * total + shift * shift * n
-        self.carried = {
-            **self.carried,
-            _TARGET: total - shift * n,
-            _SQUARES: max(moved, 0.0),  # rounding leaves no negative sum of squares behind
-        }
-        self.centre = centre
-
     def oldest(self, ends: Integers) -> Integers:
         """All rows count."""
         return np.zeros_like(ends)
 
     def _merge(self, later: Self) -> None:
         """Append the sums of the rows that followed."""
-        if _TARGET in self.carried:
-            self._recentre(later.centre)
+        kept = self._kept(ROWS, later.n_scored)
+        self.moments = self.moments.faded(kept).then(later.moments)
         # Labels are counted for the majority alone, whose measures do not merge.
         self.carried = {
             series: self._kept(series, later.n_scored) * self.carried[series]
             + later.carried[series]
-            for series in self.series
+            for series in self.summed
         }
         self.counts_are_exact = self.counts_are_exact and later.counts_are_exact
         self.n_scored += later.n_scored
@@ -203,6 +216,11 @@ class FadingSums(CumulativeSums):
     def oldest(self, ends: Integers) -> Integers:
         """Rows count until their weight falls below `FADED`."""
         return np.maximum(ends - ceil(log(FADED) / log(self.alpha)), 0)
+
+    def _later_moments(self, moments: Moments, columns: Columns) -> Moments:
+        powers = _powers(self.alpha, len(columns))
+        new = Moments.of(columns.y, all_weights(columns) * powers)
+        return moments.faded(self._kept(ROWS, len(columns))).then(new)
 
     def _kept(self, series: Series, n_later: int) -> float:
         return float(self._factor(series) ** n_later)

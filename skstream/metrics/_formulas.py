@@ -18,8 +18,6 @@ from skstream.metrics._sums import SumsByKind
 NEGLIGIBLE = 1e-16
 # Rows that no class was the answer to are a difference; below this part of them it is rounding.
 _UNANSWERED_LOST = 1e-12
-# The spread of the targets is a difference; below this part of its terms it is rounding.
-_SPREAD_LOST = 1e-13
 
 
 class Sums:
@@ -285,11 +283,7 @@ def rmse(sums: Sums) -> Floats:
 
 
 def r2(sums: Sums) -> Floats:
-    squares = sums["target_squared"]
-    with np.errstate(all="ignore"):
-        spread = squares - sums["target"] ** 2 / sums["rows"]
-    spread[~(spread > _SPREAD_LOST * squares)] = 0.0
-    return _finite(1.0 - ratio(sums["squared_error"], spread))
+    return _finite(1.0 - ratio(sums["squared_error"], sums["target_spread"]))
 
 
 def persistent_skill(sums: Sums) -> Floats:

@@ -259,7 +259,7 @@ REGRESSION = {
         _loss("mae", formulas.mae, "absolute_error"),
         _loss("mse", formulas.mse, "squared_error"),
         _loss("rmse", formulas.rmse, "squared_error"),
-        _skill("r2", formulas.r2, "squared_error", "target", "target_squared"),
+        _skill("r2", formulas.r2, "squared_error", "target_spread"),
         _skill(
             "persistent_skill",
             formulas.persistent_skill,

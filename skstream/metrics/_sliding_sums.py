@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 
 from skstream.metrics._columns import Array, Columns, Floats, Series
+from skstream.metrics._spread import SPREAD, Moments, all_weights, window_spreads
 from skstream.metrics._sums import (
     DENSE,
     ROWS,
@@ -37,7 +38,7 @@ class SlidingSums(RunningSums):
         self.tail: Columns | None = None
         self.labelled_tail: Columns | None = None
         self.n_scored_in_a_row = 0
-        self.needs_centre = Series("target") in self.series
+        self.summed = [series for series in self.series if series != SPREAD]
 
     def _label_sums(self, rows: Labelled) -> tuple[list[Floats], dict[Series, Floats]]:
         labels = rows.labels().following(self.labelled_tail)
@@ -86,16 +87,20 @@ class SlidingSums(RunningSums):
         n_new, size = len(columns), self.window_size
         rows = columns.following(self.tail)
         n_old = len(rows) - n_new
-        if self.needs_centre and len(rows):
-            rows.centre = float(np.median(rows.y))
         self.tail = rows[-size:].copy()
         if len(ends) < DENSE and len(ends) * min(size, len(rows)) < DENSE * len(rows):
             windows = [rows[max(0, end - size) : end] for end in (ends + n_old).tolist()]
-            return {
+            totals = {
                 series: np.array([window.total(series) for window in windows])
-                for series in self.series
+                for series in self.summed
             }
-        sums = self._running(self.series, rows, n_new, self.n_scored, known)
+            if SPREAD in self.series:
+                spreads = [Moments.of(one.y, all_weights(one)).spread for one in windows]
+                totals[SPREAD] = np.array(spreads)
+            return totals
+        sums = self._running(self.summed, rows, n_new, self.n_scored, known)
+        if SPREAD in self.series and SPREAD not in sums:
+            sums[SPREAD] = window_spreads(rows.y, all_weights(rows), n_old, size)
         self._share("scored", n_new, sums)
         at = as_slice(ends)
         return {series: sums[series][at] for series in self.series}

@@ -88,12 +88,8 @@ def test_twins_in_scikit_learn(block, seed, n, level, weighted, record_every):
                     warnings.simplefilter("ignore")
                     expected = expected_value(name, y, p, w, mechanism, curves.n_rows[at])
                 found = curves.values[mechanism][name][at]
-                # The targets themselves are rounded: 1e-7 of their spread at a level of 1e9.
                 np.testing.assert_allclose(
-                    found,
-                    expected,
-                    rtol=1e-9 if level == 0 else 1e-5,
-                    err_msg=f"{name} {mechanism}",
+                    found, expected, rtol=1e-9, atol=1e-12, err_msg=f"{name} {mechanism}"
                 )
 
 
@@ -111,6 +107,60 @@ def test_r2_survives_a_level_far_away():
         weight = 0.99 ** np.arange(39_999, -1, -1.0) if rows is None else None
         rows = slice(None) if rows is None else rows
         assert found == pytest.approx(sk.r2_score(y[rows], p[rows], sample_weight=weight), rel=1e-6)
+
+
+@pytest.mark.parametrize("record_every", [1, 37, 5000])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shift", [1e6, -1e9])
+def test_r2_survives_changes_of_level(shift, weighted, record_every):
+    """Windows on either side of a change have a spread of 1, beside a mean that moved by 1e6."""
+    rng = np.random.default_rng(1)
+    n = 12_000
+    y = rng.normal(size=n)
+    y[4000:] += shift
+    y[9000:] -= shift / 3
+    p = y + 0.5 * rng.normal(size=n)
+    weight = rng.choice([0.3, 1.0, 2.7], n) if weighted else None
+    names = ["cumulative", "window:500", "window:7", "fading:0.99", "fading:0.9"]
+    cut = running("r2", names, None, record_every)
+    for rows in (slice(0, 3000), slice(3000, 3001), slice(3001, None)):
+        cut.update(y[rows], p[rows], None if weight is None else weight[rows])
+    curves = cut.curves()
+    whole = running("r2", names, None, record_every)
+    whole.update(y, p, weight)
+    uncut = whole.curves()
+    places = np.unique(np.searchsorted(curves.n_rows, [3, 4001, 4010, 6000, 9500, 12_000]))
+    for name in names:
+        values = curves.values[name]["r2"]
+        np.testing.assert_allclose(values, uncut.values[name]["r2"], rtol=1e-12, atol=1e-12)
+        for place in places:
+            at = curves.n_rows[place]
+            rows = np.arange(at)[-int(name[7:]) :] if name[0] == "w" else np.arange(at)
+            w = np.ones(len(rows)) if weight is None else weight[rows]
+            if name[0] == "f":
+                w = w * float(name[7:]) ** np.arange(at - 1, -1, -1.0)
+            expected = sk.r2_score(y[rows], p[rows], sample_weight=w)
+            assert values[place] == pytest.approx(expected, rel=1e-12, abs=1e-12), (name, at)
+
+
+def test_parts_with_other_levels_merge_exactly():
+    rng = np.random.default_rng(2)
+    y = rng.normal(size=6000) + np.repeat([0.0, 1e7], 3000)
+    p = y + rng.normal(size=6000)
+    for name in ("cumulative", "window:500", "fading:0.99"):
+        parts = [running("r2", name, None) for _ in range(3)]
+        for part, rows in zip(parts, (slice(0, 3000), slice(3000, None), slice(None)), strict=True):
+            part.update(y[rows], p[rows])
+        merged = parts[0].merge(parts[1]).final()[name]["r2"]
+        assert merged == pytest.approx(parts[2].final()[name]["r2"], rel=1e-12)
+
+
+def test_targets_that_became_constant_have_no_r2():
+    y = np.r_[0.0, np.full(5000, 3.3)]
+    for name in ("window:100", "fading:0.9"):
+        measures = running("r2", name, None)
+        measures.update(y, y + 1.0)
+        assert np.isnan(measures.final()[name]["r2"])
 
 
 def test_an_exploding_beginning_is_forgotten_without_a_trace():

@@ -184,6 +184,28 @@ def test_weight_two_is_the_row_twice(seed):
         np.testing.assert_allclose(found[name], surer * expected[name][1::2], rtol=1e-13)
 
 
+@pytest.mark.parametrize(
+    ("forgetting", "metric"),
+    [
+        ("window:10", "accuracy"),  # a window holds ten rows, whatever they weigh
+        ("fading:0.9", "accuracy"),  # which fade once a row
+        ("cumulative", "kappa_temporal"),  # the second of two equal rows repeats a label
+        ("cumulative", "kappa_plus"),
+        ("cumulative", "kappa_m"),
+    ],
+)
+def test_weight_two_is_one_row_where_rows_count_or_precede(forgetting, metric):
+    stream = make_stream(0, 60)
+    twice = Stream(np.repeat(stream.y, 2), np.repeat(stream.p, 2), None, stream.n_classes)
+    weighted = Stream(stream.y, stream.p, np.full(60, 2.0), stream.n_classes)
+    plain, weighted, twice = (
+        score(one, metric, forgetting).curves().values[forgetting][metric]
+        for one in (stream, weighted, twice)
+    )
+    np.testing.assert_allclose(weighted, plain, rtol=1e-13)
+    assert np.nanmax(np.abs(weighted - twice[1::2])) > 1e-3
+
+
 def test_weights_may_come_with_some_rows_alone():
     stream = make_stream(0, 100, weighted=True)
     weight = stream.weight.copy()
