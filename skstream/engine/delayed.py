@@ -184,7 +184,7 @@ class DelayedTimeline:
         at = table.positions(rows)
         table.label(at, time, learnable, weight)
         if table.n_dated > len(rows):  # rows whose labels come by themselves: some may be due
-            return self._advance(state, Waiting.nobody(), np.empty(0, dtype=bool), time)
+            return self.advance(state, time)
         labelled = table.at(at)
         if len(rows) == 1:
             step = self._label_one(state, at, labelled)
@@ -198,9 +198,18 @@ class DelayedTimeline:
         state.waiting.remove(state.waiting.positions(rows))
         return state
 
+    def advance(self, state: DelayedState, time: float) -> tuple[DelayedState, DelayedOperations]:
+        """Let all labels come that are due by a time."""
+        return self._advance(state, Waiting.nobody(), np.empty(0, dtype=bool), time)
+
+    def take_back(self, before: DelayedState, first_row: int) -> DelayedState:
+        """Return to a state after which rows, from this one on, have arrived and only asked."""
+        before.waiting.truncate(first_row)
+        return before
+
     def close(self, state: DelayedState) -> tuple[DelayedState, DelayedOperations]:
         """Let all labels come whose time is known."""
-        return self._advance(state, Waiting.nobody(), np.empty(0, dtype=bool), np.inf)
+        return self.advance(state, np.inf)
 
     def _advance(
         self, state: DelayedState, arrived: Waiting, expected: np.ndarray, horizon: Any

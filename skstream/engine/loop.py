@@ -24,6 +24,8 @@ class LoopFailed(Exception):
         Position among the block's asks or learns.
     answers : ndarray
         Answers to the asks before the failure, as the loop returns them.
+    stopped : bool
+        Whether the model did nothing after the failure. (A bad answer is found at the end.)
     """
 
     def __init__(self, action: str, index: int):
@@ -31,6 +33,7 @@ class LoopFailed(Exception):
         self.action = action
         self.index = index
         self.answers: Any = None
+        self.stopped = False
 
 
 class BadAnswer(ValueError):
@@ -61,7 +64,7 @@ class Loop:
 
     def run(self, block: Block) -> np.ndarray:
         """Execute the block and return the answers to its asks, in their order."""
-        asks = self._ask_bounds(block)
+        asks = self.ask_bounds(block)
         stamps = block.stamp[asks[:-1]].tolist() if block.n_asks else []
         bounds = asks.tolist()
         learns = range(block.n_learns + 1) if block.batches is None else block.batches.tolist()
@@ -81,10 +84,12 @@ class Loop:
                 done += 1
         except LoopFailed as failure:
             failure.answers = self._codes(answers)  # an earlier answer may be a failure, too
+            failure.stopped = True
             raise
         return self._codes(answers)
 
-    def _ask_bounds(self, block: Block) -> np.ndarray:
+    def ask_bounds(self, block: Block) -> np.ndarray:
+        """Bounds of the asks that share a call."""
         if block.groups is None or self._one_row_per_call:
             return np.arange(block.n_asks + 1)
         return block.groups

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, Literal
 
@@ -56,6 +56,78 @@ class ModelError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.model, self.fold, self.row)
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """What a model did that went on after a failure.
+
+    Attributes
+    ----------
+    answers : ndarray
+        Answers to the last asks of the block.
+    rows : ndarray of int64
+        Rows of the call that was skipped.
+    unasked : bool
+        Whether that call was a question.
+    """
+
+    answers: np.ndarray
+    rows: np.ndarray
+    unasked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """A block that a model has done up to a call that failed.
+
+    `rows` are those of the call, `answers` the ones given before it, and `ask_bounds` the bounds
+    of the asks that share a call.
+    """
+
+    action: str
+    index: int
+    rows: np.ndarray
+    answers: np.ndarray
+    block: Block
+    operations: Operations
+    ask_bounds: np.ndarray
+
+    def rest(self, skip: bool) -> tuple[Block, Operations, int]:
+        """Return what is to be done from the failed call on, or after it, and the asks skipped."""
+        block, n_asked, n_skipped = self.block, len(self.answers), 0
+        if self.action == "learning":
+            n_learnt = self.index
+            if skip:
+                n_learnt += len(self.rows)
+        else:
+            n_learnt = int(block.stamp[n_asked])
+            if skip:
+                following = np.searchsorted(self.ask_bounds, n_asked, side="right")
+                n_skipped = int(self.ask_bounds[following]) - n_asked
+        first = n_asked + n_skipped
+        stamp = block.stamp[first:] - n_learnt
+        groups = None if block.groups is None else _shifted_bounds(block.groups, first)
+        batches = None if block.batches is None else _shifted_bounds(block.batches, n_learnt)
+        rest = replace(
+            block,
+            learn_index=block.learn_index[n_learnt:],
+            y=block.y[n_learnt:],
+            weight=None if block.weight is None else block.weight[n_learnt:],
+            ask_index=block.ask_index[first:],
+            stamp=stamp,
+            groups=groups,
+            batches=batches,
+        )
+        operations = replace(
+            self.operations,
+            learn_rows=self.operations.learn_rows[n_learnt:],
+            ask_rows=self.operations.ask_rows[first:],
+            stamp=stamp,
+            groups=groups,
+            batches=batches,
+        )
+        return rest, operations, n_skipped
 
 
 class ModelRun:
@@ -119,6 +191,7 @@ class ModelRun:
                 self._kernel = _kernel_or_none(estimator, task)
             if self._kernel is None:
                 self._begin_loop()
+        self._left: _Left | None = None
         self._seconds_in_kernel = 0.0
         self.path = "loop" if self._kernel is None else "kernel"
 
@@ -142,6 +215,44 @@ class ModelRun:
         if self._kernel is not None:
             self._kernel.export()
         return self._estimator
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether the model has stopped where it can go on."""
+        return self._left is not None
+
+    @property
+    def stopped_learning(self) -> bool:
+        """Whether it was a row to learn at which the model has stopped."""
+        return self._left is not None and self._left.action == "learning"
+
+    def resume(self, *, skip: bool) -> Resumed:
+        """Go on with the block at which the model stopped.
+
+        Parameters
+        ----------
+        skip : bool
+            Whether to leave out the call that failed; else it is made again.
+
+        Returns
+        -------
+        resumed : Resumed
+            Answers to the last asks of the block. The model may have stopped again.
+        """
+        left = self._left
+        assert left is not None
+        self.failure, self._left = None, None
+        block, operations, n_skipped = left.rest(skip)
+        if skip and left.action == "learning":
+            self._has_learnt = is_fitted(self._estimator)
+        answers = np.concatenate(
+            [left.answers, no_answers(self.task, n_skipped), self.run(block, operations)]
+        )
+        return Resumed(answers, left.rows if skip else left.rows[:0], bool(n_skipped))
+
+    def forget_failure(self, n_unanswered: int) -> None:
+        """Go on as if the last block, which taught nothing, had never been run."""
+        self.failure, self._left, self.n_unanswered = None, None, n_unanswered
 
     def run(self, block: Block, operations: Operations) -> np.ndarray:
         """Execute a block; -1 or NaN where nothing had been learnt when asked.
@@ -283,6 +394,11 @@ class ModelRun:
         error, rows = self._explained(failure, block, operations)
         error.__cause__ = failure.__cause__
         self.failure = error
+        if failure.stopped and self._loop is not None:
+            bounds = self._loop.ask_bounds(block)
+            self._left = _Left(
+                failure.action, failure.index, rows, answers, block, operations, bounds
+            )
         n = len(answers)
         while n and operations.ask_rows[n - 1] >= error.row and operations.ask_rows[n - 1] in rows:
             n -= 1

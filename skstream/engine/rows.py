@@ -80,6 +80,10 @@ class RowStore:
         numbers = np.arange(first_row, first_row + len(y))
         self._newest = _Segment.of(numbers, X, y) if len(y) else None
 
+    def take_back(self) -> None:
+        """Let the newest rows never have come."""
+        self._newest = None
+
     def set_labels(self, rows: np.ndarray, y: np.ndarray) -> None:
         """Give labels to waiting rows, ascending."""
         for segment, begin, end in self._parts(rows):

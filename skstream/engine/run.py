@@ -54,6 +54,9 @@ class Engine:
         self._timeline_of = [numbers[id(lane.timeline)] for lane in self.lanes]
         self._states = [timeline.initial() for timeline in self._timelines]
         self._store = RowStore()
+        self._unfinished: list[Any] | None = None  # operations whose blocks could not be made
+        self._newest_operations: list[Any] = []
+        self._before: tuple[list[Any], int, list[Any]] | None = None  # an arrival on trial
 
     @property
     def states(self) -> list[Any]:
@@ -86,6 +89,48 @@ class Engine:
         ]
         return self._execute(steps)
 
+    def arrive_on_trial(self, X: Any, y: np.ndarray, arrivals: Arrivals) -> list[Answered]:
+        """Let rows arrive that only ask; `confirm` or `take_back` must follow."""
+        counts = [(lane.model.failure, lane.model.n_unanswered) for lane in self.lanes]
+        self._before = self._states, arrivals.first_row, counts
+        return self.arrive(X, y, arrivals)
+
+    def confirm(self) -> None:
+        """Keep the rows that arrived on trial."""
+        self._before = None
+        self._forget_rows(self._newest_operations)
+
+    def take_back(self) -> None:
+        """Let the rows that arrived on trial never have arrived."""
+        assert self._before is not None
+        states, first_row, counts = self._before
+        self._states = [
+            timeline.take_back(state, first_row)
+            for timeline, state in zip(self._timelines, states, strict=True)
+        ]
+        self._before, self._unfinished = None, None
+        self._store.take_back()
+        for lane, (failure, n_unanswered) in zip(self.lanes, counts, strict=True):
+            if failure is None:
+                lane.model.forget_failure(n_unanswered)
+
+    def preview(self, X: Any, rows: np.ndarray) -> list[np.ndarray]:
+        """Answers of models that are fitted already, to rows that are not asked otherwise."""
+        n, nothing = len(rows), np.empty(0, dtype=np.int64)
+        groups, stamp = np.arange(n + 1), np.zeros(n, dtype=np.int64)
+        block = Block(X, nothing, nothing, None, X, np.arange(n), stamp, groups=groups)
+        operations = Operations(nothing, None, rows, stamp, groups=groups)
+        return [lane.model.run(block, operations) for lane in self.lanes]
+
+    def advance(self, time: float) -> list[Answered]:
+        """Let the labels come that are due (for timelines of delayed labels)."""
+        return self._execute(
+            [
+                timeline.advance(state, time)
+                for timeline, state in zip(self._timelines, self._states, strict=True)
+            ]
+        )
+
     def label(
         self, rows: np.ndarray, y: np.ndarray, time: float, weight: np.ndarray
     ) -> list[Answered]:
@@ -113,19 +158,35 @@ class Engine:
         ]
         return self._execute(steps)
 
+    @property
+    def unfinished(self) -> list[Any] | None:
+        """Operations that an error of `features` has kept from being executed, if there are any."""
+        return self._unfinished
+
     def _execute(self, steps: list[tuple[Any, Any]]) -> list[Answered]:
         self._states = [state for state, _ in steps]
-        blocks = [self._store.block(operations) for _, operations in steps]
+        self._unfinished = [operations for _, operations in steps]
+        return self.finish()
+
+    def finish(self) -> list[Answered]:
+        """Execute the unfinished operations."""
+        steps = self._unfinished
+        assert steps is not None
+        blocks = [self._store.block(operations) for operations in steps]
         if self._features is not None:
             blocks = [
                 with_current_features(block, operations, self._features)  # delayed labels only
-                for block, (_, operations) in zip(blocks, steps, strict=True)
+                for block, operations in zip(blocks, steps, strict=True)
             ]
+        self._unfinished = None
         answered = [
-            _run_lane(lane, blocks[k], steps[k][1])
+            Answered(steps[k], lane.model.run(blocks[k], steps[k]))
             for lane, k in zip(self.lanes, self._timeline_of, strict=True)
         ]
-        self._forget_rows([operations for _, operations in steps])
+        if self._before is None:
+            self._forget_rows(steps)
+        else:
+            self._newest_operations = steps
         return answered
 
     def _forget_rows(self, steps: list[Operations]) -> None:

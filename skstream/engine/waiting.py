@@ -160,6 +160,16 @@ class WaitingTable:
         if self._n > MIN_STORED and 2 * self._n_alive < self._n:
             self._compact()
 
+    def truncate(self, first_row: int) -> None:
+        """Let rows from this number on, which came last, never have waited."""
+        n = int(np.searchsorted(self._stored.row[: self._n], first_row))
+        gone = slice(n, self._n)
+        self.n_dated -= int(np.count_nonzero(np.isfinite(self._stored.label_time[gone])))
+        self._n_alive -= int(np.count_nonzero(self._alive[gone]))
+        self._alive[gone] = False
+        self._n = n
+        self._polls = None  # it knows where the rows were stored
+
     def oldest(self, n: int) -> np.ndarray:
         """Return the numbers of the first rows waiting."""
         n = min(n, self._n_alive)

@@ -1,19 +1,23 @@
 """A run under delayed labels: rows come from a stream, or are asked and labelled live."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
-from skstream.engine.delayed import FIRST, DelayedOperations
+from skstream.engine.delayed import DatedArrivals, DelayedTimeline
+from skstream.engine.loop import no_answers
+from skstream.engine.model import ModelError
 from skstream.engine.run import Answered
 from skstream.engine.tape import labels_of
 from skstream.evaluation._delayed_scores import DelayedScores, DelaySettings
 from skstream.evaluation._input import Chunk, encoded_labels
 from skstream.evaluation._live import LiveIds, LiveRows, label_weights
+from skstream.evaluation._run import check_on_error
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._times import Clock, Times
-from skstream.utils._interrupt import deferred_interrupt
+from skstream.utils._exclusive import exclusive
 
 #: Rows between two points at which a run can be interrupted, loop and kernels.
 ROWS_PER_LOOP_PIECE, ROWS_PER_PIECE = 256, 8192
@@ -58,7 +62,18 @@ class DelayedRun(DelayedScores):
         self._ids = LiveIds()
         self._n_delayed = 0  # rows up to the last that took its label time from `delay`
         self._live_rows = LiveRows(settings.classes, self._shape)
+        self._previews: list[np.ndarray] = []
 
+    def _forget_columns(self) -> None:
+        super()._forget_columns()
+        self._live_rows.forget()
+
+    @property
+    def n_refused(self) -> int:
+        """Number of rows that a model could not answer when they were asked, and were skipped."""
+        return self._n_refused
+
+    @exclusive
     def feed(self, X: Any, y: Any, meta: Mapping[str, Any]) -> Self:
         """Take in a chunk of a stream whose label times are known.
 
@@ -77,22 +92,44 @@ class DelayedRun(DelayedScores):
             The run.
         """
         self._require_open()
-        chunk = self._encoded(X, y, meta.get("sample_weight"), "skip")
-        clock, arrival = self._arrivals_of(chunk.n_rows, meta.get("arrival"))
-        self._check_order(arrival)
-        label_time = self._label_times_of(chunk, arrival, clock, meta.get("label_time"))
+        with self._first_rows():
+            chunk = self._encoded(X, y, meta.get("sample_weight"), "skip")
+            clock, arrival = self._arrivals_of(chunk.n_rows, meta.get("arrival"))
+            self._check_order(arrival)
+            label_time = self._label_times_of(chunk, arrival, clock, meta.get("label_time"))
         self._clock = clock
         if meta.get("label_time") is None:
             self._n_delayed = self._n_arrived + chunk.n_rows
-        size = ROWS_PER_LOOP_PIECE if self._engine.loops else ROWS_PER_PIECE
-        for begin in range(0, chunk.n_rows, size):
-            end = min(begin + size, chunk.n_rows)
-            piece = chunk.piece(begin, end)
-            times = label_time[begin:end]
-            shown = arrival.shown(end - 1)
-            self._arrive(piece, arrival.values[begin:end], times, np.isfinite(times), shown)
+        self._take(chunk, arrival, label_time)
         return self
 
+    def _take(self, chunk: Chunk, arrival: Times, label_time: np.ndarray) -> None:
+        size = ROWS_PER_LOOP_PIECE if self._engine.loops else ROWS_PER_PIECE
+        n = chunk.n_rows
+        for begin in range(0, n, size):
+            end = min(begin + size, n)
+            rest = partial(self._take, chunk.piece(end, n), arrival.piece(end, n), label_time[end:])
+            with self._before_rest(rest):
+                self._arrive(
+                    chunk.piece(begin, end), arrival.piece(begin, end), label_time[begin:end]
+                )
+
+    def _arrive(self, piece: Chunk, arrival: Times, label_time: np.ndarray) -> None:
+        expected = np.isfinite(label_time)
+        arrivals = DatedArrivals(
+            self._n_arrived, piece.labelled, piece.weight, arrival.values, label_time, expected
+        )
+        note = partial(
+            self._note_arrived,
+            piece.y,
+            piece.weight,
+            float(arrival.values[-1]),
+            arrival.shown(-1),
+            int(np.count_nonzero(~expected)),
+        )
+        self._step(partial(self._engine.arrive, piece.X, piece.y, arrivals), note)
+
+    @exclusive
     def close(self) -> Self:
         """End the stream: do what was still waiting. Nothing can follow.
 
@@ -113,7 +150,10 @@ class DelayedRun(DelayedScores):
             self._delay.label_times.check_length(self._n_delayed, "had")
         return self
 
-    def ask(self, X: Any, ids: Any, t: Any = None) -> dict[str, np.ndarray]:
+    @exclusive
+    def ask(
+        self, X: Any, ids: Any, t: Any = None, *, on_error: str = "raise"
+    ) -> dict[str, np.ndarray]:
         """Ask about rows that arrive now, and keep them until their labels come.
 
         Parameters
@@ -124,16 +164,26 @@ class DelayedRun(DelayedScores):
             What to call the rows when their labels come; hashable, each waiting only once.
         t : number or datetime, default=None
             Time of arrival; None: the number of the row.
+        on_error : {"raise", "skip"}, default="raise"
+            What to do with rows that a model cannot answer (NaN, say). "raise": refuse the
+            call. "skip": refuse these rows alone, for all models; they do not wait, `n_refused`
+            counts them, and their labels are ignored.
 
         Returns
         -------
         answers : dict of str to ndarray of shape (n_rows,)
-            Predictions by model; None or NaN while it has not learnt enough to answer.
+            Predictions by model; None or NaN while it has not learnt enough to answer, and for
+            rows that were refused. A fitted model given with ``warm_start=True`` answers from
+            the first call on; what it answers before `n_warmup` labels were learnt is not
+            scored, as in `evaluate`.
 
         Raises
         ------
         ValueError
-            If an id waits already, or time goes back. The run stays as it was.
+            If an id waits already or is missing, or time goes back. The run stays as it was.
+        ModelError
+            If a model cannot answer a row; names both. No row of the call waits then, and the
+            run stays as it was.
 
         Notes
         -----
@@ -142,32 +192,120 @@ class DelayedRun(DelayedScores):
         later rows; given so, the results agree.
         """
         self._require_open()
+        check_on_error(on_error)
         ids = list(ids)
-        chunk = self._live_rows.chunk(X, ids, self._n_arrived)
-        self._ids.check_new(ids)
-        n, first_row = len(ids), self._n_arrived
-        clock, arrival = self._arrivals_of(n, None) if t is None else self._now(t)
-        self._check_order(arrival)
-        self._clock = clock
-        shown = arrival.shown(len(arrival.values) - 1)
-
-        def remember() -> None:
-            self._ids.add(ids, first_row)
-            self._drop_oldest()
-
-        answered = self._arrive(
-            chunk,
-            np.broadcast_to(arrival.values, n),
-            np.full(n, np.inf),
-            np.ones(n, dtype=bool),
-            shown,
-            remember,
-        )
+        with self._first_rows():
+            chunk = self._live_rows.chunk(X, ids, self._n_arrived)
+            self._ids.check_new(ids)
+            clock, arrival = self._arrivals_of(len(ids), None) if t is None else self._now(t)
+            self._check_order(arrival)
+            times = np.broadcast_to(arrival.values, len(ids))
+            waiting = self._engine.states[0].waiting
+            if waiting.n_dated:  # rows of a stream, whose labels come by themselves
+                self._step(partial(self._engine.advance, float(times[0])), self._note)
+            at, answered = self._ask(chunk, ids, times, skip=on_error == "skip")
+        refused = np.delete(np.arange(len(ids)), at)
+        self._ids.refuse([ids[place] for place in refused])
+        self._n_refused += len(refused)
+        if len(at):
+            codes = self._codes_of(answered, len(at))
+            asked = [ids[place] for place in at]
+            y, time, shown = (
+                chunk.y[at],
+                float(times[len(at) - 1]),
+                arrival.shown(min(len(at), len(arrival.given)) - 1),
+            )
+            note = partial(self._note_asked, asked, y, clock, time, shown)
+            self._settle(answered, note, "open", skip=False)
+        else:
+            codes = [no_answers(self._settings.task) for _ in self._places]
         return {
-            name: self._first_answers(one, first_row, n)
-            for (name, _), one in zip(self._places, answered, strict=True)
+            name: self._as_labels(some, at, len(ids))
+            for (name, _), some in zip(self._places, codes, strict=True)
         }
 
+    def _note_asked(
+        self,
+        ids: list[Any],
+        y: np.ndarray,
+        clock: Clock,
+        time: float,
+        shown: str,
+        answered: list[Answered],
+    ) -> None:
+        self._engine.confirm()
+        self._ids.add(ids, self._n_arrived)
+        self._clock = clock
+        self._note_arrived(y, None, time, shown, 0, answered)
+        self._drop_oldest()
+
+    def _ask(
+        self, chunk: Chunk, ids: list[Any], times: np.ndarray, *, skip: bool
+    ) -> tuple[np.ndarray, list[Answered]]:
+        """Ask about all rows, or those that can be answered; if that fails, nothing changes."""
+        at = np.arange(len(ids))
+        while len(at):
+            try:
+                some = chunk.take(at)
+                return at, self._ask_on_trial(some, times[: len(at)], skip=skip)
+            except ModelError as error:
+                row = at[error.row - self._n_arrived]
+                if not skip:
+                    error.add_note(
+                        f"The row has the id {ids[row]!r}. No row of the call waits; pass "
+                        "on_error='skip' to leave out the rows that a model cannot answer."
+                    )
+                    raise
+                at = at[at != row]
+        return at, []
+
+    def _ask_on_trial(self, chunk: Chunk, times: np.ndarray, *, skip: bool) -> list[Answered]:
+        n, engine = chunk.n_rows, self._engine
+        arrivals = DatedArrivals(
+            self._n_arrived,
+            chunk.labelled,
+            None,
+            times,
+            np.full(n, np.inf),
+            np.ones(n, dtype=bool),
+        )
+        failed = set(engine.failures)
+        try:
+            with self._step_of_models():
+                answered = engine.arrive_on_trial(chunk.X, chunk.y, arrivals)
+                self._previews = self._preview(chunk.X, n)
+                new = [error for k, error in engine.failures.items() if k not in failed]
+                if new and (skip or self._settings.error_score == "raise"):
+                    raise min(new, key=lambda error: error.row)
+        except BaseException:
+            engine.take_back()
+            self._state = "open"
+            raise
+        return answered
+
+    def _preview(self, X: Any, n: int) -> list[np.ndarray]:
+        """Answers of models that were fitted before the run, while its warm-up lasts."""
+        timeline = self._settings.timelines[0]
+        assert isinstance(timeline, DelayedTimeline)
+        warm = self._settings.parameters["warm_start"]
+        if not warm or self._engine.states[0].n_learnt >= timeline.n_warmup:
+            return []
+        return self._engine.preview(X, np.arange(self._n_arrived, self._n_arrived + n))
+
+    def _codes_of(self, answered: list[Answered], n: int) -> list[np.ndarray]:
+        """What the models have answered to `n` rows, as codes or values."""
+        previews, self._previews = self._previews, []
+        asked = [one.answers for one in answered if len(one.answers)]
+        return asked or previews or [no_answers(self._settings.task, n) for _ in answered]
+
+    def _as_labels(self, codes: np.ndarray, at: np.ndarray, n: int) -> np.ndarray:
+        """Answers to the rows at some of `n` positions as labels or values; none to the others."""
+        answers = no_answers(self._settings.task, n)
+        answers[at] = codes
+        classes = self._settings.classes
+        return answers if classes is None else labels_of(answers, classes)
+
+    @exclusive
     def label(
         self,
         ids: Any,
@@ -176,6 +314,7 @@ class DelayedRun(DelayedScores):
         *,
         sample_weight: Any = None,
         on_unknown: str = "error",
+        on_error: str = "raise",
     ) -> Self:
         """Let labels of waiting rows come: ask, score, then learn.
 
@@ -192,6 +331,9 @@ class DelayedRun(DelayedScores):
         on_unknown : {"error", "ignore"}, default="error"
             What to do with ids of which no row waits, dropped ones above all: fail, or leave them
             out. For rows that have their label, see ``on_relabel`` of the evaluator.
+        on_error : {"raise", "skip"}, default="raise"
+            What to do where a model cannot learn a row. "raise": stop, and wait for the decision
+            that `go_on` takes. "skip": this model does not learn this row; `n_skipped` counts it.
 
         Returns
         -------
@@ -204,10 +346,13 @@ class DelayedRun(DelayedScores):
             If no row of an id waits: it was never asked, was dropped, or has its label. No label
             of the call has been taken then.
         ValueError
-            If a label is unknown, an id comes twice, or time goes back. No label of the call has
-            been taken then.
+            If a label is unknown, an id comes twice or is missing, or time goes back. No label of
+            the call has been taken then.
+        ModelError
+            If a model fails; names the model and the row. See `go_on`.
         """
         self._require_open()
+        check_on_error(on_error)
         if on_unknown not in ("error", "ignore"):
             raise ValueError(f'on_unknown must be "error" or "ignore". Got {on_unknown!r} instead.')
         ids = list(ids)
@@ -225,19 +370,36 @@ class DelayedRun(DelayedScores):
             self._n_relabelled += known.n_again
             return self
         codes, weight = codes[kept], weight[kept]
-        self._state = "broken"
-        answered = self._engine.label(rows, codes, time, weight)
-        self._raise_failure()
-        with deferred_interrupt():
-            self._waiting.label(rows, codes)
-            self._ids.labelled(rows)
-            self._n_relabelled += known.n_again
-            self._clock, self._last_time, self._last_shown = clock, time, shown
-            if sample_weight is not None:
-                self._weigh()
-            self._score(answered)
-            self._state = "open"
+        self._step(
+            partial(self._engine.label, rows, codes, time, weight),
+            partial(
+                self._note_labelled,
+                rows,
+                codes,
+                known.n_again,
+                (clock, time, shown),
+                sample_weight is not None,
+            ),
+            skip=on_error == "skip",
+        )
         return self
+
+    def _note_labelled(
+        self,
+        rows: np.ndarray,
+        codes: np.ndarray,
+        n_again: int,
+        now: tuple[Clock, float, str],
+        weighted: bool,
+        answered: list[Answered],
+    ) -> None:
+        self._waiting.label(rows, codes)
+        self._ids.labelled(rows)
+        self._n_relabelled += n_again
+        self._clock, self._last_time, self._last_shown = now
+        if weighted:
+            self._weigh()
+        self._note(answered)
 
     def _now(self, t: Any) -> tuple[Clock, Times]:
         now = self._clock.read_one(t, "t")
@@ -250,16 +412,6 @@ class DelayedRun(DelayedScores):
                 else f"t is {now.shown(0)}, which is no time."
             )
         return self._clock.after(now), now
-
-    def _first_answers(self, one: Answered, first_row: int, n: int) -> np.ndarray:
-        classes = self._settings.classes
-        answers = np.full(n, np.nan if classes is None else -1, dtype=one.answers.dtype)
-        assert isinstance(one.operations, DelayedOperations)
-        asked = one.operations.asked  # and what the labels that are due asked of other rows
-        assert asked is not None
-        first = asked.kind[asked.answered] == FIRST
-        answers[one.operations.ask_rows[first] - first_row] = one.answers[first]
-        return answers if classes is None else labels_of(answers, classes)
 
     def _drop_oldest(self) -> None:
         """Keep no more than ``max_pending`` waiting rows."""

@@ -8,7 +8,6 @@ import numpy as np
 
 from skstream.engine.delayed import (
     FIRST,
-    DatedArrivals,
     DelayedOperations,
     History,
     history_of,
@@ -18,7 +17,6 @@ from skstream.engine.run import Answered
 from skstream.engine.tape import Recorder, has_answer
 from skstream.evaluation._delayed_result import DelayedResult
 from skstream.evaluation._delays import DelayCounts
-from skstream.evaluation._input import Chunk
 from skstream.evaluation._ledger import Ledger
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._poll_costs import PollCosts
@@ -30,6 +28,7 @@ from skstream.evaluation._times import Clock, LabelTimes, UserReduce
 from skstream.evaluation._waiting import WaitingLabels
 from skstream.evaluation._waits import Waits
 from skstream.metrics import Curves, SharedSums, update_together
+from skstream.utils._exclusive import exclusive
 from skstream.utils._interrupt import deferred_interrupt
 
 #: Questions after whose answers the labelled rows are scored: a live run has few per call.
@@ -110,6 +109,9 @@ class DelayedScores(StreamRun):
         self._delays = DelayCounts()
         self._steps: list[tuple[DelayedOperations, list[np.ndarray]]] = []
         self._n_unscored_asks = 0
+        self._unmeasured: (
+            tuple[np.ndarray, list[np.ndarray], np.ndarray | None, np.ndarray | None] | None
+        ) = None
         self._clock = Clock()
         self._n_answered = [0] * len(places)  # labelled rows up to a lane's last answer
         self._last_time = -np.inf
@@ -121,6 +123,7 @@ class DelayedScores(StreamRun):
         self._n_never = 0
         self._n_dropped = 0
         self._n_relabelled = 0
+        self._n_refused = 0
 
     @property
     def n_pending(self) -> int:
@@ -132,44 +135,43 @@ class DelayedScores(StreamRun):
         assert self._delay.features is not None
         return self._delay.features(rows, self._clock.times_for_user(times))
 
-    def _arrive(
+    def _note_arrived(
         self,
-        piece: Chunk,
-        arrival: np.ndarray,
-        label_time: np.ndarray,
-        expected: np.ndarray,
+        y: np.ndarray,
+        weight: np.ndarray | None,
+        time: float,
         shown: str,
-        then: Callable[[], None] | None = None,
-    ) -> list[Answered]:
-        """Let rows arrive, the last at a time shown so to the user, and `then` do the rest."""
-        self._state = "broken"  # until all models have done the piece
-        arrivals = DatedArrivals(
-            self._n_arrived, piece.labelled, piece.weight, arrival, label_time, expected
-        )
-        answered = self._engine.arrive(piece.X, piece.y, arrivals)
-        if then is not None:  # a live call, whose failure leaves nothing behind
-            self._raise_failure()
-        with deferred_interrupt():
-            self._waiting.add(self._n_arrived, piece.y)
-            self._n_arrived += piece.n_rows
-            self._last_time, self._last_shown = float(arrival[-1]), shown
-            self._n_never += int(np.count_nonzero(~expected))
-            if piece.weight is not None:
-                self._weigh()
-            self._score(answered)
-            if then is not None:
-                then()
-            self._raise_failure()
-            self._state = "open"
-        return answered
+        n_never: int,
+        answered: list[Answered],
+    ) -> None:
+        """Note rows that arrived, the last at a time shown so to the user."""
+        self._waiting.add(self._n_arrived, y)
+        self._n_arrived += len(y)
+        self._last_time, self._last_shown = time, shown
+        self._n_never += n_never
+        if weight is not None:
+            self._weigh()
+        self._note(answered)
+
+    def _can_skip(self, failed: list[int]) -> bool:
+        return all(self._engine.lanes[k].model.stopped_learning for k in failed)
+
+    def _check_skip(self, failed: list[int]) -> None:
+        for k in failed:
+            if not self._engine.lanes[k].model.stopped_learning:
+                failure = self._engine.failures[k]
+                raise ValueError(
+                    f"Model '{failure.model}' failed to answer row {failure.row}, which waits for "
+                    "its label: only a row that is learnt can be skipped. Decide 'retry' or "
+                    "'leave_out'."
+                )
 
     def _weigh(self) -> None:
         """From now on, rows have weights; those scored so far had the weight 1."""
         if self._weights is None:
             self._weights = [np.ones(self._n_scored)]
 
-    def _score(self, answered: list[Answered]) -> None:
-        """Note a step. Scoring waits for many: each has one table per model and many bins."""
+    def _note(self, answered: list[Answered]) -> None:
         operations = answered[0].operations
         assert isinstance(operations, DelayedOperations)
         assert operations.asked is not None and operations.labelled is not None
@@ -178,6 +180,9 @@ class DelayedScores(StreamRun):
         self._n_labelled += len(operations.labelled)
         for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
             meter.follow(self._n_arrived, lane.model)
+
+    def _score(self) -> None:
+        """Score what was noted, once it is much: every time has a table per model, of all bins."""
         # Scoring looks at all that waits: the more there is of it, the rarer it must be.
         n_asks = max(ASKS_PER_SCORING, self._ledgers[0].n_held // 2)
         n_steps = max(STEPS_PER_SCORING, self.n_pending // 8)
@@ -186,29 +191,41 @@ class DelayedScores(StreamRun):
 
     def _rows_waiting(self) -> np.ndarray:
         rows: np.ndarray = self._engine.states[0].waiting.rows()
+        if self._held is not None:  # rows labelled in the call that was stopped wait until it ends
+            operations = self._held.operations(self._engine)
+            rows = np.union1d(rows, operations.labelled.row)
         # Of a run stopped in the middle of an arrival, rows may wait that were never noted.
         return rows[: np.searchsorted(rows, self._n_arrived)]
 
     def _score_steps(self) -> None:
-        """Score the rows whose label came lately, in the order in which labels came."""
+        """Score the rows whose label came lately, in the order in which labels came.
+
+        Functions of the user may fail. What waits to be scored is dropped after they were called,
+        so that nothing is lost, and nothing is scored twice.
+        """
+        self._measure()
         if not self._steps:
             return
-        steps, self._steps, self._n_unscored_asks = self._steps, [], 0
+        steps = self._steps
         history = history_of([operations for operations, _ in steps], self._rows_waiting())
         labelled = history.labelled
-        y, known = self._waiting.settle(history)
-        weight = None if self._weights is None else labelled.weight
-        past = known if self._delay.previous_label == "known_at_arrival" else None
-        pasts = [*[past] * (self._delay.n_bins + 1), None]
-        for k, ledger in enumerate(self._ledgers):
-            given = np.concatenate([answers[k] for _, answers in steps])
-            table = ledger.settle(history, given, self._reduce())
-            update_together(self._measures[k], y, list(table.T), weight, pasts)
+        y, known, waiting = self._waiting.look_up(history)
+        reduce = self._reduce()
+        found = [
+            ledger.look_up(history, np.concatenate([answers[k] for _, answers in steps]), reduce)
+            for k, ledger in enumerate(self._ledgers)
+        ]
+        self._steps, self._n_unscored_asks, self._waiting = [], 0, waiting
+        for k, (table, left) in enumerate(found):
+            self._ledgers[k].keep(left)
             given = np.flatnonzero(has_answer(table[:, -1]))
             if len(given):
                 self._n_answered[k] = self._n_scored + int(given[-1]) + 1
             if self._settings.keep_tape:
                 self._answers[k].append(table)
+        weight = None if self._weights is None else labelled.weight
+        past = known if self._delay.previous_label == "known_at_arrival" else None
+        self._unmeasured = (y, [table for table, _ in found], weight, past)
         self._n_scored += len(y)
         self._n_unanswered += self._count_unanswered(history)
         self._delays.add(labelled.label_time - labelled.arrival)
@@ -218,6 +235,18 @@ class DelayedScores(StreamRun):
             self._known.append(known)
             if self._weights is not None:
                 self._weights.append(labelled.weight)
+        self._measure()
+
+    def _measure(self) -> None:
+        """Let the measures read the rows scored last, unless they have."""
+        if self._unmeasured is None:
+            return
+        y, tables, weight, past = self._unmeasured
+        pasts = [*[past] * (self._delay.n_bins + 1), None]
+        first = self._n_scored - len(y)
+        for measures, table in zip(self._measures, tables, strict=True):
+            update_together(measures, y, list(table.T), weight, pasts, first=first)
+        self._unmeasured = None
 
     def _reduce(self) -> str | Callable[..., Any]:
         """How the answers of a bin become one, for codes and for times as the run counts them."""
@@ -260,6 +289,7 @@ class DelayedScores(StreamRun):
         weights = self._weights
         return self._y.array(), None if weights is None else np.concatenate(weights)
 
+    @exclusive
     def result(self) -> EvaluationResult:
         """Return the result so far; the run can go on afterwards.
 
@@ -271,9 +301,11 @@ class DelayedScores(StreamRun):
         outcome = self.outcome()
         return assemble(self._settings, [outcome], DelayedResult, waits=outcome.waits)
 
+    @exclusive
     def outcome(self) -> RunOutcome:
         """Return what this run's lanes did, and what became of the rows that waited."""
-        self._score_steps()
+        with deferred_interrupt():
+            self._score_steps()
         waits = Waits(
             n_bins=self._delay.n_bins,
             n_labelled=self._n_labelled,
@@ -282,6 +314,7 @@ class DelayedScores(StreamRun):
             n_unanswered=self._n_unanswered,
             n_dropped=self._n_dropped,
             n_relabelled=self._n_relabelled,
+            n_refused=self._n_refused,
             n_polls=self._poll_costs.n_polls,
             poll_costs=self._poll_costs.curves(),
             delays={

@@ -176,7 +176,7 @@ class StreamEvaluator(BaseEstimator):
         """
         settings, prepared, places = self._prepare(models, classes, n_rows=None)
         run: EvaluationRun = self._new_run(settings)(prepared, places)
-        return run
+        return run.hold_failures()
 
     def _evaluate(self, models: Any, stream: Any, classes: Any) -> EvaluationResult:
         known = known_classes(stream) if classes is None else classes

@@ -38,6 +38,13 @@ class Chunk:
         """Number of rows."""
         return len(self.y)
 
+    def take(self, at: np.ndarray) -> "Chunk":
+        """Return the rows at some positions."""
+        if len(at) == self.n_rows:
+            return self
+        weight = None if self.weight is None else self.weight[at]
+        return Chunk(take_rows(self.X, at), self.y[at], self.labelled[at], weight)
+
     def piece(self, begin: int, end: int) -> "Chunk":
         """Return the rows from `begin` up to `end`."""
         end = min(end, self.n_rows)
@@ -57,6 +64,10 @@ class RowShape:
     def __init__(self) -> None:
         self._n_features: int | None = None
         self._names: list[str] | None = None
+
+    def forget(self) -> None:
+        """Forget the first rows, which were refused."""
+        self._n_features = self._names = None
 
     def check(self, X: Any, first_row: int) -> None:
         """Raise an error if `X` does not fit the rows before it."""

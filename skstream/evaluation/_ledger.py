@@ -1,6 +1,7 @@
 """Answers given to rows that wait for their label, until it comes."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,20 +27,22 @@ class Ledger:
         self._n_classes = n_classes
         self._nothing: Any = np.nan if n_classes is None else -1
         self._dtype: Any = np.float64 if n_classes is None else np.int64
-        self._row = np.empty(0, dtype=np.int64)
-        self._time = np.empty(0)
-        self._answer = np.empty(0, dtype=self._dtype)
-        self._is_poll = np.empty(0, dtype=bool)
+        self._held = Answers(
+            np.empty(0, dtype=np.int64),
+            np.empty(0),
+            np.empty(0, dtype=self._dtype),
+            np.empty(0, dtype=bool),
+        )
 
     @property
     def n_held(self) -> int:
         """Number of answers to rows that wait."""
-        return len(self._row)
+        return len(self._held.row)
 
-    def settle(
+    def look_up(
         self, history: History, given: np.ndarray, reduce: str | Callable[..., Any]
-    ) -> np.ndarray:
-        """Take in answers; return those to the rows whose label came.
+    ) -> tuple[np.ndarray, "Answers"]:
+        """Find the answers to the rows whose label came; nothing changes until `keep`.
 
         Parameters
         ----------
@@ -55,31 +58,33 @@ class Ledger:
         answers : ndarray of shape (n_labelled, n_bins + 2)
             First answer, one per bin, and the last (test-then-train); all -1 or NaN where the
             first was given too early, or the last is missing because the model had failed.
+        left : Answers
+            Answers to the rows that wait on.
         """
         asked, labelled = history.asked, history.labelled
         answers = np.full(len(asked.row), self._nothing, dtype=self._dtype)
         answers[asked.answered] = given
         last = answers[asked.kind == LAST]
         shown = asked.kind != LAST
-        self._row = np.concatenate([self._row, asked.row[shown]])
-        self._time = np.concatenate([self._time, asked.time[shown]])
-        self._answer = np.concatenate([self._answer, answers[shown]])
-        self._is_poll = np.concatenate([self._is_poll, asked.kind[shown] == POLL])
+        held = self._held
+        row = np.concatenate([held.row, asked.row[shown]])
+        time = np.concatenate([held.time, asked.time[shown]])
+        answer = np.concatenate([held.answer, answers[shown]])
+        is_poll = np.concatenate([held.is_poll, asked.kind[shown] == POLL])
 
         n_labelled = len(labelled)
         by_row = np.argsort(labelled.row)
         sorted_rows = labelled.row[by_row]
-        at = np.searchsorted(sorted_rows, self._row)
-        settled = np.zeros(len(self._row), dtype=bool)
+        at = np.searchsorted(sorted_rows, row)
+        settled = np.zeros(len(row), dtype=bool)
         inside = at < n_labelled
-        settled[inside] = sorted_rows[at[inside]] == self._row[inside]
+        settled[inside] = sorted_rows[at[inside]] == row[inside]
         position = by_row[at[settled]]
         order = np.argsort(position, kind="stable")
         position = position[order]
-        shown_answers = self._answer[settled][order]
-        since = self._time[settled][order] - labelled.arrival[position]
-        is_first = ~self._is_poll[settled][order]
-        self._forget(settled, history.waiting)
+        shown_answers = answer[settled][order]
+        since = time[settled][order] - labelled.arrival[position]
+        is_first = ~is_poll[settled][order]
 
         wait = Shown(position, since, shown_answers, labelled.label_time - labelled.arrival)
         table = np.empty((n_labelled, self._n_bins + 2), dtype=self._dtype)
@@ -87,12 +92,28 @@ class Ledger:
         table[:, 1:-1] = answers_by_bin(wait, self._n_bins, reduce, self._n_classes)
         table[:, -1] = last
         table[~(has_answer(table[:, 0]) & has_answer(table[:, -1]))] = self._nothing
-        return table
+        kept = ~settled & _among(row, history.waiting)
+        return table, Answers(row[kept], time[kept], answer[kept], is_poll[kept])
 
-    def _forget(self, settled: np.ndarray, waiting: np.ndarray) -> None:
-        """Drop the answers to rows that have their label, or will never get one."""
-        keep = ~settled
-        at = np.minimum(np.searchsorted(waiting, self._row), max(0, len(waiting) - 1))
-        keep &= waiting[at] == self._row if len(waiting) else False
-        self._row, self._time = self._row[keep], self._time[keep]
-        self._answer, self._is_poll = self._answer[keep], self._is_poll[keep]
+    def keep(self, left: "Answers") -> None:
+        """Hold the answers that `look_up` has left, and no others."""
+        self._held = left
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Answers to rows that wait: number of the row, time, answer, and whether it was a poll."""
+
+    row: np.ndarray
+    time: np.ndarray
+    answer: np.ndarray
+    is_poll: np.ndarray
+
+
+def _among(rows: np.ndarray, waiting: np.ndarray) -> np.ndarray:
+    """Which rows are among those that wait, ascending."""
+    if not len(waiting):
+        return np.zeros(len(rows), dtype=bool)
+    at = np.minimum(np.searchsorted(waiting, rows), len(waiting) - 1)
+    among: np.ndarray = waiting[at] == rows
+    return among

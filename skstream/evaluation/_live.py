@@ -42,9 +42,11 @@ class LiveIds:
         self._row_of: dict[Hashable, int] = {}
         self._id_of: dict[int, Hashable] = {}
         self._done: OrderedDict[Hashable, None] = OrderedDict()
+        self._refused: OrderedDict[Hashable, None] = OrderedDict()
 
     def check_new(self, ids: Sequence[Hashable]) -> None:
-        """Raise an error if an id waits already, or comes twice."""
+        """Raise an error if an id waits already, comes twice, or is none."""
+        check_ids(ids)
         seen = set()
         for one in ids:
             if one in self._row_of or one in seen:
@@ -59,9 +61,17 @@ class LiveIds:
             self._row_of[one] = row
             self._id_of[row] = one
             self._done.pop(one, None)
+            self._refused.pop(one, None)
+
+    def refuse(self, ids: Sequence[Hashable]) -> None:
+        """Note rows that do not wait, whose labels are to be ignored."""
+        for one in ids:
+            self._refused[one] = None
+        _forget_oldest(self._refused)
 
     def rows_of(self, ids: Sequence[Hashable], on_relabel: str, on_unknown: str) -> KnownIds:
         """Find the waiting rows of ids; raise an error, with nothing changed, if it must be."""
+        check_ids(ids)
         places: dict[int, int] = {}
         n_again = 0
         for place, one in enumerate(ids):
@@ -78,6 +88,8 @@ class LiveIds:
                         "labels."
                     )
                 n_again += on_relabel == "count"
+            elif one in self._refused:
+                continue
             elif on_unknown == "error":
                 raise KeyError(self._why_unknown(one, ids))
         rows = sorted(places)
@@ -102,14 +114,33 @@ class LiveIds:
             one = self._id_of.pop(row)
             del self._row_of[one]
             self._done[one] = None
-        while len(self._done) > REMEMBERED_IDS:
-            self._done.popitem(last=False)
+        _forget_oldest(self._done)
 
     def forget(self, rows: np.ndarray) -> None:
         """Drop waiting rows."""
         for row in rows.tolist():
             if row in self._id_of:  # rows of a stream have no names
                 del self._row_of[self._id_of.pop(row)]
+
+
+def _forget_oldest(ids: OrderedDict[Hashable, None]) -> None:
+    while len(ids) > REMEMBERED_IDS:
+        ids.popitem(last=False)
+
+
+def check_ids(ids: Sequence[Any]) -> None:
+    """Raise an error for ids by which no row can be found again."""
+    for at, one in enumerate(ids):
+        try:
+            hash(one)
+        except TypeError as error:
+            raise ValueError(
+                f"ids[{at}] is {one!r}, which cannot be looked up ({error}). Use numbers, texts or "
+                "tuples."
+            ) from error
+        missing = one is None or type(one).__name__ in ("NAType", "NaTType")
+        if missing or bool(one != one):
+            raise ValueError(f"ids[{at}] is {one!r}: a row without an id cannot be found again.")
 
 
 class LiveRows:
@@ -127,6 +158,10 @@ class LiveRows:
         self._regression = classes is None
         self._shape = shape
         self._kind: str | None = None
+
+    def forget(self) -> None:
+        """Forget the first rows, which were refused."""
+        self._kind = None
 
     def chunk(self, X: Any, ids: Sequence[Hashable], first_row: int) -> Chunk:
         """Return the rows ready for the engine; raises before anything is asked."""

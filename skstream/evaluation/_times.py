@@ -49,7 +49,11 @@ class Times:
 
     def shown(self, at: int) -> str:
         """Show one of the times as the user gave it."""
-        return shown_time(self.given[at : at + 1])
+        return shown_time(self.given[at:][:1])
+
+    def piece(self, begin: int, end: int) -> "Times":
+        """Return some of the times."""
+        return replace(self, values=self.values[begin:end], given=self.given[begin:end])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Labels of rows that wait to be scored."""
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,11 @@ class WaitingLabels:
         """Give rows their labels."""
         self._labelled.append((rows, y))
 
-    def settle(self, history: History) -> tuple[np.ndarray, np.ndarray]:
-        """Give labels, and newest labels known at arrival, of rows whose label came."""
+    def look_up(self, history: History) -> tuple[np.ndarray, np.ndarray, "WaitingLabels"]:
+        """Find labels, and newest labels known at arrival, of rows whose label came.
+
+        Nothing is forgotten: what is left to wait is returned beside them, to be put here.
+        """
         self._take_in()
         labelled = history.labelled
         at = np.searchsorted(self._rows, labelled.row)
@@ -40,12 +44,13 @@ class WaitingLabels:
         newest = np.concatenate([self._newest, y[counts]])
         n_before = np.concatenate([[0], np.cumsum(labelled.learnable)])
         newest_before = newest[n_before]
-        self._known = np.concatenate([self._known, newest_before[history.labels_before]])
-        self._newest = newest[-1:]
-        known = self._known[at]
+        known = np.concatenate([self._known, newest_before[history.labels_before]])
         kept = np.searchsorted(self._rows, history.waiting)
-        self._rows, self._y, self._known = self._rows[kept], self._y[kept], self._known[kept]
-        return y, known
+        left = copy(self)
+        left._newest = newest[-1:]
+        left._rows, left._y, left._known = self._rows[kept], self._y[kept], known[kept]
+        left._arrived, left._labelled = [], []
+        return y, known[at], left
 
     def _take_in(self) -> None:
         rows = [np.arange(first, first + len(y)) for first, y in self._arrived]

@@ -33,6 +33,8 @@ class Waits:
         Rows of a live run dropped because too many waited.
     n_relabelled : int
         Labels of live rows that had one, where they are counted.
+    n_refused : int
+        Rows of a live run that a model could not answer, and that were skipped.
     n_polls : int
         Periodic answers given, by every model.
     poll_costs : dict of str to ndarray of shape (n_points,)
@@ -52,6 +54,7 @@ class Waits:
     n_unanswered: int
     n_dropped: int
     n_relabelled: int
+    n_refused: int
     n_polls: int
     poll_costs: dict[str, np.ndarray]
     delays: dict[str, float | timedelta]
@@ -84,4 +87,5 @@ class Waits:
             name: timedelta(**one) if isinstance(one, dict) else one
             for name, one in plain["delays"].items()
         }
-        return cls(**{**plain, "delays": delays}, poll_costs=poll_costs)
+        # Files of earlier versions do not count refused rows: there were none.
+        return cls(**{"n_refused": 0, **plain, "delays": delays}, poll_costs=poll_costs)

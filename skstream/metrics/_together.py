@@ -15,6 +15,7 @@ def update_together(
     answers: Sequence[Array],
     weight: Floats | None = None,
     previous: Sequence[Array | None] | None = None,
+    first: int | None = None,
 ) -> None:
     """Let the measures of several models read the same rows, a piece at a time.
 
@@ -33,6 +34,9 @@ def update_together(
         Scoring weights.
     previous : sequence of (ndarray of shape (n,) or None), default=None
         What the persistent baseline answers, per model; None: the label before, for all.
+    first : int, default=None
+        Number of the first of these rows. Measures that have read some of them already, because
+        a function of the user failed in others, read only what is left. None: all read all.
 
     Examples
     --------
@@ -53,4 +57,10 @@ def update_together(
         part = slice(begin, begin + _PIECE)
         weights = None if weight is None else weight[part]
         for one, p, past in zip(measures, answers, pasts, strict=True):
-            one.update(y[part], p[part], weights, None if past is None else past[part])
+            done = 0 if first is None else one.n_rows - first - begin
+            if done <= 0:
+                one.update(y[part], p[part], weights, None if past is None else past[part])
+            elif begin + done < min(len(y), part.stop):
+                left = slice(begin + done, part.stop)
+                more = None if weight is None else weight[left]
+                one.update(y[left], p[left], more, None if past is None else past[left])

@@ -1,0 +1,36 @@
+"""Methods of which an object runs one at a time, whatever thread calls them."""
+
+from collections.abc import Callable
+from functools import wraps
+from threading import RLock
+from typing import Any, TypeVar, cast
+
+
+class Exclusive:
+    """Base of objects with `exclusive` methods; the lock is no part of a pickle."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        del state["_lock"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = RLock()
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def exclusive(method: Method) -> Method:
+    """Let a method wait until no other thread is in one of the object's `exclusive` methods."""
+
+    @wraps(method)
+    def locked(self: Exclusive, *args: Any, **kwargs: Any) -> Any:
+        with self._lock:
+            return method(self, *args, **kwargs)
+
+    return cast(Method, locked)

@@ -1,0 +1,537 @@
+"""Live runs that something stops: nothing is lost, nothing is counted twice, and they go on."""
+
+import signal
+import threading
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import SGDClassifier
+
+from skstream import (
+    DelayedEvaluator,
+    KFoldEvaluator,
+    MajorityClass,
+    ModelError,
+    Persistent,
+    PrequentialEvaluator,
+    load_run,
+)
+from skstream.streams import make_demo_stream
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
+    pytest.mark.filterwarnings("ignore:Measures .* have no running form"),
+]
+
+CLASSES = ["DOWN", "UP"]
+STREAM = make_demo_stream(90, random_state=3)
+X, Y = STREAM.X, STREAM.y
+
+
+class Trap:
+    """Raises once, at the given call."""
+
+    def __init__(self, at=None, error=None):
+        self.at, self.error, self.n = at, error, 0
+
+    def __call__(self):
+        self.n += 1
+        if self.n == self.at:
+            raise self.error
+
+
+TRAPS = {}
+
+
+class Trapped(ClassifierMixin, BaseEstimator):
+    """Repeats the label learnt last; may fail at a call of one of its methods."""
+
+    def __init__(self, name="m"):
+        self.name = name
+
+    def partial_fit(self, X, y, classes=None):
+        TRAPS.get((self.name, "learn"), Trap())()
+        self.classes_ = getattr(self, "classes_", classes)
+        self.newest_ = y[-1]
+        self.n_learnt_ = getattr(self, "n_learnt_", 0) + len(y)
+        return self
+
+    def predict(self, X):
+        TRAPS.get((self.name, "ask"), Trap())()
+        return np.full(len(X), self.newest_)
+
+
+@pytest.fixture(autouse=True)
+def no_traps():
+    TRAPS.clear()
+    yield
+    TRAPS.clear()
+
+
+def delayed_run(**options):
+    options = {"n_bins": 3, "poll_every": 2, "keep_tape": True, "random_state": 0, **options}
+    evaluator = DelayedEvaluator(options.pop("metrics", "accuracy"), **options)
+    return evaluator.start({"a": Trapped("a"), "b": Trapped("b")}, classes=CLASSES)
+
+
+def events(n=30):
+    """Asks and labels, each label two asks late and some of them together."""
+    for k in range(n):
+        yield "ask", [k]
+        if k >= 3 and k % 3 == 0:
+            yield "label", [k - 3, k - 2, k - 1]
+
+
+def take(run, event, **options):
+    kind, rows = event
+    if kind == "ask":
+        return run.ask(X[rows], rows, float(rows[-1]), **options)
+    return run.label(rows, Y[rows], **options)
+
+
+def assert_same(found, expected):
+    assert found.scores == expected.scores
+    for name in expected.model_names:
+        np.testing.assert_array_equal(found.tape.answers[name], expected.tape.answers[name])
+    np.testing.assert_array_equal(found.tape.y, expected.tape.y)
+    assert {**vars(found.waits), "poll_costs": 0} == {**vars(expected.waits), "poll_costs": 0}
+    for name, values in expected.waits.poll_costs.items():
+        np.testing.assert_array_equal(found.waits.poll_costs[name], values)
+
+
+def undisturbed(**options):
+    run = delayed_run(**options)
+    for event in events():
+        take(run, event)
+    return run.close().result()
+
+
+@pytest.mark.parametrize("error", [ValueError("broken line"), KeyboardInterrupt(), MemoryError()])
+@pytest.mark.parametrize("at", [1, 2, 7, 12])
+@pytest.mark.parametrize("model", ["a", "b"])
+def test_an_ask_that_fails_never_was(error, at, model):
+    expected = undisturbed()
+    run = delayed_run()
+    failed = 0
+    for event in events():
+        if event[0] == "ask":
+            TRAPS[model, "ask"] = Trap(1 if event[1][0] == 2 * at else None, error)
+        else:
+            TRAPS.clear()
+        before = run.n_pending
+        try:
+            take(run, event)
+        except BaseException as caught:
+            failed += 1
+            assert caught is error or caught.__cause__ is error
+            if isinstance(caught, ModelError):
+                assert (caught.model, caught.row) == (model, event[1][0])
+                assert "id" in caught.__notes__[0]
+            assert run.n_pending == before
+            take(run, event)  # the trap is sprung
+    assert failed == 1 or at == 1  # nothing is asked before the first label
+    assert_same(run.close().result(), expected)
+
+
+@pytest.mark.parametrize("model", ["a", "b"])
+@pytest.mark.parametrize("at", [1, 2, 5, 14])
+def test_a_failed_learn_can_be_tried_again_also_from_a_file(model, at, tmp_path):
+    expected = undisturbed()
+    run = delayed_run()
+    TRAPS[model, "learn"] = Trap(at, RuntimeError("out of paper"))
+    stopped = 0
+    for event in events():
+        try:
+            take(run, event)
+        except ModelError as error:
+            stopped += 1
+            assert error.model == model
+            assert error.row == at - 1
+            labelled = run.result().waits.n_labelled
+            assert labelled == (at - 1) // 3 * 3
+            with pytest.raises(RuntimeError, match="waits for your decision"):
+                run.ask(X[:1], ["more"])
+            with pytest.raises(RuntimeError, match="waits for your decision"):
+                run.close()
+            run = load_run(run.save(tmp_path / "stopped.joblib"))
+            assert run.go_on("retry").result().waits.n_labelled == labelled + 3
+            with pytest.raises(RuntimeError, match="no failure has stopped it"):
+                run.go_on("retry")
+    assert stopped == 1
+    assert_same(run.close().result(), expected)
+
+
+def test_a_row_that_cannot_be_learnt_may_be_skipped():
+    runs = []
+    for on_error in ("raise", "skip"):
+        TRAPS["a", "learn"] = Trap(5, RuntimeError("out of paper"))
+        run = delayed_run()
+        for event in events():
+            options = {"on_error": on_error} if event[0] == "label" else {}
+            try:
+                take(run, event, **options)
+            except ModelError:
+                assert on_error == "raise"
+                run.go_on("skip")
+        assert run.n_skipped == {"a": 1, "b": 0}
+        a, b = (lane.model.estimator() for lane in run._engine.lanes)
+        assert (a.n_learnt_, b.n_learnt_) == (26, 27)
+        runs.append(run.close().result())
+    assert_same(*runs)
+    assert runs[0].scores["b"] == undisturbed().scores["b"]
+
+
+def test_a_model_may_be_left_out():
+    expected = undisturbed()
+    run = delayed_run()
+    TRAPS["a", "learn"] = Trap(8, RuntimeError("worn out"))
+    for event in events():
+        try:
+            take(run, event)
+        except ModelError:
+            run.go_on("leave_out")
+    result = run.close().result()
+    assert "worn out" in result.failures["a"]
+    assert result.scores["b"] == expected.scores["b"]
+    assert np.isnan(result.scores["a"]["accuracy"])
+
+
+def test_a_row_that_waits_cannot_be_skipped():
+    run = delayed_run(poll_every=1)
+    for event in list(events())[:6]:
+        take(run, event)
+    run.ask(X[50:52], [50, 51])
+    TRAPS["b", "ask"] = Trap(1, RuntimeError("at a poll"))
+    with pytest.raises(ModelError, match="at a poll"):
+        run.label([50], Y[50:51], on_error="skip")
+    with pytest.raises(ValueError, match="only a row that is learnt can be skipped"):
+        run.go_on("skip")
+    with pytest.raises(ValueError, match="decision must be"):
+        run.go_on("on")
+    assert run.go_on("retry").n_pending == 3
+
+
+def test_rows_that_no_model_can_answer_are_refused_and_counted():
+    rows = X.copy()
+    rows[[7, 8, 20]] = np.nan
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, keep_tape=True, random_state=0)
+    models = {"sgd": SGDClassifier(), "last": Persistent()}
+    run, clean = (evaluator.start(models, classes=CLASSES) for _ in range(2))
+    for one in (run, clean):
+        one.ask(X[:1], [0])
+        one.label([0], Y[:1])
+    with pytest.raises(ModelError, match="NaN") as caught:
+        run.ask(rows[5:10], range(5, 10))
+    assert "id 7" in caught.value.__notes__[0]
+    assert run.n_pending == 0
+    for begin in range(5, 25, 5):
+        ids = list(range(begin, begin + 5))
+        good = [k for k in ids if k not in (7, 8, 20)]
+        found = run.ask(rows[ids], ids, on_error="skip")
+        expected = clean.ask(X[good], good)
+        for name in models:
+            assert found[name][[k in good for k in ids]].tolist() == expected[name].tolist()
+            assert all(found[name][k - begin] is None for k in ids if k not in good)
+        run.label(ids, Y[ids])  # the labels of refused rows are ignored
+        clean.label(good, Y[good])
+    assert run.n_refused == 3
+    found, expected = run.result(), clean.result()
+    assert found.waits.n_refused == 3
+    assert found.scores == expected.scores
+    np.testing.assert_array_equal(found.tape.answers["sgd"], expected.tape.answers["sgd"])
+    all_bad = run.ask(rows[[7, 8]], ["p", "q"], on_error="skip")
+    assert all_bad["sgd"].tolist() == [None, None]
+    assert run.n_pending == 0
+
+
+def test_a_first_row_that_is_refused_does_not_fix_the_columns():
+    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
+    with pytest.raises(ValueError, match="waits for its label already"):
+        run.ask(np.zeros((2, 9)), ["p", "p"])
+    run.ask(X[:1], ["p"])
+    other = PrequentialEvaluator("accuracy").start(MajorityClass(), classes=CLASSES)
+    with pytest.raises(ValueError, match="not among the classes"):
+        other.update(np.zeros((1, 9)), ["SIDE"])
+    assert other.update(X[:2], Y[:2]).n_rows == 2
+
+
+@pytest.mark.parametrize("bad", [np.nan, None, [1], np.datetime64("NaT")])
+def test_ids_that_cannot_be_found_again_are_refused(bad):
+    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
+    with pytest.raises(ValueError, match=r"ids\[1\] is"):
+        run.ask(X[:2], [0, bad])
+    run.ask(X[:1], [0])
+    with pytest.raises(ValueError, match=r"ids\[0\] is"):
+        run.label([bad], ["UP"])
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no bins"), KeyboardInterrupt()])
+@pytest.mark.parametrize("at", [1, 4, 9])
+def test_a_reduce_that_fails_loses_no_label(error, at):
+    def plain(answers, durations):
+        return answers[0]
+
+    trap = Trap(at, error)
+
+    def reduce(answers, durations):
+        trap()
+        return answers[0]
+
+    expected = undisturbed(reduce=plain)
+    run = delayed_run(reduce=reduce)
+    failed = 0
+    for event in events():
+        take(run, event)
+        if event[0] == "label":
+            try:
+                run.result()
+            except BaseException as caught:
+                assert caught is error
+                failed += 1
+    assert failed == 1
+    assert_same(run.close().result(), expected)
+
+
+@pytest.mark.parametrize("at", [1, 3, 8])
+def test_a_measure_that_fails_loses_no_row(at, monkeypatch):
+    monkeypatch.setattr("skstream.metrics._running._BLOCK", 4)
+    trap = Trap()
+
+    def hits(y_true, y_pred):
+        trap()
+        return float(np.mean(y_true == y_pred))
+
+    expected = undisturbed(metrics={"hits": hits})
+    trap.n, trap.at, trap.error = 0, at, ZeroDivisionError("no rows")
+    run = delayed_run(metrics={"hits": hits})
+    failed = 0
+    for event in events():
+        take(run, event)
+        try:
+            run.result()
+        except RuntimeError as caught:
+            assert "no rows" in str(caught)
+            failed += 1
+    assert failed == 1
+    assert_same(run.close().result(), expected)
+
+
+@pytest.mark.parametrize("n_models", [1, 3])
+def test_a_measure_that_fails_in_update_loses_no_row(n_models, monkeypatch):
+    monkeypatch.setattr("skstream.metrics._running._BLOCK", 16)
+    trap = Trap()
+
+    def hits(y_true, y_pred):
+        trap()
+        return float(np.mean(y_true == y_pred))
+
+    evaluator = PrequentialEvaluator({"hits": hits}, keep_tape=True, random_state=0)
+    models = {f"m{k}": MajorityClass() for k in range(n_models)}
+    expected = evaluator.evaluate(models, X, Y)
+    for at in (1, 15, 40):
+        trap.n, trap.at, trap.error = 0, at, ZeroDivisionError("no rows")
+        run = evaluator.start(models, classes=CLASSES)
+        failed = 0
+        for begin in range(0, 90, 7):
+            try:
+                run.update(X[begin : begin + 7], Y[begin : begin + 7])
+            except RuntimeError as caught:
+                assert "have been taken" in caught.__notes__[0]
+                failed += 1
+        trap.at = None
+        result = run.close().result()
+        assert failed == 1
+        np.testing.assert_array_equal(result.curve("m0", "hits"), expected.curve("m0", "hits"))
+        assert result.scores == expected.scores
+
+
+def test_features_that_fail_can_be_asked_again(tmp_path):
+    trap = Trap()
+
+    def features(rows, times):
+        trap()
+        return X[rows] + 0.1
+
+    evaluator = DelayedEvaluator(
+        "accuracy", n_bins=2, poll_every=1, features=features, keep_tape=True
+    )
+    results = []
+    for at in (None, 1, 4):
+        trap.n, trap.at, trap.error = 0, at, OSError("no weather")
+        run = evaluator.start(MajorityClass(), classes=CLASSES)
+        for event in events():
+            try:
+                take(run, event)
+            except OSError:
+                with pytest.raises(ValueError, match="No model has failed, but OSError"):
+                    run.go_on("skip")
+                run.result()
+                run.go_on("retry")
+        results.append(run.close().result())
+    assert_same(results[1], results[0])
+    assert_same(results[2], results[0])
+
+
+@pytest.mark.parametrize(
+    "evaluator",
+    [
+        PrequentialEvaluator("accuracy", random_state=0, keep_tape=True),
+        PrequentialEvaluator("accuracy", random_state=0, keep_tape=True, batch_size=4),
+        KFoldEvaluator("accuracy", n_folds=2, random_state=0, keep_tape=True),
+    ],
+    ids=["rows", "batches", "folds"],
+)
+@pytest.mark.parametrize("action", ["ask", "learn"])
+@pytest.mark.parametrize("at", [1, 7, 15])
+def test_update_goes_on_after_a_failure(evaluator, action, at, tmp_path, monkeypatch):
+    monkeypatch.setattr("skstream.evaluation._run.ROWS_PER_PIECE", 20)
+    models = {"a": Trapped("a"), "b": Trapped("b")}
+    expected = evaluator.evaluate(models, X, Y)
+    run = evaluator.start(models, classes=CLASSES)
+    TRAPS["b", action] = Trap(at, RuntimeError("worn out"))
+    stopped = 0
+    for begin in (0, 45):
+        try:
+            run.update(X[begin : begin + 45], Y[begin : begin + 45])
+        except ModelError as error:
+            stopped += 1
+            assert error.model == "b"
+            before = run.n_rows
+            assert run.result().tape.n_rows <= before
+            with pytest.raises(RuntimeError, match="waits for your decision"):
+                run.update(X[:1], Y[:1])
+            run = load_run(run.save(tmp_path / "run.joblib")).go_on("retry")
+    assert stopped == 1
+    result = run.close().result()
+    assert run.n_rows == 90
+    assert result.scores == expected.scores
+    for name in models:
+        np.testing.assert_array_equal(result.tape.answers[name], expected.tape.answers[name])
+
+
+def test_rows_skipped_in_update_are_scored_for_no_model():
+    rows = X.copy()
+    rows[[10, 11, 60]] = np.nan
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, keep_tape=True)
+    models = {"last": Persistent(), "sgd": SGDClassifier()}
+    run = evaluator.start(models, classes=CLASSES).update(rows, Y, on_error="skip")
+    assert run.n_skipped == {"last": 0, "sgd": 6}  # neither answered nor learnt
+    result = run.close().result()
+    for name in models:
+        missing = np.flatnonzero(result.tape.answers[name][0] < 0)
+        assert missing.tolist() == [0, 10, 11, 60]
+    good = np.setdiff1d(np.arange(90), [10, 11, 60])
+    alone = evaluator.evaluate({"sgd": SGDClassifier()}, X[good], Y[good])
+    np.testing.assert_array_equal(result.tape.answers["sgd"][0][good], alone.tape.answers["sgd"][0])
+    with pytest.raises(ValueError, match="on_error must be"):
+        evaluator.start(models, classes=CLASSES).update(X, Y, on_error="pass")
+
+
+@pytest.mark.skipif(not hasattr(signal, "raise_signal"), reason="needs signals")
+@pytest.mark.parametrize("action", ["ask", "learn"])
+@pytest.mark.parametrize("at", [1, 6, 20])
+def test_ctrl_c_waits_for_the_end_of_the_step_and_leaves_the_run_usable(action, at):
+    class Pressed(Trapped):
+        pass
+
+    def press():
+        if press.n == at:
+            signal.raise_signal(signal.SIGINT)
+        press.n += 1
+
+    press.n = 0
+    expected = undisturbed()
+    TRAPS["a", action] = press
+    run = delayed_run()
+    interrupted = 0
+    for event in events():
+        before = run.n_pending, run.result().waits.n_labelled if run._steps else 0
+        try:
+            take(run, event)
+        except KeyboardInterrupt:
+            interrupted += 1
+            if event[0] == "ask":  # refused: it is asked again
+                assert run.n_pending == before[0]
+                take(run, event)
+    assert interrupted == 1
+    assert_same(run.close().result(), expected)
+
+
+def test_a_second_ctrl_c_breaks_a_call_that_does_not_end():
+    class Endless(Trapped):
+        def partial_fit(self, X, y, classes=None):
+            if hasattr(self, "newest_"):
+                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(signal.SIGINT)
+                raise AssertionError("the second one came through")
+            return super().partial_fit(X, y, classes)
+
+    run = PrequentialEvaluator("accuracy").start(Endless(), classes=CLASSES).update(X[:1], Y[:1])
+    with pytest.raises(KeyboardInterrupt):
+        run.update(X[1:2], Y[1:2])
+    with pytest.raises(RuntimeError, match="stopped in the middle of a row"):
+        run.update(X[1:2], Y[1:2])
+
+
+def test_several_threads_may_use_a_run():
+    run = DelayedEvaluator("accuracy", n_bins=2, keep_tape=True).start(
+        {"last": Persistent()}, classes=CLASSES
+    )
+    errors = []
+
+    def work(name):
+        try:
+            for k in range(40):
+                run.ask(X[k : k + 1], [(name, k)])
+                run.label([(name, k)], Y[k : k + 1])
+                if k % 10 == 0:
+                    run.result()
+        except Exception as error:
+            errors.append(error)
+
+    with np.errstate(all="ignore"):
+        threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not errors
+    result = run.close().result()
+    assert (result.waits.n_labelled, result.waits.n_pending) == (160, 0)
+
+
+def test_models_on_a_result_are_copies():
+    evaluator = PrequentialEvaluator("accuracy", return_models=True, random_state=0)
+    for engine in ("auto", "loop"):
+        run = evaluator.set_params(engine=engine).start(SGDClassifier(), classes=CLASSES)
+        first = run.update(X[:40], Y[:40]).result().models["SGDClassifier"]
+        coefficients = first.coef_.copy()
+        run.update(X[40:], Y[40:])
+        np.testing.assert_array_equal(first.coef_, coefficients)
+        whole = run.result()
+        first.partial_fit(X[::-1], Y)
+        whole.models["SGDClassifier"].partial_fit(X[::-1], Y)
+        again = run.result()
+        assert again.scores == whole.scores
+        expected = evaluator.evaluate(SGDClassifier(), X, Y).models["SGDClassifier"]
+        np.testing.assert_array_equal(again.models["SGDClassifier"].coef_, expected.coef_)
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+def test_a_fitted_model_answers_before_the_first_label(engine):
+    fitted = SGDClassifier(random_state=0).fit(X, Y)
+    evaluator = DelayedEvaluator(
+        "accuracy", n_bins=2, warm_start=True, engine=engine, keep_tape=True
+    )
+    models = {"warm": fitted, "cold": Persistent()}
+    run = evaluator.start(models, classes=CLASSES)
+    answers = run.ask(X[:5], range(5), 0)
+    assert answers["warm"].tolist() == fitted.predict(X[:5]).tolist()
+    assert answers["cold"].tolist() == [None] * 5
+    run.label(range(5), Y[:5], 1)
+    assert run.result().waits.n_unanswered == 5  # as in evaluate
+    batch = evaluator.evaluate(models, X[:5], Y[:5], arrival=np.zeros(5), label_time=np.ones(5))
+    np.testing.assert_array_equal(
+        batch.tape.answers["warm"], run.close().result().tape.answers["warm"]
+    )
