@@ -14,8 +14,8 @@ from skstream.engine.tape import labels_of
 from skstream.evaluation._delayed_scores import DelayedScores, DelaySettings
 from skstream.evaluation._input import Chunk, encoded_labels
 from skstream.evaluation._live import LiveIds, LiveRows, label_weights
-from skstream.evaluation._run import check_on_error
 from skstream.evaluation._settings import Settings
+from skstream.evaluation._stream_run import check_on_error
 from skstream.evaluation._times import Clock, Times
 from skstream.utils._exclusive import exclusive
 

@@ -22,8 +22,8 @@ from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._poll_costs import PollCosts
 from skstream.evaluation._rescore import stack_bins
 from skstream.evaluation._result import EvaluationResult, assemble
-from skstream.evaluation._run import StreamRun
 from skstream.evaluation._settings import Settings
+from skstream.evaluation._stream_run import StreamRun
 from skstream.evaluation._times import Clock, LabelTimes, UserReduce
 from skstream.evaluation._waiting import WaitingLabels
 from skstream.evaluation._waits import Waits

@@ -15,7 +15,7 @@ from skstream.engine.model import ModelError
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._result import EvaluationResult, assemble
-from skstream.evaluation._run import EvaluationRun, StreamRun
+from skstream.evaluation._run import EvaluationRun
 from skstream.evaluation._settings import (
     Settings,
     check_unanswered,
@@ -24,6 +24,7 @@ from skstream.evaluation._settings import (
     names_of_baselines,
     prepared_models,
 )
+from skstream.evaluation._stream_run import StreamRun
 from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics import resolve_metrics
 from skstream.metrics._user import warn_of_calls

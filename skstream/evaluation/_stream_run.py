@@ -1,0 +1,467 @@
+"""What all runs share: steps of the models, failures and decisions, checkpoints, results."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from skstream.engine.evolving import Features
+from skstream.engine.run import Answered, Engine
+from skstream.evaluation._checkpoint import save_checkpoint
+from skstream.evaluation._cost import CostMeter
+from skstream.evaluation._input import Chunk, RowShape, encoded
+from skstream.evaluation._outcome import LaneOutcome, RunOutcome
+from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._settings import Settings
+from skstream.metrics import RunningMeasures, SharedSums
+from skstream.utils._exclusive import Exclusive, exclusive
+from skstream.utils._interrupt import deferred_interrupt
+
+_DECIDE = (
+    "The run waits for your decision: go_on('retry') tries again what failed, go_on('skip') leaves "
+    "the row out, go_on('leave_out') goes on without the model. save(path) works, and result() "
+    "gives what came before the call."
+)
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A call of a live run that was stopped: what was answered, and what is still to be noted.
+
+    `answered` is None where no model has begun, for the `reason` given.
+    """
+
+    answered: list[Answered] | None
+    commit: Callable[[list[Answered]], None]
+    then: str
+    reason: str = ""
+
+    def operations(self, engine: Engine) -> Any:
+        """Return what the first lane was to do."""
+        if self.answered is not None:
+            return self.answered[0].operations
+        assert engine.unfinished is not None
+        return engine.unfinished[0]
+
+
+def check_on_error(on_error: str) -> None:
+    """Check the parameter of the calls of a live run."""
+    if on_error not in ("raise", "skip"):
+        raise ValueError(f'on_error must be "raise" or "skip". Got {on_error!r} instead.')
+
+
+class StreamRun(Exclusive):
+    """What all runs share: models in lockstep, a state, checkpoints, and results so far.
+
+    Parameters
+    ----------
+    settings : Settings
+        The evaluator's settings, resolved.
+    models : dict of (str, int) to estimator
+        One prepared model per name and fold.
+    places : list of (str, int)
+        Names and folds, in the order of the result.
+    features : callable, default=None
+        ``features(rows, times)`` where features change while a row waits for its label.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        models: Mapping[tuple[str, int], Any],
+        places: list[tuple[str, int]],
+        features: Features | None = None,
+    ):
+        super().__init__()
+        self._settings = settings
+        self._places = places
+        self._engine = Engine(
+            settings.lanes(models, places),
+            features=features,
+        )
+        self._meters = [CostMeter() for _ in places]
+        self._shape = RowShape()
+        self._n_arrived = 0
+        self._state = "open"
+        self._live = False
+        self._held: _Held | None = None
+        self._rest: Callable[[], None] | None = None  # of the call that was stopped
+        self._left_out: set[int] = set()  # lanes whose failure the user has accepted
+        self._n_skipped = dict.fromkeys((name for name, _ in places), 0)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that have arrived."""
+        return self._n_arrived
+
+    @abstractmethod
+    def feed(self, X: Any, y: Any, meta: Mapping[str, Any]) -> Any:
+        """Take in a chunk of a stream."""
+
+    @property
+    def n_skipped(self) -> dict[str, int]:
+        """By model, the rows on which it failed and that were skipped, in all folds."""
+        return dict(self._n_skipped)
+
+    def hold_failures(self) -> Self:
+        """Wait for the user's decision where a model fails, as runs do that he feeds by hand."""
+        self._live = True
+        return self
+
+    @abstractmethod
+    def _score(self) -> None:
+        """Score what was noted. If a function of the user fails, it can be done again."""
+
+    @abstractmethod
+    def _curves(self, lane: int) -> Any:
+        """Return the curves of one lane."""
+
+    @abstractmethod
+    def _n_valid(self, lane: int) -> int:
+        """Return the rows of the curves of a lane that came before its failure."""
+
+    @abstractmethod
+    def _recorded(self, lane: int) -> np.ndarray | None:
+        """Return the recorded answers of one lane; None without a tape."""
+
+    @abstractmethod
+    def _truth(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Return the recorded labels and scoring weights; None without a tape."""
+
+    @exclusive
+    def close(self) -> Self:
+        """End the stream: do what was still waiting. Nothing can follow.
+
+        Returns
+        -------
+        self : StreamRun
+            The run.
+        """
+        if self._state == "closed":
+            return self
+        self._require_open()
+        self._step(self._engine.close, self._note, then="closed")
+        return self
+
+    @exclusive
+    def go_on(self, decision: str) -> Self:
+        """Finish the call that a failure has stopped, as the user decides.
+
+        A model that fails in a live run stops the run in the middle of the call, with nothing
+        lost: the other models have done the call, `result` gives what came before it, and `save`
+        works.
+
+        Parameters
+        ----------
+        decision : {"retry", "skip", "leave_out"}
+            "retry": try what failed again, after its cause was mended. "skip": the model that
+            failed does not learn that row; where it failed to answer, the row is scored for no
+            model. "leave_out": the model does nothing any more, and later scores of it are NaN.
+
+        Returns
+        -------
+        self : StreamRun
+            The run, which is open again.
+
+        Raises
+        ------
+        ModelError
+            If a model fails again, or another one: the run waits for the next decision.
+        RuntimeError
+            If the run does not wait for a decision.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.linear_model import SGDClassifier
+        >>> from skstream import ModelError, PrequentialEvaluator
+        >>> run = PrequentialEvaluator("accuracy").start(SGDClassifier(), classes=[0, 1])
+        >>> try:
+        ...     run.update([[0.0], [np.nan], [1.0]], [0, 1, 1])
+        ... except ModelError as error:
+        ...     error.row
+        1
+        >>> run = run.go_on("skip").go_on("skip")  # it could neither answer nor learn the row
+        >>> run.n_rows, run.n_skipped
+        (3, {'SGDClassifier': 2})
+        """
+        if decision not in ("retry", "skip", "leave_out"):
+            raise ValueError(
+                f'decision must be "retry", "skip" or "leave_out". Got {decision!r} instead.'
+            )
+        held = self._held
+        if self._state != "stopped" or held is None:
+            raise RuntimeError("The run does not wait for a decision: no failure has stopped it.")
+        if held.answered is None:
+            if decision != "retry":
+                raise ValueError(
+                    f"No model has failed, but {held.reason}: mend that, and go_on('retry')."
+                )
+            self._step(self._engine.finish, held.commit, then=held.then)
+            self._do_rest()
+            return self
+        failed = self._failed_lanes()
+        fixed = [k for k in failed if not self._engine.lanes[k].model.can_resume]
+        if fixed and decision != "leave_out":
+            name, _ = self._places[fixed[0]]
+            raise ValueError(
+                f"Model '{name}' cannot go on, since its failure came to light when it had done "
+                "the rows that follow. Decide 'leave_out', or load an earlier checkpoint."
+            )
+        if decision == "skip":
+            self._check_skip(failed)
+        with self._step_of_models():
+            if decision == "leave_out":
+                self._left_out.update(failed)
+            else:
+                for lane in failed:
+                    self._resume(lane, held.answered, skip=decision == "skip")
+            self._settle(held.answered, held.commit, held.then, skip=False)
+        self._do_rest()
+        return self
+
+    def _do_rest(self) -> None:
+        rest, self._rest = self._rest, None
+        if rest is not None:
+            rest()
+
+    def _step(
+        self,
+        act: Callable[[], list[Answered]],
+        commit: Callable[[list[Answered]], None],
+        *,
+        then: str = "open",
+        skip: bool = False,
+    ) -> None:
+        """Let the models take a step, note it and score it; or stop where it can be gone on.
+
+        `commit` notes what happened and runs no code of the user's.
+        """
+        self._held = None
+        with self._step_of_models():
+            try:
+                answered = act()
+            except Exception as error:
+                if self._live and self._engine.unfinished is not None:
+                    self._state = "stopped"
+                    self._held = _Held(None, commit, then, f"{type(error).__name__}: {error}")
+                raise
+            self._settle(answered, commit, then, skip=skip)
+
+    @contextmanager
+    def _first_rows(self) -> Iterator[None]:
+        """Where the first rows of all are refused, others may have other columns."""
+        try:
+            yield
+        except BaseException:
+            if not self._n_arrived:
+                self._forget_columns()
+            raise
+
+    def _forget_columns(self) -> None:
+        self._shape.forget()
+
+    @contextmanager
+    def _before_rest(self, rest: Callable[[], None]) -> Iterator[None]:
+        """Remember the rest of a call, which `go_on` does if the run stops in the block."""
+        try:
+            yield
+        except Exception:
+            if self._state == "stopped":
+                self._rest = rest
+            raise
+
+    @contextmanager
+    def _step_of_models(self) -> Iterator[None]:
+        """Where this is interrupted, the run is broken; in a live run, Ctrl-C waits for the end."""
+        self._state = "broken"
+        with deferred_interrupt(once=True) if self._live else nullcontext():
+            yield
+
+    def _settle(
+        self,
+        answered: list[Answered],
+        commit: Callable[[list[Answered]], None],
+        then: str,
+        *,
+        skip: bool,
+    ) -> None:
+        """Note and score what the models have answered, unless one has failed."""
+        self._held = None
+        with deferred_interrupt():
+            while self._holds_failures and (failed := self._failed_lanes()):
+                if not (skip and self._can_skip(failed)):
+                    self._state = "stopped"
+                    self._held = _Held(answered, commit, then)
+                    failure = min(
+                        (self._engine.failures[k] for k in failed), key=lambda error: error.row
+                    )
+                    failure.add_note(_DECIDE)
+                    raise failure
+                for lane in failed:
+                    self._resume(lane, answered, skip=True)
+            commit(answered)
+            self._state = then if self._live or not self._raises_failure else "broken"
+            try:
+                self._score()
+                if then == "closed":
+                    self._finish_scores()
+            except Exception as error:
+                if self._live:
+                    error.add_note(
+                        "The rows and labels of this call have been taken. They will be scored "
+                        "when result() is called, once this can be done."
+                    )
+                raise
+        self._raise_failure()
+
+    @property
+    def _holds_failures(self) -> bool:
+        return self._live and self._settings.error_score == "raise"
+
+    @property
+    def _raises_failure(self) -> bool:
+        return self._settings.error_score == "raise" and bool(self._failed_lanes())
+
+    def _failed_lanes(self) -> list[int]:
+        return [k for k in self._engine.failures if k not in self._left_out]
+
+    def _raise_failure(self) -> None:
+        """Raise the error of a model that failed, unless the others are to go on."""
+        if self._raises_failure:
+            self._engine.raise_failure()
+
+    def _resume(self, lane: int, answered: list[Answered], *, skip: bool) -> None:
+        """Let a model that failed go on, after the call that failed or with it."""
+        name, _ = self._places[lane]
+        resumed = self._engine.lanes[lane].model.resume(skip=skip)
+        answers = answered[lane].answers
+        if len(resumed.answers):
+            answers[len(answers) - len(resumed.answers) :] = resumed.answers
+        self._n_skipped[name] += len(resumed.rows)
+        if resumed.unasked:  # models are compared on the same rows
+            for one in answered:
+                unasked = np.isin(one.operations.ask_rows, resumed.rows)
+                one.answers[unasked] = np.nan if self._settings.classes is None else -1
+
+    def _can_skip(self, failed: list[int]) -> bool:
+        return all(self._engine.lanes[k].model.can_resume for k in failed)
+
+    def _check_skip(self, failed: list[int]) -> None:
+        """Raise an error if what failed cannot be skipped."""
+
+    def _note(self, answered: list[Answered]) -> None:
+        """Note a step that was due."""
+
+    def _finish_scores(self) -> None:
+        """Score what the measures have put off, at the end of the stream."""
+
+    @exclusive
+    def result(self) -> EvaluationResult:
+        """Return the result so far; the run can go on afterwards.
+
+        Returns
+        -------
+        result : EvaluationResult
+            Scores of all rows that every model has done; an incomplete batch is left out.
+        """
+        with deferred_interrupt():
+            self._score()
+        return assemble(self._settings, [self.outcome()])
+
+    @exclusive
+    def outcome(self) -> RunOutcome:
+        """Return what this run's lanes did, for putting results together."""
+        failures, settings = self._engine.failures, self._settings
+        lanes = [
+            LaneOutcome(
+                name=name,
+                fold=fold,
+                curves=self._curves(k),
+                answers=self._recorded(k),
+                cost=self._meters[k].cost(lane.model),
+                path=lane.model.path,
+                # A copy: the run goes on, and the user may do with it what he likes.
+                estimator=deepcopy(lane.model.estimator()) if settings.return_models else None,
+                failure=str(failures[k]) if k in failures else None,
+                n_valid=self._n_valid(k) if k in failures else None,
+                n_unanswered=lane.model.n_unanswered,
+            )
+            for k, ((name, fold), lane) in enumerate(
+                zip(self._places, self._engine.lanes, strict=True)
+            )
+        ]
+        y, weight = self._truth()
+        return RunOutcome(lanes=lanes, y=y, weight=weight)
+
+    @exclusive
+    def save(self, path: str | Path) -> Path:
+        """Save a checkpoint from which `load_run` goes on with an identical result.
+
+        The checkpoint holds the models and is written by joblib: load it only if you trust
+        whoever wrote it. The file is there whole or not at all: a process killed while saving
+        leaves the checkpoint that was there before.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+
+        Returns
+        -------
+        path : Path
+            The file written.
+        """
+        if self._state != "stopped":
+            self._require_open()
+        path = Path(path)
+        save_checkpoint(self, path)
+        return path
+
+    def _encoded(self, X: Any, y: Any, sample_weight: Any, missing_labels: str) -> Chunk:
+        return encoded(
+            X,
+            y,
+            sample_weight,
+            self._settings.classes,
+            missing_labels,
+            self._shape,
+            first_row=self._n_arrived,
+        )
+
+    def _new_measures(self, shared: SharedSums | None = None) -> RunningMeasures:
+        settings = self._settings
+        return RunningMeasures(
+            settings.metrics,
+            settings.forgetting,
+            classes=settings.classes,
+            record_every=settings.record_every,
+            bounded=settings.keep_tape,
+            shared=shared,
+            expected_rows=settings.expected_rows,
+        )
+
+    def _require_open(self) -> None:
+        if self._state == "closed":
+            raise RuntimeError("The run is closed: the stream has ended. Start another.")
+        if self._state == "stopped":
+            assert self._held is not None
+            raise RuntimeError(f"The run has stopped in the middle of a call. {_DECIDE}")
+        if self._state == "broken":
+            raise RuntimeError(
+                "The run was stopped in the middle of a row by an error or an interrupt: result() "
+                "gives what came before, but it cannot go on. Go on from a saved checkpoint "
+                "(load_run) or start another."
+            )
+
+    def __repr__(self) -> str:
+        names = list(dict.fromkeys(name for name, _ in self._places))
+        return (
+            f"{type(self).__name__}({self._state}: {', '.join(names)} after "
+            f"{self._n_arrived:,} rows; see result(), save(path), close())"
+        )
