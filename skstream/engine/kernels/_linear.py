@@ -5,8 +5,9 @@ still has them, PassiveAggressiveClassifier and PassiveAggressiveRegressor, with
 penalty and learning rate, class weights, sample weights, dense and CSR rows. Coefficients,
 intercepts and ``t_`` are those of ``partial_fit`` to the last bit; decision values are added
 feature by feature where scikit-learn's ``predict`` calls BLAS, and agree to about 1e-15
-relative; of classes that tie, the lowest is the answer. Refused: averaging, early stopping,
-verbose output, a ``RandomState`` instance (each call would draw from it), float32 rows.
+relative; where that could decide the answer, they are scikit-learn's own (`_linear_ties`).
+Refused: averaging, early stopping, verbose output, a ``RandomState`` instance (each call would
+draw from it), float32 rows.
 """
 
 from abc import abstractmethod
@@ -29,7 +30,7 @@ from skstream.engine.kernels._linear_blocks import (
     learn_sparse,
     sparse_rows,
 )
-from skstream.engine.kernels._linear_loops import PA1, Floats, Learns
+from skstream.engine.kernels._linear_loops import PA1, Floats, Learns, Ties
 from skstream.engine.kernels._linear_settings import (
     AGGRESSIVE_CLASSIFIERS,
     AGGRESSIVE_REGRESSORS,
@@ -37,6 +38,7 @@ from skstream.engine.kernels._linear_settings import (
     read_settings,
 )
 from skstream.engine.kernels._linear_support import refused
+from skstream.engine.kernels._linear_ties import Decisions, room_for_ties
 from skstream.utils._validation import is_fitted
 
 # Longer blocks run in parts, whose arrays stay in the processor's cache.
@@ -77,6 +79,7 @@ class _LinearKernel(Kernel):
         self._class_weight = _class_weights(estimator, task)
         self._takes_weights = type(estimator) not in AGGRESSIVE_CLASSIFIERS + AGGRESSIVE_REGRESSORS
         self._state: _State | None = None
+        self._ties: Ties | None = None
         # The first learn whose traces are in the estimator, and the attributes it had before.
         self._exported: tuple[Any, Any, float] | None = None
         self._own_attributes = set(vars(estimator))
@@ -178,9 +181,24 @@ class _LinearKernel(Kernel):
             results = bounds - first, margins[begin:end], answers[first:last]
             if is_sparse:
                 learn_sparse(sparse_rows(X), *arguments, sparse_rows(Q), *results)
-            else:
+                continue
+            if self.task.classes is None:
                 learn_dense(X, *arguments, Q, *results)
+                continue
+            learnt = block.learn_X, block.learn_index[begin:end]
+            asked = block.ask_X, block.ask_index[first:last]
+            decisions = Decisions(*learnt, *asked, *results[1:])
+            learn_dense(X, *arguments, Q, *results, decisions.settle, self._room(W))
         return margins, answers
+
+    def _room(self, W: Floats) -> Ties:
+        """Room for ties, made once."""
+        if self._ties is None:
+            self._ties = room_for_ties(*W.shape)
+        return self._ties
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_ties": None}
 
     def _learns(self, block: Block, begin: int, end: int, X: Any, t: float) -> Learns:
         """Everything known about examples before the first of them is learnt."""

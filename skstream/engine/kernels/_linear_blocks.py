@@ -9,6 +9,7 @@ Weights that are zero and stay zero take part in nothing.
 """
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ from skstream.engine.kernels._linear_loops import (
     Learns,
     Rule,
     SparseRows,
+    Ties,
 )
+from skstream.engine.kernels._linear_ties import no_room, ties_afterwards
 from skstream.utils._numba import numba_enabled
 
 # A stretch has at most so many rows, and (but for its first row) stored values.
@@ -65,6 +68,8 @@ def learn_dense(
     asks: Integers,
     margins: Floats,
     answers: Floats,
+    settle: Callable[[Ties], None] | None = None,
+    room: Ties | None = None,
 ) -> None:
     """Learn the rows of `X`, answering between them; compiled or plain.
 
@@ -88,11 +93,27 @@ def learn_dense(
         Filled with the decision values of every row just before it is learnt.
     answers : ndarray of shape (n_asks, n_vectors)
         Filled with the decision values of the rows asked.
+    settle : callable, default=None
+        Called with `Ties` whenever some have been noted; may change `margins` and `answers`.
+    room : Ties, default=None
+        Where they are noted; its contents do not matter.
     """
-    learn_rows = _linear_plain.learn_rows
-    if numba_enabled():
-        learn_rows = _linear_loops.learn_rows.compiled
-    learn_rows(X, learns, rule, W, b, Q, asks, margins, answers)
+    if not numba_enabled():
+        before = W.copy(), b.copy()
+        steps = _linear_plain.learn_rows(X, learns, rule, W, b, Q, asks, margins, answers)
+        if settle is not None:
+            for ties in ties_afterwards(X, learns, rule, *before, Q, asks, margins, answers, steps):
+                settle(ties)
+        return
+    learn_rows = _linear_loops.learn_rows.compiled
+    if room is None or settle is None:
+        room = no_room(*W.shape)
+    i, q, noted = 0, 0, -1
+    while i <= len(X):
+        arguments = X, learns, rule, W, b, Q, asks, margins, answers, room
+        i, q, noted, n = learn_rows(*arguments, i, q, noted)
+        if n and settle is not None:
+            settle(Ties(room.unit, room.number[:n], room.W[:n], room.b[:n]))
 
 
 def learn_sparse(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.utils._numba import Jitted, jit
+from skstream.utils._numba import Jitted, jit, jit_bounds
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -96,6 +96,47 @@ class SparseRows(NamedTuple):
     values: Floats
     at: NDArray[np.integer[Any]]  # their columns
     bounds: Integers
+
+
+class Ties(NamedTuple):
+    """Room to note the rows at which the order of a sum may decide the answer.
+
+    Attributes
+    ----------
+    unit : float
+        By what share of the sizes of its products two sums of them may differ.
+    number : ndarray of shape (room,)
+        Number of the row learnt; or -1 minus the number of the row asked.
+    W : ndarray of shape (room, n_vectors, n_features)
+        Weights when it was asked.
+    b : ndarray of shape (room, n_vectors)
+        Intercepts.
+    """
+
+    unit: float
+    number: Integers
+    W: Floats
+    b: Floats
+
+
+@jit
+def is_near_tie(values: Floats, i: int, reach: float) -> bool:
+    """Whether the best two decision values of a row may be equal but for rounding.
+
+    Of a single one, whether it may be 0.
+    """
+    if values.shape[1] == 1:
+        return bool(abs(values[i, 0]) <= reach)
+    best, second = values[i, 0], values[i, 1]
+    if second > best:
+        best, second = second, best
+    for k in range(2, values.shape[1]):
+        if values[i, k] > second:
+            second = values[i, k]
+            if second > best:
+                best, second = second, best
+    # Adding the intercepts rounds once more.
+    return bool(best - second <= 2.0 * reach + 1e-15 * (abs(best) + abs(second)))
 
 
 @jit
@@ -263,8 +304,17 @@ def truncated(w: float, cut: float, scale: float) -> float:
     return w
 
 
+@jit_bounds
+def size_of(W: Floats, k: int, X: Floats, i: int) -> float:
+    """Sum of the sizes of the products of a row and a weight vector, added in any order."""
+    size = 0.0
+    for j in range(X.shape[1]):
+        size += abs(W[k, j] * X[i, j])
+    return size
+
+
 @jit
-def learn_rows(
+def learn_until_tie(
     X: Floats,
     learns: Learns,
     rule: Rule,
@@ -274,29 +324,50 @@ def learn_rows(
     asks: Integers,
     margins: Floats,
     answers: Floats,
-) -> None:
-    """Learn dense rows; see `_linear_blocks.learn_dense`."""
+    unit: float,
+    first: int,
+    ask: int,
+    noted: int,
+) -> tuple[int, int, bool]:
+    """Learn from row `first` on and ask from row `ask` on, as long as no classes may tie.
+
+    Returns the number of the row that is next to be learnt or was found to tie, the number of the
+    row next to be asked, and whether it was a row asked that ties. Row `noted` is known to tie.
+    """
     n, d = X.shape
-    for i in range(n + 1):
-        for q in range(asks[i], asks[i + 1]):
+    for i in range(first, n + 1):
+        for q in range(max(asks[i], ask), asks[i + 1]):
+            size = 0.0
             for k in range(len(b)):
                 p = 0.0
                 for j in range(d):
                     p += W[k, j] * Q[q, j]
                 answers[q, k] = p + b[k]
+                size = max(size, size_of(W, k, Q, q))
+            if unit > 0.0 and is_near_tie(answers, q, size * unit):
+                return i, q + 1, True
         if i == n:
             break
         squared_norm = 0.0
         if rule.aggressive:
             for j in range(d):
                 squared_norm += X[i, j] * X[i, j]
-        cut = learns.cut[i]
+        size = 0.0
         for k in range(len(b)):
             p = 0.0
             for j in range(d):
                 p += W[k, j] * X[i, j]
-            p += b[k]
-            margins[i, k] = p
+            margins[i, k] = p + b[k]
+            size = max(size, size_of(W, k, X, i))
+        if len(b) == 1:
+            may_tie = abs(margins[i, 0]) <= size * unit
+        else:
+            may_tie = is_near_tie(margins, i, size * unit)
+        if may_tie and unit > 0.0 and i != noted:
+            return i, asks[i + 1], False
+        cut = learns.cut[i]
+        for k in range(len(b)):
+            p = margins[i, k]
             if k == learns.code[i]:
                 update = step_of(rule, learns.target[i], p, learns.eta[i], squared_norm)
                 update *= learns.own_weight[i]
@@ -322,6 +393,45 @@ def learn_rows(
                     W[k, j] *= scale
             if rule.fit_intercept:
                 b[k] += update
+    return n + 1, len(Q), False
+
+
+@jit
+def learn_rows(
+    X: Floats,
+    learns: Learns,
+    rule: Rule,
+    W: Floats,
+    b: Floats,
+    Q: Floats,
+    asks: Integers,
+    margins: Floats,
+    answers: Floats,
+    ties: Ties,
+    i: int,
+    q: int,
+    noted: int,
+) -> tuple[int, int, int, int]:
+    """Learn dense rows from number `i` on, and ask from number `q` on.
+
+    See `_linear_blocks.learn_dense`, and `Ties` for what is noted. Returns where it stopped
+    because no more could be noted (past all rows where it did not), the row noted last, and how
+    many were.
+    """
+    room, n_ties = len(ties.number), 0
+    unit = ties.unit if room else 0.0
+    while n_ties < max(room, 1):
+        i, q, is_ask = learn_until_tie(
+            X, learns, rule, W, b, Q, asks, margins, answers, unit, i, q, noted
+        )
+        if i > len(X):
+            break
+        ties.number[n_ties] = -q if is_ask else i
+        ties.W[n_ties], ties.b[n_ties] = W, b
+        n_ties += 1
+        if not is_ask:
+            noted = i
+    return i, q, noted, n_ties
 
 
 @jit

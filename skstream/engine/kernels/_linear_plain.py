@@ -37,12 +37,11 @@ def learn_rows(
     asks: Integers,
     margins: Floats,
     answers: Floats,
-) -> None:
+) -> float:
     """Learn dense rows; see `_linear_blocks.learn_dense`."""
     if len(b) == 1:
-        _learn_one(X, learns, rule, W[0], b, Q, asks, margins, answers)
-    else:
-        _learn_many(X, learns, rule, W, b, Q, asks, margins, answers)
+        return _learn_one(X, learns, rule, W[0], b, Q, asks, margins, answers)
+    return _learn_many(X, learns, rule, W, b, Q, asks, margins, answers)
 
 
 def _learn_one(
@@ -55,13 +54,14 @@ def _learn_one(
     asks: Integers,
     margins: Floats,
     answers: Floats,
-) -> None:
+) -> float:
     """One weight vector: binary classification or regression."""
     intercept = float(b[0])
     step_from = step_function(rule)
     product = np.empty_like(w)
     last = product.size - 1
     margin = [0.0] * len(X)
+    squared_steps = 0.0
     multiply, add, running_sum, item = np.multiply, np.add, np.add.accumulate, product.item
     begin = 0
     with np.errstate(all="ignore"):
@@ -90,6 +90,7 @@ def _learn_one(
                 multiply(w, scale, w)
                 scale = 1.0
             if update != 0.0:
+                squared_steps += update * update
                 multiply(x, update / scale, product)
                 add(w, product, w)
                 if rule.fit_intercept:
@@ -101,6 +102,7 @@ def _learn_one(
         answers[begin:, 0] = _margins(Q[begin:], w) + intercept
     margins[:, 0] = margin
     b[0] = intercept
+    return squared_steps
 
 
 def _learn_many(
@@ -113,13 +115,14 @@ def _learn_many(
     asks: Integers,
     margins: Floats,
     answers: Floats,
-) -> None:
+) -> float:
     """One weight vector per class, side by side in the columns of an array."""
     columns = np.ascontiguousarray(W.T)
     intercepts = b.tolist()
     step_from = step_function(rule)
     product = np.empty_like(columns)
     classes = range(len(intercepts))
+    squared_steps = 0.0
     multiply, add, sum_over = np.multiply, np.add, np.add.reduce
     begin = 0
     with np.errstate(all="ignore"):
@@ -157,6 +160,7 @@ def _learn_many(
                 else:
                     update = step_from(rule.low, p, eta, x) * other_weight
                 steps.append(update / scale)
+                squared_steps += update * update
                 if rule.fit_intercept:
                     intercepts[k] += update
             margins[i] = margin
@@ -172,6 +176,7 @@ def _learn_many(
             answers[q] += intercepts
     W[:] = columns.T
     b[:] = intercepts
+    return squared_steps
 
 
 def learn_stretch(
