@@ -18,7 +18,7 @@ from skstream.utils._sklearn import (
     is_column_transformer,
     set_parts,
 )
-from skstream.utils._validation import is_fitted, tags_of, unfitted_copy
+from skstream.utils._validation import is_fitted, reads_frame_as_names, tags_of, unfitted_copy
 
 _Weight = NDArray[np.float64] | None
 
@@ -90,10 +90,18 @@ def prepared(name: str, transformer: Any, X: Any) -> Any:
     Raises
     ------
     TypeError
-        If the transformer can neither learn row by row nor do without learning.
+        If the transformer can neither learn row by row nor do without learning, or reads texts
+        and gets a data frame.
     """
     if is_passthrough(transformer):
         return "passthrough"
+    if reads_frame_as_names(transformer, X):
+        kind = type(getattr(transformer, "estimator", transformer)).__name__
+        raise TypeError(
+            f"Step {name!r}: {kind} takes texts or dicts, but gets a data frame, of which it would "
+            f"see the names of the columns alone. Name the column to read, as a single name: "
+            f"ColumnTransformer([('words', {kind}(), {X.columns[0]!r})])."
+        )
     if isinstance(transformer, FrozenEstimator):
         return transformer
     if is_column_transformer(transformer):

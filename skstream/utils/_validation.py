@@ -25,6 +25,15 @@ def tags_of(model: Any) -> Tags:
         return tags
 
 
+def reads_frame_as_names(transformer: Any, X: Any) -> bool:
+    """Whether a transformer of documents would take a data frame for a list of its column names.
+
+    `HashingVectorizer` and its like go through their input, and going through a data frame gives
+    its column names: one name for the one row of a call, so that nothing seems wrong.
+    """
+    return hasattr(X, "columns") and not tags_of(transformer).input_tags.two_d_array
+
+
 def _declares_regression(model: Any) -> bool:
     return (
         isinstance(model, RegressorMixin) or getattr(model, "_estimator_type", None) == "regressor"

@@ -127,6 +127,22 @@ def test_what_the_refusal_of_texts_recommends_works():
     assert hashed.scores == column.scores
 
 
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+@pytest.mark.parametrize("column", [None, ["text"]])
+def test_names_of_columns_are_not_hashed_in_the_place_of_texts(engine, column):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"text": ["up we go", "down", "up", "down again"]})
+    step = HashingVectorizer(alternate_sign=False)
+    if column is not None:  # a list of columns selects a frame
+        step = ColumnTransformer([("words", step, column)])
+    model = make_stream_pipeline(step, MultinomialNB())
+    evaluator = PrequentialEvaluator("accuracy", engine=engine)
+    with pytest.raises(ValueError, match=r"names of the columns alone.*'text'\)\]"):
+        evaluator.evaluate(model, frame, [1, 0, 1, 0])
+    with pytest.raises(TypeError, match=r"HashingVectorizer takes texts or dicts"):
+        model.partial_fit(frame[:1], [1], classes=[0, 1])
+
+
 def test_numbers_without_columns_are_no_texts():
     for numbers in (np.zeros(2), np.array([None, 1.5], dtype=object)):
         with pytest.raises(ValueError, match=r"Got shape \(2,\)\. Pass X\.reshape"):

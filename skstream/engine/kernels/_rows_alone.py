@@ -18,6 +18,7 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer
 from skstream.engine.block import take_rows
 from skstream.engine.kernels._base import Declined
 from skstream.utils._optional import optional_import
+from skstream.utils._validation import reads_frame_as_names
 
 #: Functions whose results are exact or correctly rounded, whichever loop computes them.
 _ROUNDED_CORRECTLY = frozenset(
@@ -34,6 +35,8 @@ def transformed(fitted: Any, X: Any, index: NDArray[np.intp]) -> Any:
     if not len(index):
         return X
     transformer = getattr(fitted, "estimator", fitted)
+    if reads_frame_as_names(transformer, X):
+        raise Declined(f"{type(transformer).__name__} has no kernel for data frames")
     if isinstance(transformer, FunctionTransformer):
         if transformer.validate:
             # Its own check of the rows may change their layout: for the loop to see.
