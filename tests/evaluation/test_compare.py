@@ -1,7 +1,11 @@
 """Comparison of models: which is better, by which measure, and what the statement says."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from sklearn import metrics as sk
+from sklearn.metrics import get_scorer, make_scorer
 
 from skstream import (
     DelayedEvaluator,
@@ -12,8 +16,11 @@ from skstream import (
     load_result,
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
+from skstream.engine.tape import Tape
+from skstream.evaluation import EvaluationResult
 from skstream.forgetting import FadingFactor
 from skstream.metrics import Measure
+from skstream.metrics._registry import CLASSIFICATION, REGRESSION
 from skstream.stats import mcnemar_curve, q_statistic
 from skstream.streams import make_demo_stream
 
@@ -64,6 +71,80 @@ def test_a_loss_names_the_right_winner_whatever_it_is_called(metrics):
     assert result.compare("majority", "last").better == "last"
     assert result.compare("majority", "last", test="sign").better == "last"
     assert result.rank().ranking == ("last", "majority")
+
+
+def losing(y_true, y_pred, sample_weight=None):
+    return np.average(y_true != y_pred, weights=sample_weight)
+
+
+def as_named_by_users(measures):
+    """Each measure under its own name, and under names that sound like the other direction."""
+    for item in measures:
+        for name in (None, "accuracy", "error", "mae", "score", "loss"):
+            yield item if name is None else {name: item}
+
+
+OF_LABELS = [
+    *(name for name in CLASSIFICATION if name not in ("kappa_se", "cmd")),
+    sk.zero_one_loss,
+    sk.hamming_loss,
+    sk.accuracy_score,
+    sk.cohen_kappa_score,
+    partial(sk.zero_one_loss, normalize=False),
+    partial(sk.f1_score, average="macro"),
+    get_scorer("balanced_accuracy"),
+    make_scorer(sk.zero_one_loss, greater_is_better=False),
+    make_scorer(losing, greater_is_better=False),
+    Measure(losing, higher_is_better=False),
+    Measure(sk.zero_one_loss),
+]
+OF_TARGETS = [
+    *REGRESSION,
+    sk.mean_absolute_error,
+    sk.median_absolute_error,
+    sk.max_error,
+    sk.r2_score,
+    sk.explained_variance_score,
+    partial(sk.mean_pinball_loss, alpha=0.4),
+    get_scorer("neg_mean_squared_error"),
+    make_scorer(sk.max_error, greater_is_better=False),
+]
+
+
+def far_apart(n_folds=6, regression=False):
+    """A tape of two models of which "good" is better in every fold by every measure."""
+    rng = np.random.default_rng(0)
+    n = 300
+    y = rng.normal(size=n).cumsum() if regression else (rng.random(n) < 0.4).astype(int)
+    away = {"good": 0.05, "bad": 0.45}
+    answers = {
+        name: np.stack(
+            [
+                y + 10 * size * rng.normal(size=n)
+                if regression
+                else np.where(rng.random(n) < size, 1 - y, y)
+                for _ in range(n_folds)
+            ]
+        )
+        for name, size in away.items()
+    }
+    classes = None if regression else np.array([0, 1])
+    tape = Tape(classes=classes, y=y, weight=None, answers=answers)
+    return EvaluationResult(
+        protocol="k-fold", n_rows=np.array([n]), values={"good": {}, "bad": {}}, tape=tape
+    )
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_no_measure_under_any_name_names_the_wrong_winner(regression):
+    result = far_apart(regression=regression)
+    for metrics in as_named_by_users(OF_TARGETS if regression else OF_LABELS):
+        scored = result.rescore(metrics, record_every=300)
+        for a, b in (("good", "bad"), ("bad", "good")):
+            assert scored.compare(a, b).better == "good", metrics
+            assert scored.compare(a, b, test="sign").better == "good", metrics
+            assert scored.compare(a, b, test="q", fold=0).ahead == "good", metrics
+        assert scored.rank().ranking == ("good", "bad"), metrics
 
 
 def test_measures_that_do_not_say_their_direction_are_refused_by_name():
