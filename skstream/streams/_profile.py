@@ -1,6 +1,7 @@
 """Profile of a stream's labels: how much of the future the past labels tell."""
 
 import html
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -14,6 +15,7 @@ from skstream.streams._stream import Stream
 from skstream.utils._labels import as_labels, distinct_labels, encode_labels
 
 _BLOCK = 65536
+_HALF = 31  # bits of a code in a pair of codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,13 @@ class LabelProfile:
         P(M), the share of the most frequent class.
     persistence : float
         P(T), the share of labels that equal the label before; NaN for fewer than two labels.
+    succession : float
+        P(S), the share of labels that are the most frequent successor of the label before, each
+        judged by the other places of the stream (leave one out, so that chance does not flatter
+        many classes); NaN for fewer than two labels.
+    successors : ndarray of shape (n_classes,)
+        For every class the one that most often comes next, the lowest among equals; None, as an
+        object, where nothing followed.
     delta : ndarray of shape (n_classes, max_lag)
         Delta(l) for l = 1, ..., `max_lag`: the probability that a class goes on after l labels of
         that class in a row, minus the same after l + 1. NaN where no such row occurs.
@@ -49,12 +58,18 @@ class LabelProfile:
     priors: NDArray[np.float64]
     majority_prior: float
     persistence: float
+    succession: float
+    successors: NDArray[Any]
     delta: NDArray[np.float64]
 
     @property
     def temporal_dependence(self) -> bool:
-        """Whether P(T) exceeds P(M)."""
-        return self.persistence > self.majority_prior
+        """Whether the label before helps: P(T) exceeds P(M), or P(S) does beyond chance."""
+        return self.persistence > self.majority_prior or self._follows(self.majority_prior)
+
+    def _follows(self, other: float) -> bool:
+        """Whether P(S) exceeds another share by more than two sampling errors."""
+        return bool(self.succession > other + 2 / np.sqrt(self.n_rows))
 
     @property
     def advice(self) -> str:
@@ -62,6 +77,15 @@ class LabelProfile:
         if len(self.classes) == 1:
             return f"All {self.n_rows:,} labels are {self.classes[0]!s}: nothing can be learnt."
         figures = f"P(T) = {self.persistence:.3f}, P(M) = {self.majority_prior:.3f}"
+        if self._follows(max(self.majority_prior, self.persistence)):
+            # Labels that alternate or go round in a cycle, whether or not they repeat as well.
+            return (
+                f"The labels depend on their past by more than repetition: the most frequent "
+                f"successor of the label before is right in P(S) = {self.succession:.3f} of the "
+                f"rows ({figures}). Wrap models in TemporallyAugmented or TemporalCorrection, and "
+                f"judge them against P(S): the majority and Persistent (kappa_m, kappa_temporal) "
+                f"are too easy to beat."
+            )
         if self.temporal_dependence:
             text = (
                 f"The labels depend on their past ({figures}): judge models against Persistent "
@@ -84,8 +108,9 @@ class LabelProfile:
                 f"{self.n_missing:,} missing)",
                 f"  P(M) majority    {self.majority_prior:.4f}",
                 f"  P(T) persistence {self.persistence:.4f}",
+                f"  P(S) succession  {self.succession:.4f}",
                 f"  {self.advice}",
-                "  Delta(l) per class in .delta, class shares in .priors",
+                "  Delta(l) per class in .delta, class shares in .priors, .successors",
             ]
         )
 
@@ -96,6 +121,7 @@ class LabelProfile:
             "missing": f"{self.n_missing:,}",
             "P(M) majority": f"{self.majority_prior:.4f}",
             "P(T) persistence": f"{self.persistence:.4f}",
+            "P(S) succession": f"{self.succession:.4f}",
         }
         cells = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows.items())
         return f"<table>{cells}</table><p>{html.escape(self.advice)}</p>"
@@ -105,7 +131,8 @@ def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:
     """Profile the labels of a stream: majority, persistence, and memory beyond the last label.
 
     An easy test, before any model is run, of whether temporal dependence is worth considering: it
-    is if P(T) exceeds P(M), for which a sample of some hundred labels is enough.
+    is if P(T) exceeds P(M), for which a sample of some hundred labels is enough, or if labels
+    follow each other in another pattern than repetition, so that P(S) exceeds both.
 
     Parameters
     ----------
@@ -128,7 +155,10 @@ def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:
     Notes
     -----
     P(M) is the prior of the majority class and P(T) the probability that two consecutive labels
-    are equal, i.e. the accuracies of the two baselines [1]_ (sections 4.2 and 7). For class i,
+    are equal, i.e. the accuracies of the two baselines [1]_ (sections 4.2 and 7). P(S) comes from
+    the matrix of transitions between consecutive labels: it is the accuracy of guessing the most
+    frequent successor of the label before. A cycle of k labels has P(M) = 1/k, P(T) = 0 and
+    P(S) = 1; independent labels have P(S) = P(M). For class i,
     Delta(l) = P(y_t = i | y_{t-1} = ... = y_{t-l} = i) − P(y_t = i | y_{t-1} = ... = y_{t-l-1} = i)
     is near 0 where a label further back adds nothing, and negative where it makes one more label of
     the class likelier (section 6.8). Memory does not grow with the number of rows.
@@ -147,6 +177,9 @@ def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:
     (0.625, 0.714)
     >>> profile.temporal_dependence
     True
+    >>> hours = label_profile([*range(24)] * 10)
+    >>> hours.persistence, hours.succession, hours.temporal_dependence
+    (0.0, 1.0, True)
     """
     if not isinstance(max_lag, Integral) or max_lag < 1:
         raise ValueError(f"max_lag must be an integer >= 1. Got {max_lag!r} instead.")
@@ -181,12 +214,15 @@ class _RunCounter:
         self.n_missing = 0
         self.run_class = -1
         self.run_length = 0
+        # How often one class followed another, of the pairs that occur.
+        self.transitions: Counter[tuple[int, int]] = Counter()
 
     def update(self, labels: NDArray[Any]) -> None:
         codes = self._codes(labels)
         self.n_missing += len(labels) - len(codes)
         if len(codes) == 0:
             return
+        self._count_transitions(codes)
         starts = np.flatnonzero(np.diff(codes, prepend=-1))
         classes = codes[starts]
         lengths = np.diff(starts, append=len(codes))
@@ -199,6 +235,34 @@ class _RunCounter:
             np.add.at(self.places[:, length - 1], classes, new)
         self.run_class = int(classes[-1])
         self.run_length = int(before[-1] + lengths[-1])
+
+    def _count_transitions(self, codes: NDArray[np.int64]) -> None:
+        linked = codes if self.run_class < 0 else np.append(self.run_class, codes)
+        pairs, counts = np.unique(linked[:-1] << _HALF | linked[1:], return_counts=True)
+        for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+            self.transitions[pair >> _HALF, pair & ((1 << _HALF) - 1)] += count
+
+    def _succession(self, order: list[int], classes: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+        """Accuracy of the most frequent successor, and that of each class in the given order."""
+        place = {position: rank for rank, position in enumerate(order)}
+        following: dict[int, list[tuple[int, int]]] = {rank: [] for rank in range(len(order))}
+        for (before, after), count in self.transitions.items():
+            following[place[before]].append((-count, place[after]))
+        successors = np.full(len(order), None, dtype=object)
+        names = classes.tolist()
+        right = 0.0
+        for rank, counts in following.items():
+            if counts:
+                counts.sort()
+                top, best = counts[0]
+                successors[rank] = names[best]
+                # What is judged is left out of the counts: one that leads by a single place then
+                # shares the lead, and one that is equalled has lost it.
+                rivals = [count for count, _ in counts[1:] if count <= top + 1]
+                if top not in rivals:
+                    right += -top / (1 + len(rivals)) if top < -1 else 0.0
+        n_pairs = self.transitions.total()
+        return (right / n_pairs if n_pairs else np.nan), successors
 
     def _codes(self, labels: NDArray[Any]) -> NDArray[np.int64]:
         """Codes in the order in which classes appeared; missing labels left out."""
@@ -224,6 +288,7 @@ class _RunCounter:
         counts = self.places[order, 0]
         n_rows = int(counts.sum())
         priors = counts / n_rows
+        succession, successors = self._succession(order, classes)
         return LabelProfile(
             n_rows=n_rows,
             n_missing=self.n_missing,
@@ -231,5 +296,7 @@ class _RunCounter:
             priors=priors,
             majority_prior=float(priors.max()),
             persistence=float(self.places[:, 1].sum() / (n_rows - 1)) if n_rows > 1 else np.nan,
+            succession=succession,
+            successors=successors,
             delta=(goes_on[:, :-1] - goes_on[:, 1:])[order],
         )

@@ -1,6 +1,7 @@
 """Profile of the labels: P(M), P(T), Delta(l) and what they advise."""
 
 import copy
+import itertools
 import math
 import pickle
 from collections import Counter
@@ -50,7 +51,15 @@ def same(one, other) -> bool:
     return all(np.array_equal(getattr(one, f), getattr(other, f), equal_nan=True) for f in NUMBERS)
 
 
-NUMBERS = ("n_rows", "n_missing", "priors", "majority_prior", "persistence", "delta")
+NUMBERS = (
+    "n_rows",
+    "n_missing",
+    "priors",
+    "majority_prior",
+    "persistence",
+    "succession",
+    "delta",
+)
 
 
 @settings(max_examples=40)
@@ -128,3 +137,75 @@ def test_representations():
 def test_bad_input_is_refused(labels, options, message):
     with pytest.raises(ValueError, match=message):
         label_profile(labels, **options)
+
+
+@settings(max_examples=40)
+@given(sequences)
+def test_succession_is_the_literal_count(sequence):
+    """Every label guessed from all other places of the stream; equal counts share the guess."""
+    profile = label_profile(sequence)
+    labels = [label for label in sequence if label is not None]
+    pairs = list(itertools.pairwise(labels))
+    right = 0.0
+    for place, (before, after) in enumerate(pairs):
+        others = Counter(b for i, (a, b) in enumerate(pairs) if a == before and i != place)
+        best = max(others.values(), default=0)
+        if best and others[after] == best:
+            right += 1 / [*others.values()].count(best)
+    expected = right / len(pairs) if pairs else math.nan
+    np.testing.assert_allclose(profile.succession, expected)
+    for label, successor in zip(profile.classes, profile.successors, strict=True):
+        after = Counter(b for a, b in pairs if a == label)
+        assert successor == min(after, key=lambda c: (-after[c], c), default=None)
+
+
+def test_a_cycle_depends_on_the_past():
+    profile = label_profile([*range(24)] * 40)
+    assert profile.temporal_dependence
+    assert (profile.persistence, profile.succession) == (0.0, 1.0)
+    assert profile.successors.tolist() == [*range(1, 24), 0]
+    assert "Wrap models in TemporallyAugmented" in profile.advice
+    assert "judge them against P(S)" in profile.advice
+    assert "against the majority (" not in profile.advice
+    assert "P(S) succession  1.0000" in repr(profile)
+
+
+def test_alternating_labels_depend_on_the_past():
+    rng = np.random.default_rng(0)
+    labels = np.cumsum(rng.random(600) < 0.8) % 2
+    profile = label_profile(labels)
+    assert profile.persistence < 0.3 < 0.7 < profile.succession
+    assert "by more than repetition" in profile.advice
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 24, 200])
+@pytest.mark.parametrize("n_rows", [100, 1000, 5000])
+def test_independent_labels_do_not_follow_each_other(n_classes, n_rows):
+    rng = np.random.default_rng(n_rows)
+    shares = rng.dirichlet(np.ones(n_classes))
+    for p in (None, shares):
+        for _ in range(20):
+            profile = label_profile(rng.choice(n_classes, n_rows, p=p))
+            assert "by more than repetition" not in profile.advice
+            if profile.temporal_dependence:  # by the paper's rule, and then it is said
+                assert "within the sampling error" in profile.advice
+
+
+def test_imbalanced_labels_are_judged_against_the_majority():
+    labels = np.random.default_rng(0).random(5000) < 0.07
+    profile = label_profile(labels)
+    assert not profile.temporal_dependence
+    assert "judge models against the majority" in profile.advice
+
+
+def test_labels_that_persist_are_judged_against_persistent():
+    rng = np.random.default_rng(0)
+    profile = label_profile(np.cumsum(rng.random(3000) < 0.15) % 2)
+    assert profile.succession == profile.persistence
+    assert "judge models against Persistent" in profile.advice
+
+
+def test_many_classes_need_no_table_of_all_pairs():
+    profile = label_profile(np.arange(60_000))
+    assert profile.succession == 0.0
+    assert not profile.temporal_dependence

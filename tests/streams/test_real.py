@@ -25,6 +25,24 @@ def test_electricity():
     profile = label_profile(stream)
     assert profile.persistence == 38_664 / 45_311
     assert round(profile.majority_prior, 4) == 0.5755
+    assert profile.succession == profile.persistence
+    assert "judge models against Persistent" in profile.advice
+
+
+def test_powersupply_goes_round_in_a_day():
+    profile = label_profile(real_stream("powersupply"))
+    assert profile.persistence < profile.majority_prior < 0.05
+    assert profile.succession > 0.99
+    assert profile.temporal_dependence
+    assert "TemporallyAugmented" in profile.advice
+    assert "judge models against the majority" not in profile.advice
+
+
+@pytest.mark.parametrize("name", ["gmsc", "sea_60k", "weather_noaa", "ozone_eighthr"])
+def test_streams_without_temporal_dependence(name):
+    profile = label_profile(real_stream(name))
+    assert not profile.temporal_dependence
+    assert "judge models against the majority" in profile.advice
 
 
 def test_kdd99_categories_are_those_declared():
