@@ -168,6 +168,7 @@ def give_legend(
     others: Mapping[str, Any] | None = None,
     end: float | None = None,
     small: bool = False,
+    corner: str = "best",
 ) -> Any:
     """Name the lines in a legend or at their ends, and explain everything else.
 
@@ -187,6 +188,8 @@ def give_legend(
         Right end of the lines. None: labels at line ends are not possible.
     small : bool, default=False
         Write small, and break early, for a small panel.
+    corner : str, default="best"
+        Where a legend inside the axes stands, in matplotlib's words.
 
     Returns
     -------
@@ -218,7 +221,7 @@ def give_legend(
         )
     elif place == "inside" or (place in ("auto", "ends") and not own):
         n_points = sum(len(line.get_xdata()) for line in lines.values())
-        free = "best" if n_points <= MOST_POINTS_TO_SEARCH else "upper right"
+        free = corner if n_points <= MOST_POINTS_TO_SEARCH else "upper right"
         inside = {"loc": free, "fontsize": "small", "framealpha": 0.75, "edgecolor": "none"}
         made = ax.legend(handles, blanks, **(inside | keywords))
     else:

@@ -389,7 +389,15 @@ class ComparisonDisplay:
                 one.axhline(0, color="0.35", linewidth=0.9, zorder=1)
                 plain_look(one)
                 self._say_directions(one)
-                made = give_legend(one, legend, own=own, lines={}, others=others, small=True)
+                made = give_legend(
+                    one,
+                    legend,
+                    own=own,
+                    lines={},
+                    others=others,
+                    small=True,
+                    corner=_emptier_corner(self.lines_[name]),
+                )
                 if made is not None and name == "mcnemar":
                     made.set_title(LEGEND_TITLE, prop={"size": "small"})
                 self.legends_.append(made)
@@ -593,6 +601,12 @@ def arrays_of(result: Any) -> dict[str, Any]:
         f"Expected an AnytimeComparisonResult, a McNemarCurve or a QStatisticResult. Got "
         f"{type(result).__name__}."
     )
+
+
+def _emptier_corner(line: Any) -> str:
+    """Corner on the other side of zero; those at the right hold the words for the directions."""
+    values = settled(np.asarray(line.get_ydata()), UNSETTLED)
+    return "upper left" if len(values) and np.median(values) < 0 else "lower left"
 
 
 def _panel_title(statistic: str, forgetting: str | None) -> str:

@@ -400,6 +400,7 @@ def test_legends_stay_inside_the_users_axes() -> None:
         if legend is not None:
             inner, outer = legend.get_window_extent(), ax.get_window_extent()
             assert outer.x0 <= inner.x0 < inner.x1 <= outer.x1
+            assert not any(inner.overlaps(text.get_window_extent()) for text in ax.texts)
     assert sum(legend is not None for legend in display.legends_) >= 2
 
 
