@@ -70,6 +70,12 @@ def guess_area(ax: Any) -> tuple[float, float] | None:
     return float(path.vertices[:, 1].min()), float(path.vertices[:, 1].max())
 
 
+def edge_of_guess(ax: Any, far: float) -> dict[float, float]:
+    """Values of the best guess by row: the edge of the grey area that is not at `far`."""
+    (path,) = next(one for one in ax.collections if one.get_zorder() == 0).get_paths()
+    return {float(x): float(y) for x, y in path.vertices if y != far}
+
+
 @pytest.fixture(scope="module")
 def result() -> EvaluationResult:
     evaluator = PrequentialEvaluator(
@@ -105,6 +111,8 @@ def test_the_grey_area_of_a_loss_lies_above_the_best_baseline(
     best = np.fmin(result.curve("last", metric), result.curve("majority", metric))
     low, high = guess_area(drawn.ax_)
     assert low == best.min()
+    known = dict(zip(result.n_rows, best[:, 0], strict=True))
+    assert edge_of_guess(drawn.ax_, high) == {row: v for row, v in known.items() if not np.isnan(v)}
     assert high >= drawn.ax_.get_ylim()[1]
     accuracy = result.plot("accuracy")
     low, high = guess_area(accuracy.ax_)
@@ -300,6 +308,7 @@ def test_names_are_written_as_they_are() -> None:
         drawn.figure_.canvas.draw()
         texts = drawn.ax_.texts if legend == "ends" else drawn.legend_.get_texts()
         assert ["".join(text.get_text().split("\n")) for text in texts] == names
+        assert not any(text.get_parse_math() for text in texts)
 
 
 def test_style_keywords_reach_the_lines() -> None:
@@ -381,6 +390,13 @@ def test_an_r2_that_explodes_leaves_the_others_readable() -> None:
     assert "sgd" in entries(drawn.legend_)
     alone = display({name: curves[name] for name in ("ridge", "sgd")}, "r2").plot()
     assert 0.5 < alone.ax_.get_ylim()[0] < 0.7
+
+
+def test_a_few_outliers_do_not_set_the_scale() -> None:
+    curves = {"ridge": curve(0.8), "sgd": exploded(0.7, slice(50, 53), -5.0)}
+    assert display(curves, "r2").plot().ax_.get_ylim()[0] > 0.5
+    curves["sgd"][40:60] = -5.0  # no longer a few
+    assert display(curves, "r2").plot().ax_.get_ylim()[0] < -5
 
 
 def test_a_diverged_mae_leaves_the_others_readable() -> None:
