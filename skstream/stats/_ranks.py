@@ -38,6 +38,7 @@ class FriedmanNemenyiResult(Report):
         the models alike.
     p_value : float
         P-value of `f_statistic`, the less conservative of the two; it decides `significant`.
+        Never below what chance gives if all blocks rank the models alike.
     critical_difference : float
         Nemenyi's: two models differ if their average ranks differ by at least this much.
     rank_differences : ndarray of shape (n_models, n_models)
@@ -189,8 +190,10 @@ def friedman_nemenyi(
     With average ranks R_j of k models over N blocks, Friedman's statistic is
     ``12 N / (k (k + 1)) * sum((R_j - (k + 1) / 2)**2)``, divided by
     ``1 - sum(t**3 - t) / (N k (k**2 - 1))`` over ties of size t; Iman and Davenport's is
-    ``(N - 1) chi2 / (N (k - 1) - chi2)``. Nemenyi's critical difference is
-    ``q * sqrt(k (k + 1) / (6 N))`` with q the quantile of the studentized range with infinite
+    ``(N - 1) chi2 / (N (k - 1) - chi2)``. The p-value of the latter is 0 where all blocks agree,
+    however few they are, so it is not taken below ``(k!)**(1 - N)``, the probability of that
+    under the null hypothesis (with ties, orders that differ count). Nemenyi's critical difference
+    is ``q * sqrt(k (k + 1) / (6 N))`` with q the quantile of the studentized range with infinite
     degrees of freedom divided by ``sqrt(2)``. Two scores of a block that differ by
     rounding alone (1e-12 of their own size) share the two ranks, half and half.
 
@@ -240,7 +243,9 @@ def friedman_nemenyi(
         chi2=chi2,
         chi2_p_value=float(stats.chi2.sf(chi2, dof)),
         f_statistic=f_statistic,
-        p_value=float(stats.f.sf(f_statistic, dof, dof * (n_blocks - 1))),
+        p_value=max(
+            float(stats.f.sf(f_statistic, dof, dof * (n_blocks - 1))), least_p_value(ranks)
+        ),
         critical_difference=critical_difference,
         rank_differences=differences,
         pairwise_p_values=p_values,
@@ -285,6 +290,20 @@ def friedman_statistic(ranks: FloatArray) -> float:
     # The variance of the ranks at hand holds the correction for ties.
     variance = float(np.sum((ranks - centre) ** 2)) / (n_blocks * (n_models - 1))
     return spread / variance if variance > 0 else 0.0
+
+
+def least_p_value(ranks: FloatArray) -> float:
+    """Probability that blocks rank as these at their most alike, if every order is as likely.
+
+    Each block has its order among those of its ties, A in number; renaming the models gives at
+    least as many outcomes that are as extreme as the block with most orders has. No test of
+    these blocks can have a smaller p-value, and where they all agree F is infinite.
+    """
+    orders = []
+    for row in ranks:
+        ties = np.unique(row, return_counts=True)[1]
+        orders.append(math.factorial(len(row)) // math.prod(map(math.factorial, ties.tolist())))
+    return max(orders) / math.prod(orders)
 
 
 def differ(rank_difference: float, critical_difference: float) -> bool:

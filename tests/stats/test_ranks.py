@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats as scipy_stats
 
 from skstream.stats import friedman_nemenyi
-from skstream.stats._ranks import maximal_groups
+from skstream.stats._ranks import friedman_statistic, maximal_groups
 
 tables = st.tuples(st.integers(2, 8), st.integers(2, 6)).flatmap(
     lambda shape: arrays(np.int64, shape, elements=st.integers(0, 5))
@@ -87,7 +87,8 @@ def test_iman_davenport_is_the_analysis_of_variance_of_the_ranks(table: np.ndarr
     residual = np.sum((ranks - ranks.mean(axis=0)) ** 2)
     result = friedman_nemenyi(table)
     if residual < 1e-9:
-        assert (result.f_statistic, result.p_value) == ((np.inf, 0) if between else (0, 1))
+        assert result.f_statistic == (np.inf if between else 0)
+        assert between or result.p_value == 1
     else:
         expected = between / (k - 1) / (residual / ((k - 1) * (n - 1)))
         assert result.f_statistic == pytest.approx(expected, rel=1e-9, abs=1e-12)
@@ -157,8 +158,39 @@ def test_pairwise_p_values_agree_with_the_critical_difference(k: int) -> None:
 def test_identical_rankings_everywhere() -> None:
     result = friedman_nemenyi(np.tile([3.0, 2.0, 1.0], (5, 1)))
     assert result.f_statistic == np.inf
-    assert result.p_value == 0
+    assert result.p_value == 6.0**-4  # four blocks happen to agree with the first
     assert result.chi2 == pytest.approx(10)
+
+
+def share_as_extreme(table: np.ndarray) -> float:
+    """Part of all ways to permute the scores in every block that have as large a chi-squared."""
+    statistics = [
+        friedman_statistic(np.array([scipy_stats.rankdata(row) for row in rows]))
+        for rows in itertools.product(*(list(itertools.permutations(row)) for row in table))
+    ]
+    return float(np.mean(np.array(statistics) > statistics[0] - 1e-9))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [[0.9, 0.5], [0.8, 0.4]],  # two streams show nothing, whatever F says
+        [[0.9, 0.5]] * 6,
+        [[0.9, 0.5, 0.3]] * 3,
+        [[0.9, 0.5, 0.5]] * 4,
+        [[0.5, 0.5, 0.5]] * 3,
+    ],
+    ids=str,
+)
+def test_where_all_blocks_agree_the_p_value_is_exact(table: list[list[float]]) -> None:
+    result = friedman_nemenyi(table)
+    assert result.p_value == pytest.approx(share_as_extreme(np.array(table)))
+
+
+@settings(max_examples=20)
+@given(tables)
+def test_no_p_value_is_smaller_than_chance_allows(table: np.ndarray) -> None:
+    assert 0 < friedman_nemenyi(table).p_value <= 1
 
 
 def test_equal_models_are_never_told_apart() -> None:
