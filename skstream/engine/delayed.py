@@ -211,8 +211,19 @@ class DelayedTimeline:
         """Let all labels come whose time is known."""
         return self.advance(state, np.inf)
 
+    def settle(
+        self, state: DelayedState, horizon: float, most: int
+    ) -> tuple[DelayedState, DelayedOperations]:
+        """Let labels come that are due by `horizon`: the earliest, and not more than `most`."""
+        return self._advance(state, Waiting.nobody(), np.empty(0, dtype=bool), horizon, most)
+
     def _advance(
-        self, state: DelayedState, arrived: Waiting, expected: np.ndarray, horizon: Any
+        self,
+        state: DelayedState,
+        arrived: Waiting,
+        expected: np.ndarray,
+        horizon: Any,
+        most: int | None = None,
     ) -> tuple[DelayedState, DelayedOperations]:
         table = state.waiting
         first_due = arrived.label_time.min() if len(arrived) else np.inf
@@ -224,7 +235,7 @@ class DelayedTimeline:
         if not due.any():
             return self._only_ask(state, arrived, expected)
         events = candidates.take(due)
-        events = events.take(np.lexsort((events.row, events.label_time)))
+        events = events.take(np.lexsort((events.row, events.label_time))[:most])
         labels_before = _labels_before(arrived, events)
         arrived = replace(arrived, born=state.n_labels + labels_before)
         waiting = held.followed_by(arrived.take(expected))

@@ -150,6 +150,14 @@ class Engine:
         ]
         self._store.release(rows)
 
+    def settle(self, horizon: float, most: int) -> list[Answered]:
+        """Let some of the labels come that are due (for timelines of delayed labels)."""
+        steps = [
+            timeline.settle(state, horizon, most)
+            for timeline, state in zip(self._timelines, self._states, strict=True)
+        ]
+        return self._execute(steps)
+
     def close(self) -> list[Answered]:
         """End the stream: do what was still waiting."""
         steps = [

@@ -306,5 +306,7 @@ class DelayedEvaluator(StreamEvaluator):
         )
         return partial(DelayedRun, settings, delay=delay)
 
-    def _assemble(self, settings: Settings, outcomes: list[RunOutcome]) -> EvaluationResult:
-        return assemble(settings, outcomes, DelayedResult, waits=outcomes[0].waits)
+    def _assemble(
+        self, settings: Settings, outcomes: list[RunOutcome], **options: Any
+    ) -> EvaluationResult:
+        return assemble(settings, outcomes, DelayedResult, waits=outcomes[0].waits, **options)

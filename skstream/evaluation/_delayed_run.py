@@ -1,6 +1,6 @@
 """A run under delayed labels: rows come from a stream, or are asked and labelled live."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Self
 
@@ -14,13 +14,11 @@ from skstream.engine.tape import labels_of
 from skstream.evaluation._delayed_scores import DelayedScores, DelaySettings
 from skstream.evaluation._input import Chunk, encoded_labels
 from skstream.evaluation._live import LiveIds, LiveRows, label_weights
+from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._stream_run import check_on_error
 from skstream.evaluation._times import Clock, Times
 from skstream.utils._exclusive import exclusive
-
-#: Rows between two points at which a run can be interrupted, loop and kernels.
-ROWS_PER_LOOP_PIECE, ROWS_PER_PIECE = 256, 8192
 
 
 class DelayedRun(DelayedScores):
@@ -74,7 +72,7 @@ class DelayedRun(DelayedScores):
         return self._n_refused
 
     @exclusive
-    def feed(self, X: Any, y: Any, meta: Mapping[str, Any]) -> Self:
+    def feed(self, X: Any, y: Any, meta: Mapping[str, Any], advance: Advance = ignored) -> Self:
         """Take in a chunk of a stream whose label times are known.
 
         Parameters
@@ -85,6 +83,8 @@ class DelayedRun(DelayedScores):
             Labels or targets.
         meta : mapping of str to array-like of shape (n_rows,)
             "arrival" and "label_time", unless the evaluator knows the delay; "sample_weight".
+        advance : callable, default=None
+            Called with a number of rows whenever so many more are done.
 
         Returns
         -------
@@ -100,19 +100,41 @@ class DelayedRun(DelayedScores):
         self._clock = clock
         if meta.get("label_time") is None:
             self._n_delayed = self._n_arrived + chunk.n_rows
-        self._take(chunk, arrival, label_time)
+        self._take(chunk, arrival, label_time, advance)
         return self
 
-    def _take(self, chunk: Chunk, arrival: Times, label_time: np.ndarray) -> None:
-        size = ROWS_PER_LOOP_PIECE if self._engine.loops else ROWS_PER_PIECE
-        n = chunk.n_rows
-        for begin in range(0, n, size):
-            end = min(begin + size, n)
-            rest = partial(self._take, chunk.piece(end, n), arrival.piece(end, n), label_time[end:])
-            with self._before_rest(rest):
+    def _take(
+        self, chunk: Chunk, arrival: Times, label_time: np.ndarray, advance: Advance = ignored
+    ) -> None:
+        n, begin = chunk.n_rows, 0
+
+        def rest(first: int) -> Callable[[], None]:
+            times = arrival.piece(first, n), label_time[first:]
+            return partial(self._take, chunk.piece(first, n), *times)
+
+        while begin < n:
+            if self._n_due(arrival.values[begin]) > self._pace.size:
+                with self._before_rest(rest(begin)):
+                    self._let_labels_come(arrival.values[begin])
+            end = self._end_of_piece(begin, arrival.values, label_time)
+            with self._before_rest(rest(end)):
                 self._arrive(
                     chunk.piece(begin, end), arrival.piece(begin, end), label_time[begin:end]
                 )
+            advance(end - begin)
+            begin = end
+
+    def _end_of_piece(self, begin: int, arrival: np.ndarray, label_time: np.ndarray) -> int:
+        """Find how many rows may arrive at once, with the labels that come among them."""
+        size = self._pace.size
+        end = min(begin + size, len(arrival))
+        while end > begin + 1:
+            horizon = arrival[end - 1]
+            n_due = self._n_due(horizon) + np.count_nonzero(label_time[begin:end] <= horizon)
+            if n_due + end - begin <= 2 * size:
+                break
+            end = begin + (end - begin) // 2
+        return end
 
     def _arrive(self, piece: Chunk, arrival: Times, label_time: np.ndarray) -> None:
         expected = np.isfinite(label_time)

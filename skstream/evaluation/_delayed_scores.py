@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 
@@ -68,6 +69,10 @@ class DelaySettings:
     max_pending: int | None = None
 
 
+#: The latest time of a label that comes at all.
+MAX_TIME = float(np.finfo(np.float64).max)
+
+
 class DelayedScores(StreamRun):
     """What a run under delayed labels does with the answers, wherever rows and labels come from.
 
@@ -82,6 +87,8 @@ class DelayedScores(StreamRun):
     delay : DelaySettings
         Bins and delays.
     """
+
+    _rows_per_piece = 1 << 13
 
     def __init__(
         self,
@@ -166,6 +173,32 @@ class DelayedScores(StreamRun):
                     "'leave_out'."
                 )
 
+    def _n_due(self, horizon: float) -> int:
+        """Count the rows waiting whose labels have come by a time."""
+        table = self._engine.states[0].waiting
+        if not table.n_dated:
+            return 0
+        return int(np.count_nonzero(table.everybody().label_time <= horizon))
+
+    def _let_labels_come(self, horizon: float) -> None:
+        """Let the labels come that are due by a time, not too many at once."""
+        while self._n_due(horizon):
+            self._step(partial(self._engine.settle, horizon, self._pace.size), self._note)
+
+    @exclusive
+    def close(self) -> Self:
+        """End the stream: let the labels come whose time is known. Nothing can follow.
+
+        Returns
+        -------
+        self : DelayedScores
+            The run.
+        """
+        if self._state == "open":
+            with self._before_rest(self.close):
+                self._let_labels_come(MAX_TIME)
+        return super().close()
+
     def _weigh(self) -> None:
         """From now on, rows have weights; those scored so far had the weight 1."""
         if self._weights is None:
@@ -216,6 +249,7 @@ class DelayedScores(StreamRun):
             for k, ledger in enumerate(self._ledgers)
         ]
         self._steps, self._n_unscored_asks, self._waiting = [], 0, waiting
+        self._note_labels(y)
         for k, (table, left) in enumerate(found):
             self._ledgers[k].keep(left)
             given = np.flatnonzero(has_answer(table[:, -1]))

@@ -2,18 +2,17 @@
 
 import numbers
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Self
 
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
-from sklearn.utils.parallel import Parallel, delayed
 
 from skstream.engine.model import ModelError
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._outcome import RunOutcome
+from skstream.evaluation._progress import bar_of_workers, progress_bar
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._run import EvaluationRun
 from skstream.evaluation._settings import (
@@ -25,12 +24,20 @@ from skstream.evaluation._settings import (
     prepared_models,
 )
 from skstream.evaluation._stream_run import StreamRun
+from skstream.evaluation._workers import (
+    Job,
+    NewRun,
+    Place,
+    Workers,
+    joined,
+    joined_so_far,
+    places_with_kernels,
+)
 from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics import resolve_metrics
 from skstream.metrics._user import warn_of_calls
 from skstream.streams import as_stream
 from skstream.utils._labels import find_classes
-from skstream.utils._optional import optional_import
 from skstream.utils._sklearn import (
     Interval,
     StrOptions,
@@ -38,10 +45,6 @@ from skstream.utils._sklearn import (
     validate_parameter_constraints,
 )
 from skstream.utils._warnings import warn
-
-#: Rows between two moves of the progress bar.
-ROWS_PER_TICK = 4096
-
 
 COMMON_CONSTRAINTS: dict[str, Any] = {
     "metrics": "no_validation",
@@ -157,6 +160,12 @@ class StreamEvaluator(BaseEstimator):
             If a model fails; says which, and at which row.
         EvaluationInterrupted
             On Ctrl-C; carries the result so far.
+
+        Notes
+        -----
+        Whatever exception ends an evaluation, of a model, of the rows or of the stream that gives
+        them, has an attribute ``result`` with the result so far (None before the first row): with
+        workers, of the models that had come as far as the others.
         """
         return self._evaluate(models, as_stream(X, y, sample_weight=sample_weight), classes)
 
@@ -183,11 +192,29 @@ class StreamEvaluator(BaseEstimator):
         known = known_classes(stream) if classes is None else classes
         settings, prepared, places = self._prepare(models, known, n_rows=stream.n_rows)
         new_run = self._new_run(settings)
-        n_jobs = min(effective_n_jobs(self.n_jobs), len(places))
-        if n_jobs > 1 and stream.reiterable:
-            outcomes = self._evaluate_apart(settings, new_run, prepared, places, stream)
-            return self._assemble(settings, outcomes)
-        return self._evaluate_in_lockstep(new_run(prepared, places), stream)
+        if min(effective_n_jobs(self.n_jobs), len(places)) > 1 and stream.reiterable:
+            groups = self._groups(settings, new_run, prepared, stream)
+            if len(groups) > 1:
+                return self._evaluate_apart(settings, new_run, groups, places, stream)
+        return self._evaluate_in_lockstep(settings, new_run(prepared, places), stream)
+
+    def _groups(
+        self,
+        settings: Settings,
+        new_run: NewRun,
+        prepared: Mapping[Place, Any],
+        stream: Any,
+    ) -> list[dict[Place, Any]]:
+        """Share models and folds out to workers.
+
+        Those with kernels stay together: reading the stream and its labels once more takes a
+        worker longer than a kernel does.
+        """
+        together = places_with_kernels(new_run, prepared, stream)
+        groups = [{place: prepared[place] for place in together}] if together else []
+        groups += [{place: model} for place, model in prepared.items() if place not in together]
+        settings.parameters["together"] = list(dict.fromkeys(name for name, _ in together))
+        return groups
 
     def _prepare(
         self, models: Any, classes: Any, *, n_rows: int | None
@@ -206,8 +233,10 @@ class StreamEvaluator(BaseEstimator):
         """Return what makes a run of models and places; it travels to the workers."""
         return partial(EvaluationRun, settings)
 
-    def _assemble(self, settings: Settings, outcomes: list[RunOutcome]) -> EvaluationResult:
-        return assemble(settings, outcomes)
+    def _assemble(
+        self, settings: Settings, outcomes: list[RunOutcome], **options: Any
+    ) -> EvaluationResult:
+        return assemble(settings, outcomes, **options)
 
     def _timelines(self, seed: int) -> list[Timeline]:
         """Return one timeline per fold."""
@@ -255,62 +284,71 @@ class StreamEvaluator(BaseEstimator):
             expected_rows=n_rows or 0,
         )
 
-    def _evaluate_in_lockstep(self, run: StreamRun, stream: Any) -> EvaluationResult:
-        with self._progress_bar(stream.n_rows, "row") as advance:
+    def _evaluate_in_lockstep(
+        self, settings: Settings, run: StreamRun, stream: Any
+    ) -> EvaluationResult:
+        def so_far() -> EvaluationResult | None:
+            return self._assemble(settings, [run.outcome()], so_far=True) if run.n_rows else None
+
+        with progress_bar(stream.n_rows, type(self).__name__, self.progress) as advance:
             try:
-                for X, y, meta in _small_chunks(stream, self.progress):
-                    run.feed(X, y, meta)
-                    advance(len(y))
+                for X, y, meta in stream:
+                    run.feed(X, y, meta, advance)
                 run.close()
             except KeyboardInterrupt as interrupt:
-                raise EvaluationInterrupted(run.result()) from interrupt
-            except ModelError as error:
-                error.result = run.result() if run.n_rows else None
+                raise EvaluationInterrupted(so_far()) from interrupt
+            except Exception as error:
+                carry(error, so_far)
                 raise
-        return run.result()
+        return self._assemble(settings, [run.outcome()])
 
     def _evaluate_apart(
         self,
         settings: Settings,
-        new_run: Callable[..., StreamRun],
-        prepared: dict[tuple[str, int], Any],
-        places: list[tuple[str, int]],
+        new_run: NewRun,
+        groups: Sequence[Mapping[Place, Any]],
+        places: list[Place],
         stream: Any,
-    ) -> list[RunOutcome]:
-        """Evaluate every model and fold in a worker of its own."""
-        jobs = (
-            delayed(run_lane)(new_run, {place: prepared[place]}, place, stream) for place in places
-        )
-        outcomes: list[RunOutcome] = []
-        with self._progress_bar(len(places), "model") as advance:
+    ) -> EvaluationResult:
+        """Evaluate every group of models and folds in a worker of its own."""
+        total = None if stream.n_rows is None else stream.n_rows * len(places)
+
+        def so_far(why: str) -> EvaluationResult | None:
+            outcome, left_out = joined_so_far(workers, places, why)
+            if outcome is None:
+                return None
+            return self._assemble(settings, [outcome], so_far=True, left_out=left_out)
+
+        with bar_of_workers(total, type(self).__name__, self.progress, len(groups)) as counts:
+            jobs = [
+                Job(new_run, group, stream, number, counts) for number, group in enumerate(groups)
+            ]
+            workers = Workers(jobs, self.n_jobs, survive=settings.error_score != "raise")
             try:
-                for outcome in _parallel(self.n_jobs)(jobs):
-                    outcomes.append(outcome)
-                    advance(1)
+                workers.run()
+                broken = [one for one in workers.finished if one.error is not None]
+                if broken:
+                    assert broken[0].error is not None
+                    raise broken[0].error from broken[0].cause
+                outcome = joined(workers, places)
             except KeyboardInterrupt as interrupt:
-                result = self._assemble(settings, outcomes) if outcomes else None
+                result = so_far("the evaluation was interrupted")
                 raise EvaluationInterrupted(result) from interrupt
-        return outcomes
-
-    def _progress_bar(self, total: int | None, unit: str) -> Any:
-        if not self.progress:
-            return nullcontext(lambda n: None)
-        tqdm = optional_import("tqdm.auto", "progress=True").tqdm
-        return _Bar(tqdm(total=total, unit=unit, desc=type(self).__name__, unit_scale=True))
+            except Exception as error:
+                carry(error, partial(so_far, f"{type(error).__name__} ended the evaluation"))
+                raise
+        return self._assemble(settings, [outcome])
 
 
-class _Bar:
-    """A tqdm bar as a context that gives its ``update``."""
-
-    def __init__(self, bar: Any):
-        self._bar = bar
-
-    def __enter__(self) -> Callable[[int], Any]:
-        update: Callable[[int], Any] = self._bar.update
-        return update
-
-    def __exit__(self, *exception: object) -> None:
-        self._bar.close()
+def carry(error: Exception, so_far: Callable[[], EvaluationResult | None]) -> None:
+    """Let an error that ends an evaluation carry the result so far, where there is one."""
+    try:
+        result = so_far()
+        error.result = result  # type: ignore[attr-defined]
+    except Exception:  # the error itself is what the user must see
+        return
+    if result is not None and not isinstance(error, ModelError):
+        error.add_note("The result so far is in the attribute 'result' of this error.")
 
 
 def known_classes(stream: Any) -> Any:
@@ -318,37 +356,6 @@ def known_classes(stream: Any) -> Any:
     if stream.classes is None and hasattr(stream, "y"):
         return stream.y
     return stream.classes
-
-
-def run_lane(
-    new_run: Callable[..., StreamRun],
-    models: Mapping[tuple[str, int], Any],
-    place: tuple[str, int],
-    stream: Iterable[Any],
-) -> RunOutcome:
-    """Evaluate one model in one fold; runs in a worker."""
-    run = new_run(models, [place])
-    for X, y, meta in stream:
-        run.feed(X, y, meta)
-    run.close()
-    return run.outcome()
-
-
-def _parallel(n_jobs: int | None) -> Any:
-    """Workers that hand out results as they come; all at the end where the backend cannot."""
-    try:
-        return Parallel(n_jobs=n_jobs, return_as="generator")
-    except ValueError:  # joblib's multiprocessing backend
-        return Parallel(n_jobs=n_jobs)
-
-
-def _small_chunks(stream: Iterable[Any], wanted: bool) -> Iterator[Any]:
-    """Chunks of the stream, cut so that a progress bar moves."""
-    for X, y, meta in stream:
-        if not wanted or len(y) <= ROWS_PER_TICK:
-            yield X, y, meta
-        else:
-            yield from as_stream(X, y, chunk_size=ROWS_PER_TICK, **meta)
 
 
 def _plain_parameters(evaluator: BaseEstimator) -> dict[str, Any]:

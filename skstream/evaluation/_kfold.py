@@ -140,6 +140,19 @@ class KFoldEvaluator(StreamEvaluator):
         self.error_score = error_score
         self.progress = progress
 
+    def _validate(self) -> None:
+        super()._validate()
+        if self.n_folds == 1 and self.strategy == "cross":
+            raise ValueError(
+                'n_folds=1 with strategy="cross" would learn nothing: every row is left out of one '
+                "fold, and there is no other. Use n_folds=2 or more."
+            )
+        if self.n_folds == 1 and self.strategy == "split" and self.test_on == "held_out":
+            raise ValueError(
+                'n_folds=1 with strategy="split" and test_on="held_out" would ask nothing: the one '
+                'fold learns every row. Use n_folds=2 or more, or test_on="all".'
+            )
+
     def _timelines(self, seed: int) -> list[Timeline]:
         return [
             FoldTimeline(

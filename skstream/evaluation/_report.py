@@ -36,6 +36,10 @@ def table(result: "EvaluationResult") -> str:
             lines.append(f"{forgetting}:")
         lines.extend(_aligned(header, rows))
     lines.extend(f"{name} failed: {message}" for name, message in result.failures.items())
+    lines.extend(f"{name} is left out: {why}" for name, why in result.left_out.items())
+    together = result.parameters.get("together")
+    if together:
+        lines.append(f"In one process, where kernels are fastest: {', '.join(together)}")
     return "\n".join(lines)
 
 

@@ -58,6 +58,9 @@ class EvaluationResult:
     failed_at : dict of str to list of (int or None)
         Per failed model and fold, how many rows (under delayed labels, labels) of the curves
         came before the failure; None for a fold that did not fail.
+    left_out : dict of str to str
+        Models that are not in this result because the evaluation was broken off before they had
+        finished, and when that was.
     n_unanswered : dict of str to int
         Per model, the questions that it was asked and left without an answer (None or NaN), over
         all folds; under delayed labels a row is asked several times.
@@ -79,6 +82,7 @@ class EvaluationResult:
     models: dict[str, Any] | None = None
     failures: dict[str, str] = field(default_factory=dict)
     failed_at: dict[str, list[int | None]] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
     n_unanswered: dict[str, int] = field(default_factory=dict)
     baselines: tuple[str, ...] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -414,6 +418,8 @@ def assemble(
     settings: Settings,
     outcomes: list[RunOutcome],
     kind: type[EvaluationResult] = EvaluationResult,
+    *,
+    so_far: bool = False,
     **further: Any,
 ) -> EvaluationResult:
     """Put together what the workers brought back.
@@ -426,6 +432,8 @@ def assemble(
         Outcomes whose lanes, in order, are all models and folds.
     kind : type, default=EvaluationResult
         Class of the result.
+    so_far : bool, default=False
+        Whether the evaluation was broken off: the error that tells of it is enough to say.
     **further
         Further attributes of that class.
 
@@ -482,9 +490,10 @@ def assemble(
                 by_metric[metric] = curve = curve.copy()  # the run's own, and read-only
                 for fold, n_valid in enumerate(rows):
                     _end_at_failure(curve[:, fold], result.n_rows, n_valid, result.error_score)
-    if settings.error_score != "raise":
-        _warn_of_failures(result)
-    _warn_of_undefined(result)
+    if not so_far:
+        if settings.error_score != "raise":  # else the error has said it
+            _warn_of_failures(result)
+        _warn_of_undefined(result)
     return result
 
 

@@ -10,13 +10,11 @@ from skstream.engine.run import Answered
 from skstream.engine.tape import Recorder
 from skstream.engine.timeline import Arrivals
 from skstream.evaluation._input import Chunk
+from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._stream_run import StreamRun, check_on_error
 from skstream.metrics import SharedSums, update_together
 from skstream.utils._exclusive import exclusive
-
-#: Rows between two points at which a run can be interrupted: a second or two of a loop.
-ROWS_PER_PIECE = 1024
 
 
 class EvaluationRun(StreamRun):
@@ -100,14 +98,18 @@ class EvaluationRun(StreamRun):
         self._take(chunk, on_error == "skip")
         return self
 
-    def _take(self, chunk: Chunk, skip: bool) -> None:
-        step = ROWS_PER_PIECE if self._engine.loops else max(1, chunk.n_rows)
-        for begin in range(0, chunk.n_rows, step):
-            rest = chunk.piece(begin + step, chunk.n_rows)
+    def _take(self, chunk: Chunk, skip: bool, advance: Advance = ignored) -> None:
+        begin = 0
+        while begin < chunk.n_rows:
+            piece = chunk.piece(begin, begin + self._pace.size)
+            begin += piece.n_rows
+            rest = chunk.piece(begin, chunk.n_rows)
             with self._before_rest(partial(self._take, rest, skip)):
-                self._advance(chunk.piece(begin, begin + step), skip)
+                self._advance(piece, skip)
+            advance(piece.n_rows)
 
-    def feed(self, X: Any, y: Any, meta: Mapping[str, Any]) -> Self:
+    @exclusive
+    def feed(self, X: Any, y: Any, meta: Mapping[str, Any], advance: Advance = ignored) -> Self:
         """Take in a chunk of a stream.
 
         Parameters
@@ -118,13 +120,20 @@ class EvaluationRun(StreamRun):
             Labels or targets.
         meta : mapping of str to array-like of shape (n_rows,)
             May hold "sample_weight".
+        advance : callable, default=None
+            Called with a number of rows whenever so many more are done.
 
         Returns
         -------
         self : EvaluationRun
             The run.
         """
-        return self.update(X, y, sample_weight=meta.get("sample_weight"))
+        self._require_open()
+        with self._first_rows():
+            weight = meta.get("sample_weight")
+            chunk = self._encoded(X, y, weight, self._settings.missing_labels)
+        self._take(chunk, False, advance)
+        return self
 
     def _advance(self, piece: Chunk, skip: bool) -> None:
         arrivals = Arrivals(self._n_arrived, piece.labelled, piece.weight)
@@ -155,6 +164,7 @@ class EvaluationRun(StreamRun):
         n = settled - self._n_settled
         y_now, weight_now = y[:n].astype(self._y.dtype), weight[:n]
         self._unsettled = (y[n:], weight[n:])
+        self._note_labels(y_now)
         scoring_weight = None if self._weights is None else weight_now
         in_order = {
             id(one.operations): _in_order(one.operations.ask_rows, self._n_settled, n)

@@ -6,7 +6,9 @@ from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import Any, Self
+from zlib import crc32
 
 import numpy as np
 
@@ -16,6 +18,8 @@ from skstream.evaluation._checkpoint import save_checkpoint
 from skstream.evaluation._cost import CostMeter
 from skstream.evaluation._input import Chunk, RowShape, encoded
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
+from skstream.evaluation._pace import Pace
+from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
 from skstream.metrics import RunningMeasures, SharedSums
@@ -70,6 +74,9 @@ class StreamRun(Exclusive):
         ``features(rows, times)`` where features change while a row waits for its label.
     """
 
+    #: Most rows between two points at which a run can be interrupted.
+    _rows_per_piece = 1 << 16
+
     def __init__(
         self,
         settings: Settings,
@@ -87,12 +94,19 @@ class StreamRun(Exclusive):
         self._meters = [CostMeter() for _ in places]
         self._shape = RowShape()
         self._n_arrived = 0
+        self._labels_hash = 0
+        self._pace = Pace(self._rows_per_piece)
         self._state = "open"
         self._live = False
         self._held: _Held | None = None
-        self._rest: Callable[[], None] | None = None  # of the call that was stopped
+        self._rest: Callable[[], object] | None = None  # of the call that was stopped
         self._left_out: set[int] = set()  # lanes whose failure the user has accepted
         self._n_skipped = dict.fromkeys((name for name, _ in places), 0)
+
+    @property
+    def looped(self) -> list[bool]:
+        """Which models, in the order of the places, are executed call by call, and so slowly."""
+        return [lane.model.loops for lane in self._engine.lanes]
 
     @property
     def n_rows(self) -> int:
@@ -100,8 +114,8 @@ class StreamRun(Exclusive):
         return self._n_arrived
 
     @abstractmethod
-    def feed(self, X: Any, y: Any, meta: Mapping[str, Any]) -> Any:
-        """Take in a chunk of a stream."""
+    def feed(self, X: Any, y: Any, meta: Mapping[str, Any], advance: Advance = ignored) -> Any:
+        """Take in a chunk of a stream; `advance` is told of every piece how many rows it had."""
 
     @property
     def n_skipped(self) -> dict[str, int]:
@@ -243,6 +257,7 @@ class StreamRun(Exclusive):
         `commit` notes what happened and runs no code of the user's.
         """
         self._held = None
+        started = perf_counter()
         with self._step_of_models():
             try:
                 answered = act()
@@ -252,6 +267,7 @@ class StreamRun(Exclusive):
                     self._held = _Held(None, commit, then, f"{type(error).__name__}: {error}")
                 raise
             self._settle(answered, commit, then, skip=skip)
+        self._pace.note(answered, perf_counter() - started)
 
     @contextmanager
     def _first_rows(self) -> Iterator[None]:
@@ -267,7 +283,7 @@ class StreamRun(Exclusive):
         self._shape.forget()
 
     @contextmanager
-    def _before_rest(self, rest: Callable[[], None]) -> Iterator[None]:
+    def _before_rest(self, rest: Callable[[], object]) -> Iterator[None]:
         """Remember the rest of a call, which `go_on` does if the run stops in the block."""
         try:
             yield
@@ -358,6 +374,10 @@ class StreamRun(Exclusive):
     def _note(self, answered: list[Answered]) -> None:
         """Note a step that was due."""
 
+    def _note_labels(self, y: np.ndarray) -> None:
+        """Follow the labels in a few bytes, whatever the pieces they come in."""
+        self._labels_hash = crc32(y.tobytes(), self._labels_hash)
+
     def _finish_scores(self) -> None:
         """Score what the measures have put off, at the end of the stream."""
 
@@ -397,7 +417,13 @@ class StreamRun(Exclusive):
             )
         ]
         y, weight = self._truth()
-        return RunOutcome(lanes=lanes, y=y, weight=weight)
+        return RunOutcome(
+            lanes=lanes,
+            y=y,
+            weight=weight,
+            n_rows=self._n_arrived,
+            labels_hash=self._labels_hash,
+        )
 
     @exclusive
     def save(self, path: str | Path) -> Path:

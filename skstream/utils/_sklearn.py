@@ -3,7 +3,6 @@
 import sys
 from typing import Any
 
-# Rows and columns of whatever holds them: arrays, lists, sparse matrices, data frames.
 from sklearn.utils import _safe_indexing
 
 # Where the columns of a ColumnTransformer stand, however the user names them.
@@ -19,6 +18,9 @@ from sklearn.utils._param_validation import (
 
 # The container that a transformer was asked to answer with, by `set_output` or globally.
 from sklearn.utils._set_output import _get_output_config
+
+# Rows and columns of whatever holds them: arrays, lists, sparse matrices, data frames.
+from sklearn.utils.parallel import Parallel
 
 # Number of rows of the same, and of whatever turns into an array.
 from sklearn.utils.validation import _num_samples
@@ -117,3 +119,10 @@ def scorer_parts(scorer: Any) -> tuple[Any, int, dict[str, Any], Any] | None:
     if not isinstance(scorer, _BaseScorer):
         return None
     return scorer._score_func, scorer._sign, dict(scorer._kwargs), scorer._response_method
+
+
+class QuietParallel(Parallel):
+    """joblib's Parallel that does not warn of tasks cancelled where the work was broken off."""
+
+    def _warn_exit_early(self) -> None:
+        """Say nothing: an error of our own tells of it."""

@@ -272,8 +272,9 @@ def test_ctrl_c_inside_a_model_keeps_the_models_together():
     with pytest.raises(EvaluationInterrupted) as interrupted:
         evaluator.evaluate({"fine": Diary(), "stops": Interrupts()}, X, y)
     result = interrupted.value.result
-    assert result.n_rows[-1] == 1024
-    assert result.tape.answers["fine"].shape == result.tape.answers["stops"].shape == (1, 1024)
+    n_rows = result.n_rows[-1]
+    assert 0 < n_rows <= 2000  # rows are cut by time
+    assert result.tape.answers["fine"].shape == result.tape.answers["stops"].shape == (1, n_rows)
 
 
 def test_a_failing_model_is_named_with_its_row():

@@ -1,0 +1,293 @@
+"""Models and folds in workers, and what becomes of those that fail, die or disagree."""
+
+import pickle
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.parallel import delayed
+
+from skstream.engine.model import ModelError
+from skstream.evaluation._outcome import LaneOutcome, RunOutcome
+from skstream.evaluation._progress import RowCounts, ignored
+from skstream.evaluation._stream_run import StreamRun
+from skstream.streams._stream import cut
+from skstream.utils._sklearn import QuietParallel
+
+Place = tuple[str, int]
+NewRun = Callable[..., StreamRun]
+
+#: Times that a model and fold whose worker dies is tried again, alone.
+N_RETRIES = 2
+#: Rows on which it is found out which models have kernels.
+ROWS_OF_TRIAL = 64
+
+
+class WorkerTraceback(Exception):
+    """Where an exception came from in a worker, as text."""
+
+    def __str__(self) -> str:
+        return f"\n{self.args[0]}"
+
+
+@dataclass(frozen=True)
+class Job:
+    """Models and folds that one worker evaluates in lockstep."""
+
+    new_run: NewRun
+    models: Mapping[Place, Any]
+    stream: Any
+    number: int
+    counts: RowCounts | None
+
+    @property
+    def places(self) -> list[Place]:
+        """Names and folds."""
+        return list(self.models)
+
+    def alone(self, place: Place) -> "Job":
+        """Return the job of one of the models and folds."""
+        return replace(self, models={place: self.models[place]})
+
+
+def run_job(job: Job) -> RunOutcome:
+    """Evaluate models along the stream; runs in a worker.
+
+    An exception does not escape: the outcome carries it, beside the result so far.
+    """
+    run = job.new_run(job.models, job.places)
+    count = ignored if job.counts is None else job.counts.counter(job.number)
+    n_places = len(job.places)
+    error: Exception | None = None
+    try:
+        for X, y, meta in job.stream:
+            run.feed(X, y, meta, lambda n: count(n * n_places))
+        run.close()
+    except Exception as raised:
+        error = _portable(raised)
+        error.__cause__ = WorkerTraceback(traceback.format_exc())
+    if error is not None and not run.n_rows:
+        return RunOutcome(lanes=[], y=None, weight=None, error=error, cause=error.__cause__)
+    return replace(run.outcome(), error=error, cause=None if error is None else error.__cause__)
+
+
+def _portable(error: Exception) -> Exception:
+    """Return the exception if it survives the way between processes, else its text."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+class Workers:
+    """Runs jobs through joblib, and keeps what is finished whatever happens to the others.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+        What is to be done.
+    n_jobs : int or None
+        As joblib takes it.
+    survive : bool
+        Whether the others go on where a model fails or its workers die.
+
+    Attributes
+    ----------
+    finished : list of RunOutcome
+        Outcomes so far.
+    dead : dict of (str, int) to ModelError
+        Models and folds whose workers died again and again.
+    """
+
+    def __init__(self, jobs: Sequence[Job], n_jobs: int | None, survive: bool):
+        self._jobs = list(jobs)
+        self._n_jobs = n_jobs
+        self._survive = survive
+        self.finished: list[RunOutcome] = []
+        self.dead: dict[Place, ModelError] = {}
+
+    def run(self) -> None:
+        """Do all jobs.
+
+        Raises
+        ------
+        ModelError
+            If a model fails, or its workers die, and that is to end all.
+        """
+        try:
+            self._run(self._jobs)
+        except Exception as death:
+            if not _is_death(death):
+                raise
+            self._run_one_by_one()
+
+    def _run(self, jobs: Sequence[Job]) -> None:
+        parallel = QuietParallel(n_jobs=self._n_jobs, return_as="generator_unordered")
+        with closing(parallel(delayed(run_job)(job) for job in jobs)) as outcomes:
+            for outcome in outcomes:
+                self._take(outcome)
+
+    def _take(self, outcome: RunOutcome) -> None:
+        self.finished.append(outcome)
+        if isinstance(outcome.error, ModelError) and not self._survive:
+            raise outcome.error from outcome.cause
+        for job in self._jobs:
+            places = [(lane.name, lane.fold) for lane in outcome.lanes]
+            if job.counts is not None and places == job.places:
+                job.counts.finish(job.number, outcome.n_rows * len(places))
+
+    def _run_one_by_one(self) -> None:
+        """Try what is left one model and fold at a time, so that a death tells whose it is."""
+        done = {(lane.name, lane.fold) for outcome in self.finished for lane in outcome.lanes}
+        for job in self._jobs:
+            for place in job.places:
+                if place not in done:
+                    self._run_alone(job.alone(place), place)
+
+    def _run_alone(self, job: Job, place: Place) -> None:
+        for attempt in range(N_RETRIES + 1):
+            try:
+                self._run([job])
+            except Exception as death:
+                if not _is_death(death):
+                    raise
+                if attempt == N_RETRIES:
+                    self._bury(place, death)
+            else:
+                return
+
+    def _bury(self, place: Place, death: Exception) -> None:
+        name, fold = place
+        of_fold = f" (fold {fold})" if fold else ""
+        error = ModelError(
+            f"Model '{name}'{of_fold}: its worker died {N_RETRIES + 1} times, alone at last "
+            f"({type(death).__name__}). It may need more memory than there is, or crash in "
+            "compiled code; try it with n_jobs=1 on few rows.",
+            name,
+            fold,
+        )
+        error.__cause__ = death
+        self.dead[place] = error
+        if not self._survive:
+            raise error
+
+
+def _is_death(error: BaseException) -> bool:
+    """Whether a worker process is gone: joblib's and Dask's exceptions for it."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    return not kinds.isdisjoint({"BrokenProcessPool", "KilledWorker"})
+
+
+def joined(workers: Workers, places: Sequence[Place]) -> RunOutcome:
+    """Put the outcomes of all workers together.
+
+    Raises
+    ------
+    ValueError
+        If the workers did not read the same rows and labels.
+    """
+    outcomes = [outcome for outcome in workers.finished if outcome.lanes]
+    if not outcomes:
+        raise next(iter(workers.dead.values()))
+    first = outcomes[0]
+    for other in outcomes[1:]:
+        if (other.n_rows, other.labels_hash) != (first.n_rows, first.labels_hash):
+            what = (
+                f"{first.n_rows:,} and {other.n_rows:,} rows"
+                if first.n_rows != other.n_rows
+                else f"{first.n_rows:,} rows each, with other labels"
+            )
+            raise ValueError(
+                "The stream is not the same at every pass, and each worker makes one: those of "
+                f"'{first.lanes[0].name}' and '{other.lanes[0].name}' read {what}. Let it give "
+                "the same rows whenever it is iterated, or pass n_jobs=1."
+            )
+    lanes = {(lane.name, lane.fold): lane for one in outcomes for lane in one.lanes}
+    for place, error in workers.dead.items():
+        lanes[place] = _dead_lane(place, error, first.lanes[0])
+    return replace(first, lanes=[lanes[place] for place in places])
+
+
+def joined_so_far(
+    workers: Workers, places: Sequence[Place], why: str
+) -> tuple[RunOutcome | None, dict[str, str]]:
+    """Put together the models that are complete; name the others, and why they are left out."""
+    groups: dict[Any, list[RunOutcome]] = {}
+    for outcome in workers.finished:
+        if outcome.lanes and not isinstance(outcome.error, ModelError):
+            groups.setdefault((outcome.n_rows, outcome.labels_hash), []).append(outcome)
+    names = list(dict.fromkeys(name for name, _ in places))
+    n_folds = len(places) // len(names)
+    best: dict[str, list[LaneOutcome]] = {}
+    chosen: RunOutcome | None = None
+    counts = dict.fromkeys(names, 0)
+    for group in groups.values():
+        by_name: dict[str, list[LaneOutcome]] = {name: [] for name in names}
+        for outcome in group:
+            for lane in outcome.lanes:
+                by_name[lane.name].append(lane)
+        counts = {name: max(counts[name], len(by_name[name])) for name in names}
+        complete = {name: lanes for name, lanes in by_name.items() if len(lanes) == n_folds}
+        if len(complete) > len(best):
+            best, chosen = complete, group[0]
+    left_out = {
+        name: f"{counts[name]} of {n_folds} folds had finished when {why}"
+        if n_folds > 1
+        else f"it had not finished when {why}"
+        for name in names
+        if name not in best
+    }
+    if chosen is None:
+        return None, left_out
+    lanes = [lane for name in best for lane in sorted(best[name], key=lambda lane: lane.fold)]
+    return replace(chosen, lanes=lanes), left_out
+
+
+def _dead_lane(place: Place, error: ModelError, like: LaneOutcome) -> LaneOutcome:
+    """Return the outcome of a model that left nothing, as long as another one."""
+    name, fold = place
+    values = {
+        forgetting: {metric: np.full_like(curve, np.nan) for metric, curve in metrics.items()}
+        for forgetting, metrics in like.curves.values.items()
+    }
+    answers = None
+    if like.answers is not None:
+        nothing = np.nan if like.answers.dtype.kind == "f" else -1
+        answers = np.full_like(like.answers, nothing)
+    return LaneOutcome(
+        name=name,
+        fold=fold,
+        curves=replace(like.curves, values=values),
+        answers=answers,
+        cost=type(like.cost)(),
+        path="worker died",
+        failure=str(error),
+        n_valid=0,
+    )
+
+
+def places_with_kernels(
+    new_run: NewRun, models: Mapping[Place, Any], stream: Iterable[Any]
+) -> list[Place]:
+    """Models and folds that kernels execute, found out by copies of them on the first rows.
+
+    None where that fails: the workers then meet the error, and say more of it.
+    """
+    try:
+        places = list(models)
+        run = new_run(deepcopy(dict(models)), places)
+        places = [place for place, loops in zip(places, run.looped, strict=True) if not loops]
+        if not places:
+            return []
+        run = new_run(deepcopy({place: models[place] for place in places}), places)
+        X, y, meta = next(iter(stream))
+        first = {key: values[:ROWS_OF_TRIAL] for key, values in meta.items()}
+        run.feed(cut(X, 0, ROWS_OF_TRIAL), y[:ROWS_OF_TRIAL], first)
+    except Exception:
+        return []
+    return [place for place, loops in zip(places, run.looped, strict=True) if not loops]

@@ -1,0 +1,430 @@
+"""Evaluations that are broken off: by Ctrl-C, by the stream, by workers that die or disagree."""
+
+import os
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import SGDClassifier
+
+from skstream import (
+    DelayedEvaluator,
+    KFoldEvaluator,
+    ModelError,
+    Persistent,
+    PrequentialEvaluator,
+    load_result,
+)
+from skstream.engine.run import Engine
+from skstream.evaluation import EvaluationInterrupted
+from skstream.evaluation._outcome import RunOutcome
+from skstream.evaluation._pace import TARGET, Pace
+from skstream.evaluation._workers import N_RETRIES, Workers
+from skstream.streams import StreamError, make_demo_stream
+
+DEMO = make_demo_stream(600)
+CLASSES = ["DOWN", "UP"]
+
+
+class Looped(ClassifierMixin, BaseEstimator):
+    """Repeats the label learnt last; has no kernel, and may do something at a row."""
+
+    def __init__(self, at=-1, does=None):
+        self.at = at
+        self.does = does
+
+    def partial_fit(self, X, y, classes=None):
+        self.classes_ = np.unique(classes) if classes is not None else self.classes_
+        self.n_ = getattr(self, "n_", 0) + len(y)
+        if 0 <= self.at <= self.n_ < self.at + len(y):
+            self.does()
+        self.newest_ = y[-1]
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.newest_)
+
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def die():
+    os._exit(1)
+
+
+class Source:
+    """A stream that can travel to workers."""
+
+    def __init__(self, after=400, differs=None):
+        self.after = after
+        self.differs = differs
+
+    def __iter__(self):
+        X, y = DEMO.X, DEMO.y.copy()
+        if self.differs is not None and threading.current_thread() is not threading.main_thread():
+            X, y = self.differs(X, y)
+        for start in range(0, len(y), 100):
+            if start == self.after:
+                raise OSError("the disk is gone")
+            yield X[start : start + 100], y[start : start + 100]
+
+
+def models():
+    return {"sgd": SGDClassifier(), "a": Looped(), "b": Looped(), "last": Persistent()}
+
+
+EVALUATORS = [
+    PrequentialEvaluator("accuracy", random_state=0, keep_tape=True),
+    PrequentialEvaluator("accuracy", batch_size=30, random_state=0, keep_tape=True),
+    KFoldEvaluator("accuracy", n_folds=2, random_state=0, keep_tape=True),
+    DelayedEvaluator("accuracy", delay=7, n_bins=2, random_state=0, keep_tape=True),
+]
+every_protocol = pytest.mark.parametrize(
+    "evaluator", EVALUATORS, ids=lambda evaluator: type(evaluator).__name__
+)
+
+
+def with_options(evaluator, **options):
+    return type(evaluator)(**{**evaluator.get_params(deep=False), **options})
+
+
+@every_protocol
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_stream_that_fails_leaves_the_result_so_far(evaluator, n_jobs):
+    evaluator = with_options(evaluator, n_jobs=n_jobs)
+    with parallel_config(backend="threading"), pytest.raises(StreamError, match="disk") as caught:
+        evaluator.evaluate(models(), Source(), classes=CLASSES)
+    assert "attribute 'result'" in caught.value.__notes__[0]
+    result = caught.value.result
+    assert result.model_names == list(models())
+    run = with_options(evaluator, n_jobs=1).start(models(), classes=CLASSES)
+    run.feed(DEMO.X[:400], DEMO.y[:400], {})
+    expected = run.result()
+    assert result.n_rows.tolist() == expected.n_rows.tolist()
+    for name in models():
+        np.testing.assert_array_equal(result.tape.answers[name], expected.tape.answers[name])
+    assert result.scores == expected.scores
+
+
+@pytest.mark.parametrize(
+    ("error", "change"),
+    [
+        (ValueError, lambda X, y: (X[:, :2], y)),
+        (ValueError, lambda X, y: (X, np.full(len(y), "SIDEWAYS"))),
+        (ValueError, lambda X, y: (X, [None] * len(y))),
+    ],
+    ids=["width", "label", "missing"],
+)
+def test_rows_that_do_not_fit_leave_the_result_so_far(error, change):
+    def chunks():
+        yield DEMO.X[:200], DEMO.y[:200]
+        yield change(DEMO.X[200:300], DEMO.y[200:300])
+
+    with pytest.raises(error) as caught:
+        PrequentialEvaluator("accuracy").evaluate(models(), chunks, classes=CLASSES)
+    assert caught.value.result.n_rows[-1] == 200
+
+
+def test_a_stream_that_fails_at_once_leaves_nothing():
+    with pytest.raises(OSError, match="gone") as caught:
+        PrequentialEvaluator("accuracy").evaluate(models(), Source(after=0), classes=CLASSES)
+    assert caught.value.result is None
+
+
+@every_protocol
+def test_ctrl_c_leaves_all_rows_done(evaluator):
+    with pytest.raises(EvaluationInterrupted) as caught:
+        evaluator.evaluate({**models(), "stops": Looped(at=300, does=interrupt)}, DEMO.X, DEMO.y)
+    result = caught.value.result
+    # The piece in which the signal came is lost, and no other.
+    assert 0 < result.n_rows[-1] <= 305
+    assert result.model_names == [*models(), "stops"]
+    assert result.tape.n_rows == result.n_rows[-1]
+
+
+class Slow(Looped):
+    """Takes a while for each row."""
+
+    def predict(self, X):
+        time.sleep(0.002)
+        return super().predict(X)
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "timing"),
+    [
+        (PrequentialEvaluator("accuracy"), {}),
+        (KFoldEvaluator("accuracy", n_folds=2, random_state=0), {}),
+        (DelayedEvaluator("accuracy", n_bins=2, poll_every=None), {"delay": 3}),
+        # All labels come at once: at the end, or before a row in the middle.
+        (DelayedEvaluator("accuracy", n_bins=2, poll_every=None, n_warmup=20), {"delay": 200}),
+        (DelayedEvaluator("accuracy", n_bins=2, poll_every=None), {"at": 150.5}),
+    ],
+)
+def test_pieces_are_cut_by_time(evaluator, timing, monkeypatch):
+    """With a clock that only the model moves, no piece takes long, whatever the chunks."""
+    clock = [0.0]
+    monkeypatch.setattr("skstream.evaluation._stream_run.perf_counter", lambda: clock[0])
+    ticks = []
+
+    class Ticking(Looped):
+        def partial_fit(self, X, y, classes=None):
+            clock[0] += 0.01
+            return super().partial_fit(X, y, classes)
+
+        def predict(self, X):
+            clock[0] += 0.01 * len(X)
+            return super().predict(X)
+
+    rows = slice(0, 300)
+    options = {}
+    if "at" in timing:
+        arrival = np.arange(300.0)
+        label_time = np.where(arrival < timing["at"], timing["at"], arrival + 0.5)
+        options = {"arrival": arrival, "label_time": label_time}
+    elif timing:
+        evaluator = with_options(evaluator, **timing)
+    original = Engine._execute
+
+    def timed(engine, steps):
+        started = clock[0]
+        answered = original(engine, steps)
+        ticks.append(clock[0] - started)
+        return answered
+
+    monkeypatch.setattr(Engine, "_execute", timed)
+    result = evaluator.evaluate(Ticking(), DEMO.X[rows], DEMO.y[rows], **options)
+    n_folds = result.n_folds
+    # The first piece is short, and each later one is as long as the last was quick.
+    assert max(ticks) <= max(16 * 0.02 * n_folds, 3 * TARGET)
+    assert len(ticks) > 8
+    assert result.n_rows[-1] == 300
+
+
+def test_a_pace_grows_slowly_and_shrinks_at_once():
+    pace = Pace(1000)
+    sizes = []
+    for _ in range(4):
+        sizes.append(pace.size)
+        pace.took(pace.size, 1e-6)
+    assert sizes == [16, 128, 1000, 1000]
+    pace.took(3, 1e-6)  # the rest of a chunk says nothing
+    assert pace.size == 1000
+    pace.took(1000, 10 * TARGET)
+    assert pace.size == 100
+    pace.took(100, 1000.0)
+    assert pace.size == 1
+
+
+def test_the_bar_moves_within_a_chunk(monkeypatch):
+    pytest.importorskip("tqdm")
+    moves = []
+    import tqdm.auto
+
+    class Bar(tqdm.auto.tqdm):
+        def update(self, n=1):
+            moves.append(n)
+            return super().update(n)
+
+    monkeypatch.setattr(tqdm.auto, "tqdm", Bar)
+    for evaluator in EVALUATORS:
+        moves.clear()
+        with_options(evaluator, progress=True).evaluate(models(), DEMO.X, DEMO.y)
+        assert sum(moves) == 600
+        assert len(moves) > 2
+    moves.clear()
+    with parallel_config(backend="threading"):
+        slow = {"a": Slow(), "b": Slow()}
+        with_options(EVALUATORS[0], progress=True, n_jobs=2).evaluate(
+            slow, DEMO.X[:250], DEMO.y[:250]
+        )
+    assert sum(moves) == 500
+    assert max(moves) < 500
+
+
+def test_an_interrupted_parallel_evaluation_names_and_leaves_out_what_is_incomplete(
+    monkeypatch, tmp_path
+):
+    taken = Workers._take
+
+    def take(workers, outcome):
+        taken(workers, outcome)
+        if len(workers.finished) == 4:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Workers, "_take", take)
+    evaluator = KFoldEvaluator("accuracy", n_folds=3, random_state=0, n_jobs=2)
+    both = {"first": Looped(), "second": Looped()}
+    with parallel_config(backend="threading"), pytest.raises(EvaluationInterrupted) as caught:
+        evaluator.evaluate(both, DEMO.X, DEMO.y)
+    result = caught.value.result
+    if result is None:  # two folds of each had finished
+        return
+    ((left, why),) = result.left_out.items()
+    assert why == "1 of 3 folds had finished when the evaluation was interrupted"
+    assert left not in result.model_names
+    assert result.n_folds == 3
+    assert f"{left} is left out: 1 of 3 folds" in str(result)
+    alone = KFoldEvaluator("accuracy", n_folds=3, random_state=0).evaluate(both, DEMO.X, DEMO.y)
+    (kept,) = result.model_names
+    np.testing.assert_array_equal(result.tape.answers[kept], alone.tape.answers[kept])
+    loaded = load_result(result.save(tmp_path / "result.npz"))
+    assert loaded.left_out == result.left_out
+    if pytest.importorskip("pandas"):
+        assert set(result.to_frame()["model"]) == {kept}
+    assert result.rescore("accuracy").scores == result.scores
+
+
+def test_workers_that_read_other_labels_are_an_error():
+    def other_labels(X, y):
+        y[len(y) // 2] = "UP" if y[len(y) // 2] == "DOWN" else "DOWN"
+        return X, y
+
+    lock = threading.Lock()
+    passes = []
+
+    def once(change):
+        def differs(X, y):
+            with lock:
+                passes.append(1)
+                return change(X, y) if len(passes) == 1 else (X, y)
+
+        return differs
+
+    for change, message in (
+        (other_labels, "600 rows each, with other labels"),
+        (lambda X, y: (X[:400], y[:400]), "400 and 600 rows|600 and 400 rows"),
+    ):
+        for evaluator in EVALUATORS:
+            passes.clear()
+            source = Source(after=-1, differs=once(change))
+            with (
+                parallel_config(backend="threading"),
+                pytest.raises(ValueError, match=f"not the same at every pass.*{message}"),
+            ):
+                with_options(evaluator, n_jobs=2).evaluate(
+                    {"a": Looped(), "b": Looped()}, source, classes=CLASSES
+                )
+
+
+def test_a_worker_that_dies_is_named():
+    evaluator = PrequentialEvaluator("accuracy", n_jobs=2, error_score=np.nan)
+    dying = {"dies": Looped(at=50, does=die), "good": Looped(), "other": Looped()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = evaluator.evaluate(dying, DEMO.X, DEMO.y)
+    assert "'dies': its worker died 3 times" in result.failures["dies"]
+    assert np.isnan(result.scores["dies"]["accuracy"])
+    assert result.paths["dies"] == "worker died"
+    alone = PrequentialEvaluator("accuracy").evaluate({"good": Looped()}, DEMO.X, DEMO.y)
+    for name in ("good", "other"):
+        assert result.scores[name] == alone.scores["good"]
+    assert result.model_names == list(dying)
+
+
+class KilledWorker(Exception):
+    """Like Dask's."""
+
+
+def test_finished_models_are_kept_when_others_always_die(monkeypatch):
+    done = []
+
+    def run(workers, jobs):
+        for job in jobs:
+            done.append(job.places)
+            if job.places == [("dies", 0)]:
+                raise KilledWorker("run_job", "tcp://10.0.0.1:1234")
+            original(workers, [job])
+
+    original = Workers._run
+    monkeypatch.setattr(Workers, "_run", run)
+    three = {"first": Looped(), "dies": Looped(), "last": Looped()}
+    evaluator = PrequentialEvaluator("accuracy", n_jobs=2)
+    with parallel_config(backend="threading"), pytest.raises(ModelError) as caught:
+        evaluator.evaluate(three, DEMO.X, DEMO.y)
+    assert "'dies': its worker died 3 times, alone at last (KilledWorker)" in str(caught.value)
+    assert done.count([("dies", 0)]) == N_RETRIES + 2
+    assert caught.value.result.model_names == ["first"]
+    assert caught.value.result.left_out.keys() == {"dies", "last"}
+
+
+def test_a_failure_in_a_worker_keeps_the_models_that_had_finished():
+    def fail():
+        raise ZeroDivisionError("by nothing")
+
+    two = {"good": Looped(), "bad": Looped(at=599, does=fail)}
+    slowly = {"good": Looped(), "bad": SlowToFail()}
+    for chosen in (two, slowly):
+        with parallel_config(backend="threading"), pytest.raises(ModelError) as caught:
+            PrequentialEvaluator("accuracy", n_jobs=2).evaluate(chosen, DEMO.X, DEMO.y)
+        assert caught.value.model == "bad"
+    assert caught.value.result.model_names == ["good"]
+    assert "bad" in caught.value.result.left_out
+
+
+class SlowToFail(Looped):
+    """Fails at last."""
+
+    def predict(self, X):
+        if self.n_ == 599:
+            time.sleep(0.2)
+            raise ZeroDivisionError("by nothing")
+        return super().predict(X)
+
+
+def test_models_with_kernels_stay_in_one_process(monkeypatch):
+    jobs = []
+    original = Workers.__init__
+
+    def init(workers, given, *args, **kwargs):
+        jobs.extend(job.places for job in given)
+        original(workers, given, *args, **kwargs)
+
+    monkeypatch.setattr(Workers, "__init__", init)
+    evaluator = PrequentialEvaluator("accuracy", n_jobs=2, random_state=0)
+    kernels = {"sgd": SGDClassifier(), "last": Persistent()}
+    with parallel_config(backend="threading"):
+        result = evaluator.evaluate(kernels, DEMO.X, DEMO.y)
+        assert jobs == []
+        assert "In one process, where kernels are fastest: sgd, last" in str(result)
+        mixed = evaluator.evaluate(models(), DEMO.X, DEMO.y)
+    assert jobs == [[("sgd", 0), ("last", 0)], [("a", 0)], [("b", 0)]]
+    assert mixed.model_names == list(models())
+    alone = PrequentialEvaluator("accuracy", random_state=0).evaluate(models(), DEMO.X, DEMO.y)
+    assert alone.scores == mixed.scores
+    assert "In one process" not in str(alone)
+    for name in models():
+        np.testing.assert_array_equal(alone.tape.answers[name], mixed.tape.answers[name])
+
+
+def test_names_must_differ_as_text():
+    with pytest.raises(ValueError, match=r"must differ as text, and \[1, '1'\] do not"):
+        PrequentialEvaluator().evaluate({1: Persistent(), "1": Persistent()}, DEMO.X, DEMO.y)
+
+
+def test_folds_that_learn_or_ask_nothing_are_refused():
+    with pytest.raises(ValueError, match='n_folds=1 with strategy="cross" would learn nothing'):
+        KFoldEvaluator(n_folds=1, strategy="cross").evaluate(Persistent(), DEMO.X, DEMO.y)
+    with pytest.raises(ValueError, match="would ask nothing"):
+        KFoldEvaluator(n_folds=1, strategy="split", test_on="held_out").evaluate(
+            Persistent(), DEMO.X, DEMO.y
+        )
+
+
+def test_an_outcome_says_its_rows_and_labels():
+    runs = []
+    for cuts in ([600], [100, 250, 600]):
+        run = PrequentialEvaluator("accuracy").start(Persistent(), classes=CLASSES)
+        for start, stop in zip([0, *cuts[:-1]], cuts, strict=True):
+            run.update(DEMO.X[start:stop], DEMO.y[start:stop])
+        runs.append(run.outcome())
+    first, second = runs
+    assert isinstance(first, RunOutcome)
+    assert (first.n_rows, first.labels_hash) == (second.n_rows, second.labels_hash)
+    assert first.n_rows == 600
