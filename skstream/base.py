@@ -54,12 +54,13 @@ _KEYWORDS = "**"
 
 
 def asks_row_by_row(estimator: Any) -> bool:
-    """Whether a model must be asked one row per call.
+    """Whether a model takes its answer to one row of a call for a label in the next.
 
-    A model in ``previous_label="predicted"`` mode lets its answer to one row of a call decide
-    the next. Whoever asks it about rows that lie apart in time must therefore ask in separate
-    calls. Such an estimator has an attribute ``_asks_row_by_row`` that is True; estimators
-    nested in its parameters are looked at too.
+    A model in ``previous_label="predicted"`` mode does. What it answers depends on which rows are
+    asked in one call: evaluators ask about a row together with the rows before it that are not
+    learnt yet, and about rows whose labels are known in calls of their own. Such an estimator has
+    an attribute ``_asks_row_by_row`` that is True; estimators nested in its parameters are looked
+    at too.
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
 """What the engine hands to a model: learns and asks, interleaved, over a few rows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,6 +8,22 @@ import numpy as np
 from scipy import sparse
 
 from skstream.utils._optional import optional_import
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """Rows of one call of ``predict``, not all of which are asked about.
+
+    Attributes
+    ----------
+    index : ndarray of shape (n_rows,), dtype intp
+        Position in ``ask_X`` of every row of the call.
+    asked : ndarray of shape (n_asked,), dtype intp
+        Which of them are the asks of the call, in their order.
+    """
+
+    index: np.ndarray
+    asked: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +55,9 @@ class Block:
         Bounds of the asks that share one ``predict`` call (all of one stamp); None: one row
         each. Part of the protocol, not of the chunking, so that a model whose answers hang
         on the size of the call answers alike however the stream is cut. Kernels ignore it.
+    company : mapping of int to Company, or None
+        For each call of ``predict``, by the number of asks left when it is made (which leaving out
+        earlier asks does not change): the rows that it is about. None: those asked, no others.
     """
 
     learn_X: Any
@@ -49,6 +69,7 @@ class Block:
     stamp: np.ndarray
     batches: np.ndarray | None = None
     groups: np.ndarray | None = None
+    company: Mapping[int, Company] | None = None
 
     @property
     def n_learns(self) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.base import asks_row_by_row, learner
+from skstream.base import learner
 from skstream.engine.block import Block, own_rows, take_rows
 from skstream.engine.kernels import Task
 from skstream.utils._labels import UNKNOWN, encode_answers, unknown_label
@@ -49,7 +49,6 @@ class Loop:
         self.seconds_asking = 0.0
         self.seconds_learning = 0.0
         self._learn = learner(estimator)
-        self._one_row_per_call = asks_row_by_row(estimator)
         known = None if is_fitted(estimator) else task.classes
         self._classes = None if known is None else known.copy()  # the model may write into it
 
@@ -90,7 +89,7 @@ class Loop:
 
     def ask_bounds(self, block: Block) -> np.ndarray:
         """Bounds of the asks that share a call."""
-        if block.groups is None or self._one_row_per_call:
+        if block.groups is None:
             return np.arange(block.n_asks + 1)
         return block.groups
 
@@ -100,10 +99,17 @@ class Loop:
     def _ask(self, block: Block, begin: int, end: int) -> np.ndarray:
         started = perf_counter()
         try:
-            rows = _rows_of_its_own(block.ask_X, block.ask_index, begin, end)
-            answer = np.asarray(getattr(self.estimator, self.task.method)(rows))
-            if answer.shape != (end - begin,):
-                answer = self._reshaped(answer, end - begin)
+            if block.company is None:
+                rows, n_rows = block.ask_index[begin:end], end - begin
+            else:
+                company = block.company[block.n_asks - begin]
+                rows, n_rows = company.index, len(company.index)
+            X = _rows_of_its_own(block.ask_X, rows, 0, n_rows)
+            answer = np.asarray(getattr(self.estimator, self.task.method)(X))
+            if answer.shape != (n_rows,):
+                answer = self._reshaped(answer, n_rows)
+            if block.company is not None:
+                answer = answer[company.asked]
         except Exception as error:
             raise LoopFailed("answering", begin) from error
         self.seconds_asking += perf_counter() - started

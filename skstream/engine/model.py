@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from skstream.base import asks_row_by_row
 from skstream.engine.block import Block, take_rows
 from skstream.engine.kernels import Declined, Kernel, Task, make_kernel
 from skstream.engine.loop import BadAnswer, Loop, LoopFailed, no_answers
@@ -196,6 +197,11 @@ class ModelRun:
         self.path = "loop" if self._kernel is None else "kernel"
 
     @property
+    def asks_row_by_row(self) -> bool:
+        """Whether one answer of a call may stand in for a label in the next."""
+        return asks_row_by_row(self._estimator)
+
+    @property
     def loops(self) -> bool:
         """Whether the model is executed call by call, and so slowly."""
         return self._kernel is None
@@ -347,17 +353,18 @@ class ModelRun:
     def _run_gathering(self, block: Block, operations: Operations) -> np.ndarray:
         """Answers of a model that learns its whole warm-up at once."""
         assert self._loop is not None and self._warmup is not None
-        answers = no_answers(self.task, block.n_asks)
         parts = self._warmup.take(block, operations)
-        for part, its_operations in parts:
-            try:
-                answers = self._loop.run(part)
-            except LoopFailed as failure:
-                answers = self._stopped(failure, failure.answers, part, its_operations)
-                return answers if part.n_asks else no_answers(self.task, block.n_asks)
-        if parts:
-            self._is_new, self._gathers, self._warmup = False, False, None
-        return answers
+        if not parts:
+            return no_answers(self.task, block.n_asks)
+        (whole, its_operations), rest = parts
+        try:
+            self._loop.run(whole)
+        except LoopFailed as failure:
+            self._stopped(failure, failure.answers, whole, its_operations)
+            self._left = None  # it cannot go on without the whole warm-up
+            return no_answers(self.task, block.n_asks)
+        self._is_new, self._gathers, self._warmup = False, False, None
+        return self._run_loop(*rest)
 
     def _without_gaps(self, answers: np.ndarray) -> tuple[LoopFailed | None, np.ndarray]:
         """See to questions without an answer, and answers that no measure can take."""

@@ -9,9 +9,11 @@ import numpy as np
 from sklearn import config_context, get_config
 
 from skstream.engine.block import Block
+from skstream.engine.delayed import DelayedTimeline
 from skstream.engine.evolving import Features, with_current_features
 from skstream.engine.model import ModelError, ModelRun
 from skstream.engine.rows import RowStore
+from skstream.engine.standins import Calls, StandIns
 from skstream.engine.timeline import Arrivals, Operations, Timeline
 
 
@@ -57,6 +59,10 @@ class Engine:
         self._unfinished: list[Any] | None = None  # operations whose blocks could not be made
         self._newest_operations: list[Any] = []
         self._before: tuple[list[Any], int, list[Any]] | None = None  # an arrival on trial
+        late = isinstance(self._timelines[0], DelayedTimeline)
+        self._chains = [late and lane.model.asks_row_by_row for lane in self.lanes]
+        self._stand_ins = StandIns() if any(self._chains) else None
+        self._calls: Calls | None = None
 
     @property
     def states(self) -> list[Any]:
@@ -110,6 +116,8 @@ class Engine:
         ]
         self._before, self._unfinished = None, None
         self._store.take_back()
+        if self._stand_ins is not None:
+            self._stand_ins.take_back(first_row)
         for lane, (failure, n_unanswered) in zip(self.lanes, counts, strict=True):
             if failure is None:
                 lane.model.forget_failure(n_unanswered)
@@ -120,7 +128,14 @@ class Engine:
         groups, stamp = np.arange(n + 1), np.zeros(n, dtype=np.int64)
         block = Block(X, nothing, nothing, None, X, np.arange(n), stamp, groups=groups)
         operations = Operations(nothing, None, rows, stamp, groups=groups)
-        return [lane.model.run(block, operations) for lane in self.lanes]
+        chained = block
+        if self._stand_ins is not None:
+            calls = self._stand_ins.preview(rows, operations)
+            chained = calls.narrowed(self._store.block(calls.operations), operations)
+        return [
+            lane.model.run(chained if is_chain else block, operations)
+            for lane, is_chain in zip(self.lanes, self._chains, strict=True)
+        ]
 
     def advance(self, time: float) -> list[Answered]:
         """Let the labels come that are due (for timelines of delayed labels)."""
@@ -149,6 +164,8 @@ class Engine:
             for timeline, state in zip(self._timelines, self._states, strict=True)
         ]
         self._store.release(rows)
+        if self._stand_ins is not None:
+            self._stand_ins.drop(rows)
 
     def settle(self, horizon: float, most: int) -> list[Answered]:
         """Let some of the labels come that are due (for timelines of delayed labels)."""
@@ -174,28 +191,34 @@ class Engine:
     def _execute(self, steps: list[tuple[Any, Any]]) -> list[Answered]:
         self._states = [state for state, _ in steps]
         self._unfinished = [operations for _, operations in steps]
+        if self._stand_ins is not None:
+            self._calls = self._stand_ins.follow(self._unfinished[0])
         return self.finish()
 
     def finish(self) -> list[Answered]:
         """Execute the unfinished operations."""
         steps = self._unfinished
         assert steps is not None
-        blocks = [self._store.block(operations) for operations in steps]
-        if self._features is not None:
-            blocks = [
-                with_current_features(block, operations, self._features)  # delayed labels only
-                for block, operations in zip(blocks, steps, strict=True)
-            ]
+        blocks = [self._block(operations) for operations in steps]
+        chained = None
+        if self._calls is not None:
+            chained = self._calls.narrowed(self._block(self._calls.operations), steps[0])
         self._unfinished = None
-        answered = [
-            Answered(steps[k], lane.model.run(blocks[k], steps[k]))
-            for lane, k in zip(self.lanes, self._timeline_of, strict=True)
-        ]
+        answered = []
+        for lane, k, is_chain in zip(self.lanes, self._timeline_of, self._chains, strict=True):
+            block = chained if is_chain and chained is not None else blocks[k]
+            answered.append(Answered(steps[k], _run_lane(lane, block, steps[k])))
         if self._before is None:
             self._forget_rows(steps)
         else:
             self._newest_operations = steps
         return answered
+
+    def _block(self, operations: Any) -> Block:
+        block = self._store.block(operations)
+        if self._features is None:
+            return block
+        return with_current_features(block, operations, self._features)  # delayed labels only
 
     def _forget_rows(self, steps: list[Operations]) -> None:
         released = steps[0].released
@@ -206,9 +229,9 @@ class Engine:
         self._store.keep(waiting[0] if len(waiting) == 1 else np.unique(np.concatenate(waiting)))
 
 
-def _run_lane(lane: Lane, block: Block, operations: Operations) -> Answered:
+def _run_lane(lane: Lane, block: Block, operations: Operations) -> np.ndarray:
     with _routing_of(operations):
-        return Answered(operations, lane.model.run(block, operations))
+        return lane.model.run(block, operations)
 
 
 def _routing_of(operations: Operations) -> Any:

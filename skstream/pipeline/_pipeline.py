@@ -162,6 +162,8 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
         forget(self)
         weight = check_weight(sample_weight, n_rows_of(X))
         check_some_weight(weight)
+        if y is None and tags_of(self).target_tags.required:
+            check_labels(self, y)  # scikit-learn's error
         known = y is not None and is_classifier(self)
         classes = np.unique(check_labels(self, y)) if known else None
         return self.partial_fit(X, y, classes=classes, sample_weight=weight)

@@ -32,7 +32,9 @@ class TemporallyAugmented(TemporalClassifier):
     previous_label : {"known", "predicted"}, default="known"
         What stands before a row that is asked. "known": the labels learnt last, the same for
         all rows of a call. "predicted": for a later row of the call, this classifier's own
-        answers to the rows before it come first.
+        answers to the rows before it come first. Evaluators ask in one call about a row and all
+        rows before it that are not learnt yet, so that its answers stand in for labels that are
+        late. Where none are late the two agree, and are as fast.
 
     Attributes
     ----------
@@ -171,9 +173,11 @@ class TemporallyAugmented(TemporalClassifier):
         answers = []
         for row in range(X.shape[0]):
             extended = self._extended(rows_of(X, [row]), newest)
-            answers.append(ask(extended))
-            answered = encode_labels(self.estimator_.predict(extended), self.classes_)
-            newest = lags_after(newest[0], answered, self.n_lags)[-1:]
+            answers.append(np.asarray(ask(extended)))
+            if row + 1 < X.shape[0]:
+                labels = answers[-1] if method == "predict" else self.estimator_.predict(extended)
+                codes = encode_labels(labels, self.classes_)
+                newest = lags_after(newest[0], codes, self.n_lags)[-1:]
         return np.concatenate(answers)
 
 

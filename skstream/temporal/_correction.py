@@ -30,7 +30,9 @@ class TemporalCorrection(TemporalClassifier):
     previous_label : {"known", "predicted"}, default="known"
         What stands before a row that is asked. "known": the label learnt last, the same for
         all rows of a call. "predicted": for a later row of the call, this classifier's own
-        answer to the row before it.
+        answer to the row before it. Evaluators ask in one call about a row and all rows before it
+        that are not learnt yet, so that its answers stand in for labels that are late. Where
+        none are late the two agree, and are as fast.
 
     Attributes
     ----------

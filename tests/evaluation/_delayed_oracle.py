@@ -14,17 +14,32 @@ class Event(NamedTuple):
 
 
 def evaluate(
-    model, X, y, arrival, label_time, *, classes, n_bins, poll_every, poll_at_zero, reduce
+    model,
+    X,
+    y,
+    arrival,
+    label_time,
+    *,
+    classes,
+    n_bins,
+    poll_every,
+    poll_at_zero,
+    reduce,
+    chained=False,
 ):
-    """Answers by bin of every labelled row in label order, and how many polls were made."""
+    """Answers by bin of every labelled row in label order, and how many polls were made.
+
+    `chained`: a row is asked in one call with the rows before it that are not learnt yet.
+    """
     events = [Event(t, m, False) for m, t in enumerate(arrival)]
     events += [Event(t, m, True) for m, t in enumerate(label_time) if np.isfinite(t)]
     heapq.heapify(events)
     shown, waiting, order, table = {}, {}, [], []
     learnt, n_polls = 0, 0
 
-    def ask(row):
-        return model.predict(X[row : row + 1])[0] if learnt else None
+    def ask(row, *not_learnt):
+        before = [other for other in {*waiting, *not_learnt} if chained and other < row]
+        return model.predict(X[[*sorted(before), row]])[-1] if learnt else None
 
     while events:
         time, row, is_label = heapq.heappop(events)
@@ -47,7 +62,7 @@ def evaluate(
             seen = waiting[other]
             if poll_every and seen % poll_every == 0 and (seen > 0 or poll_at_zero):
                 n_polls += 1
-                answer = ask(other)
+                answer = ask(other, row)
                 shown[other].append((time, answer))
             waiting[other] += 1
         known = {"classes": classes} if not learnt and classes is not None else {}

@@ -169,3 +169,15 @@ def test_a_stream_that_ends_within_the_warmup_has_no_scores() -> None:
     evaluator = PrequentialEvaluator("accuracy", n_warmup=N, random_state=0)
     run = evaluator.start(MODELS["pca"], classes=["down", "up"]).update(X[:7], Y[:7]).close()
     assert run.n_rows == 7
+
+
+def test_a_live_run_learns_its_warmup_in_one_call() -> None:
+    evaluator = DelayedEvaluator("accuracy", n_warmup=N, poll_every=None, n_bins=2, random_state=0)
+    run = evaluator.start({"m": MODELS["means"]}, classes=["down", "up"])
+    for row in range(N + 5):
+        answer = run.ask(X[[row]], [row], t=row)["m"]
+        assert (answer[0] is None) == (row < N)
+        run.label([row], Y[[row]], t=row)
+    expected = by_hand(clone(MODELS["means"]), X[: N + 5], Y[: N + 5])
+    accuracy = run.result().scores["m"]["accuracy"]
+    assert accuracy == np.mean(expected == Y[N : N + 5])

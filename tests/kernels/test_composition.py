@@ -464,8 +464,8 @@ def test_a_part_without_a_kernel_declines_the_first_block() -> None:
 @pytest.mark.parametrize(
     ("model", "task"),
     [
-        (TemporallyAugmented(SGD, previous_label="predicted"), Task(CLASSES)),
-        (TemporalCorrection(SGD, previous_label="predicted"), Task(CLASSES)),
+        (TemporallyAugmented(SGD, previous_label="predicted"), Task(CLASSES, late_labels=True)),
+        (TemporalCorrection(SGD, previous_label="predicted"), Task(CLASSES, late_labels=True)),
         (TemporalCorrection(SGD), Task(CLASSES, "decision_function")),
         (TemporalCorrection(SGDClassifier()), Task(CLASSES)),
         (TemporalCorrection(SGD, smoothing=0), Task(CLASSES)),

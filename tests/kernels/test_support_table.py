@@ -189,10 +189,6 @@ LOOP: dict[str, list[Any]] = {
         make_stream_pipeline(StandardScaler(), DecisionTreeClassifier()),
         make_stream_pipeline(PCA(), SGD),
     ],
-    "previous_label": [
-        TemporallyAugmented(SGD, previous_label="predicted"),
-        TemporalCorrection(SGD, previous_label="predicted"),
-    ],
     "LabelNoise without an integer seed": [
         LabelNoise(SGD, 0.1),
         LabelNoise(SGD, 0.1, random_state=DRAWS),
@@ -244,6 +240,14 @@ def test_has_a_kernel(place: int) -> None:
 @pytest.mark.parametrize("model", CASES)
 def test_goes_through_the_loop(model: Any) -> None:
     assert path_of(model) == "loop"
+
+
+@pytest.mark.parametrize("meta", [TemporallyAugmented, TemporalCorrection])
+def test_answers_in_the_place_of_late_labels_go_through_the_loop(meta: type) -> None:
+    model = meta(MultinomialNB(), previous_label="predicted")
+    assert path_of(model) == "kernel"
+    assert path_of(model, batch_size=2) == "loop"
+    assert path_of(meta(MultinomialNB()), batch_size=2) == "kernel"
 
 
 @pytest.mark.parametrize("kind", registered_kernels(), ids=lambda kind: kind.__name__)

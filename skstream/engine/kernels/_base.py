@@ -27,12 +27,16 @@ class Task:
         Rows learnt per ``partial_fit``; 1 unless the user chose the batch protocol.
     n_warmup : int
         Rows learnt before anything is asked.
+    late_labels : bool
+        Whether labels are delayed, so that rows are asked while those before them wait for theirs.
+        In batches they do, too.
     """
 
     classes: np.ndarray | None
     method: str = "predict"
     batch_size: int = 1
     n_warmup: int = 1
+    late_labels: bool = False
 
     def asking(self, method: str) -> "Task":
         """Return the same task with another kind of answer (for an inner model)."""

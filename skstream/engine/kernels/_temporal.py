@@ -50,12 +50,17 @@ class _TemporalKernel(Kernel):
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
-        """Refuse answers that depend on one another."""
+        """Refuse answers that depend on one another.
+
+        Where every label is known before the next row is asked, none are in the place of labels.
+        """
         refused = refused_task(estimator, task, cls._methods)
         if refused is not None:
             return refused
-        known = estimator.previous_label == "known"
-        return None if known else value_of(estimator, "previous_label")
+        late = task.late_labels or task.batch_size > 1
+        if estimator.previous_label == "predicted" and late:
+            return f"{value_of(estimator, 'previous_label')} and late labels"
+        return None
 
     def _export_shared(self) -> bool:
         """Write what both write; whether there is anything to write."""

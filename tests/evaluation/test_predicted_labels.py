@@ -1,0 +1,201 @@
+"""``previous_label="predicted"``: the model's own answers stand in for labels that are late."""
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.preprocessing import MinMaxScaler
+
+from skstream import (
+    DelayedEvaluator,
+    KFoldEvaluator,
+    ModelError,
+    PrequentialEvaluator,
+    load_run,
+    prequential_predict,
+)
+from skstream.pipeline import make_stream_pipeline
+from skstream.temporal import TemporalCorrection, TemporallyAugmented
+from tests.evaluation import _delayed_oracle
+from tests.evaluation.test_delayed import X as DELAYED_X
+from tests.evaluation.test_delayed import Y as DELAYED_Y
+from tests.evaluation.test_delayed import delays, evaluated
+
+RNG = np.random.default_rng(0)
+N = 70
+X = RNG.random((N, 3))
+Y = np.array(["a", "b", "c"])[np.repeat(RNG.integers(0, 3, N // 2), 2)]
+CLASSES = ["a", "b", "c"]
+SGD = SGDClassifier(loss="log_loss", random_state=0)
+
+
+def models(previous_label):
+    """Models whose answers follow the labels before, alone and nested."""
+    augmented = TemporallyAugmented(MultinomialNB(), n_lags=2, previous_label=previous_label)
+    corrected = TemporalCorrection(SGD, fading_factor=0.9, previous_label=previous_label)
+    return {
+        "augmented": augmented,
+        "corrected": corrected,
+        "piped": make_stream_pipeline(MinMaxScaler(clip=True), clone(corrected)),
+        "wrapped": TemporallyAugmented(clone(corrected)),
+    }
+
+
+PREDICTED, KNOWN = models("predicted"), models("known")
+
+
+@pytest.mark.parametrize("name", PREDICTED)
+def test_row_by_row_it_is_known_and_as_fast(name) -> None:
+    for evaluator in (
+        PrequentialEvaluator("accuracy", random_state=0),
+        KFoldEvaluator("accuracy", n_folds=2, random_state=0),
+        PrequentialEvaluator("accuracy", random_state=0, engine="loop"),
+    ):
+        result = evaluator.evaluate({"m": PREDICTED[name]}, X[:40], Y[:40])
+        known = evaluator.evaluate({"m": KNOWN[name]}, X[:40], Y[:40])
+        np.testing.assert_array_equal(result.tape.answers["m"], known.tape.answers["m"])
+        assert result.paths == known.paths
+        assert ("kernel" in str(result.paths)) == (evaluator.engine == "auto")
+    method = "predict_proba"
+    loop, kernel = (
+        prequential_predict(PREDICTED[name], X[:40], Y[:40], method=method, engine=engine)
+        for engine in ("loop", "auto")
+    )
+    np.testing.assert_allclose(kernel, loop, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", PREDICTED)
+def test_within_a_batch_answers_stand_in_for_labels(name) -> None:
+    model, expected = clone(PREDICTED[name]), []
+    model.partial_fit(X[:10], Y[:10], classes=CLASSES)
+    for begin in range(10, N, 10):
+        batch = slice(begin, begin + 10)
+        expected.extend(model.predict(X[batch]))  # one call: answers stand in for labels
+        model.partial_fit(X[batch], Y[batch])
+    options = {"batch_size": 10, "n_warmup": 10, "random_state": None}
+    answers = prequential_predict(PREDICTED[name], X, Y, **options)
+    np.testing.assert_array_equal(answers, expected)
+    chunks = [(X[i : i + 3], Y[i : i + 3]) for i in range(0, N, 3)]
+    again = prequential_predict(PREDICTED[name], chunks, classes=CLASSES, **options)
+    np.testing.assert_array_equal(again, expected)
+    known = prequential_predict(KNOWN[name], X, Y, **options)
+    assert (known != answers).any()
+
+
+@pytest.mark.parametrize("name", PREDICTED)
+@given(delays(max_rows=10), st.one_of(st.none(), st.integers(1, 4)), st.booleans())
+@settings(max_examples=6)
+def test_under_delay_rows_waiting_are_answered_first(name, times, every, at_zero) -> None:
+    arrival, label_time = times
+    n = len(arrival)
+    _, table, _ = _delayed_oracle.evaluate(
+        clone(PREDICTED[name]),
+        DELAYED_X[:n],
+        DELAYED_Y[:n],
+        arrival,
+        label_time,
+        classes=CLASSES,
+        n_bins=3,
+        poll_every=every,
+        poll_at_zero=at_zero,
+        reduce="dominant",
+        chained=True,
+    )
+    evaluator = DelayedEvaluator(
+        "accuracy", n_bins=3, poll_every=every, poll_at_zero=at_zero, random_state=0
+    )
+    result = evaluated(evaluator, PREDICTED[name], n, arrival, label_time)
+    expected = [[-1 if p is None else CLASSES.index(p) for p in row] for row in table]
+    assert result.tape.answers["m"][0].tolist() == expected
+
+
+def test_chunks_workers_and_checkpoints_change_nothing(tmp_path) -> None:
+    options = {"delay": 5, "n_bins": 3, "poll_every": 2, "random_state": 0, "keep_tape": True}
+    rows, labels = X[:30], Y[:30]
+    names = ("piped", "augmented")
+    both = {f"predicted {name}": PREDICTED[name] for name in names} | KNOWN
+    late = DelayedEvaluator("accuracy", **options).evaluate(both, rows, labels)
+    run = DelayedEvaluator("accuracy", **options).start(both, classes=CLASSES)
+    for begin in range(0, 30, 4):
+        run.feed(rows[begin : begin + 4], labels[begin : begin + 4], {})
+        if begin == 12:
+            run = load_run(run.save(tmp_path / "run"))
+    cut = run.close().result()
+    for name in both:
+        np.testing.assert_array_equal(late.tape.answers[name], cut.tape.answers[name])
+    threads = DelayedEvaluator("accuracy", n_jobs=2, **options)
+    with joblib.parallel_config("threading"):
+        apart = threads.evaluate({"m": PREDICTED["augmented"]}, rows, labels)
+    np.testing.assert_array_equal(apart.tape.answers["m"], late.tape.answers["predicted augmented"])
+
+
+def test_without_delay_it_is_known() -> None:
+    evaluator = DelayedEvaluator("accuracy", delay=0, n_bins=3, random_state=0)
+    predicted, known = (evaluator.evaluate(models, X[:30], Y[:30]) for models in (PREDICTED, KNOWN))
+    for name in KNOWN:
+        np.testing.assert_array_equal(predicted.tape.answers[name], known.tape.answers[name])
+
+
+def test_live_rows_and_dropped_ones() -> None:
+    model = clone(PREDICTED["augmented"])
+    run = DelayedEvaluator("accuracy", n_bins=2, poll_every=None, max_pending=3).start(
+        {"m": PREDICTED["augmented"]}, classes=CLASSES
+    )
+    run.ask(X[:1], [0], t=0)
+    run.label([0], Y[:1], t=0)
+    model.partial_fit(X[:1], Y[:1], classes=CLASSES)
+    waiting: list[int] = []
+    for row in range(1, 12):
+        answer = run.ask(X[[row]], [row], t=row)["m"]
+        assert answer[0] == model.predict(X[[*waiting, row]])[-1]
+        waiting = [*waiting, row][-3:]
+        if row % 3 == 0:
+            done = waiting.pop(1)
+            run.label([done], Y[[done]], t=row)
+            model.partial_fit(X[[done]], Y[[done]])
+
+
+def test_rows_waiting_are_shown_as_they_are_by_now() -> None:
+    def features(rows, times):
+        return X[rows] + np.asarray(times, float)[:, None]
+
+    calls = []
+
+    class Diary(MultinomialNB):
+        def predict_proba(self, X):
+            calls.append(X.copy())
+            return super().predict_proba(X)
+
+    model = TemporalCorrection(Diary(), previous_label="predicted")
+    options = {"delay": 3, "n_bins": 2, "poll_every": None, "n_warmup": 2}
+    evaluator = DelayedEvaluator("accuracy", features=features, **options)
+    evaluator.evaluate(model, X[:6], Y[:6], classes=CLASSES)
+    # Row 5 arrives at time 5, just after the label of row 2.
+    arrival = next(call for call in calls if (call[-1] == X[5]).all())
+    waiting = np.array([3, 4])
+    np.testing.assert_array_equal(arrival[:-1], features(waiting, np.full(2, 5.0)))
+
+
+def test_live_answers_out_of_turn_and_refused_rows() -> None:
+    warm = clone(PREDICTED["corrected"]).partial_fit(X[:20], Y[:20], classes=CLASSES)
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, poll_every=None, warm_start=True)
+    run = evaluator.start({"m": warm}, classes=CLASSES)
+    first = run.ask(X[20:23], [0, 1, 2], t=0)["m"]  # nothing is learnt in this run yet
+    second = run.ask(X[23:24], [3], t=1)["m"]
+    np.testing.assert_array_equal([*first, *second], warm.predict(X[20:24]))
+    run.label([0], Y[20:21], t=2)
+    learnt = clone(warm)
+    learnt.partial_fit(X[:20], Y[:20], classes=CLASSES).partial_fit(X[20:21], Y[20:21])
+    bad = X[24:27].copy()
+    bad[1, 0] = np.nan
+    with pytest.raises(ModelError) as error:
+        run.ask(bad, [4, 5, 6], t=3)
+    assert error.value.row == 5
+    answers = run.ask(bad, [4, 5, 6], t=3, on_error="skip")["m"]
+    assert answers[1] is None
+    expected = learnt.predict(np.concatenate([X[21:24], bad[[0, 2]]]))
+    np.testing.assert_array_equal(answers[[0, 2]].astype(str), expected[-2:])
