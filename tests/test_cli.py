@@ -393,6 +393,7 @@ def test_how_to_read_a_csv_file_can_be_said(run: Run, here: Path) -> None:
     assert run("evaluate", "rows.tsv", "--target", "class", "--column", "x")[0] == 0
 
 
+MANY = "x,class\n" + "".join(f"{i},{i * 7}\n" for i in range(1001))
 NAMELESS = ROWS.partition("\n")[2]
 
 
@@ -410,6 +411,9 @@ NAMELESS = ROWS.partition("\n")[2]
         ("", [], "it is empty"),
         ("x,class\n", [], "rows.csv has no row"),
         ("class\na\nb\n", [], "has no column beside the target 'class'"),
+        (MANY, [], "holds 1,001 different values, each of which would be a label"),
+        (ROWS.replace("4,a", "-,a"), [], "stands for a missing value, name it in --null-value"),
+        (ROWS.replace("4,a", "4.5,a"), ["--decimal", ","], "decimal point ('4.5')"),
         (ROWS, ["--max-categories", "1"], "leave it out with --exclude, or raise --max-cat"),
         (ROWS, ["--metric", "kappa", "--plot-metric", "kappa"], "needs --plot FILE"),
     ],

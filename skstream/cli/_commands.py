@@ -29,6 +29,8 @@ from skstream.utils._near import did_you_mean
 from skstream.utils._option_words import in_options
 from skstream.utils._optional import optional_import
 
+#: A target of more values is hardly a label.
+MAX_LABELS = 1000
 NULL_VALUES = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 
 DEMO_MODELS = ("nb", "corrected('nb')", "augmented('nb')", "sgd", "scaled-sgd")
@@ -86,6 +88,13 @@ def evaluate(options: argparse.Namespace) -> int:
         )
     models = _with_baselines(given, stream, options.target)
     classes = None if _regression(models) else stream.classes
+    if classes is not None and len(classes) > MAX_LABELS and options.target not in files.nominal:
+        raise ValueError(
+            f"The target column {options.target!r} holds {len(classes):,} different values, each "
+            f"of which would be a label. Numbers are predicted by regressors: --model "
+            f"sgd-regressor. If they are labels all the same, pass --nominal "
+            f"{shlex.quote(options.target)}."
+        )
     drawn = _metric_to_draw(options, classes)
     evaluator = PrequentialEvaluator(
         options.metric,

@@ -5,8 +5,14 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, cast
 
-from skstream.streams._columns import NOMINAL
-from skstream.streams._csv_checks import check_beginning, first_misfit, in_words, is_value
+from skstream.streams._columns import BOOLEAN, INTEGER, NOMINAL, NUMBER, TIME, role_of
+from skstream.streams._csv_checks import (
+    check_beginning,
+    check_end,
+    first_misfit,
+    in_words,
+    is_value,
+)
 from skstream.streams._files import Paths
 from skstream.streams._stream import StreamError
 from skstream.streams._table import TableStream
@@ -122,9 +128,7 @@ class CSVStream(TableStream):
     """
 
     suffixes = (".csv", ".csv.gz")
-    _about_commas = (
-        "If it is a decimal comma, pass decimal=','; take a separator of thousands out of the file."
-    )
+    _about_marks = "If it stands for a missing value, name it in null_values=."
 
     def __init__(
         self,
@@ -214,6 +218,22 @@ class CSVStream(TableStream):
         types |= dict.fromkeys(set(self.numeric) & set(types), pa.float64())
         return types
 
+    def _about_commas(self) -> str:
+        if self.decimal == ",":
+            return "Take separators of thousands out of the file."
+        return (
+            "If it is a decimal comma, pass decimal=','; take a separator of thousands out of the "
+            "file."
+        )
+
+    def _say_of_plain_numbers(self, name: str, n_values: int, example: str) -> None:
+        if self.decimal != ".":
+            raise ValueError(
+                f"Column {name!r} holds numbers with a decimal point ({example!r}), which would be "
+                f"read as categories, since decimal={self.decimal!r} was given. If they are "
+                f"categories, name the column in nominal=."
+            )
+
     def _not_there(self, parameter: str, name: str, names: list[str]) -> str:
         message = super()._not_there(parameter, name, names)
         if self.header and any(is_value(one) for one in names):
@@ -245,10 +265,14 @@ class CSVStream(TableStream):
 
     def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
         types = {name: self._arrow_types[name] for name in columns}
+        last = None
         with self._open(file, types, columns) as reader:
             for batch in reader:
+                last = batch if batch.num_rows else last
                 for start in range(0, batch.num_rows, self.chunk_size):
                     yield batch.slice(start, self.chunk_size)
+        if last is not None:
+            check_end(last, self.delimiter, len(self._arrow_types))
 
     def _broken(
         self, file: str, first: int, row: int, columns: list[str], error: Exception
@@ -260,11 +284,12 @@ class CSVStream(TableStream):
         if misfit is None:
             return super()._broken(file, first, row, columns, ValueError(in_words(str(error))))
         place, name, text = misfit
+        where = f"row {place}" if first == 0 else f"its row {place} (row {first + place} in all)"
+        kind = _IN_WORDS[role_of(name, self._arrow_types[name])]
         return StreamError(
-            f"{file} has the text {text!r} in column {name!r} at its row {place} (row "
-            f"{first + place} of the stream), but the rows in the beginning of {self.files[0]} "
-            f"hold values of the type {self._arrow_types[name]}. A column of mixed values can be "
-            f"named in nominal=, and marks of missing values in null_values=.",
+            f"{file} has the text {text!r} in column {name!r} at {where}, but the first rows of "
+            f"{self.files[0]} hold {kind} there. A column of mixed values can be named in "
+            f"nominal=, and marks of missing values in null_values=.",
             row,
             file,
         )
@@ -310,6 +335,14 @@ class CSVStream(TableStream):
             raise ValueError(
                 f"{file} cannot be read as a CSV file: {in_words(str(error))}"
             ) from error
+
+
+_IN_WORDS = {
+    BOOLEAN: "true or false",
+    INTEGER: "whole numbers",
+    NUMBER: "numbers",
+    TIME: "dates or times",
+}
 
 
 def _one_character(text: Any, parameter: str) -> str:

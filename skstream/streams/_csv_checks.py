@@ -5,12 +5,21 @@ import io
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from skstream.streams._columns import check_no_name_twice
 from skstream.utils._optional import optional_import
 
 _BYTES = 1 << 16
+_LINES = 20
+_SHOWN = 60
+# First bytes of files that are no text, whatever they are called.
+_OTHER_KINDS = {
+    b"\x1f\x8b": "compressed; its name has to end in .csv.gz",
+    b"PK\x03\x04": "a ZIP archive or an Excel file; save the table as CSV",
+    b"PAR1": "a Parquet file; use ParquetStream, and the ending .parquet",
+}
 _DELIMITERS = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
 _OTHER_WIDTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
 _NUMBER = re.compile(r"\s*[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?\s*")
@@ -37,11 +46,32 @@ def check_beginning(file: str, delimiter: str, encoding: str, *, header: bool) -
     text = _beginning(file, encoding)
     if not text.strip():
         raise ValueError(f"{file} cannot be read as a CSV file: it is empty.")
-    first = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
-    if len(first) == 1:
-        _refuse_other_delimiter(file, first[0], delimiter)
+    if text.startswith("sep="):
+        raise ValueError(
+            f"{file} begins with {text.splitlines()[0]!r}, a note that Excel reads. Take this line "
+            f"out, and say the character with delimiter=."
+        )
+    records = list(islice(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), 2))
+    if len(records[-1]) == 1:
+        _refuse_other_delimiter(file, text, records[-1][0], delimiter)
     if header:
-        check_no_name_twice(first, file)
+        check_no_name_twice(records[0], file)
+
+
+def check_end(batch: Any, delimiter: str, n_columns: int) -> None:
+    """Refuse a last row one text of which holds whole rows: a quote that is never closed.
+
+    The reader takes everything up to the end of the file for one value then, and says nothing.
+    """
+    for name, value in batch.slice(batch.num_rows - 1).to_pylist()[0].items():
+        if not (isinstance(value, str) and value.endswith(("\n", "\r")) and n_columns > 1):
+            continue
+        rest = value.splitlines()[1:]
+        if rest and all(line.count(delimiter) == n_columns - 1 for line in rest):
+            raise ValueError(
+                f"the value of column {name!r} in the last row holds {len(rest):,} whole rows: the "
+                f"quote before {_shortened(value.splitlines()[0])!r} is not closed."
+            )
 
 
 def is_value(text: str) -> bool:
@@ -52,13 +82,15 @@ def is_value(text: str) -> bool:
 def in_words(message: str) -> str:
     """Errors of the reader about rows of another width, in words."""
     found = _OTHER_WIDTH.search(message)
+    if "straddling object" in message:
+        return "a value there is longer than a megabyte; perhaps a quote is not closed."
     if found is None:
         return message
     row, expected, got, text = found.groups()
     return (
-        f"line {row} has {got} values, but the lines before it have {expected}: {text!r}. A value "
-        f"that holds the delimiter needs quotes; lines before the names, and after the rows, have "
-        f"to be taken out."
+        f"line {row} has {got} values, but the lines before it have {expected}: "
+        f"{_shortened(text)!r}. A value that holds the delimiter needs quotes, and a quote another "
+        f"that closes it; lines before the names, and after the rows, have to be taken out."
     )
 
 
@@ -93,6 +125,9 @@ def _beginning(file: str, encoding: str) -> str:
             raw = stream.read(_BYTES)
     except OSError as error:
         raise ValueError(f"{file} cannot be read as a CSV file: {error}") from error
+    for beginning, kind in _OTHER_KINDS.items():
+        if raw.startswith(beginning):
+            raise ValueError(f"{file} is no CSV file, but {kind}.")
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff") and not encoding.lower().startswith("utf-16"):
         raise ValueError(f"{file} holds UTF-16 text. Pass encoding='utf-16'.")
     try:
@@ -108,11 +143,23 @@ def _beginning(file: str, encoding: str) -> str:
     return text.removeprefix("\ufeff")
 
 
-def _refuse_other_delimiter(file: str, line: str, delimiter: str) -> None:
+def _refuse_other_delimiter(file: str, text: str, record: str, delimiter: str) -> None:
+    """Say what else separates the values, where the delimiter does not."""
+    lines = text.splitlines()[:_LINES]
     for other, name in _DELIMITERS.items():
-        if other != delimiter and other in line:
-            shown = line if len(line) <= 60 else f"{line[:60]}..."
+        if other != delimiter and other in record and other in lines[0]:
             raise ValueError(
-                f"{file} has one column when it is cut at {delimiter!r}, and its first line seems "
-                f"to be separated by {name}: {shown!r}. Pass delimiter={other!r}."
+                f"{file} has one column where it is cut at {delimiter!r}, and its lines seem to be "
+                f"separated by {name}: {_shortened(lines[0])!r}. Pass delimiter={other!r}."
             )
+    widths = {len(line.split()) for line in lines}
+    if len(widths) == 1 and widths != {1} and len(lines) > 1:
+        raise ValueError(
+            f"{file} has one column where it is cut at {delimiter!r}, and its lines seem to be "
+            f"separated by spaces: {_shortened(lines[0])!r}. If it is a single space each time, "
+            f"pass delimiter=' '; else turn the spaces into commas first."
+        )
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

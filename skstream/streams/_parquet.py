@@ -1,6 +1,7 @@
 """Stream of Parquet files."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -9,9 +10,12 @@ from skstream.streams._columns import check_no_name_twice, values_of
 from skstream.streams._files import Paths
 from skstream.streams._table import TableStream
 from skstream.utils._optional import optional_import
+from skstream.utils._warnings import warn
 
 # Bytes read at a time from each column.
 _BUFFER = 1 << 18
+# What pandas calls an index that has no name.
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
 class ParquetStream(TableStream):
@@ -89,6 +93,8 @@ class ParquetStream(TableStream):
     Warns
     -----
     UserWarning
+        If a feature is the index of a pandas frame that has no name.
+    UserWarning
         If a column of texts holds numbers alone and neither the file nor `nominal` declares it
         nominal: from a CSV file it would be read as numbers.
 
@@ -129,7 +135,7 @@ class ParquetStream(TableStream):
     """
 
     suffixes = (".parquet", ".pq")
-    _about_commas = "Convert the column to numbers first."
+    _about_marks = "Convert the column to numbers first, with nulls where a value is missing."
 
     def __init__(
         self,
@@ -169,6 +175,13 @@ class ParquetStream(TableStream):
             meta=meta,
         )
 
+        index = [name for name in self._features if _PANDAS_INDEX.fullmatch(name)]
+        if index:
+            warn(
+                f"Column {index[0]!r} of {self.files[0]} is the index of a pandas frame, and is "
+                f"read as a feature. Leave it out with exclude=[{index[0]!r}]."
+            )
+
     @cached_property
     def n_rows(self) -> int:
         """Number of rows, from the footers of the files."""
@@ -188,6 +201,9 @@ class ParquetStream(TableStream):
             about.get("target", self.target),
         }
         return self._types_in(self.files[0])
+
+    def _about_commas(self) -> str:
+        return "Convert the column to numbers first."
 
     def _types_in(self, file: str) -> dict[str, Any]:
         with _open(file) as parquet:

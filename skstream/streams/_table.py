@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -26,7 +26,7 @@ from skstream.streams._columns import (
 )
 from skstream.streams._files import Paths, find_files
 from skstream.streams._stream import Chunk, Stream, StreamError
-from skstream.streams._texts import PLAIN, in_order, numbers_with
+from skstream.streams._texts import PLAIN, in_order, numbers_with, odd_among_numbers
 from skstream.utils._labels import distinct_labels, find_classes
 from skstream.utils._near import did_you_mean
 from skstream.utils._optional import optional_import
@@ -47,8 +47,8 @@ class TableStream(Stream):
     """
 
     suffixes: ClassVar[tuple[str, ...]]
-    #: What to do about numbers that texts write with a comma.
-    _about_commas: ClassVar[str]
+    #: What to do about marks of missing values among numbers.
+    _about_marks: ClassVar[str]
 
     def __init__(
         self,
@@ -125,6 +125,10 @@ class TableStream(Stream):
     def _declared(self, columns: list[str]) -> dict[str, list[Any]]:
         """Categories of those nominal columns for which the files declare them."""
         return {}
+
+    @abstractmethod
+    def _about_commas(self) -> str:
+        """Say what to do about numbers that texts write with a comma."""
 
     def _declared_nominal(self) -> set[str]:
         """Columns of which the files themselves say that they hold categories."""
@@ -271,21 +275,22 @@ class TableStream(Stream):
         for batch in self._batches(columns):
             for name, values in distinct.items():
                 values.update(values_of(batch.column(name)))
-                self._check_number(name, len(values))
+                self._check_number(name, values)
         for name, values in distinct.items():
             if name == self.target and not values:
                 raise ValueError(f"The target column {name!r} holds no label at all.")
         return {name: in_order(values) for name, values in distinct.items()}
 
-    def _check_number(self, name: str, n_values: int) -> None:
+    def _check_number(self, name: str, values: Collection[Any]) -> None:
         """Refuse to make codes of what is no category."""
         if name == self.target or name in self.nominal:
-            if n_values > _MAX_CLASSES:
+            if len(values) > _MAX_CLASSES:
                 raise ValueError(
                     f"Column {name!r} has more than {_MAX_CLASSES:,} different values, so it holds "
                     f"texts or identifiers and no categories."
                 )
-        elif n_values > self.max_categories and name not in self._declared_nominal():
+        elif len(values) > self.max_categories and name not in self._declared_nominal():
+            self._refuse_numbers(name, values)
             raise ValueError(
                 f"Column {name!r} holds texts of more than {self.max_categories:,} different "
                 f"values, so it looks like free text, an identifier, or dates that are not "
@@ -294,32 +299,44 @@ class TableStream(Stream):
                 f"as_stream(HashingVectorizer().transform(texts), y)."
             )
 
-    def _check_categories(self, name: str, values: list[Any]) -> None:
+    def _check_categories(self, name: str, values: Collection[Any]) -> None:
         """Refuse categories that are numbers in writing; warn of those that a CSV would not have.
 
         What the user or the file itself calls nominal is taken as it is.
         """
         if name in self.nominal or name in self._declared_nominal():
             return
-        self._check_number(name, len(values))
+        self._check_number(name, values)
+        self._refuse_numbers(name, values)
         written = numbers_with(values)
-        if written is None:
-            return
-        mark, example = written
-        if mark != PLAIN:
-            what = self._about_commas if mark == "a comma" else "Take the signs out of the file."
+        if written is not None and name != self.target:
+            self._say_of_plain_numbers(name, len(values), written[1])
+
+    def _refuse_numbers(self, name: str, values: Collection[Any]) -> None:
+        written = numbers_with(values)
+        if written is not None and written[0] != PLAIN:
+            mark, example = written
+            what = self._about_commas() if mark == "a comma" else "Take the signs out of the file."
             raise ValueError(
                 f"Column {name!r} holds numbers written with {mark} ({example!r}), which would be "
-                f"read as {len(values):,} categories. {what} If they are categories, name the "
-                f"column in nominal=."
+                f"read as categories. {what} If they are categories, name the column in nominal=."
             )
-        if name != self.target:
-            warn(
-                f"Column {name!r} holds texts that are all numbers ({example!r}): it is read as "
-                f"{len(values):,} categories, whose codes begin at 0. From a CSV file the same "
-                f"rows would be read as numbers. Name it in nominal= to keep the categories (a "
-                f"CSVStream takes nominal= too), or in numeric= to read the numbers.",
+        odd = None if written is not None or name == self.target else odd_among_numbers(values)
+        if odd is not None:
+            raise ValueError(
+                f"Column {name!r} holds numbers, but also the text {odd!r}, so that all of it "
+                f"would be read as categories. {self._about_marks} If they are categories, name "
+                f"the column in nominal=."
             )
+
+    def _say_of_plain_numbers(self, name: str, n_values: int, example: str) -> None:
+        """Warn of texts that are all numbers: another kind of file would give other features."""
+        warn(
+            f"Column {name!r} holds texts that are all numbers ({example!r}): it is read as "
+            f"{n_values:,} categories, whose codes begin at 0. From a CSV file the same rows would "
+            f"be read as numbers. Name it in nominal= to keep the categories (a CSVStream takes "
+            f"nominal= too), or in numeric= to read the numbers."
+        )
 
     def _scan_classes(self) -> NDArray[Any] | None:
         found = None

@@ -19,6 +19,15 @@ _WRITTEN_OTHERWISE = {
 
 PLAIN = "digits alone"
 
+# What people write where a number is missing, beside what `null_values` names already.
+_MISSING_MARK = re.compile(
+    r"\W*|#?n[./]?[ad]\.?|#n/?a!?|none|nil|missing|unknown|undefined|not available|#div/0!|#value!",
+    re.IGNORECASE,
+)
+# Texts among so many numbers, and so few of all values, are hardly categories.
+_MANY_NUMBERS = 10
+_FEW_TEXTS = 0.1
+
 
 def numbers_with(values: Iterable[Any]) -> tuple[str, str] | None:
     """Say how texts write numbers, if all of them are numbers.
@@ -46,7 +55,8 @@ def numbers_with(values: Iterable[Any]) -> tuple[str, str] | None:
             return None
         text = value.strip()
         if _PLAIN.fullmatch(text):
-            found = found or (PLAIN, value)
+            if found is None or (found[0] == PLAIN and "." in value and "." not in found[1]):
+                found = PLAIN, value
             continue
         marks = (mark for mark, form in _WRITTEN_OTHERWISE.items() if form.fullmatch(text))
         mark = next(marks, None)
@@ -55,6 +65,36 @@ def numbers_with(values: Iterable[Any]) -> tuple[str, str] | None:
         if found is None or found[0] == PLAIN:
             found = mark, value
     return found
+
+
+def odd_among_numbers(values: Iterable[Any]) -> str | None:
+    """Name a text that keeps a column of numbers from being one; None if there is no such.
+
+    Parameters
+    ----------
+    values : iterable
+        Distinct values of a column.
+
+    Returns
+    -------
+    str or None
+        A mark of a missing value among numbers; or a text among ten numbers or more, where such
+        texts are at most a tenth of the values.
+
+    Examples
+    --------
+    >>> from skstream.streams._texts import odd_among_numbers
+    >>> odd_among_numbers(["1.5", "N.A.", "2"]), odd_among_numbers(["1", "A"])
+    ('N.A.', None)
+    """
+    texts = [value for value in values if isinstance(value, str)]
+    odd = [text for text in texts if not _PLAIN.fullmatch(text.strip())]
+    n_numbers = len(texts) - len(odd)
+    if not odd or not n_numbers:
+        return None
+    marks = all(_MISSING_MARK.fullmatch(text.strip()) for text in odd)
+    few = n_numbers >= _MANY_NUMBERS and len(odd) <= _FEW_TEXTS * len(texts)
+    return min(odd) if marks or few else None
 
 
 def in_order(values: Iterable[Any]) -> list[Any]:

@@ -69,7 +69,7 @@ def test_fractions_may_come_late(tmp_path):
     late_text = csv(tmp_path, "x,class\n" + rows + "high,1\n", "late.csv")
     with pytest.raises(
         StreamError,
-        match=r"late\.csv has the text 'high' in column 'x' at its row 300000 .* named in nominal=",
+        match=r"late\.csv has the text 'high' in column 'x' at row 300000, .* named in nominal=",
     ) as raised:
         list(CSVStream(late_text, "class"))
     assert raised.value.file == str(late_text)
@@ -289,3 +289,49 @@ def test_a_stream_says_what_its_columns_are_read_as(tmp_path):
     wide = ",".join(f"x{j}" for j in range(20)) + ",class\n" + "1," * 20 + "a\n"
     stream = CSVStream(csv(tmp_path, wide), "class")
     assert stream.features_in_words().endswith("x10, x11, ... (20 in all)")
+
+
+@pytest.mark.parametrize("mark", ["N.A.", "-", "--", "#N/A", "None", "missing", " . ", "*"])
+def test_marks_of_missing_values_among_numbers_are_recognised(tmp_path, mark):
+    path = csv(tmp_path, f"x,class\n1.5,a\n{mark},b\n2,a\n")
+    with pytest.raises(ValueError, match=r"'x' holds numbers, but also the text .* null_values="):
+        list(CSVStream(path, "class"))
+    X, _ = rows_of(CSVStream(path, "class", null_values=[mark]))
+    np.testing.assert_array_equal(X, [[1.5], [np.nan], [2]])
+
+
+def test_few_texts_among_many_numbers_are_recognised(tmp_path):
+    for n_rows in (2000, 20):
+        rows = "".join(f"{i}.5,a\n" for i in range(n_rows))
+        path = csv(tmp_path, "x,class\n" + rows + "broken,b\n")
+        with pytest.raises(ValueError, match="'x' holds numbers, but also the text 'broken'"):
+            list(CSVStream(path, "class"))
+    codes = "".join(f"{code},a\n" for code in ("1", "2", "3", "other"))
+    stream = CSVStream(csv(tmp_path, "x,class\n" + codes), "class")
+    assert stream.categories == {"x": ["1", "2", "3", "other"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (gzip.compress(b"x,class\n1,a\n"), "but compressed; its name has to end in .csv.gz"),
+        (b"PK\x03\x04rest", "a ZIP archive or an Excel file"),
+        (b"PAR1rest", "a Parquet file; use ParquetStream"),
+        (b"sep=;\nx;class\n1;a\n", "'sep=;', a note that Excel reads"),
+        (b"x class\n1   a\n22  b\n", "separated by spaces: 'x class'"),
+        (b"price, EUR;class\n1;a\n", "separated by semicolons"),
+        (b'x,class\n1,a\n2,"b\n3,a\n', "holds 1 whole rows: the quote before 'b' is not closed"),
+        (b'x,s,class\n1,"a,b\n3,a,c\n', "and a quote another that closes it"),
+        (b"x,class\n1,a,c\n", "line 2 has 3 values, but the lines before it have 2: '1,a,c'"),
+    ],
+)
+def test_other_kinds_of_files_are_recognised(tmp_path, content, message):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        list(CSVStream(path, "class"))
+
+
+def test_names_may_hold_spaces(tmp_path):
+    stream = CSVStream(csv(tmp_path, "class label\nup\ndown\n"), "class label")
+    assert stream.classes.tolist() == ["down", "up"]

@@ -375,3 +375,14 @@ def test_a_target_without_any_label(tmp_path):
     stream = stream_of(tmp_path, {"x": [1], "class": pa.array([None], pa.string())})
     with pytest.raises(ValueError, match="'class' holds no label at all"):
         list(stream)
+
+
+def test_the_index_of_a_pandas_frame_is_said(tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "class": [0, 1, 0]}).iloc[[2, 0]]
+    frame.to_parquet(tmp_path / "rows.parquet")
+    with pytest.warns(UserWarning, match=r"'__index_level_0__' .* exclude=") as warned:
+        ParquetStream(tmp_path / "rows.parquet", "class")
+    assert warned[0].filename == __file__
+    stream = ParquetStream(tmp_path / "rows.parquet", "class", exclude="__index_level_0__")
+    assert stream.feature_names == ["x"]
