@@ -34,7 +34,7 @@ from skstream import KFoldEvaluator, LabelNoise, ParquetStream, make_stream_pipe
 
 ALPHA = 0.05
 STRATEGIES = ("bootstrap", "cross", "split")
-TESTS = ("mcnemar", "sign", "wilcoxon", "anytime")
+TESTS = ("mcnemar", "sign", "wilcoxon", "anytime", "stitched")
 CASES = {"same": ("A", "B"), "q=.05": ("self", "noise .05"), "q=.10": ("self", "noise .10")}
 # Bifet et al. (2015), Table 2: test_on, test, case -> bootstrap, cross, split.
 PAPER = {
@@ -112,7 +112,7 @@ def repetition(
             "mcnemar": pooled_mcnemar(losses_a[asked], losses_b[asked]),
             "sign": result.compare(a, b, test="sign").p_value,
             "wilcoxon": result.compare(a, b, test="wilcoxon").p_value,
-            "anytime": stats.anytime_comparison(mean(losses_a), mean(losses_b)).p_value,
+            **anytime(mean(losses_a), mean(losses_b)),
         }
     place = {"stream": stream, "test_on": test_on, "strategy": strategy, "repetition": number}
     return {**place, "rows": rows, "n_folds": n_folds, "p": p_values}
@@ -129,6 +129,15 @@ def pooled_mcnemar(loss_a: np.ndarray, loss_b: np.ndarray) -> float:
     """McNemar's test of the losses of all folds together."""
     truth = np.zeros(len(loss_a), np.int64)
     return float(stats.mcnemar(truth, loss_a.astype(np.int64), loss_b.astype(np.int64)).p_value)
+
+
+def anytime(loss_a: np.ndarray, loss_b: np.ndarray) -> dict[str, float]:
+    """Anytime comparison with the boundary that is the default, and with the other."""
+    both = {"anytime": "mixture", "stitched": "stitched"}
+    return {
+        name: float(stats.anytime_comparison(loss_a, loss_b, boundary=boundary).p_value)
+        for name, boundary in both.items()
+    }
 
 
 def mean(losses: np.ndarray) -> np.ndarray:
