@@ -12,7 +12,12 @@ import pytest
 from skstream import __version__
 from skstream.cli import _commands as cli
 from skstream.cli._models import MODELS
-from skstream.evaluation import EvaluationInterrupted, PrequentialEvaluator, load_result
+from skstream.evaluation import (
+    EvaluationInterrupted,
+    EvaluationResult,
+    PrequentialEvaluator,
+    load_result,
+)
 from skstream.streams import StreamError, as_stream, make_demo_stream
 from skstream.streams._open import FirstRows
 from tests._data import data_path
@@ -179,6 +184,23 @@ def test_picture(run: Run, csv_file: Path, tmp_path: Path) -> None:
     assert status == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert f"Picture: {picture}" in output
+
+
+def test_the_picture_shows_the_first_measure_and_is_closed(
+    run: Run, csv_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    before = pyplot.get_fignums()
+    drawn = []
+    plot = EvaluationResult.plot
+    monkeypatch.setattr(
+        EvaluationResult, "plot", lambda *args, **kw: drawn.append(plot(*args, **kw)) or drawn[-1]
+    )
+    measures = ("--metric", "kappa", "--metric", "accuracy")
+    status, *_ = run("evaluate", csv_file, "--target", "label", "--plot", "p.png", *measures)
+    assert status == 0
+    assert [one.metric for one in drawn] == ["kappa"]
+    assert pyplot.get_fignums() == before
 
 
 @pytest.mark.parametrize(

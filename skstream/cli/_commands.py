@@ -293,8 +293,11 @@ def _write(
         print(f"Scores: {_save_scores(result, folder / 'scores.csv')}")
     if picture is not None:
         display = result.plot(metric, forgetting=forgetting)
-        with atomic_write(picture) as temporary:
-            display.figure_.savefig(temporary, dpi=150, bbox_inches="tight")
+        try:
+            with atomic_write(picture) as temporary:
+                display.figure_.savefig(temporary, dpi=150, bbox_inches="tight")
+        finally:
+            optional_import("matplotlib.pyplot", "A picture").close(display.figure_)
         print(f"Picture: {picture}")
 
 
