@@ -150,11 +150,12 @@ def figure_5(profiles: dict[str, Any]) -> Any:
     figure, axes = plt.subplots(1, len(profiles), figsize=(4 * len(profiles), 3.2), squeeze=False)
     for ax, (stream, profile) in zip(axes[0], profiles.items(), strict=True):
         orders = np.arange(1, profile.delta.shape[1] + 1)
-        for label, delta in zip(profile.classes, profile.delta, strict=True):
-            ax.plot(orders, delta, marker="o", markersize=3, label=str(label))
+        for k, (label, delta) in enumerate(zip(profile.classes, profile.delta, strict=True)):
+            dashes = ("-", "--", ":", "-.")[k // 10 % 4]  # ten colours each
+            ax.plot(orders, delta, dashes, marker="o", markersize=3, label=str(label))
         ax.axhline(0, color="black", linewidth=0.8)
         ax.set(title=stream, xlabel="order l")
-        ax.legend(fontsize=7)
+        ax.legend(fontsize=7, ncols=1 + len(profile.classes) // 10)
     axes[0, 0].set_ylabel("Δ(l)")
     figure.tight_layout()
     return figure

@@ -147,11 +147,16 @@ def give_title(ax: Any, text: str) -> None:
     title.set_text(textwrap.fill(text, characters))
 
 
+def text_scale() -> float:
+    """Size of texts under the user's settings, in those of matplotlib."""
+    return float(optional_import("matplotlib", "Plotting").rcParams["font.size"]) / 10.0
+
+
 def count_rows_along(ax: Any, label: str = "rows") -> None:
     """Let the horizontal axis count rows: whole numbers, as many as have room."""
     ticker = optional_import("matplotlib.ticker", "Plotting")
     inches = ax.get_window_extent().width / ax.figure.dpi
-    most = int(np.clip(inches / TICK_INCHES, 1, 8))
+    most = int(np.clip(inches / (TICK_INCHES * text_scale()), 1, 8))
     ax.xaxis.set_major_locator(
         ticker.MaxNLocator(nbins=most, steps=[1, 2, 2.5, 5, 10], integer=True)
     )
@@ -266,7 +271,7 @@ def label_ends(ax: Any, lines: Mapping[str, Any], end: float, *, inside: bool) -
     width, height = extent.width / ax.figure.dpi, extent.height / ax.figure.dpi
     names = ["\n".join(wrap_name(name)) for name in lines]
     n_rows = np.array([name.count("\n") + 1 for name in names])
-    size = min(LARGEST_FONT, 72 * height / (LINE_SPACING * n_rows.sum()))
+    size = min(LARGEST_FONT * text_scale(), 72 * height / (LINE_SPACING * n_rows.sum()))
     size = max(SMALLEST_FONT, size)
     heights = n_rows * LINE_SPACING * size / 72 / height
     ends = np.array([last_point(line) for line in lines.values()])

@@ -24,6 +24,7 @@ from skstream.plotting._lines import (
     COLORS,
     LINE_WIDTH,
     Styles,
+    ink,
     line_keywords,
     mark_lone_points,
     model_styles,
@@ -609,4 +610,4 @@ def _picked_bins(bins: int | Sequence[int] | None, n_bins: int) -> list[int]:
 def _line_key(width: float) -> Any:
     """Return a line that stands for all lines of a width in a legend."""
     lines = optional_import("matplotlib.lines", "Plotting")
-    return lines.Line2D([], [], color="0.3", linewidth=width)
+    return lines.Line2D([], [], color=ink(), linewidth=width)

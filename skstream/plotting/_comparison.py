@@ -21,7 +21,7 @@ from skstream.plotting._axes import (
     plain_look,
 )
 from skstream.plotting._limits import settled
-from skstream.plotting._lines import COLORS, Styles, line_keywords, mark_lone_points
+from skstream.plotting._lines import COLORS, Styles, ink, line_keywords, mark_lone_points
 from skstream.plotting._words import forgetting_words
 from skstream.stats import (
     AnytimeComparisonResult,
@@ -386,7 +386,7 @@ class ComparisonDisplay:
                 style = {"color": CURVE_COLOR, "linewidth": LINE_WIDTH} | keywords[name]
                 self.lines_[name], others = draw(one, style)
                 mark_lone_points(self.lines_[name])
-                one.axhline(0, color="0.35", linewidth=0.9, zorder=1)
+                one.axhline(0, alpha=0.7, color=ink(), linewidth=0.9, zorder=1)
                 plain_look(one)
                 self._say_directions(one)
                 made = give_legend(
@@ -496,9 +496,14 @@ class ComparisonDisplay:
                 ha="right",
                 va=side,
                 fontsize=DIRECTION_FONT,
-                color="0.25",
+                alpha=0.8,
                 parse_math=False,
-                bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 0.5},
+                bbox={
+                    "facecolor": ax.get_facecolor(),
+                    "edgecolor": "none",
+                    "alpha": 0.7,
+                    "pad": 0.5,
+                },
                 zorder=4,
             )
             kept = len(name)

@@ -7,13 +7,12 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.plotting._axes import checked_axes
-from skstream.plotting._lines import line_keywords
+from skstream.plotting._lines import ink, line_keywords
 from skstream.plotting._words import wrap_name
 from skstream.stats import FriedmanNemenyiResult, friedman_nemenyi
 from skstream.utils._optional import optional_import
 
 BAR_COLOR = "#0072B2"
-LINE_COLOR = "0.25"
 # Heights are in rows of text, downward from the axis of ranks.
 RULER_HEIGHT = -2.3
 RULER_CAP = 0.25
@@ -288,9 +287,9 @@ class CriticalDifferenceDisplay:
 
     def _draw_axis(self, ax: Any) -> list[Any]:
         n_models = len(self.names)
-        ax.plot([1, n_models], [0, 0], color=LINE_COLOR, linewidth=1.2)
+        ax.plot([1, n_models], [0, 0], color=ink(), linewidth=1.2)
         for rank in range(1, n_models + 1):
-            ax.plot([rank, rank], [-TICK_LENGTH, 0], color=LINE_COLOR, linewidth=1.2)
+            ax.plot([rank, rank], [-TICK_LENGTH, 0], color=ink(), linewidth=1.2)
         return [
             ax.text(rank, -TICK_LENGTH - 0.1, str(rank), ha="center", va="bottom")
             for rank in range(1, n_models + 1)
@@ -298,10 +297,10 @@ class CriticalDifferenceDisplay:
 
     def _draw_ruler(self, ax: Any) -> Any:
         ends = [1, 1 + self.critical_difference]
-        ax.plot(ends, [RULER_HEIGHT] * 2, color=LINE_COLOR, linewidth=1.6)
+        ax.plot(ends, [RULER_HEIGHT] * 2, color=ink(), linewidth=1.6)
         caps = [RULER_HEIGHT - RULER_CAP, RULER_HEIGHT + RULER_CAP]
         for end in ends:
-            ax.plot([end, end], caps, color=LINE_COLOR, linewidth=1.6)
+            ax.plot([end, end], caps, color=ink(), linewidth=1.6)
         text = f"CD = {self.critical_difference:.2f}"
         return ax.text(np.mean(ends), caps[0] - 0.05, text, ha="center", va="bottom")
 
@@ -319,7 +318,7 @@ class CriticalDifferenceDisplay:
 
     def _draw_note(self, ax: Any, note: str) -> Any:
         place = {"transform": ax.transAxes, "ha": "center", "va": "bottom", "parse_math": False}
-        return ax.text(0.5, 0.02, note, color="0.35", linespacing=1.1, **place)
+        return ax.text(0.5, 0.02, note, alpha=0.8, linespacing=1.1, **place)
 
     def _draw_labels(
         self, ax: Any, rows: list[tuple[str, float, float, int]]
@@ -333,7 +332,7 @@ class CriticalDifferenceDisplay:
             ax.plot(
                 [rank, rank, ends[side]],
                 [0, height, height],
-                color=LINE_COLOR,
+                color=ink(),
                 linewidth=0.9,
                 solid_joinstyle="miter",
                 zorder=2,

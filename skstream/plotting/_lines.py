@@ -8,8 +8,9 @@ import numpy as np
 
 from skstream.utils._optional import optional_import
 
-#: Colours that stay apart for colour-blind readers (Okabe and Ito).
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: Colours that stay apart for colour-blind readers (Okabe and Ito); "ink" is that of texts, which
+#: is black where the user has set no other.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "ink")
 BASELINE_COLOR = "0.45"
 LINE_WIDTH = 1.4
 #: How far lines may reach over the edges of the axes, as a share of their size: a line along the
@@ -18,6 +19,12 @@ OVER_EDGE = 0.012
 
 #: A line style per model, as matplotlib takes it.
 Styles = Mapping[str, Mapping[str, Any]]
+
+
+def ink() -> str:
+    """Return the colour of texts under the user's settings."""
+    color: str = optional_import("matplotlib", "Plotting").rcParams["text.color"]
+    return color
 
 
 def dashes(k: int) -> Any:
@@ -46,6 +53,7 @@ def model_styles(names: Sequence[str], baselines: Collection[str] = ()) -> dict[
     naive = [name for name in names if name in baselines]
     for k, name in enumerate(name for name in names if name not in baselines):
         color, linestyle = COLORS[k % len(COLORS)], dashes(k // len(COLORS))
+        color = ink() if color == "ink" else color
         styles[name] = {"color": color, "linestyle": linestyle, "zorder": 3}
     for k, name in enumerate(naive):
         styles[name] = {"color": BASELINE_COLOR, "linestyle": dashes(k + 1), "zorder": 2.6}

@@ -22,6 +22,7 @@ from skstream.plotting._axes import (
 from skstream.plotting._limits import value_limits
 from skstream.plotting._lines import (
     Styles,
+    ink,
     line_keywords,
     mark_lone_points,
     model_styles,
@@ -31,8 +32,8 @@ from skstream.plotting._lines import (
 from skstream.plotting._words import axis_words, chosen, last_values, title_words
 from skstream.utils._optional import optional_import
 
-GUESS_COLOR = "0.92"
-DRIFT_STYLE = {"color": "0.3", "linewidth": 0.8, "linestyle": (0, (4, 4)), "zorder": 1}
+GUESS_ALPHA = 0.08  # of the colour of texts, so that it is seen on any background
+DRIFT_STYLE = {"alpha": 0.7, "linewidth": 0.8, "linestyle": (0, (4, 4)), "zorder": 1}
 #: How far below (or above) the limits the grey area goes on, for readers who move them.
 BEYOND_LIMITS = 10.0
 
@@ -296,7 +297,7 @@ class PrequentialDisplay:
             if facts.higher_is_better
             else min(high + beyond, facts.bounds[1])
         )
-        style = {"color": GUESS_COLOR, "zorder": 0, "linewidth": 0}
+        style = {"color": ink(), "alpha": GUESS_ALPHA, "zorder": 0, "linewidth": 0}
         area = ax.fill_between(self.n_rows, worst, best, **style)
         seen = np.nanmax(best) > low if facts.higher_is_better else np.nanmin(best) < high
         return {"naive guess": area} if seen else {}
@@ -362,7 +363,7 @@ def draw_drifts(ax: Any, rows: np.ndarray, end: float | None) -> dict[str, Any]:
     """Mark the rows at which the stream is known to change; return what is to be explained."""
     if end is None:
         return {}
-    marks = [ax.axvline(row, **DRIFT_STYLE) for row in rows if 0 <= row <= end]
+    marks = [ax.axvline(row, color=ink(), **DRIFT_STYLE) for row in rows if 0 <= row <= end]
     return {"known drift": marks[0]} if marks else {}
 
 
@@ -379,13 +380,13 @@ def _rows_of(drifts: Any) -> np.ndarray:
 def band_key() -> Any:
     """Return a patch that stands for all bands in a legend."""
     patches = optional_import("matplotlib.patches", "Plotting")
-    return patches.Patch(color="0.3", alpha=0.25, linewidth=0)
+    return patches.Patch(color=ink(), alpha=0.2, linewidth=0)
 
 
 def thin_line_key() -> Any:
     """Return a line that stands for all thin lines in a legend."""
     lines = optional_import("matplotlib.lines", "Plotting")
-    return lines.Line2D([], [], color="0.3", alpha=0.6, linewidth=0.6)
+    return lines.Line2D([], [], color=ink(), alpha=0.5, linewidth=0.6)
 
 
 def fold_mean(curve: np.ndarray) -> np.ndarray:
