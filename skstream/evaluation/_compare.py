@@ -156,7 +156,18 @@ class _Scores:
 
     def of_folds(self, model: str) -> np.ndarray:
         """Values of a model in every fold."""
-        curve = self.result.curve(model, self.metric, self.forgetting)[self.position]
+        result = self.result
+        ends = [_failed_at(result, model, fold) for fold in range(result.n_folds)]
+        if min(ends) < self.row:
+            folds = np.flatnonzero(np.less(ends, self.row)).tolist()
+            earlier = f", or compare at={int(min(ends))} or earlier" if min(ends) else ""
+            raise ValueError(
+                f"'{model}' failed in the folds {folds}: "
+                f"from there on its {self.metric} is error_score={result.error_score:g} and says "
+                f"nothing about it. Leave it out{earlier}. "
+                f"{result.failures.get(model, '')}"
+            )
+        curve = result.curve(model, self.metric, self.forgetting)[self.position]
         values: np.ndarray = curve if self.bin is None else curve[:, self.bin]
         if np.isnan(values).any():
             folds = np.flatnonzero(np.isnan(values)).tolist()
@@ -220,6 +231,8 @@ def scored_rows(
     if tape.weight is not None:
         scored &= tape.weight > 0
     last = len(y) if at is None else min(at, len(y))
+    ended = [name for name in (a, b) if _failed_at(result, name, fold) < last]
+    last = int(min(last, *(_failed_at(result, name, fold) for name in (a, b))))
     scored[last:] = False
     if not scored.any():
         raise ValueError(
@@ -227,13 +240,14 @@ def scored_rows(
             "there is nothing to compare."
         )
     of_fold = f", fold {fold}" if result.n_folds > 1 else ""
+    failed = f" (then {' and '.join(map(repr, ended))} failed)" if ended else ""
     return ScoredRows(
         y=y[scored],
         a=answers_a[scored],
         b=answers_b[scored],
         weight=None if tape.weight is None else tape.weight[scored],
         names=(a, b),
-        place=f"{_unit(result)}s 1 to {last:,}{of_fold}{_of_bin(result, bin)}",
+        place=f"{_unit(result)}s 1 to {last:,}{failed}{of_fold}{_of_bin(result, bin)}",
     )
 
 
@@ -355,6 +369,13 @@ def check_place(name: str, place: Any, n_places: int) -> int:
 
 def _is_integer(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _failed_at(result: "EvaluationResult", model: str, fold: int) -> float:
+    """Rows before the failure of a model in a fold; infinite where it did not fail."""
+    rows = result.failed_at.get(model)
+    n_valid = None if rows is None else rows[fold]
+    return np.inf if n_valid is None else n_valid
 
 
 def _one_fold(result: "EvaluationResult", fold: int | None) -> int:

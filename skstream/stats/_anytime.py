@@ -152,8 +152,10 @@ class AnytimeComparisonResult(Report):
     def _sentences(self) -> list[str]:
         lower, upper = self.interval
         answer, mean = self._answer(), "mean" if self.weights is None else "weighted mean"
+        if self.better is None:  # a name stays as it is written
+            answer = f"{answer[0].upper()}{answer[1:]}"
         return [
-            f"{answer[0].upper()}{answer[1:]} after {plural(self.n_rows, 'row')}: {mean} "
+            f"{answer} after {plural(self.n_rows, 'row')}: {mean} "
             f"difference {self.names[0]} - {self.names[1]} = {self.difference:.4g}, "
             f"{100 * (1 - self.alpha):g} % confidence sequence [{lower:.4g}, {upper:.4g}], "
             f"always-valid {against_alpha(self.p_value, self.alpha)} ({self.boundary} boundary; "

@@ -340,3 +340,30 @@ def test_ranks_under_delayed_labels_are_those_of_one_bin():
     assert "bin 0 (at arrival)" in results[0].rank(results[1], bin=0).subject
     with pytest.raises(ValueError, match="bin must be from 0 to 4"):
         results[0].rank(results[1], bin=5)
+
+
+class Breaks(MajorityClass):
+    """Learns 300 rows and no more."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.n_learnt_ = getattr(self, "n_learnt_", 0) + 1
+        if self.n_learnt_ > 300:
+            raise OSError("no")
+        return super().partial_fit(X, y, classes, sample_weight)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+def test_a_model_that_failed_does_not_win_by_its_error_score():
+    stream = make_demo_stream(700, random_state=0)
+    models = {"last": Persistent(), "broken": Breaks()}
+    evaluator = KFoldEvaluator("error", n_folds=6, random_state=0, error_score=0.0)
+    folds = evaluator.evaluate(models, stream)
+    for refused in (lambda: folds.compare("last", "broken"), folds.rank):
+        with pytest.raises(ValueError, match=r"'broken' failed in the folds \[.*error_score=0"):
+            refused()
+    assert folds.compare("last", "broken", at=300).better == "last"
+    single = PrequentialEvaluator("error", error_score=0.0).evaluate(models, stream)
+    compared = single.compare("last", "broken")
+    assert compared.subject.endswith("rows 1 to 300 (then 'broken' failed)")
+    with pytest.raises(ValueError, match="compare at=300 or earlier"):
+        single.rank(single)
