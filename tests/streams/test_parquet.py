@@ -379,7 +379,7 @@ def test_a_target_without_any_label(tmp_path):
 
 def test_the_index_of_a_pandas_frame_is_said(tmp_path):
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "class": [0, 1, 0]}).iloc[[2, 0]]
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "class": [0, 1, 0]}).iloc[[2, 0, 1]]
     frame.to_parquet(tmp_path / "rows.parquet")
     with pytest.warns(UserWarning, match=r"'__index_level_0__' .* exclude=") as warned:
         ParquetStream(tmp_path / "rows.parquet", "class")
