@@ -221,14 +221,15 @@ class DelayedRun(DelayedScores):
             self._ids.check_new(ids)
             clock, arrival = self._arrivals_of(len(ids), None) if t is None else self._now(t)
             self._check_order(arrival)
-            times = np.broadcast_to(arrival.values, len(ids))
+            times = arrival.values if t is None else np.full(len(ids), arrival.values[0])
             waiting = self._engine.states[0].waiting
             if waiting.n_dated:  # rows of a stream, whose labels come by themselves
                 self._step(partial(self._engine.advance, float(times[0])), self._note)
             at, answered = self._ask(chunk, ids, times, skip=on_error == "skip")
-        refused = np.delete(np.arange(len(ids)), at)
-        self._ids.refuse([ids[place] for place in refused])
-        self._n_refused += len(refused)
+        if len(at) < len(ids):
+            refused = np.delete(np.arange(len(ids)), at)
+            self._ids.refuse([ids[place] for place in refused])
+            self._n_refused += len(refused)
         if len(at):
             codes = self._codes_of(answered, len(at))
             asked = [ids[place] for place in at]
@@ -293,12 +294,14 @@ class DelayedRun(DelayedScores):
         )
         failed = set(engine.failures)
         try:
-            with self._step_of_models():
+            with self._models_at_work():
                 answered = engine.arrive_on_trial(chunk.X, chunk.y, arrivals)
                 self._previews = self._preview(chunk.X, n)
                 new = [error for k, error in engine.failures.items() if k not in failed]
                 if new and (skip or self._settings.error_score == "raise"):
                     raise min(new, key=lambda error: error.row)
+            if self._interrupt is not None and self._interrupt.received:
+                raise KeyboardInterrupt
         except BaseException:
             engine.take_back()
             self._state = "open"

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
 from skstream.metrics import RunningMeasures, SharedSums
 from skstream.utils._exclusive import Exclusive, exclusive
-from skstream.utils._interrupt import deferred_interrupt
+from skstream.utils._interrupt import Held, deferred_interrupt
 
 _DECIDE = (
     "The run waits for your decision: go_on('retry') tries again what failed, go_on('skip') leaves "
@@ -98,6 +98,7 @@ class StreamRun(Exclusive):
         self._pace = Pace(self._rows_per_piece)
         self._state = "open"
         self._live = False
+        self._interrupt: Held | None = None  # what holds back Ctrl-C in a call of a live run
         self._held: _Held | None = None
         self._rest: Callable[[], object] | None = None  # of the call that was stopped
         self._left_out: set[int] = set()  # lanes whose failure the user has accepted
@@ -229,13 +230,13 @@ class StreamRun(Exclusive):
             )
         if decision == "skip":
             self._check_skip(failed)
-        with self._step_of_models():
+        with self._models_at_work():
             if decision == "leave_out":
                 self._left_out.update(failed)
             else:
                 for lane in failed:
                     self._resume(lane, held.answered, skip=decision == "skip")
-            self._settle(held.answered, held.commit, held.then, skip=False)
+        self._settle(held.answered, held.commit, held.then, skip=False)
         self._do_rest()
         return self
 
@@ -258,15 +259,15 @@ class StreamRun(Exclusive):
         """
         self._held = None
         started = perf_counter()
-        with self._step_of_models():
-            try:
+        try:
+            with self._models_at_work():
                 answered = act()
-            except Exception as error:
-                if self._live and self._engine.unfinished is not None:
-                    self._state = "stopped"
-                    self._held = _Held(None, commit, then, f"{type(error).__name__}: {error}")
-                raise
-            self._settle(answered, commit, then, skip=skip)
+        except Exception as error:
+            if self._live and self._engine.unfinished is not None:
+                self._state = "stopped"
+                self._held = _Held(None, commit, then, f"{type(error).__name__}: {error}")
+            raise
+        self._settle(answered, commit, then, skip=skip)
         self._pace.note(answered, perf_counter() - started)
 
     @contextmanager
@@ -292,12 +293,33 @@ class StreamRun(Exclusive):
                 self._rest = rest
             raise
 
+    def _guard(self) -> AbstractContextManager[Any]:
+        """In a live run, let Ctrl-C wait for the end of every call."""
+        return self._hold_interrupts() if self._live and self._interrupt is None else nullcontext()
+
     @contextmanager
-    def _step_of_models(self) -> Iterator[None]:
-        """Where this is interrupted, the run is broken; in a live run, Ctrl-C waits for the end."""
+    def _hold_interrupts(self) -> Iterator[None]:
+        with deferred_interrupt() as self._interrupt:
+            try:
+                yield
+            finally:
+                self._interrupt = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_interrupt": None}
+
+    @contextmanager
+    def _models_at_work(self) -> Iterator[None]:
+        """Where this is interrupted (in a live run, by a second Ctrl-C), the run is broken."""
         self._state = "broken"
-        with deferred_interrupt(once=True) if self._live else nullcontext():
+        if self._interrupt is None:
             yield
+            return
+        self._interrupt.breaks = True
+        try:
+            yield
+        finally:
+            self._interrupt.breaks = False
 
     def _settle(
         self,
@@ -309,7 +331,7 @@ class StreamRun(Exclusive):
     ) -> None:
         """Note and score what the models have answered, unless one has failed."""
         self._held = None
-        with deferred_interrupt():
+        with nullcontext() if self._interrupt is not None else deferred_interrupt():
             while self._holds_failures and (failed := self._failed_lanes()):
                 if not (skip and self._can_skip(failed)):
                     self._state = "stopped"
@@ -319,8 +341,9 @@ class StreamRun(Exclusive):
                     )
                     failure.add_note(_DECIDE)
                     raise failure
-                for lane in failed:
-                    self._resume(lane, answered, skip=True)
+                with self._models_at_work():
+                    for lane in failed:
+                        self._resume(lane, answered, skip=True)
             commit(answered)
             self._state = then if self._live or not self._raises_failure else "broken"
             try:
@@ -335,6 +358,8 @@ class StreamRun(Exclusive):
                     )
                 raise
         self._raise_failure()
+        if self._interrupt is not None and self._interrupt.received:
+            raise KeyboardInterrupt  # between two pieces of a long call
 
     @property
     def _holds_failures(self) -> bool:

@@ -1,6 +1,7 @@
 """Methods of which an object runs one at a time, whatever thread calls them."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from threading import RLock
 from typing import Any, TypeVar, cast
@@ -21,6 +22,10 @@ class Exclusive:
         self.__dict__.update(state)
         self._lock = RLock()
 
+    def _guard(self) -> AbstractContextManager[Any]:
+        """Return what is to surround every call of an `exclusive` method."""
+        return nullcontext()
+
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -30,7 +35,7 @@ def exclusive(method: Method) -> Method:
 
     @wraps(method)
     def locked(self: Exclusive, *args: Any, **kwargs: Any) -> Any:
-        with self._lock:
+        with self._lock, self._guard():
             return method(self, *args, **kwargs)
 
     return cast(Method, locked)

@@ -7,34 +7,51 @@ from contextlib import contextmanager
 from types import FrameType
 
 
+class Held:
+    """Whether Ctrl-C was pressed while it was held back.
+
+    Attributes
+    ----------
+    received : bool
+        Whether it was.
+    breaks : bool
+        Whether a second one interrupts at once: set it while code runs that may never end.
+    """
+
+    def __init__(self) -> None:
+        self.received = False
+        self.breaks = False
+
+
 @contextmanager
-def deferred_interrupt(*, once: bool = False) -> Iterator[None]:
+def deferred_interrupt() -> Iterator[Held]:
     """Hold back Ctrl-C until the block is done.
 
     Signals reach the main thread alone, so that elsewhere this does nothing.
 
-    Parameters
-    ----------
-    once : bool, default=False
-        Hold back the first Ctrl-C alone: a second one interrupts the block, which may never end
-        by itself.
+    Yields
+    ------
+    held : Held
+        Whether one came.
     """
+    held = Held()
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield held
         return
-    received: list[tuple[int, FrameType | None]] = []
+    last: list[tuple[int, FrameType | None]] = []
 
     def hold(number: int, frame: FrameType | None) -> None:
-        if once and received and callable(previous):
-            received.clear()
+        if held.received and held.breaks and callable(previous):
+            last.clear()
             previous(number, frame)
         else:
-            received.append((number, frame))
+            held.received = True
+            last.append((number, frame))
 
     previous = signal.signal(signal.SIGINT, hold)
     try:
-        yield
+        yield held
     finally:
         signal.signal(signal.SIGINT, previous)
-    if received and callable(previous):
-        previous(*received[-1])
+    if last and callable(previous):
+        previous(*last[-1])

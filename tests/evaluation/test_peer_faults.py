@@ -144,7 +144,7 @@ def test_rows_pending_at_the_end_are_neither_learnt_nor_scored_and_reported():
     for k in range(6):
         run.ask(numbered_rows(6)[k : k + 1], [k])
     run.label([0], ["a"]).label([1], ["b"])
-    with pytest.warns(Warning, match="Undefined"):
+    with pytest.warns(Warning, match="No row was scored"):
         result = run.close().result()
     learnt = [rows for what, rows, *_ in result.models["Diary"].calls_ if what == "learn"]
     assert learnt == [[0], [1]]
