@@ -101,6 +101,13 @@ def nested(estimator: Any) -> Iterator[Any]:
             waiting += [value for value in parameters if hasattr(value, "get_params")]
 
 
+def learning_parts(estimator: Any) -> Iterator[Any]:
+    """Yield the estimator and those in its parameters, to any depth, that are not frozen."""
+    frozen = [part.estimator for part in nested(estimator) if isinstance(part, FrozenEstimator)]
+    kept = {id(part) for inner in frozen for part in nested(inner)}
+    return (part for part in nested(estimator) if id(part) not in kept)
+
+
 def supports_sample_weight(estimator: Any) -> bool:
     """Whether ``partial_fit`` of an estimator has a parameter ``sample_weight``.
 

@@ -15,10 +15,10 @@ from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier, SGDRegressor
 from sklearn.model_selection import GridSearchCV
-from sklearn.naive_bayes import CategoricalNB, MultinomialNB
+from sklearn.naive_bayes import CategoricalNB, GaussianNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
-from skstream import ModelError, PrequentialEvaluator
+from skstream import ModelError, PrequentialEvaluator, prequential_predict
 from skstream.base import asks_row_by_row
 from skstream.noise import LabelNoise
 from skstream.pipeline import make_stream_pipeline
@@ -518,6 +518,28 @@ class TestClassesOfAFittedModel:
         if meta is TemporallyAugmented:
             with pytest.raises(ValueError, match="knows the classes"):
                 fewer.predict_proba(self.X)
+
+    @pytest.mark.parametrize("method", ["predict_proba", "decision_function"])
+    def test_columns_asked_for_are_those_of_the_evaluation(self, method) -> None:
+        model = self.frozen("a", "m", "z")
+        y = np.array(["x", "y", "z"])[np.arange(30) % 3]
+        with pytest.raises(ModelError, match=r"row 1: .* for the classes \['a', 'm', 'z'\]"):
+            prequential_predict(model, self.X, y, method=method)
+        own = prequential_predict(model, self.X, np.resize(["a", "m", "z"], 30), method=method)
+        np.testing.assert_array_equal(own[:1], getattr(model, method)(self.X[1:2]))
+
+    def test_a_frozen_model_is_not_warned_of(self) -> None:
+        model = TemporalCorrection(FrozenEstimator(GaussianNB().fit(self.X, self.y)))
+        PrequentialEvaluator("accuracy").evaluate(model, self.X, self.y)
+        with pytest.warns(UserWarning, match="GaussianNB row by row"):
+            PrequentialEvaluator("accuracy").evaluate(
+                [model, TemporalCorrection(GaussianNB(var_smoothing=0.1))], self.X, self.y
+            )
+
+    def test_a_loss_that_is_right_is_not_advised(self) -> None:
+        noisy = LabelNoise(SGDClassifier(loss="log_loss"))
+        with pytest.raises(TypeError, match=r"gives none\. Use a model with predict_proba"):
+            TemporalCorrection(noisy).fit(self.X, self.y)
 
     def test_wrong_numbers_of_columns_are_refused(self) -> None:
         class Two(MultinomialNB):

@@ -49,6 +49,7 @@ class Loop:
         self.seconds_asking = 0.0
         self.seconds_learning = 0.0
         self._learn = learner(estimator)
+        self._columns_are_known = False
         known = None if is_fitted(estimator) else task.classes
         self._classes = None if known is None else known.copy()  # the model may write into it
 
@@ -104,6 +105,7 @@ class Loop:
             else:
                 company = block.company[block.n_asks - begin]
                 rows, n_rows = company.index, len(company.index)
+            self._check_columns()
             X = _rows_of_its_own(block.ask_X, rows, 0, n_rows)
             answer = np.asarray(getattr(self.estimator, self.task.method)(X))
             if answer.shape != (n_rows,):
@@ -114,6 +116,20 @@ class Loop:
             raise LoopFailed("answering", begin) from error
         self.seconds_asking += perf_counter() - started
         return answer
+
+    def _check_columns(self) -> None:
+        """Raise an error, at the first question, if columns of answers are of other classes."""
+        if self._columns_are_known:
+            return
+        self._columns_are_known = True
+        classes, own = self.task.classes, getattr(self.estimator, "classes_", None)
+        if self.task.method == "predict" or classes is None or own is None:
+            return
+        if np.asarray(own).tolist() != classes.tolist():
+            raise BadAnswer(
+                f"{self.task.method} has columns for the classes {np.asarray(own).tolist()}, but "
+                f"the classes here are {classes.tolist()}. Pass its classes as classes=."
+            )
 
     def _reshaped(self, answer: np.ndarray, n_rows: int) -> np.ndarray:
         """Return an answer that is no column of `n_rows` labels, if the method gives such."""

@@ -340,7 +340,9 @@ class ModelRun:
             answers = self._loop.run(block)
         except LoopFailed as failure:
             is_first = failure.action == "learning" and failure.index == 0
-            if self._warmup is not None and is_first and block.batches is None:
+            # Models that need several rows say so in a ValueError, or stumble over their number.
+            hopeless = isinstance(failure.__cause__, TypeError | AttributeError)
+            if self._warmup is not None and is_first and block.batches is None and not hopeless:
                 self._gathers = True
                 self._estimator = self._warmup.fresh
                 self._loop = Loop(self._estimator, self.task)

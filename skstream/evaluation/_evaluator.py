@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
+from skstream.base import learning_parts
 from skstream.engine.model import ModelError
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._outcome import RunOutcome
@@ -369,10 +370,7 @@ def _plain_parameters(evaluator: BaseEstimator) -> dict[str, Any]:
 
 def _warn_of_gaussian_nb(models: Mapping[str, Any]) -> None:
     for name, model in models.items():
-        parts = [model]
-        if hasattr(model, "get_params"):
-            parts.extend(model.get_params(deep=True).values())
-        if any(is_plain_gaussian_nb(part) for part in parts):
+        if any(is_plain_gaussian_nb(part) for part in learning_parts(model)):
             warn(
                 f"Model '{name}' learns with GaussianNB row by row. GaussianNB takes its variance "
                 "floor from the rows of the current call, and from a single row that is 0: "

@@ -113,7 +113,11 @@ class TemporalCorrection(TemporalClassifier):
         if hasattr(self.estimator, "predict_proba"):
             return
         parameters: Any = getattr(self.estimator, "get_params", dict)()
-        losses = [name for name in parameters if name.split("__")[-1] == "loss"]
+        losses = [
+            name
+            for name, value in parameters.items()
+            if name.split("__")[-1] == "loss" and value not in ("log_loss", "modified_huber")
+        ]
         way_out = f'Set {losses[0]}="log_loss", or use' if losses else "Use"
         raise TypeError(
             f"TemporalCorrection corrects probabilities, and {type(self.estimator).__name__} "

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import MiniBatchKMeans
-from sklearn.decomposition import IncrementalPCA
+from sklearn.decomposition import PCA, IncrementalPCA
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
@@ -160,6 +160,9 @@ def test_too_short_a_warmup_is_said() -> None:
     for n_warmup, message in ((1, "learning row 0:"), (2, "learning rows 0 to 1:")):
         with pytest.raises(ModelError, match=rf"{message}.* set n_warmup .*\(it is {n_warmup}\)"):
             PrequentialEvaluator("accuracy", n_warmup=n_warmup).evaluate(MODELS["pca"], X, Y)
+    wrong = make_stream_pipeline(StandardScaler(), PCA(2), SGD)
+    with pytest.raises(ModelError, match="learning row 0: TypeError"):
+        PrequentialEvaluator("accuracy", n_warmup=N).evaluate(wrong, X, Y)
     with pytest.raises(ModelError) as e:
         PrequentialEvaluator("accuracy").evaluate(SGD, np.full((5, 1), np.nan), Y[:5])
     assert "n_warmup" not in str(e.value)
