@@ -50,7 +50,8 @@ class _Segment:
         """Return the rows still of use, in memory of their own."""
         at = np.flatnonzero(self.alive)
         # Not `take_rows`: a view would hold all rows, and those the user may write to.
-        X = self.X.iloc[at] if hasattr(self.X, "iloc") else self.X[at]
+        # Frames say `copy`, because pandas shows consecutive rows in the user's memory.
+        X = self.X.iloc[at].copy() if hasattr(self.X, "iloc") else self.X[at]
         return _Segment.of(self.numbers[at], X, self.y[at])
 
 

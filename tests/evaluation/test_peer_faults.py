@@ -44,11 +44,11 @@ def test_an_abstention_is_no_class():
         def predict(self, X):
             return np.array([None] * len(X), dtype=object)
 
-    with pytest.warns(Warning, match="Undefined"):
-        result = PrequentialEvaluator("accuracy").evaluate(
-            Abstains(), numbered_rows(6), ["a"] * 3 + ["b"] * 3
-        )
-    assert np.isnan(result.scores["Abstains"]["accuracy"])
+    result = PrequentialEvaluator("accuracy", unanswered="wrong").evaluate(
+        Abstains(), numbered_rows(6), ["a"] * 3 + ["b"] * 3
+    )
+    assert result.scores["Abstains"]["accuracy"] == 0.0
+    assert result.n_unanswered == {"Abstains": 5}
 
 
 def test_evaluating_again_starts_afresh():
