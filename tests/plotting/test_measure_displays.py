@@ -285,6 +285,15 @@ def test_the_legend_stands_beside_a_new_figure_and_inside_the_users_axes() -> No
     assert not inner.overlaps(axes[1].get_window_extent())
 
 
+def test_the_users_style_is_followed() -> None:
+    with pyplot.style.context("dark_background"):
+        drawn = display(models(7) | {"last": curve(0.4)}, baselines=["last"]).plot()
+    assert drawn.lines_["model 6"].get_color() == "white"
+    (area,) = (one for one in drawn.ax_.collections if one.get_zorder() == 0)
+    assert area.get_facecolor()[0].tolist() == [1, 1, 1, pytest.approx(0.08)]
+    assert display(models(7)).plot().lines_["model 6"].get_color() == "black"
+
+
 def test_the_legend_can_be_chosen() -> None:
     assert display(models(2)).plot(legend=False).legend_ is None
     assert display(models(2)).plot(legend=None).legend_ is None
