@@ -4,15 +4,16 @@ A mechanism is a frozen specification. Any measure can be taken under any of the
 `skstream.metrics.RunningMeasures` carries the sums.
 """
 
-import difflib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self, cast
 
 from skstream.drift import ADWIN
+from skstream.utils._choices import is_integer, names_as_text
+from skstream.utils._near import did_you_mean
 
 __all__ = [
     "AdaptiveWindow",
@@ -33,10 +34,6 @@ def _refuse(owner: str, parameter: str, requirement: str, value: Any) -> None:
     raise ValueError(
         f"The {parameter!r} parameter of {owner} must be {requirement}. Got {value!r} instead."
     )
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def _is_real(value: Any) -> bool:
@@ -149,7 +146,7 @@ class SlidingWindow(Forgetting):
     window_size: int
 
     def __post_init__(self) -> None:
-        if not _is_integer(self.window_size) or self.window_size < 1:
+        if not is_integer(self.window_size) or self.window_size < 1:
             _refuse(
                 "SlidingWindow", "window_size", "an int in the range [1, inf)", self.window_size
             )
@@ -287,8 +284,7 @@ def parse_forgetting(text: str) -> Forgetting:
     kind, colon, number = text.strip().partition(":")
     kind = kind.strip()
     if kind not in _PARSERS:
-        near = difflib.get_close_matches(kind, _PARSERS, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(kind, _PARSERS)
         raise ValueError(f"Unknown forgetting {text!r}.{hint} Known are {_SPELLINGS}.")
     mechanism, read, needs_number = _PARSERS[kind]
     if not colon and not needs_number:
@@ -336,7 +332,8 @@ def as_forgetting(spec: Any) -> dict[str, Forgetting]:
     {'all': Cumulative(), 'recent': SlidingWindow(window_size=500)}
     """
     if isinstance(spec, Mapping):
-        named = {str(name): _one_forgetting(item) for name, item in spec.items()}
+        given = names_as_text(spec, "forgetting mechanisms")
+        named = {name: _one_forgetting(item) for name, item in given.items()}
     elif isinstance(spec, Iterable) and not isinstance(spec, str):
         mechanisms = [_one_forgetting(item) for item in spec]
         named = {mechanism.name: mechanism for mechanism in mechanisms}
@@ -438,6 +435,6 @@ def window_half_width(n: int) -> float:
     >>> round(window_half_width(1000), 4), window_half_width(10_000)
     (0.0316, 0.01)
     """
-    if not _is_integer(n) or n < 1:
+    if not is_integer(n) or n < 1:
         _refuse("window_half_width", "n", "an int in the range [1, inf)", n)
     return 2.0 * math.sqrt(0.25 / n)

@@ -192,3 +192,8 @@ def test_what_cannot_be_set_is_refused_and_nothing_changes(forgetting, params, m
     with pytest.raises(ValueError, match=message):
         evaluator.set_params(**params)
     assert evaluator.forgetting is forgetting
+
+
+def test_names_that_are_the_same_as_text_are_refused():
+    with pytest.raises(ValueError, match=r"must differ as text, and .1, '1'. do not"):
+        as_forgetting({1: "cumulative", "1": "window:3", "2": "adwin"})

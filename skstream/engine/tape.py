@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from skstream.utils._choices import check_place
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tape:
@@ -53,7 +55,8 @@ class Tape:
         y_pred : ndarray of shape (n_rows,)
             Labels or targets; None (object array) or NaN where it gave none.
         """
-        answers: np.ndarray = self.answers[model][fold]
+        folds: np.ndarray = self.answers[model]
+        answers: np.ndarray = folds[check_place("fold", fold, len(folds))]
         return answers if self.classes is None else labels_of(answers, self.classes)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from skstream.forgetting import (
     parse_forgetting,
 )
 from skstream.metrics import MeasureFacts
+from skstream.utils._choices import check_place, is_integer
 
 if TYPE_CHECKING:
     from skstream.evaluation._result import EvaluationResult
@@ -358,19 +358,6 @@ def higher_is_better(metric: str, facts: MeasureFacts, options: dict[str, Any]) 
     return bool(said) if known is None else known
 
 
-def check_place(name: str, place: Any, n_places: int) -> int:
-    """Return the number of a fold or bin if there is such a one."""
-    if not (_is_integer(place) and 0 <= place < n_places):
-        raise ValueError(
-            f"{name} must be from 0 to {n_places - 1}, as an int. Got {place!r} instead."
-        )
-    return int(place)
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
 def _failed_at(result: "EvaluationResult", model: str, fold: int) -> float:
     """Rows before the failure of a model in a fold; infinite where it did not fail."""
     rows = result.failed_at.get(model)
@@ -406,7 +393,7 @@ def _check_several_folds(
 
 
 def _check_at(at: int | None) -> None:
-    if at is None or (_is_integer(at) and at >= 1):
+    if at is None or (is_integer(at) and at >= 1):
         return
     raise ValueError(f"at must be a number of rows, an int from 1 on, or None. Got {at!r} instead.")
 

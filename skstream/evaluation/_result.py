@@ -245,7 +245,7 @@ class EvaluationResult:
         """
         tape = self.require_tape()
         _pick(tape.answers, model, "model")
-        return tape.predictions(model, _compare.check_place("fold", fold, self.n_folds))
+        return tape.predictions(model, fold)
 
     def compare(
         self,

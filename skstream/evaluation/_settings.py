@@ -13,6 +13,7 @@ from skstream.engine.kernels import Task
 from skstream.engine.model import Engine, ModelRun, Unanswered, failures_named
 from skstream.engine.run import Lane
 from skstream.engine.timeline import Timeline
+from skstream.utils._choices import names_as_text
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._validation import is_regressor, unfitted_copy
 
@@ -100,13 +101,7 @@ class Settings:
 def named_models(models: Any) -> dict[str, Any]:
     """Models by name, from one model, a list or a dict; each must have ``partial_fit``."""
     if isinstance(models, Mapping):
-        named = {str(name): model for name, model in models.items()}
-        if len(named) < len(models):
-            texts = [str(name) for name in models]
-            alike = [name for name in models if texts.count(str(name)) > 1]
-            raise ValueError(
-                f"The names of the models must differ as text, and {alike} do not. Rename them."
-            )
+        named = names_as_text(models, "models")
     elif isinstance(models, Sequence) and not hasattr(models, "partial_fit"):
         named = _numbered(list(models))
     else:

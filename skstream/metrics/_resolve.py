@@ -1,6 +1,5 @@
 """From what a user names to measures."""
 
-import difflib
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import fields, replace
 from functools import partial
@@ -35,7 +34,9 @@ from skstream.metrics._registry import (
     class_measure,
 )
 from skstream.metrics._regression import persistent_skill_score
+from skstream.utils._choices import names_as_text
 from skstream.utils._labels import as_labels
+from skstream.utils._near import did_you_mean
 from skstream.utils._sklearn import scorer_names
 
 #: Our functions, which need no tape because there is a running form of them.
@@ -147,7 +148,8 @@ def resolve_metrics(metrics: Any, *, classes: ArrayLike | None) -> dict[str, Mea
     if metrics is None:
         metrics = list(DEFAULT_REGRESSION if labels is None else DEFAULT_CLASSIFICATION)
     if isinstance(metrics, Mapping):
-        named = {str(name): _resolve(item, labels) for name, item in metrics.items()}
+        given = names_as_text(metrics, "measures")
+        named = {name: _resolve(item, labels) for name, item in given.items()}
     else:
         alone = isinstance(metrics, (str, Measure)) or callable(metrics)
         items = [metrics] if alone else _listed(metrics)
@@ -257,8 +259,7 @@ def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -
         return (
             f" It is scikit-learn's: pass sklearn.metrics.get_scorer({scorer!r}), or its function."
         )
-    near = difflib.get_close_matches(plain, known + per_class, n=1, cutoff=0.6)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    return did_you_mean(plain, known + per_class)
 
 
 def _partial_of_ours(item: "partial[Any]", classes: Array | None) -> Measure:

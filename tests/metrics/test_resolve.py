@@ -93,6 +93,7 @@ def test_labels_that_are_numbers_or_truth_values():
         (["kappa", kappa_score], CLASSES, "given twice"),
         ([], CLASSES, "No measure was given"),
         ({}, CLASSES, "No measure was given"),
+        ({1: "error", "1": "kappa"}, CLASSES, "names of the measures must differ as text"),
         (partial(kappa_m_score, past=["UP"]), CLASSES, r"may set 'majority' alone"),
         (partial(kappa_score, majority="hindsight"), CLASSES, "may set 'majority' alone"),
         (partial(kappa_temporal_score, previous_label="UP"), CLASSES, "previous_label"),

@@ -1,0 +1,30 @@
+"""What users may choose by name or number, checked in words."""
+
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a value is a whole number; truth values are not."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def check_place(name: str, place: Any, n_places: int) -> int:
+    """Return the number of a fold or bin if there is such a one."""
+    if not (is_integer(place) and 0 <= place < n_places):
+        raise ValueError(
+            f"{name} must be from 0 to {n_places - 1}, as an int. Got {place!r} instead."
+        )
+    return int(place)
+
+
+def names_as_text(named: Mapping[Any, Any], what: str) -> dict[str, Any]:
+    """Return a dict whose names are text; none is lost because two are the same as text."""
+    texts = [str(name) for name in named]
+    alike = [name for name in named if texts.count(str(name)) > 1]
+    if alike:
+        raise ValueError(
+            f"The names of the {what} must differ as text, and {alike} do not. Rename them."
+        )
+    return dict(zip(texts, named.values(), strict=True))
