@@ -61,6 +61,8 @@ def _real(x: Any) -> float | None:
         return float(x)
     except OverflowError:  # an int beyond all floats
         return math.inf
+    except TypeError:  # a duration, which NumPy counts among the integers
+        return None
 
 
 def _from_objects(array: NDArray[Any]) -> NDArray[np.float64]:

@@ -9,10 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skstream.stats._boundaries import BOUNDARIES
-from skstream.stats._checks import FloatArray, as_pair, check_alpha, check_names, read_only
+from skstream.stats._checks import (
+    FloatArray,
+    as_pair,
+    check_alpha,
+    check_names,
+    is_number,
+    read_only,
+)
 from skstream.stats._recorder import CurveRecorder
 from skstream.stats._report import Report, against_alpha, format_p, plural
 from skstream.stats._weights import (
+    LARGEST_WEIGHT,
     RowWeights,
     WeightTally,
     as_weights,
@@ -180,6 +188,14 @@ class AnytimeComparisonResult(Report):
         return sentence + "."
 
 
+def _checked_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
+    if not isinstance(bounds, str) and np.shape(bounds) == (2,):
+        low, high = bounds
+        if is_number(low) and is_number(high) and -math.inf < low < high < math.inf:
+            return float(low), float(high)
+    raise ValueError(f"bounds must be two finite, increasing numbers. Got {bounds!r} instead.")
+
+
 class RunningAnytimeComparison:
     """Anytime-valid comparison of two models while the stream is running.
 
@@ -238,12 +254,10 @@ class RunningAnytimeComparison:
         record_every: int | None = None,
         names: Sequence[str] = ("A", "B"),
     ) -> None:
-        low, high = (float(bound) for bound in bounds)
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise ValueError(f"bounds must be finite and increasing. Got {bounds!r} instead.")
-        if boundary not in BOUNDARIES:
+        low, high = _checked_bounds(bounds)
+        if not (isinstance(boundary, str) and boundary in BOUNDARIES):
             raise ValueError(f"boundary must be one of {sorted(BOUNDARIES)}. Got {boundary!r}.")
-        if not (math.isfinite(largest_weight) and largest_weight > 0):
+        if not (is_number(largest_weight) and 0 < largest_weight <= LARGEST_WEIGHT):
             raise ValueError(f"largest_weight must be positive. Got {largest_weight!r} instead.")
         self.bounds = (low, high)
         self.largest_weight = float(largest_weight)

@@ -1,6 +1,9 @@
 """Validation of what users pass to the tests; every message says what came."""
 
+import math
 from collections.abc import Sequence
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,15 +13,22 @@ from skstream.utils._masked import refuse_masked
 FloatArray = NDArray[np.float64]
 
 
+def is_number(value: Any) -> bool:
+    """Whether a parameter is a real number; a truth value is none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
 def check_alpha(alpha: float) -> float:
     """Return alpha as a float, or raise if it is not strictly between 0 and 1."""
-    if not 0 < alpha < 1:
+    if not (is_number(alpha) and 0 < alpha < 1):
         raise ValueError(f"alpha must be in (0, 1). Got {alpha!r} instead.")
     return float(alpha)
 
 
 def check_names(names: Sequence[str], n_models: int) -> tuple[str, ...]:
     """Return the names as a tuple of strings, one per model."""
+    if isinstance(names, str):
+        raise ValueError(f"names must be a sequence of names, such as a list. Got {names!r}.")
     checked = tuple(str(name) for name in names)
     if len(checked) != n_models:
         raise ValueError(
@@ -28,10 +38,41 @@ def check_names(names: Sequence[str], n_models: int) -> tuple[str, ...]:
     return checked
 
 
+def check_direction(higher_is_better: bool) -> bool:
+    """Return whether a larger value is better, or raise if it is neither true nor false."""
+    if not isinstance(higher_is_better, (bool, np.bool_)):
+        raise ValueError(f"higher_is_better must be True or False. Got {higher_is_better!r}.")
+    return bool(higher_is_better)
+
+
+def as_floats(values: ArrayLike, name: str) -> FloatArray:
+    """Return numbers as floats, in the shape they have; what is missing is NaN."""
+    refuse_masked(values, name)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # rows of unequal length
+        raise ValueError(f"{name} must hold numbers, all in rows of one length.") from error
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64)
+    if array.dtype.kind != "O":  # NumPy would read "0.5" as a number, and drop imaginary parts
+        raise ValueError(f"{name} must hold numbers. Got values of dtype {array.dtype} instead.")
+    numbers = [_as_float(value, name) for value in array.ravel()]
+    return np.array(numbers, dtype=np.float64).reshape(array.shape)
+
+
+def _as_float(value: Any, name: str) -> float:
+    if value is None or type(value).__name__ == "NAType":
+        return math.nan
+    if not isinstance(value, (Real, np.bool_)):
+        raise ValueError(
+            f"{name} must hold numbers. Got {value!r} of type {type(value).__name__} among them."
+        )
+    return float(value)
+
+
 def as_vector(values: ArrayLike, name: str) -> FloatArray:
     """Return the values as finite floats in one dimension; a scalar is one value."""
-    refuse_masked(values, name)
-    vector = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    vector = np.atleast_1d(as_floats(values, name))
     if vector.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional. Got shape {vector.shape} instead.")
     bad = np.flatnonzero(~np.isfinite(vector))

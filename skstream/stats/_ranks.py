@@ -9,10 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from skstream.stats._checks import FloatArray, check_alpha, check_names, read_only
+from skstream.stats._checks import (
+    FloatArray,
+    as_floats,
+    check_alpha,
+    check_direction,
+    check_names,
+    read_only,
+)
 from skstream.stats._report import Report, against_alpha, format_p, number
 from skstream.stats._ties import average_ranks, rounding_of
-from skstream.utils._masked import refuse_masked
 from skstream.utils._optional import optional_import
 
 
@@ -223,7 +229,7 @@ def friedman_nemenyi(
     if len(set(checked_names)) < n_models:
         raise ValueError(f"names must be distinct. Got {checked_names} instead.")
 
-    ranks = rank_rows(-table if higher_is_better else table)
+    ranks = rank_rows(-table if check_direction(higher_is_better) else table)
     mean_ranks = ranks.mean(axis=0)
     chi2 = friedman_statistic(ranks)
     dof = n_models - 1
@@ -260,8 +266,7 @@ def friedman_nemenyi(
 
 def as_score_table(scores: ArrayLike) -> FloatArray:
     """Return the scores as a finite table with at least two rows and two columns."""
-    refuse_masked(scores, "scores")
-    table = np.asarray(scores, dtype=np.float64)
+    table = as_floats(scores, "scores")
     if table.ndim != 2 or min(table.shape) < 2:
         raise ValueError(
             f"scores must have shape (n_blocks, n_models) with at least two folds or streams "

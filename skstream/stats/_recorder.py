@@ -1,5 +1,7 @@
 """Which rows of a growing curve are kept."""
 
+from numbers import Integral
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +24,9 @@ class CurveRecorder:
     """
 
     def __init__(self, record_every: int | None) -> None:
-        if record_every is not None and (record_every != int(record_every) or record_every < 1):
+        if record_every is not None and not (
+            isinstance(record_every, Integral) and record_every >= 1
+        ):
             raise ValueError(
                 f"record_every must be a positive integer or None. Got {record_every!r} instead."
             )

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from skstream.stats._checks import check_direction
 from skstream.stats._folds import FOLD_CAVEAT, fold_verdict, prepare
 from skstream.stats._report import Report, against_alpha, format_p, plural
 
@@ -132,7 +133,7 @@ def sign_test(
     SignTestResult(A is better than B: 6 wins to 0, p = 0.031; print() it for the full statement)
     """
     differences, _, alpha, checked_names = prepare(a, b, alpha, names)
-    if not higher_is_better:
+    if not check_direction(higher_is_better):
         differences = -differences
     wins_a, wins_b = int(np.sum(differences > 0)), int(np.sum(differences < 0))
     n = wins_a + wins_b

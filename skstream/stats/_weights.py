@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstream.stats._checks import FloatArray
+from skstream.stats._checks import FloatArray, as_floats
 from skstream.stats._report import number, plural
-from skstream.utils._masked import refuse_masked
 
 # The squares of such weights, and sums of them, neither overflow nor vanish.
 LARGEST_WEIGHT, SMALLEST_WEIGHT = 1e100, 1e-100
@@ -92,8 +91,7 @@ def as_weights(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray | Non
     """Return one weight of at least 0 per row as floats, or None for None."""
     if sample_weight is None:
         return None
-    refuse_masked(sample_weight, "sample_weight")
-    weight = np.atleast_1d(np.asarray(sample_weight, dtype=np.float64))
+    weight = np.atleast_1d(as_floats(sample_weight, "sample_weight"))
     if weight.shape != (n_rows,):
         raise ValueError(
             f"sample_weight must hold one weight per row, shape ({n_rows},). Got shape "

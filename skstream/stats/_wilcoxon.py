@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from skstream.stats._checks import FloatArray
+from skstream.stats._checks import FloatArray, check_direction
 from skstream.stats._folds import FOLD_CAVEAT, fold_verdict, prepare
 from skstream.stats._report import Report, against_alpha, format_p, number, plural
 from skstream.stats._ties import average_ranks, tie_sizes
@@ -217,7 +217,7 @@ def wilcoxon(
         method=method,
         alpha=alpha,
         names=checked_names,
-        higher_is_better=higher_is_better,
+        higher_is_better=check_direction(higher_is_better),
     )
 
 

@@ -89,6 +89,7 @@ def test_scikit_learn_conventions(detector):
         (1j, r"not a number"),
         (10**400, r"values\[2\] is inf"),
         ([1.0, 2.0], r"not a number"),
+        (np.timedelta64(3, "s"), r"not a number"),
     ],
 )
 def test_bad_values_change_nothing(detector, bad, message):

@@ -263,7 +263,7 @@ def test_bad_input() -> None:
         anytime_comparison([0, 1.5], [0, 1])
     with pytest.raises(ValueError, match=r"loss_b\[0\] is nan"):
         anytime_comparison([0], [np.nan])
-    with pytest.raises(ValueError, match="bounds must be finite and increasing"):
+    with pytest.raises(ValueError, match="bounds must be two finite, increasing numbers"):
         anytime_comparison([0], [0], bounds=(0, np.inf))
     with pytest.raises(ValueError, match=r"one of \['mixture', 'stitched'\]. Got 'normal'"):
         anytime_comparison([0], [0], boundary="normal")

@@ -239,3 +239,17 @@ def test_an_anytime_difference_is_the_weighted_mean() -> None:
     expected = 3 * np.average(loss_a - loss_b, weights=weight)
     assert result.difference == pytest.approx(expected)
     assert result.n_rows == np.count_nonzero(weight)
+
+
+def test_weights_of_a_comparison_are_those_of_the_evaluation() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    X = np.column_stack((y, rng.integers(0, 2, 60)))
+    models = {"A": Stubborn(0), "B": Stubborn(1)}
+    result = PrequentialEvaluator("accuracy", engine="loop").evaluate(models, X, y)
+    for test in ("q", "mcnemar", "anytime"):
+        with pytest.raises(ValueError, match="with the scoring weights of the evaluation"):
+            result.compare("A", "B", test=test, sample_weight=np.ones(59))
+    faded = result.compare("A", "B", test="mcnemar", forgetting="fading:0.8")
+    assert faded.better is None
+    assert "There is no p-value" in str(faded).replace("\n", " ")
