@@ -112,7 +112,7 @@ def evaluate(options: argparse.Namespace) -> int:
         print(f"{_about(files, classes)}\n")
         print(result)
         _write(result, options.plot, options.save, metric=drawn)
-    return status
+    return _ended(status)
 
 
 def demo(options: argparse.Namespace) -> int:
@@ -133,13 +133,13 @@ def demo(options: argparse.Namespace) -> int:
     if result is not None:
         print(result)
         _write(result, picture, options.out, metric="accuracy", forgetting=DEMO_FORGETTING[-1])
-    return status
+    return _ended(status)
 
 
 def _evaluated(
     evaluator: PrequentialEvaluator, models: dict[str, Any], stream: Stream, *, traceback: bool
-) -> tuple[Any, int]:
-    """Return the result, or the result so far after Ctrl-C or a failure, and the exit status."""
+) -> tuple[Any, int | str]:
+    """Return the result, or the result so far; and the exit status, or the error to end with."""
     try:
         return evaluator.evaluate(models, stream), 0
     except EvaluationInterrupted as interrupt:
@@ -155,9 +155,17 @@ def _evaluated(
         words = str(error) if gap is None else f"{str(error).partition(chr(10))[0]} {gap}"
         if result is None:
             raise ValueError(words) from error
-        _say(f"error: {in_options(words)}")
-        _say("this is the result so far")
-        return result, FAILED
+        _say("stopped by an error; this is the result so far")
+        return result, f"error: {in_options(words)}"
+
+
+def _ended(status: int | str) -> int:
+    """Say an error below the table, where it is not overlooked."""
+    if isinstance(status, int):
+        return status
+    sys.stdout.flush()
+    _say(status)
+    return FAILED
 
 
 def _metric_to_draw(options: argparse.Namespace, classes: Any) -> str:
