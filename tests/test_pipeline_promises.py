@@ -1,6 +1,7 @@
 """What stream pipelines promise: names, failures, tags, parameters set after rows were learnt."""
 
 import threading
+from collections import deque
 
 import joblib
 import numpy as np
@@ -37,9 +38,18 @@ class Fragile(TransformerMixin, BaseEstimator):
     def partial_fit(self, X, y):
         if not hasattr(self, "sums_"):
             self.sums_, self.seen_, self.by_name_ = np.zeros(X.shape[1]), [], {"n": 0}
+            self.newest_, self.kinds_, self.draws_ = (
+                deque(maxlen=7),
+                set(),
+                np.random.RandomState(0),
+            )
+            self.same_ = self.sums_[1:]
             self.inner_ = StandardScaler()
         self.sums_ += X.sum(axis=0)  # in place
         self.seen_.append(len(X))
+        self.newest_.extend(X)
+        self.kinds_.add(len(X))
+        self.draws_.random_sample()
         self.by_name_["n"] += len(X)
         self.inner_.partial_fit(X)
         if self.fails_in == "partial_fit" and "boom" in y:
@@ -91,13 +101,19 @@ def test_names_that_cannot_tell_steps_apart_are_refused_on_every_path(case, engi
         PrequentialEvaluator("accuracy", engine=engine).evaluate(model, X, Y)
 
 
+@pytest.mark.parametrize("steps", [[("a", StandardScaler), ("b", SGD)], [("a", SGDClassifier)]])
+def test_classes_are_no_steps(steps) -> None:
+    with pytest.raises(TypeError, match=r"Step 'a' is the class .*, not an instance; pass S"):
+        StreamPipeline(steps).fit(X, Y)
+
+
 def assert_same(one, other) -> None:
     """Compare to any depth, layouts of arrays included, but not which parts share objects."""
     assert type(one) is type(other)
     if isinstance(one, np.ndarray):
         assert one.dtype == other.dtype and one.strides == other.strides
         np.testing.assert_array_equal(one, other)
-    elif isinstance(one, list | tuple):
+    elif isinstance(one, list | tuple | deque):
         assert len(one) == len(other)
         for a, b in zip(one, other, strict=True):
             assert_same(a, b)
@@ -138,6 +154,8 @@ def test_a_failed_lesson_leaves_the_steps_before_it_as_they_were(case) -> None:
         if (case, number) != ("middle", 2):
             assert_same(one, other)
     assert model[0] is first
+    if case == "last":
+        assert np.shares_memory(model[0].same_, model[0].sums_)
     if case != "middle":
         for pipeline in (model, twin):
             pipeline.partial_fit(X[30:], Y[30:])

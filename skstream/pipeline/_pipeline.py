@@ -283,6 +283,12 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
             if not isinstance(step, tuple | list) or len(step) != 2 or not isinstance(step[0], str):
                 raise TypeError(f"Every step is a pair of a name and an estimator. Got {step!r}.")
         self._check_names([name for name, _ in self.steps])
+        for name, step in self.steps:
+            if isinstance(step, type):
+                raise TypeError(
+                    f"Step {name!r} is the class {step.__name__}, not an instance; "
+                    f"pass {step.__name__}()."
+                )
         for name, step in self.steps[:-1]:
             if not is_passthrough(step) and not hasattr(step, "transform"):
                 raise TypeError(

@@ -1,5 +1,6 @@
 """Take back what transformers have learnt, where a later step of a pipeline fails."""
 
+from collections import deque
 from copy import deepcopy
 from typing import Any
 
@@ -40,8 +41,9 @@ class Rollback:
         for owner, content in self._contents:
             if isinstance(owner, np.ndarray):
                 owner[...] = content
-            elif isinstance(owner, list):
-                owner[:] = content
+            elif isinstance(owner, list | deque):
+                owner.clear()
+                owner.extend(content)
             else:
                 attributes = owner if isinstance(owner, dict) else vars(owner)
                 attributes.clear()
@@ -77,7 +79,7 @@ class Rollback:
         if type(value) is np.ndarray and not value.dtype.hasobject:
             if value.flags.writeable:
                 self._contents.append((value, value.copy(order="K")))
-        elif type(value) is list:
+        elif type(value) in (list, deque):
             self._contents.append((value, [self._keep(element) for element in value]))
         elif type(value) is dict:
             kept = {key: self._keep(element) for key, element in value.items()}
