@@ -216,6 +216,12 @@ def _set_score(name: str, options: Options, classes: Array) -> Measure | None:
     of_class = _of_class(name, options)
     if undefined is None or of_class is None or how not in ("binary", "micro", "macro", "weighted"):
         return None
+    codes, known = None, classes.tolist()
+    if options["labels"] is not None and how != "binary":  # which takes pos_label alone
+        labels = np.asarray(options["labels"]).tolist()
+        if not all(label in known for label in labels) or len(set(labels)) < len(labels):
+            return None
+        codes = tuple(map(known.index, labels))
     macro = CLASSIFICATION["f1_macro"]
     formula: Formula
     if how == "binary":
@@ -226,6 +232,12 @@ def _set_score(name: str, options: Options, classes: Array) -> Measure | None:
             set_scores.of_one_class, of_class=of_class, code=code, undefined=undefined
         )
         return replace(macro, formula=formula)
+    if how == "micro" and codes is not None:
+        beta = options.get("beta", 1.0)
+        formula = partial(
+            set_scores.micro_of, name=name, beta=beta, codes=codes, undefined=undefined
+        )
+        return replace(macro, formula=formula)
     if how == "micro":
         # Taken together, every wrong row is a false positive of one class and a false negative
         # of another: precision, recall and F are all the accuracy.
@@ -233,7 +245,9 @@ def _set_score(name: str, options: Options, classes: Array) -> Measure | None:
         if name == "jaccard_score":
             return replace(accuracy, formula=set_scores.micro_jaccard)
         return accuracy
-    formula = partial(set_scores.average, of_class=of_class, how=how, undefined=undefined)
+    formula = partial(
+        set_scores.average, of_class=of_class, how=how, undefined=undefined, codes=codes
+    )
     return replace(macro, formula=formula)
 
 
@@ -283,7 +297,7 @@ def _positive(name: str, label: Any, classes: Array) -> int | None:
     return None
 
 
-_SET_OPTIONS = ("average", "pos_label", "zero_division")
+_SET_OPTIONS = ("average", "labels", "pos_label", "zero_division")
 _SET_SCORES = ("f1_score", "fbeta_score", "precision_score", "recall_score", "jaccard_score")
 #: By name: the options that are understood, and what makes the running form of them.
 _CLASSIFICATION: dict[str, tuple[tuple[str, ...], Builder]] = {

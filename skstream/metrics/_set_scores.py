@@ -20,8 +20,14 @@ def class_jaccard(sums: Sums) -> Floats:
     return formulas.ratio(hit, label + answer - hit, sums["rows"])
 
 
-def average(sums: Sums, of_class: Formula, how: str, undefined: float) -> Floats:
-    """Average over the classes among the labels or the answers.
+def average(
+    sums: Sums,
+    of_class: Formula,
+    how: str,
+    undefined: float,
+    codes: tuple[int, ...] | None = None,
+) -> Floats:
+    """Average over the classes among the labels or the answers, or over given ones.
 
     Parameters
     ----------
@@ -33,19 +39,25 @@ def average(sums: Sums, of_class: Formula, how: str, undefined: float) -> Floats
         Whether classes count alike, or by the rows labelled so.
     undefined : float
         What stands for a value that is 0/0; NaN leaves the class out.
+    codes : tuple of int, default=None
+        The classes, whether there are rows of them or not; None: those seen.
 
     Returns
     -------
     ndarray of shape (n_checkpoints,)
         NaN where nothing was scored.
     """
-    seen = ~np.isnan(sums.value(formulas.class_f1))
-    values = sums.value(of_class)
+    values, label = sums.value(of_class), sums.table("label")
+    if codes is None:
+        seen = ~np.isnan(sums.value(formulas.class_f1))
+    else:
+        values, label = values[list(codes)], label[list(codes)]
+        seen = np.broadcast_to(sums["rows"] > 0.0, values.shape)
     values = np.where(seen & np.isnan(values), undefined, values)
     plain = formulas.mean_over_seen(values)
     if how == "macro":
         return plain
-    weights = np.where(np.isnan(values), 0.0, sums.table("label"))
+    weights = np.where(np.isnan(values), 0.0, label)
     total = weights.sum(axis=0)
     weighted = formulas.ratio(np.where(weights > 0.0, weights * values, 0.0).sum(axis=0), total)
     return np.where(total > 0.0, weighted, plain)
@@ -54,6 +66,23 @@ def average(sums: Sums, of_class: Formula, how: str, undefined: float) -> Floats
 def of_one_class(sums: Sums, of_class: Formula, code: int, undefined: float) -> Floats:
     """Value of one class, with `undefined` for 0/0; NaN where nothing was scored."""
     values: Floats = sums.value(of_class)[code]
+    return np.where(np.isnan(values) & (sums["rows"] > 0.0), undefined, values)
+
+
+def micro_of(
+    sums: Sums, name: str, beta: float, codes: tuple[int, ...], undefined: float
+) -> Floats:
+    """Score of some classes taken together; `undefined` for 0/0, NaN where nothing was scored."""
+    hit, label, answer = (
+        sums.table(kind)[list(codes)].sum(axis=0) for kind in ("hit", "label", "answer")
+    )
+    weight = beta**2
+    part, whole = {
+        "precision_score": (hit, answer),
+        "recall_score": (hit, label),
+        "jaccard_score": (hit, label + answer - hit),
+    }.get(name, ((1.0 + weight) * hit, weight * label + answer))
+    values = formulas.ratio(part, whole, sums["rows"])
     return np.where(np.isnan(values) & (sums["rows"] > 0.0), undefined, values)
 
 

@@ -40,10 +40,22 @@ OF_ALL_CLASSES = [
         for how in ("macro", "weighted")
         for undefined in (0, 1.0, np.nan)
     ),
+    *(
+        partial(f, average=how, labels=["UP"])
+        for f in SET_SCORES
+        for how in ("macro", "micro", "weighted")
+    ),
+    partial(sk.precision_score, average="micro", labels=["UP"], zero_division=1.0),
     get_scorer("f1_macro"),
     make_scorer(sk.zero_one_loss, greater_is_better=False),
 ]
 OF_ONE_CLASS = [
+    *(
+        partial(f, average=how, labels=["UP", "DOWN"])
+        for f in (sk.f1_score, sk.jaccard_score)
+        for how in ("macro", "micro", "weighted")
+    ),
+    partial(sk.recall_score, pos_label="UP", labels=["DOWN"]),
     *(partial(f, pos_label="UP") for f in SET_SCORES),
     *(
         partial(f, pos_label="DOWN", zero_division=undefined)
@@ -134,7 +146,8 @@ def test_running_forms_of_regression_are_scikit_learns_values(forgetting, data, 
 @pytest.mark.parametrize(
     ("item", "classes", "better"),
     [
-        (partial(sk.f1_score, labels=[0], average="macro"), [0, 1], True),
+        (partial(sk.f1_score, labels=[0, 7], average="macro"), [0, 1], True),
+        (partial(sk.f1_score, labels=[0, 0], average="macro"), [0, 1], True),
         (partial(sk.cohen_kappa_score, weights="linear"), [0, 1], True),
         (sk.fowlkes_mallows_score, [0, 1], True),
         (sk.mean_absolute_error, [0, 1], False),  # of labels that are numbers
