@@ -102,6 +102,7 @@ class StreamRun(Exclusive):
         self._held: _Held | None = None
         self._rest: Callable[[], object] | None = None  # of the call that was stopped
         self._left_out: set[int] = set()  # lanes whose failure the user has accepted
+        self._skipped: dict[int, np.ndarray] = {}  # by lane, the rows skipped last
         self._n_skipped = dict.fromkeys((name for name, _ in places), 0)
 
     @property
@@ -201,9 +202,9 @@ class StreamRun(Exclusive):
         ... except ModelError as error:
         ...     error.row
         1
-        >>> run = run.go_on("skip").go_on("skip")  # it could neither answer nor learn the row
+        >>> run = run.go_on("skip")  # it could neither answer nor learn the row
         >>> run.n_rows, run.n_skipped
-        (3, {'SGDClassifier': 2})
+        (3, {'SGDClassifier': 1})
         """
         if decision not in ("retry", "skip", "leave_out"):
             raise ValueError(
@@ -225,8 +226,9 @@ class StreamRun(Exclusive):
         if fixed and decision != "leave_out":
             name, _ = self._places[fixed[0]]
             raise ValueError(
-                f"Model '{name}' cannot go on, since its failure came to light when it had done "
-                "the rows that follow. Decide 'leave_out', or load an earlier checkpoint."
+                f"Model '{name}' cannot go on from where it failed: its kernel failed, or the "
+                "failure came to light when later rows were done. Decide 'leave_out', or load an "
+                "earlier checkpoint."
             )
         if decision == "skip":
             self._check_skip(failed)
@@ -332,8 +334,11 @@ class StreamRun(Exclusive):
         """Note and score what the models have answered, unless one has failed."""
         self._held = None
         with nullcontext() if self._interrupt is not None else deferred_interrupt():
-            while self._holds_failures and (failed := self._failed_lanes()):
+            while self._live and (failed := self._failed_lanes()):
                 if not (skip and self._can_skip(failed)):
+                    if self._settings.error_score != "raise":
+                        self._left_out.update(failed)  # the others go on
+                        break
                     self._state = "stopped"
                     self._held = _Held(answered, commit, then)
                     failure = min(
@@ -362,10 +367,6 @@ class StreamRun(Exclusive):
             raise KeyboardInterrupt  # between two pieces of a long call
 
     @property
-    def _holds_failures(self) -> bool:
-        return self._live and self._settings.error_score == "raise"
-
-    @property
     def _raises_failure(self) -> bool:
         return self._settings.error_score == "raise" and bool(self._failed_lanes())
 
@@ -380,15 +381,23 @@ class StreamRun(Exclusive):
     def _resume(self, lane: int, answered: list[Answered], *, skip: bool) -> None:
         """Let a model that failed go on, after the call that failed or with it."""
         name, _ = self._places[lane]
-        resumed = self._engine.lanes[lane].model.resume(skip=skip)
-        answers = answered[lane].answers
-        if len(resumed.answers):
-            answers[len(answers) - len(resumed.answers) :] = resumed.answers
-        self._n_skipped[name] += len(resumed.rows)
-        if resumed.unasked:  # models are compared on the same rows
-            for one in answered:
-                unasked = np.isin(one.operations.ask_rows, resumed.rows)
-                one.answers[unasked] = np.nan if self._settings.classes is None else -1
+        model, answers = self._engine.lanes[lane].model, answered[lane].answers
+        again = True
+        while again:
+            resumed = model.resume(skip=skip)
+            if len(resumed.answers):
+                answers[len(answers) - len(resumed.answers) :] = resumed.answers
+            before = self._skipped.get(lane, resumed.rows[:0])
+            self._n_skipped[name] += int(np.count_nonzero(~np.isin(resumed.rows, before)))
+            if len(resumed.rows):
+                self._skipped[lane] = resumed.rows
+            if resumed.unasked:  # models are compared on the same rows
+                for one in answered:
+                    unasked = np.isin(one.operations.ask_rows, resumed.rows)
+                    one.answers[unasked] = np.nan if self._settings.classes is None else -1
+            # A row that it could not answer, and cannot learn either, is skipped once.
+            failure = model.failure
+            again = failure is not None and model.can_resume and failure.row in resumed.rows
 
     def _can_skip(self, failed: list[int]) -> bool:
         return all(self._engine.lanes[k].model.can_resume for k in failed)

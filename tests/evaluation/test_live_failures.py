@@ -416,7 +416,7 @@ def test_rows_skipped_in_update_are_scored_for_no_model():
     evaluator = PrequentialEvaluator("accuracy", random_state=0, keep_tape=True)
     models = {"last": Persistent(), "sgd": SGDClassifier()}
     run = evaluator.start(models, classes=CLASSES).update(rows, Y, on_error="skip")
-    assert run.n_skipped == {"last": 0, "sgd": 6}  # neither answered nor learnt
+    assert run.n_skipped == {"last": 0, "sgd": 3}  # neither answered nor learnt
     result = run.close().result()
     for name in models:
         missing = np.flatnonzero(result.tape.answers[name][0] < 0)
@@ -426,6 +426,20 @@ def test_rows_skipped_in_update_are_scored_for_no_model():
     np.testing.assert_array_equal(result.tape.answers["sgd"][0][good], alone.tape.answers["sgd"][0])
     with pytest.raises(ValueError, match="on_error must be"):
         evaluator.start(models, classes=CLASSES).update(X, Y, on_error="pass")
+
+
+def test_rows_are_skipped_also_where_failures_have_a_score():
+    rows = X.copy()
+    rows[[10, 11, 60]] = np.nan
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, keep_tape=True, error_score=0.0)
+    run = evaluator.start(SGDClassifier(), classes=CLASSES)
+    result = run.update(rows[:30], Y[:30], on_error="skip").result()
+    assert not result.failures
+    assert run.n_skipped == {"SGDClassifier": 2}
+    with pytest.warns(Warning, match="failed while answering row 60"):
+        result = run.update(rows[30:], Y[30:]).result()  # and here it fails for good
+    assert list(result.failures) == ["SGDClassifier"]
+    assert run.update(X, Y).close().n_rows == 180
 
 
 @pytest.mark.skipif(not hasattr(signal, "raise_signal"), reason="needs signals")
