@@ -10,6 +10,7 @@ from skstream.base import learner
 from skstream.engine.block import Block, own_rows, take_rows
 from skstream.engine.kernels import Task
 from skstream.utils._labels import UNKNOWN, encode_answers, unknown_label
+from skstream.utils._masked import unmasked
 from skstream.utils._validation import is_fitted
 
 
@@ -107,7 +108,7 @@ class Loop:
                 rows, n_rows = company.index, len(company.index)
             self._check_columns()
             X = _rows_of_its_own(block.ask_X, rows, 0, n_rows)
-            answer = np.asarray(getattr(self.estimator, self.task.method)(X))
+            answer = np.asarray(unmasked(getattr(self.estimator, self.task.method)(X)))
             if answer.shape != (n_rows,):
                 answer = self._reshaped(answer, n_rows)
             if block.company is not None:

@@ -86,6 +86,7 @@ class DelayedEvaluator(StreamEvaluator):
         recorded in the result.
     n_jobs : int, default=None
         Models evaluated at once, through joblib. Results do not depend on it.
+        Models with kernels stay together in one process, where they are fastest.
     unanswered : {"error", "wrong"}, default="error"
         A row that was asked and got no answer (None or NaN) is a failure of the model, or is
         scored as an error (classifiers only). Rows asked before a model has learnt anything

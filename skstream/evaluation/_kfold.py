@@ -57,6 +57,7 @@ class KFoldEvaluator(StreamEvaluator):
         in each fold). None: drawn, and recorded in the result.
     n_jobs : int, default=None
         Models times folds evaluated at once, through joblib. Results do not depend on it.
+        Models with kernels stay together in one process, where they are fastest.
     unanswered : {"error", "wrong"}, default="error"
         A row that was asked and got no answer (None or NaN) is a failure of the model, or is
         scored as an error (classifiers only). Rows asked before a model has learnt anything

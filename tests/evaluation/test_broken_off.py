@@ -24,7 +24,7 @@ from skstream.engine.run import Engine
 from skstream.evaluation import EvaluationInterrupted
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._pace import TARGET, Pace
-from skstream.evaluation._workers import N_RETRIES, Workers
+from skstream.evaluation._workers import N_RETRIES, Workers, _portable
 from skstream.streams import StreamError, make_demo_stream
 
 DEMO = make_demo_stream(600)
@@ -428,3 +428,16 @@ def test_an_outcome_says_its_rows_and_labels():
     assert isinstance(first, RunOutcome)
     assert (first.n_rows, first.labels_hash) == (second.n_rows, second.labels_hash)
     assert first.n_rows == 600
+
+
+class NeedsTwo(Exception):
+    """An exception that cannot be made again from its text."""
+
+    def __init__(self, first, second):
+        super().__init__(f"{first} and {second}")
+
+
+def test_an_exception_that_cannot_travel_keeps_its_text():
+    assert str(_portable(NeedsTwo("this", "that"))) == "NeedsTwo: this and that"
+    error = ModelError("text", "m", 1, 20)
+    assert _portable(error) is error

@@ -177,6 +177,7 @@ ANSWERS = [
     ([{}], r"row 20: predict returned something else: .* is no label"),
     ([None], r'row 20: it gave no answer \(None or NaN\) .* Pass unanswered="wrong"'),
     ([np.nan], r"row 20: it gave no answer"),
+    (np.ma.array(["a"], mask=[True]), r"row 20: it gave no answer"),
     (ZeroDivisionError("by nothing"), "row 20: ZeroDivisionError: by nothing"),
 ]
 
