@@ -10,6 +10,7 @@ from skstream.stats._mcnemar_curve import McNemarCurve, RunningMcNemar, mcnemar_
 from skstream.stats._q_statistic import QStatisticResult, RunningQStatistic, q_statistic
 from skstream.stats._ranks import FriedmanNemenyiResult, friedman_nemenyi
 from skstream.stats._sign_test import SignTestResult, sign_test
+from skstream.stats._weights import RowWeights
 from skstream.stats._wilcoxon import WilcoxonResult, wilcoxon
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "McNemarCurve",
     "McNemarResult",
     "QStatisticResult",
+    "RowWeights",
     "RunningAnytimeComparison",
     "RunningMcNemar",
     "RunningQStatistic",

@@ -151,8 +151,9 @@ class McNemarCurve(Report):
 
     def _sentences(self) -> list[str]:
         count_a, count_b = self.only_a_wrong[-1], self.only_b_wrong[-1]
+        what = "counts" if self.weights is None else "weights"
         counts = (
-            f"after {plural(self.n_rows, 'row')} under {self.forgetting.name}: running counts of "
+            f"after {plural(self.n_rows, 'row')} under {self.forgetting.name}: running {what} of "
             f"rows on which only {self.names[0]} is wrong {count_a:,.6g}, only {self.names[1]} "
             f"{count_b:,.6g} (McNemar's test, signed M = {number(self.statistic)}"
         )

@@ -14,7 +14,9 @@ LARGEST_WEIGHT, SMALLEST_WEIGHT = 1e100, 1e-100
 
 @dataclass(frozen=True, kw_only=True)
 class RowWeights:
-    """What the weights of the rows compared so far add up to.
+    """What the scoring weights of the rows compared so far add up to.
+
+    Results of comparisons row by row hold it as `weights` where the rows have weights.
 
     Attributes
     ----------
@@ -26,6 +28,17 @@ class RowWeights:
         Sum of their squares.
     largest : float
         The largest weight.
+
+    See Also
+    --------
+    anytime_comparison, mcnemar, q_statistic : Take weights.
+
+    Examples
+    --------
+    >>> from skstream.stats import q_statistic
+    >>> weights = q_statistic([0, 1, 1], [1, 0, 1], sample_weight=[2.0, 1.0, 1.0]).weights
+    >>> weights.total, round(weights.effective_rows, 2)
+    (4.0, 2.67)
     """
 
     n_rows: int = 0

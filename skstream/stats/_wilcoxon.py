@@ -191,7 +191,7 @@ def wilcoxon(
     signed_ranks[ranked] *= average_ranks(np.abs(differences[ranked]), rounding[ranked])
     ranks = np.abs(signed_ranks[differences != 0])
     w_plus = float(np.sum(signed_ranks[differences > 0]))
-    w_minus = float(-np.sum(signed_ranks[differences < 0]))
+    w_minus = float(np.sum(-signed_ranks[differences < 0]))
 
     critical_value = None
     if len(ranks) > LARGEST_EXACT_SAMPLE:
