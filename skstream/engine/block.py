@@ -1,7 +1,7 @@
 """What the engine hands to a model: learns and asks, interleaved, over a few rows."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,71 @@ class Block:
         return len(self.ask_index)
 
 
+def cuts(block: Block, n_rows: int) -> Iterator[tuple[slice, slice]]:
+    """Cut a block into parts of about `n_rows` learns, and as many asks, in their order.
+
+    Rows of one batch, and asks that share a call, stay together.
+
+    Yields
+    ------
+    learns, asks : slice
+        Those of a part.
+    """
+    first = ask = 0
+    while True:
+        last, stop = min(first + n_rows, block.n_learns), block.n_asks
+        if block.batches is not None and last < block.n_learns:
+            last = _bound_from(block.batches, first + 1, last)
+        if last < block.n_learns:
+            stop = int(np.searchsorted(block.stamp, last))
+        if stop - ask > n_rows:
+            limit = ask + n_rows
+            if block.groups is not None:
+                limit = _bound_from(block.groups, ask + 1, limit)
+            if limit < stop:
+                stop, last = limit, int(block.stamp[limit - 1])
+        yield slice(first, last), slice(ask, stop)
+        if last == block.n_learns and stop == block.n_asks:
+            return
+        first, ask = last, stop
+
+
+def _bound_from(bounds: np.ndarray, least: int, most: int) -> int:
+    """Last bound up to `most`, or else the first from `least` on."""
+    at = int(np.searchsorted(bounds, most, side="right")) - 1
+    return int(bounds[at] if bounds[at] >= least else bounds[at + 1])
+
+
+def part_of(block: Block, learns: slice, asks: slice) -> Block:
+    """Some consecutive learns of a block, with asks stamped among them."""
+    company, n_later = block.company, block.n_asks - asks.stop
+    if company is not None:
+        n_left = block.n_asks - asks.start
+        company = {n - n_later: call for n, call in company.items() if n_later < n <= n_left}
+    return replace(
+        block,
+        learn_index=block.learn_index[learns],
+        y=block.y[learns],
+        weight=None if block.weight is None else block.weight[learns],
+        ask_index=block.ask_index[asks],
+        stamp=block.stamp[asks] - learns.start,
+        batches=bounds_within(block.batches, learns),
+        groups=bounds_within(block.groups, asks),
+        company=company,
+    )
+
+
+def bounds_within(bounds: np.ndarray | None, rows: slice) -> np.ndarray | None:
+    """Bounds of the batches or groups that lie within some rows, counted from the first."""
+    if bounds is None:
+        return None
+    within = bounds[(bounds > rows.start) & (bounds < rows.stop)]
+    ends = [rows.start, rows.stop] if rows.stop > rows.start else [rows.start]
+    inside: np.ndarray = np.concatenate([ends[:1], within, ends[1:]]).astype(np.int64)
+    inside -= rows.start
+    return inside
+
+
 def take_rows(X: Any, index: np.ndarray) -> Any:
     """Rows of `X` at `index`: a view where they are consecutive, else a copy."""
     n = len(index)
@@ -112,6 +177,14 @@ def stack_rows(parts: list[Any]) -> Any:
     return optional_import("polars", "Stacking data frames").concat(parts)
 
 
+def _own_frame(rows: Any) -> Any:
+    values = rows.to_numpy()
+    if all(stride >= 0 for stride in values.strides):
+        return rows.copy()
+    # `df[list("edcba")]` may be a view that runs backwards; a plain copy runs forwards.
+    return type(rows)(own_rows(values), index=rows.index, columns=rows.columns, copy=False)
+
+
 def own_rows(rows: Any) -> Any:
     """Rows with memory of their own, so that writing into them changes nothing else.
 
@@ -119,7 +192,9 @@ def own_rows(rows: Any) -> Any:
     round the last digit otherwise.
     """
     if not isinstance(rows, np.ndarray):
-        return rows.copy() if hasattr(rows, "iloc") or sparse.issparse(rows) else rows
+        if hasattr(rows, "iloc"):
+            return _own_frame(rows)
+        return rows.copy() if sparse.issparse(rows) else rows
     if rows.flags.c_contiguous:
         return rows.copy()
     forwards = tuple(slice(None, None, -1 if stride < 0 else 1) for stride in rows.strides)

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from skstream.base import asks_row_by_row
-from skstream.engine.block import Block, take_rows
-from skstream.engine.kernels import Declined, Kernel, Task, make_kernel
+from skstream.engine.block import Block, cuts, part_of, take_rows
+from skstream.engine.kernels import Declined, Kernel, Task, find_kernel
 from skstream.engine.loop import BadAnswer, Loop, LoopFailed, no_answers
 from skstream.engine.timeline import Operations
 from skstream.engine.warmup import WarmUp
@@ -27,6 +27,17 @@ UNANSWERED = -2
 # A block of more operations than this is gone back to the start of if its kernel fails, so that
 # the loop finds the row; of one row no more is to be found, and the copy would cost too much.
 _SURE_OF_ROW = 2
+
+# Memory that the rows of a part of a block may take in a kernel, and the least such part.
+_BYTES_AT_ONCE = 1 << 26
+_LEAST_ROWS = 64
+# Rows of a first part, after which a kernel knows what a row takes.
+_FIRST_ROWS = 32
+# Rows of the parts in which a kernel is tried again after it declined some; and how many parts go
+# through the loop at most before it is tried again.
+_ROWS_OF_RETRY = 512
+_MOST_ROWS = 1 << 40
+_MOST_WAITING = 64
 
 # What models say that need several rows first; others say what nothing is to be added to.
 _SPEAKS_OF_ROWS = re.compile("(n_|number of |few )samples")
@@ -94,6 +105,28 @@ class _Left:
     operations: Operations
     ask_bounds: np.ndarray
 
+    def within(
+        self,
+        block: Block,
+        operations: Operations,
+        learns: slice,
+        asks: slice,
+        answers: list[np.ndarray],
+        ask_bounds: np.ndarray,
+    ) -> "_Left":
+        """Return the same of the block of which this is a part, after some answers."""
+        first = learns.start if self.action == "learning" else asks.start
+        before = [*answers, self.answers]
+        return _Left(
+            self.action,
+            self.index + first,
+            self.rows,
+            np.concatenate(before),
+            block,
+            operations,
+            ask_bounds,
+        )
+
     def rest(self, skip: bool) -> tuple[Block, Operations, int]:
         """Return what is to be done from the failed call on, or after it, and the asks skipped."""
         block, n_asked, n_skipped = self.block, len(self.answers), 0
@@ -131,6 +164,35 @@ class _Left:
         return rest, operations, n_skipped
 
 
+class _TooLarge(Exception):
+    """A kernel declined a part of which it may execute most, where it is cut."""
+
+
+@dataclass(slots=True)
+class _Retries:
+    """When a kernel that declined is tried again: soon, and later each time that it declines."""
+
+    n_declined: int = 0
+    n_waiting: int = 0
+    n_rows: int = _MOST_ROWS
+
+    def decline(self) -> None:
+        """Note that the kernel declined a part: the next are small."""
+        self.n_declined += 1
+        self.n_waiting = min(2 ** (self.n_declined - 1), _MOST_WAITING) - 1
+        self.n_rows = _ROWS_OF_RETRY
+
+    def succeed(self) -> None:
+        """Note that the kernel executed a part: the next may be larger."""
+        self.n_declined = self.n_waiting = 0
+        self.n_rows = min(2 * self.n_rows, _MOST_ROWS)
+
+    def is_due(self) -> bool:
+        """Whether to try the kernel with the next part."""
+        self.n_waiting -= 1
+        return self.n_waiting < 0
+
+
 class ModelRun:
     """Executes one model's operations, block after block.
 
@@ -152,8 +214,6 @@ class ModelRun:
 
     Attributes
     ----------
-    path : str
-        How the model was executed: "kernel", "loop", or "kernel, then loop".
     failure : ModelError or None
         Why the model has stopped; it then answers nothing any more.
     n_unanswered : int
@@ -182,6 +242,9 @@ class ModelRun:
         self._unanswered = unanswered
         self._estimator = estimator
         self._kernel: Kernel | None = None
+        self._reason = ""  # why something goes through the loop
+        self._retries: _Retries | None = None
+        self._by_kernel = False
         self._loop: Loop | None = None
         self._is_new = False  # until the model has learnt something in the loop
         self._warmup: WarmUp | None = None
@@ -189,12 +252,20 @@ class ModelRun:
         with failures_named(name, fold, "being prepared"):
             self._has_learnt = is_fitted(estimator)
             if engine == "auto":
-                self._kernel = _kernel_or_none(estimator, task)
+                self._kernel, self._reason = _kernel_or_reason(estimator, task)
+                self._retries = _Retries() if self._kernel is not None else None
             if self._kernel is None:
                 self._begin_loop()
         self._left: _Left | None = None
         self._seconds_in_kernel = 0.0
-        self.path = "loop" if self._kernel is None else "kernel"
+
+    @property
+    def path(self) -> str:
+        """How the model was executed, and after a colon why not all by a kernel."""
+        if self._loop is None:
+            return "kernel"
+        path = "kernel and loop" if self._by_kernel else "loop"
+        return f"{path}: {self._reason}" if self._reason else path
 
     @property
     def asks_row_by_row(self) -> bool:
@@ -286,10 +357,59 @@ class ModelRun:
         return np.concatenate([before, answers])
 
     def _execute(self, block: Block, operations: Operations) -> np.ndarray:
+        if self._kernel is None and self._retries is None:
+            return self._execute_part(block, operations)
+        answers: list[np.ndarray] = []
+        learns, asks = slice(0, 0), slice(0, 0)
+        while learns.stop < block.n_learns or asks.stop < block.n_asks:
+            done = learns, asks
+            learns, asks = self._next_part(block, *done)
+            part, its_operations = part_of(block, learns, asks), operations.part(learns, asks)
+            try:
+                answers.append(self._execute_part(part, its_operations))
+            except _TooLarge:
+                learns, asks = done
+                continue
+            if self.failure is not None:
+                if self._left is not None:
+                    self._left = self._left.within(
+                        block, operations, learns, asks, answers[:-1], self._ask_bounds(block)
+                    )
+                answers.append(no_answers(self.task, block.n_asks - asks.stop))
+                break
+        return answers[0] if len(answers) == 1 else np.concatenate(answers)
+
+    def _next_part(self, block: Block, learns: slice, asks: slice) -> tuple[slice, slice]:
+        """What follows some learns and asks and fits into memory; less where a kernel declined."""
+        first, ask = learns.stop, asks.stop
+        learns, asks = slice(first, block.n_learns), slice(ask, block.n_asks)
+        n_rows = self._rows_at_once()
+        if max(block.n_learns - first, block.n_asks - ask) <= n_rows:
+            return learns, asks
+        its_learns, its_asks = next(cuts(part_of(block, learns, asks), n_rows))
+        return slice(first, first + its_learns.stop), slice(ask, ask + its_asks.stop)
+
+    def _rows_at_once(self) -> int:
+        """Rows that the kernel executes together, or that are tried with it."""
+        if self._retries is None:
+            return _MOST_ROWS
+        if self._kernel is None:
+            return _ROWS_OF_RETRY
+        row_bytes = self._kernel.row_bytes
+        if row_bytes is None:
+            return _FIRST_ROWS
+        fitting = max(_BYTES_AT_ONCE // max(row_bytes, 1), _LEAST_ROWS)
+        return min(fitting, self._retries.n_rows)
+
+    def _execute_part(self, block: Block, operations: Operations) -> np.ndarray:
         answers = None
+        if self._kernel is None and self._retries is not None:
+            self._try_kernel()
         if self._kernel is not None:
             try:
                 answers = self._run_kernel(block)
+            except _TooLarge:
+                raise
             except Exception as error:  # where no loop can tell more
                 failure = LoopFailed("running its kernel", 0)
                 failure.__cause__ = error
@@ -301,32 +421,56 @@ class ModelRun:
         gap, answers = self._without_gaps(answers)
         return answers if gap is None else self._stopped(gap, answers, block, operations)
 
+    def _try_kernel(self) -> None:
+        """Go on with a kernel where the newest part without one is behind."""
+        assert self._retries is not None
+        if self._is_new or self._gathers or not self._retries.is_due():
+            return
+        self._kernel, _ = _kernel_or_reason(self._estimator, self.task)
+        if self._kernel is None:
+            self._retries = None
+
     def _run_kernel(self, block: Block) -> np.ndarray | None:
         """Answers by the kernel; None where the loop is to execute the block."""
         kernel = self._kernel
-        assert kernel is not None
+        assert kernel is not None and self._retries is not None
         started = perf_counter()
         before = kernel.snapshot() if block.n_asks + block.n_learns > _SURE_OF_ROW else None
         try:
-            return kernel.run(block)
-        except Declined:
-            pass
-        except Exception:
+            answers = kernel.run(block)
+            self._retries.succeed()
+            self._by_kernel = True
+            return answers
+        except Declined as declined:
+            self._reason = self._reason or declined.reason
+            self._retries.decline()
+            if max(block.n_learns, block.n_asks) > 2 * _ROWS_OF_RETRY:
+                raise _TooLarge from declined  # most of it may be for the kernel yet
+        except Exception as error:
             if before is None:
                 raise
             # Whatever it is, the loop meets it at its row, or goes on without it.
             kernel.restore(before)
+            self._reason = f"its kernel failed with a {type(error).__name__}"
+            self._retries = None
         finally:
             self._seconds_in_kernel += perf_counter() - started
         # The estimator is as the loop would have left it: the loop goes on from here.
         kernel.export()
         self._kernel = None
         self._begin_loop()
-        self.path = "kernel, then loop"
         return None
 
+    def _ask_bounds(self, block: Block) -> np.ndarray:
+        assert self._loop is not None
+        return self._loop.ask_bounds(block)
+
     def _begin_loop(self) -> None:
+        before = self._loop
         self._loop = Loop(self._estimator, self.task)
+        if before is not None:
+            self._loop.seconds_asking = before.seconds_asking
+            self._loop.seconds_learning = before.seconds_learning
         self._is_new = not is_fitted(self._estimator)
         if self._is_new and self.task.n_warmup > 1:
             self._warmup = WarmUp(self._estimator, self.task.n_warmup)
@@ -477,12 +621,14 @@ def model_error(
     return ModelError(f"Model '{name}'{of_fold} failed while {action}: {why}", name, fold, row)
 
 
-def _kernel_or_none(estimator: Any, task: Task) -> Kernel | None:
-    """Return a kernel, if there is one; where making it fails, the loop tells why, at its row."""
+def _kernel_or_reason(estimator: Any, task: Task) -> tuple[Kernel | None, str]:
+    """Return a kernel, or why there is none; of failures the loop tells more, at its row."""
     try:
-        return make_kernel(estimator, task)
-    except Exception:
-        return None
+        return find_kernel(estimator, task), ""
+    except Declined as declined:
+        return None, declined.reason
+    except Exception as error:
+        return None, f"making its kernel failed with a {type(error).__name__}"
 
 
 def _gap(answer: Any, task: Task) -> str:

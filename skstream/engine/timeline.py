@@ -9,6 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from skstream.engine.block import bounds_within
+
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
@@ -83,6 +85,18 @@ class Operations:
     released: np.ndarray | None = None
     settled: int = 0
     own_weights: bool = False
+
+    def part(self, learns: slice, asks: slice) -> "Operations":
+        """Some consecutive learns, with asks stamped among them; see `block.part_of`."""
+        return replace(
+            self,
+            learn_rows=self.learn_rows[learns],
+            weight=None if self.weight is None else self.weight[learns],
+            ask_rows=self.ask_rows[asks],
+            stamp=self.stamp[asks] - learns.start,
+            batches=bounds_within(self.batches, learns),
+            groups=bounds_within(self.groups, asks),
+        )
 
 
 class Timeline(Protocol):

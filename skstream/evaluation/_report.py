@@ -35,12 +35,26 @@ def table(result: "EvaluationResult") -> str:
         if len(result.forgetting_names) > 1:
             lines.append(f"{forgetting}:")
         lines.extend(_aligned(header, rows))
+    lines.extend(_reasons(result))
     lines.extend(f"{name} failed: {message}" for name, message in result.failures.items())
     lines.extend(f"{name} is left out: {why}" for name, why in result.left_out.items())
     together = result.parameters.get("together")
     if together:
         lines.append(f"In one process, where kernels are fastest: {', '.join(together)}")
     return "\n".join(lines)
+
+
+def _reasons(result: "EvaluationResult") -> list[str]:
+    """Why models went through the loop: a line for each reason."""
+    models: dict[str, list[str]] = {}
+    for name, path in result.paths.items():
+        if ": " in path:
+            models.setdefault(path, []).append(str(name))
+    lines = []
+    for path, names in models.items():
+        kind, _, reason = path.partition(": ")
+        lines.append(f"{', '.join(names)} ({kind}): {reason}")
+    return lines
 
 
 def html(result: "EvaluationResult") -> str:
@@ -57,6 +71,7 @@ def html(result: "EvaluationResult") -> str:
             f"<p>{html_module.escape(forgetting)}</p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
+    parts.extend(f"<p>{html_module.escape(line)}</p>" for line in _reasons(result))
     parts.append(f"<p>Next: <code>{NEXT_CALLS}</code></p>")
     return "\n".join(parts)
 
@@ -109,7 +124,7 @@ def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list
                 *(f"{value:.4f}" for value in values.values()),
                 *([f"{result.n_unanswered.get(name, 0):,}"] if counted else []),
                 "" if cost is None else f"{cost.seconds:.2f}",
-                result.paths.get(name, ""),
+                result.paths.get(name, "").partition(":")[0],
             ]
         )
     return header, rows

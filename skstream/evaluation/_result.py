@@ -49,7 +49,8 @@ class EvaluationResult:
     costs : dict of str to Cost
         Time and size per model.
     paths : dict of str to str
-        How each model was executed: "kernel", "loop" or "kernel, then loop".
+        How each model was executed: "kernel", "loop", or "kernel and loop"; after a colon, why
+        not all by a kernel: "loop: SGDClassifier with average=True has no kernel".
     models : dict or None
         Fitted copies by model, where asked for (a list of them for several folds).
     failures : dict of str to str

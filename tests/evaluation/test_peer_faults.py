@@ -102,7 +102,7 @@ def test_the_fast_path_does_not_bypass_the_predict_of_a_wrapper():
     result = PrequentialEvaluator("accuracy", random_state=0).evaluate(
         {"plain": SGDClassifier(), "contrary": Contrary()}, STREAM
     )
-    assert result.paths == {"plain": "kernel", "contrary": "loop"}
+    assert result.paths == {"plain": "kernel", "contrary": "loop: Contrary has no kernel"}
     plain, contrary = (result.predictions(name)[1:] for name in ("plain", "contrary"))
     assert (plain != contrary).all()
 
@@ -172,5 +172,6 @@ def test_a_batch_is_another_protocol_and_says_so():
         SGDClassifier(), STREAM
     )
     assert row_by_row.scores != batches.scores
-    assert batches.paths == {"SGDClassifier": "loop"}
+    reason = "SGDClassifier with batch_size=50 has no kernel"
+    assert batches.paths == {"SGDClassifier": f"loop: {reason}"}
     assert batches.parameters["batch_size"] == 50

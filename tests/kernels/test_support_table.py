@@ -213,7 +213,10 @@ def path_of(model: Any, batch_size: int = 1) -> str:
     if not hasattr(model, "predict"):
         model = make_stream_pipeline(model, MultinomialNB())
     classes = None if is_regressor(model) else np.arange(2)
-    return ModelRun("model", 0, model, Task(classes, batch_size=batch_size)).path
+    path = ModelRun("model", 0, model, Task(classes, batch_size=batch_size)).path
+    kind, _, reason = path.partition(": ")
+    assert (kind == "loop") == reason.endswith(" has no kernel"), path
+    return kind
 
 
 def learns_a_batch_in_one_step(model: Any) -> bool:
@@ -274,7 +277,9 @@ def test_a_part_without_a_kernel_shows_when_the_first_rows_come() -> None:
     columns = make_column_transformer((frozen(PCA(1), X[:, 1:]), [1, 2]), (StandardScaler(), [0]))
     models = {"kernel": SGD, "columns": make_stream_pipeline(columns, SGD)}
     result = PrequentialEvaluator(random_state=0).evaluate(models, X, Y)
-    assert result.paths == {"kernel": "kernel", "columns": "kernel, then loop"}
+    reason = "FrozenEstimator with PCA inside has no kernel"
+    assert result.paths == {"kernel": "kernel", "columns": f"loop: {reason}"}
+    assert f"columns (loop): {reason}" in str(result)
 
 
 def rows_of_the_table() -> list[list[str]]:

@@ -74,6 +74,15 @@ class Kernel(ABC):
         self.estimator = estimator
         self.task = task
 
+    @property
+    def row_bytes(self) -> int | None:
+        """Memory that a row takes while a block is executed; None: a first row will tell.
+
+        Whoever runs a kernel cuts blocks accordingly. Decision values, class weights and scores
+        need a number per class and row, several times over.
+        """
+        return 0 if self.task.classes is None else 64 * len(self.task.classes)
+
     @classmethod
     @abstractmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -112,6 +121,14 @@ class TransformKernel(ABC):
     `run` maps a block to the block that the next step sees: a learnt row is shown through the
     state that has just learnt it, an asked row through the state of its stamp.
     """
+
+    #: Whether rows may come out wider than they go in.
+    expands: ClassVar[bool] = True
+
+    @property
+    def row_bytes(self) -> int | None:
+        """Memory that a row takes inside, beyond what comes out; None: a first row will tell."""
+        return 0
 
     def __init__(self, transformer: Any, task: Task):
         self.transformer = transformer

@@ -42,6 +42,11 @@ class LabelNoiseKernel(Kernel):
         known = is_fitted(estimator) or isinstance(estimator.random_state, Integral)
         return None if known else value_of(estimator, "random_state")
 
+    @property
+    def row_bytes(self) -> int | None:
+        """That of the inner kernel."""
+        return self._inner.row_bytes
+
     def run(self, block: Block) -> NDArray[Any]:
         """Execute the block and return the answers to its asks, in their order."""
         check_weights(block)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.engine.block import Block
+from skstream.engine.block import Block, cuts
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
@@ -27,20 +27,9 @@ class Piece(NamedTuple):
 
 def pieces(block: Block, n_rows: int) -> Iterator[Piece]:
     """Cut a block into pieces of at most `n_rows` learns and as many asks, in their order."""
-    first = ask = 0
-    while True:
-        last, stop = min(first + n_rows, block.n_learns), block.n_asks
-        if last < block.n_learns:
-            stop = int(np.searchsorted(block.stamp, last))
-        if stop - ask > n_rows:
-            stop = ask + n_rows
-            last = int(block.stamp[stop - 1])
-        learns, asks = slice(first, last), slice(ask, stop)
+    for learns, asks in cuts(block, n_rows):
         weight = None if block.weight is None else block.weight[learns]
-        yield Piece(learns, asks, block.y[learns], weight, block.stamp[asks] - first)
-        if last == block.n_learns and stop == block.n_asks:
-            return
-        first, ask = last, stop
+        yield Piece(learns, asks, block.y[learns], weight, block.stamp[asks] - learns.start)
 
 
 def rows_per_piece(n_columns: int) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 from skstream.engine.block import Block
@@ -33,6 +34,14 @@ class Chain:
         self._kernels = [
             find_transform_kernel(step, task) for _, step in steps if not is_passthrough(step)
         ]
+        expands = any(kernel.expands for kernel in self._kernels)
+        self._row_bytes: int | None = None if expands else 0
+
+    @property
+    def row_bytes(self) -> int | None:
+        """Memory that a row has taken at most between two steps, or within one."""
+        within = [kernel.row_bytes or 0 for kernel in self._kernels]
+        return None if self._row_bytes is None else max([self._row_bytes, *within])
 
     def run(self, block: Block) -> Block:
         """Learn and transform; raise `Declined` with the state untouched if one cannot."""
@@ -42,6 +51,8 @@ class Chain:
                 before = kernel.snapshot()
                 block = kernel.run(block)
                 advanced.append((kernel, before))
+                if kernel.expands and (block.n_learns or block.n_asks):
+                    self._row_bytes = max(self._row_bytes or 0, _bytes_per_row(block))
         except Declined:
             # Who declines has changed nothing; those before it have, and go back.
             for kernel, before in advanced:
@@ -64,6 +75,22 @@ class Chain:
             kernel.export()
 
 
+def _bytes_per_row(block: Block) -> int:
+    """Memory of the rows that came out of a step, per row."""
+    rows = [block.learn_X] if block.n_learns else []
+    if block.n_asks and block.ask_X is not block.learn_X:
+        rows.append(block.ask_X)
+    return max(_bytes_of(X) // max(int(X.shape[0]), 1) for X in rows or [block.ask_X])
+
+
+def _bytes_of(X: Any) -> int:
+    if sparse.issparse(X):
+        return int(X.data.nbytes + X.indices.nbytes)
+    if hasattr(X, "iloc"):
+        return int(X.memory_usage(index=False).sum())
+    return int(getattr(X, "nbytes", 0))
+
+
 @kernel_of(StreamPipeline)
 class StreamPipelineKernel(Kernel):
     """Each transformer maps the block to the one that the next step sees."""
@@ -76,6 +103,12 @@ class StreamPipelineKernel(Kernel):
         self._chain = Chain(transformers, task)
         self._model = find_kernel(model, task)
         self.bitwise = self._model.bitwise  # type: ignore[misc]
+
+    @property
+    def row_bytes(self) -> int | None:
+        """That of the steps before the model, several times over, and of the model."""
+        between, model = self._chain.row_bytes, self._model.row_bytes
+        return None if between is None or model is None else 3 * between + model
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -123,6 +156,11 @@ class TransformerPipelineKernel(TransformKernel):
         self._has_learnt = is_fitted(transformer)
         self._pipeline = _working_copy(transformer)
         self._chain = Chain(self._pipeline.steps, task)
+
+    @property
+    def row_bytes(self) -> int | None:
+        """Memory that a row takes between two steps."""
+        return self._chain.row_bytes
 
     @classmethod
     def refusal(cls, transformer: Any, task: Task) -> str | None:

@@ -83,7 +83,7 @@ def laid_out_by_rows(X: Any) -> Any:
 
 def _frame(values: NDArray[Any], index: Any, columns: Any) -> Any:
     pandas = optional_import("pandas", "A data frame")
-    return pandas.DataFrame(values, index=index, columns=columns)
+    return pandas.DataFrame(values, index=index, columns=columns, copy=False)
 
 
 def _values_in_place(X: Any) -> NDArray[Any] | None:

@@ -62,6 +62,16 @@ class _TemporalKernel(Kernel):
             return f"{value_of(estimator, 'previous_label')} and late labels"
         return None
 
+    @property
+    def row_bytes(self) -> int | None:
+        """That of the inner kernel, and of the labels or transitions beside every row."""
+        inner = self._inner.row_bytes
+        return None if inner is None else inner + self._own_bytes
+
+    @property
+    def _own_bytes(self) -> int:
+        return 64 * len(self._classes)
+
     def _export_shared(self) -> bool:
         """Write what both write; whether there is anything to write."""
         if self._outside is None:
@@ -81,6 +91,11 @@ class TemporallyAugmentedKernel(_TemporalKernel):
         super().__init__(estimator, task)
         history = estimator.label_history_ if self._outside is not None else self._classes[:0]
         self._history: Codes = encode_labels(history, self._classes)
+
+    @property
+    def _own_bytes(self) -> int:
+        per_lag = len(self._classes) if self.estimator.encoding == "onehot" else 1
+        return 64 * int(self.estimator.n_lags) * per_lag
 
     def run(self, block: Block) -> NDArray[Any]:
         """Execute the block and return the answers to its asks, in their order."""

@@ -26,6 +26,7 @@ _PIECE_VALUES = 1 << 17
 class RangeKernel(TransformKernel):
     """What scalers by extreme values have in common."""
 
+    expands = False
     _accepts_sparse = False
 
     def __init__(self, transformer: Any, task: Task):

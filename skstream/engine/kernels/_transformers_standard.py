@@ -40,6 +40,8 @@ class StandardScalerKernel(TransformKernel):
     without a weight, scikit-learn cuts the sum of the weights to an integer.
     """
 
+    expands = False
+
     def __init__(self, transformer: Any, task: Task):
         super().__init__(transformer, task)
         self._columns = Columns.of(transformer)
