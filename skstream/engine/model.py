@@ -10,9 +10,17 @@ from typing import Any, Literal
 import numpy as np
 
 from skstream.base import asks_row_by_row
-from skstream.engine.block import Block, cuts, part_of, take_rows
-from skstream.engine.kernels import Declined, Kernel, Task, find_kernel
+from skstream.engine.block import Block, part_of, take_rows
+from skstream.engine.kernels import Declined, Kernel, Task
 from skstream.engine.loop import BadAnswer, Loop, LoopFailed, no_answers
+from skstream.engine.retries import (
+    MOST_ROWS,
+    ROWS_OF_RETRY,
+    Retries,
+    TooLarge,
+    kernel_or_reason,
+    next_part,
+)
 from skstream.engine.timeline import Operations
 from skstream.engine.warmup import WarmUp
 from skstream.utils._validation import is_fitted
@@ -27,17 +35,6 @@ UNANSWERED = -2
 # A block of more operations than this is gone back to the start of if its kernel fails, so that
 # the loop finds the row; of one row no more is to be found, and the copy would cost too much.
 _SURE_OF_ROW = 2
-
-# Memory that the rows of a part of a block may take in a kernel, and the least such part.
-_BYTES_AT_ONCE = 1 << 26
-_LEAST_ROWS = 64
-# Rows of a first part, after which a kernel knows what a row takes.
-_FIRST_ROWS = 32
-# Rows of the parts in which a kernel is tried again after it declined some; and how many parts go
-# through the loop at most before it is tried again.
-_ROWS_OF_RETRY = 512
-_MOST_ROWS = 1 << 40
-_MOST_WAITING = 64
 
 # What models say that need several rows first; others say what nothing is to be added to.
 _SPEAKS_OF_ROWS = re.compile("(n_|number of |few )samples")
@@ -164,35 +161,6 @@ class _Left:
         return rest, operations, n_skipped
 
 
-class _TooLarge(Exception):
-    """A kernel declined a part of which it may execute most, where it is cut."""
-
-
-@dataclass(slots=True)
-class _Retries:
-    """When a kernel that declined is tried again: soon, and later each time that it declines."""
-
-    n_declined: int = 0
-    n_waiting: int = 0
-    n_rows: int = _MOST_ROWS
-
-    def decline(self) -> None:
-        """Note that the kernel declined a part: the next are small."""
-        self.n_declined += 1
-        self.n_waiting = min(2 ** (self.n_declined - 1), _MOST_WAITING) - 1
-        self.n_rows = _ROWS_OF_RETRY
-
-    def succeed(self) -> None:
-        """Note that the kernel executed a part: the next may be larger."""
-        self.n_declined = self.n_waiting = 0
-        self.n_rows = min(2 * self.n_rows, _MOST_ROWS)
-
-    def is_due(self) -> bool:
-        """Whether to try the kernel with the next part."""
-        self.n_waiting -= 1
-        return self.n_waiting < 0
-
-
 class ModelRun:
     """Executes one model's operations, block after block.
 
@@ -243,7 +211,7 @@ class ModelRun:
         self._estimator = estimator
         self._kernel: Kernel | None = None
         self._reason = ""  # why something goes through the loop
-        self._retries: _Retries | None = None
+        self._retries: Retries | None = None
         self._by_kernel = False
         self._loop: Loop | None = None
         self._is_new = False  # until the model has learnt something in the loop
@@ -252,8 +220,8 @@ class ModelRun:
         with failures_named(name, fold, "being prepared"):
             self._has_learnt = is_fitted(estimator)
             if engine == "auto":
-                self._kernel, self._reason = _kernel_or_reason(estimator, task)
-                self._retries = _Retries() if self._kernel is not None else None
+                self._kernel, self._reason = kernel_or_reason(estimator, task)
+                self._retries = Retries() if self._kernel is not None else None
             if self._kernel is None:
                 self._begin_loop()
         self._left: _Left | None = None
@@ -363,11 +331,11 @@ class ModelRun:
         learns, asks = slice(0, 0), slice(0, 0)
         while learns.stop < block.n_learns or asks.stop < block.n_asks:
             done = learns, asks
-            learns, asks = self._next_part(block, *done)
+            learns, asks = next_part(block, *done, self._rows_at_once())
             part, its_operations = part_of(block, learns, asks), operations.part(learns, asks)
             try:
                 answers.append(self._execute_part(part, its_operations))
-            except _TooLarge:
+            except TooLarge:
                 learns, asks = done
                 continue
             if self.failure is not None:
@@ -379,27 +347,10 @@ class ModelRun:
                 break
         return answers[0] if len(answers) == 1 else np.concatenate(answers)
 
-    def _next_part(self, block: Block, learns: slice, asks: slice) -> tuple[slice, slice]:
-        """What follows some learns and asks and fits into memory; less where a kernel declined."""
-        first, ask = learns.stop, asks.stop
-        learns, asks = slice(first, block.n_learns), slice(ask, block.n_asks)
-        n_rows = self._rows_at_once()
-        if max(block.n_learns - first, block.n_asks - ask) <= n_rows:
-            return learns, asks
-        its_learns, its_asks = next(cuts(part_of(block, learns, asks), n_rows))
-        return slice(first, first + its_learns.stop), slice(ask, ask + its_asks.stop)
-
     def _rows_at_once(self) -> int:
-        """Rows that the kernel executes together, or that are tried with it."""
         if self._retries is None:
-            return _MOST_ROWS
-        if self._kernel is None:
-            return _ROWS_OF_RETRY
-        row_bytes = self._kernel.row_bytes
-        if row_bytes is None:
-            return _FIRST_ROWS
-        fitting = max(_BYTES_AT_ONCE // max(row_bytes, 1), _LEAST_ROWS)
-        return min(fitting, self._retries.n_rows)
+            return MOST_ROWS
+        return self._retries.rows_at_once(self._kernel)
 
     def _execute_part(self, block: Block, operations: Operations) -> np.ndarray:
         answers = None
@@ -408,7 +359,7 @@ class ModelRun:
         if self._kernel is not None:
             try:
                 answers = self._run_kernel(block)
-            except _TooLarge:
+            except TooLarge:
                 raise
             except Exception as error:  # where no loop can tell more
                 failure = LoopFailed("running its kernel", 0)
@@ -426,7 +377,7 @@ class ModelRun:
         assert self._retries is not None
         if self._is_new or self._gathers or not self._retries.is_due():
             return
-        self._kernel, _ = _kernel_or_reason(self._estimator, self.task)
+        self._kernel, _ = kernel_or_reason(self._estimator, self.task)
         if self._kernel is None:
             self._retries = None
 
@@ -444,8 +395,8 @@ class ModelRun:
         except Declined as declined:
             self._reason = self._reason or declined.reason
             self._retries.decline()
-            if max(block.n_learns, block.n_asks) > 2 * _ROWS_OF_RETRY:
-                raise _TooLarge from declined  # most of it may be for the kernel yet
+            if max(block.n_learns, block.n_asks) > 2 * ROWS_OF_RETRY:
+                raise TooLarge from declined  # most of it may be for the kernel yet
         except Exception as error:
             if before is None:
                 raise
@@ -619,16 +570,6 @@ def model_error(
     why = str(cause) if isinstance(cause, BadAnswer) else f"{type(cause).__name__}: {cause}"
     why += advice
     return ModelError(f"Model '{name}'{of_fold} failed while {action}: {why}", name, fold, row)
-
-
-def _kernel_or_reason(estimator: Any, task: Task) -> tuple[Kernel | None, str]:
-    """Return a kernel, or why there is none; of failures the loop tells more, at its row."""
-    try:
-        return find_kernel(estimator, task), ""
-    except Declined as declined:
-        return None, declined.reason
-    except Exception as error:
-        return None, f"making its kernel failed with a {type(error).__name__}"
 
 
 def _gap(answer: Any, task: Task) -> str:

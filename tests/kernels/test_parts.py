@@ -11,10 +11,10 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-import skstream.engine.model as model_module
+import skstream.engine.retries as retries
 from skstream import PrequentialEvaluator, TemporalCorrection, TemporallyAugmented
 from skstream.engine.block import cuts, part_of
-from skstream.engine.kernels import Declined, find_kernel
+from skstream.engine.kernels import Declined, Task, find_kernel
 from skstream.engine.model import ModelRun
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.pipeline import make_stream_pipeline
@@ -80,7 +80,7 @@ WIDE = [
 @pytest.mark.parametrize("model", WIDE, ids=lambda model: type(model).__name__)
 def test_parts_change_nothing(model: Any, monkeypatch: Any) -> None:
     whole = evaluate(model)
-    monkeypatch.setattr(model_module, "_BYTES_AT_ONCE", 1 << 10)
+    monkeypatch.setattr(retries, "_BYTES_AT_ONCE", 1 << 10)
     parts = []
     run = ModelRun._run_kernel
     monkeypatch.setattr(
@@ -155,7 +155,7 @@ class TestDeclined:
 
     def test_a_kernel_that_declines_every_block_is_tried_ever_less(self, monkeypatch: Any) -> None:
         tried = []
-        kernel = type(find_kernel(IncrementalGaussianNB(), model_module.Task(np.arange(3))))
+        kernel = type(find_kernel(IncrementalGaussianNB(), Task(np.arange(3))))
 
         def decline(self: Any, block: Any) -> Any:
             tried.append(block.n_learns)

@@ -1,0 +1,76 @@
+"""Kernels that decline: in what parts they are tried, and when again."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from skstream.engine.block import Block, cuts, part_of
+from skstream.engine.kernels import Declined, Kernel, Task, find_kernel
+
+# Memory that the rows of a part of a block may take in a kernel, and the least such part.
+_BYTES_AT_ONCE = 1 << 26
+_LEAST_ROWS = 64
+# Rows of a first part, after which a kernel knows what a row takes.
+_FIRST_ROWS = 32
+# Rows of the parts in which a kernel is tried again after it declined some; and how many parts go
+# through the loop at most before it is tried again.
+ROWS_OF_RETRY = 512
+MOST_ROWS = 1 << 40
+_MOST_WAITING = 64
+
+
+class TooLarge(Exception):
+    """A kernel declined a part of which it may execute most, where it is cut."""
+
+
+@dataclass(slots=True)
+class Retries:
+    """When a kernel that declined is tried again: soon, and later each time that it declines."""
+
+    n_declined: int = 0
+    n_waiting: int = 0
+    n_rows: int = MOST_ROWS
+
+    def decline(self) -> None:
+        """Note that the kernel declined a part: the next are small."""
+        self.n_declined += 1
+        self.n_waiting = min(2 ** (self.n_declined - 1), _MOST_WAITING) - 1
+        self.n_rows = ROWS_OF_RETRY
+
+    def succeed(self) -> None:
+        """Note that the kernel executed a part: the next may be larger."""
+        self.n_declined = self.n_waiting = 0
+        self.n_rows = min(2 * self.n_rows, MOST_ROWS)
+
+    def rows_at_once(self, kernel: Kernel | None) -> int:
+        """Rows that the kernel executes together, or before it is tried again."""
+        if kernel is None:
+            return ROWS_OF_RETRY
+        row_bytes = kernel.row_bytes
+        if row_bytes is None:
+            return _FIRST_ROWS
+        return min(max(_BYTES_AT_ONCE // max(row_bytes, 1), _LEAST_ROWS), self.n_rows)
+
+    def is_due(self) -> bool:
+        """Whether to try the kernel with the next part."""
+        self.n_waiting -= 1
+        return self.n_waiting < 0
+
+
+def next_part(block: Block, learns: slice, asks: slice, n_rows: int) -> tuple[slice, slice]:
+    """Return what follows some learns and asks of a block, about `n_rows` of them at most."""
+    first, ask = learns.stop, asks.stop
+    learns, asks = slice(first, block.n_learns), slice(ask, block.n_asks)
+    if max(block.n_learns - first, block.n_asks - ask) <= n_rows:
+        return learns, asks
+    its_learns, its_asks = next(cuts(part_of(block, learns, asks), n_rows))
+    return slice(first, first + its_learns.stop), slice(ask, ask + its_asks.stop)
+
+
+def kernel_or_reason(estimator: Any, task: Task) -> tuple[Kernel | None, str]:
+    """Return a kernel, or why there is none; of failures the loop tells more, at its row."""
+    try:
+        return find_kernel(estimator, task), ""
+    except Declined as declined:
+        return None, declined.reason
+    except Exception as error:
+        return None, f"making its kernel failed with a {type(error).__name__}"
