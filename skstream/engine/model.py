@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from skstream.base import asks_row_by_row
 from skstream.engine.block import Block, part_of, take_rows
 from skstream.engine.kernels import Declined, Kernel, Task
 from skstream.engine.loop import BadAnswer, Loop, LoopFailed, no_answers
+from skstream.engine.resuming import Left, Resumed, shifted_bounds
 from skstream.engine.retries import (
     MOST_ROWS,
     ROWS_OF_RETRY,
@@ -65,100 +66,6 @@ class ModelError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.model, self.fold, self.row)
-
-
-@dataclass(frozen=True, slots=True)
-class Resumed:
-    """What a model did that went on after a failure.
-
-    Attributes
-    ----------
-    answers : ndarray
-        Answers to the last asks of the block.
-    rows : ndarray of int64
-        Rows of the call that was skipped.
-    unasked : bool
-        Whether that call was a question.
-    """
-
-    answers: np.ndarray
-    rows: np.ndarray
-    unasked: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Left:
-    """A block that a model has done up to a call that failed.
-
-    `rows` are those of the call, `answers` the ones given before it, and `ask_bounds` the bounds
-    of the asks that share a call.
-    """
-
-    action: str
-    index: int
-    rows: np.ndarray
-    answers: np.ndarray
-    block: Block
-    operations: Operations
-    ask_bounds: np.ndarray
-
-    def within(
-        self,
-        block: Block,
-        operations: Operations,
-        learns: slice,
-        asks: slice,
-        answers: list[np.ndarray],
-        ask_bounds: np.ndarray,
-    ) -> "_Left":
-        """Return the same of the block of which this is a part, after some answers."""
-        first = learns.start if self.action == "learning" else asks.start
-        before = [*answers, self.answers]
-        return _Left(
-            self.action,
-            self.index + first,
-            self.rows,
-            np.concatenate(before),
-            block,
-            operations,
-            ask_bounds,
-        )
-
-    def rest(self, skip: bool) -> tuple[Block, Operations, int]:
-        """Return what is to be done from the failed call on, or after it, and the asks skipped."""
-        block, n_asked, n_skipped = self.block, len(self.answers), 0
-        if self.action == "learning":
-            n_learnt = self.index
-            if skip:
-                n_learnt += len(self.rows)
-        else:
-            n_learnt = int(block.stamp[n_asked])
-            if skip:
-                following = np.searchsorted(self.ask_bounds, n_asked, side="right")
-                n_skipped = int(self.ask_bounds[following]) - n_asked
-        first = n_asked + n_skipped
-        stamp = block.stamp[first:] - n_learnt
-        groups = None if block.groups is None else _shifted_bounds(block.groups, first)
-        batches = None if block.batches is None else _shifted_bounds(block.batches, n_learnt)
-        rest = replace(
-            block,
-            learn_index=block.learn_index[n_learnt:],
-            y=block.y[n_learnt:],
-            weight=None if block.weight is None else block.weight[n_learnt:],
-            ask_index=block.ask_index[first:],
-            stamp=stamp,
-            groups=groups,
-            batches=batches,
-        )
-        operations = replace(
-            self.operations,
-            learn_rows=self.operations.learn_rows[n_learnt:],
-            ask_rows=self.operations.ask_rows[first:],
-            stamp=stamp,
-            groups=groups,
-            batches=batches,
-        )
-        return rest, operations, n_skipped
 
 
 class ModelRun:
@@ -224,7 +131,7 @@ class ModelRun:
                 self._retries = Retries() if self._kernel is not None else None
             if self._kernel is None:
                 self._begin_loop()
-        self._left: _Left | None = None
+        self._left: Left | None = None
         self._seconds_in_kernel = 0.0
 
     @property
@@ -316,7 +223,7 @@ class ModelRun:
         before = no_answers(self.task, early)
         if block.n_learns == 0:
             return before
-        groups = None if block.groups is None else _shifted_bounds(block.groups, early)
+        groups = None if block.groups is None else shifted_bounds(block.groups, early)
         stamp = block.stamp[early:]
         block = replace(block, ask_index=block.ask_index[early:], stamp=stamp, groups=groups)
         asked = operations.ask_rows[early:]
@@ -500,7 +407,7 @@ class ModelRun:
         self.failure = error
         if failure.stopped and self._loop is not None:
             bounds = self._loop.ask_bounds(block)
-            self._left = _Left(
+            self._left = Left(
                 failure.action, failure.index, rows, answers, block, operations, bounds
             )
         n = len(answers)
@@ -589,7 +496,3 @@ def _first_not_finite(rows: Any) -> int:
     except (TypeError, ValueError):
         return 0
     return int(bad.argmax())
-
-
-def _shifted_bounds(bounds: np.ndarray, n: int) -> np.ndarray:
-    return np.concatenate([[0], bounds[bounds > n] - n]).astype(np.int64)

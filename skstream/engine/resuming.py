@@ -1,0 +1,107 @@
+"""Going on with a block after a call that failed."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skstream.engine.block import Block
+from skstream.engine.timeline import Operations
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """What a model did that went on after a failure.
+
+    Attributes
+    ----------
+    answers : ndarray
+        Answers to the last asks of the block.
+    rows : ndarray of int64
+        Rows of the call that was skipped.
+    unasked : bool
+        Whether that call was a question.
+    """
+
+    answers: np.ndarray
+    rows: np.ndarray
+    unasked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A block that a model has done up to a call that failed.
+
+    `rows` are those of the call, `answers` the ones given before it, and `ask_bounds` the bounds
+    of the asks that share a call.
+    """
+
+    action: str
+    index: int
+    rows: np.ndarray
+    answers: np.ndarray
+    block: Block
+    operations: Operations
+    ask_bounds: np.ndarray
+
+    def within(
+        self,
+        block: Block,
+        operations: Operations,
+        learns: slice,
+        asks: slice,
+        answers: list[np.ndarray],
+        ask_bounds: np.ndarray,
+    ) -> "Left":
+        """Return the same of the block of which this is a part, after some answers."""
+        first = learns.start if self.action == "learning" else asks.start
+        before = [*answers, self.answers]
+        return Left(
+            self.action,
+            self.index + first,
+            self.rows,
+            np.concatenate(before),
+            block,
+            operations,
+            ask_bounds,
+        )
+
+    def rest(self, skip: bool) -> tuple[Block, Operations, int]:
+        """Return what is to be done from the failed call on, or after it, and the asks skipped."""
+        block, n_asked, n_skipped = self.block, len(self.answers), 0
+        if self.action == "learning":
+            n_learnt = self.index
+            if skip:
+                n_learnt += len(self.rows)
+        else:
+            n_learnt = int(block.stamp[n_asked])
+            if skip:
+                following = np.searchsorted(self.ask_bounds, n_asked, side="right")
+                n_skipped = int(self.ask_bounds[following]) - n_asked
+        first = n_asked + n_skipped
+        stamp = block.stamp[first:] - n_learnt
+        groups = None if block.groups is None else shifted_bounds(block.groups, first)
+        batches = None if block.batches is None else shifted_bounds(block.batches, n_learnt)
+        rest = replace(
+            block,
+            learn_index=block.learn_index[n_learnt:],
+            y=block.y[n_learnt:],
+            weight=None if block.weight is None else block.weight[n_learnt:],
+            ask_index=block.ask_index[first:],
+            stamp=stamp,
+            groups=groups,
+            batches=batches,
+        )
+        operations = replace(
+            self.operations,
+            learn_rows=self.operations.learn_rows[n_learnt:],
+            ask_rows=self.operations.ask_rows[first:],
+            stamp=stamp,
+            groups=groups,
+            batches=batches,
+        )
+        return rest, operations, n_skipped
+
+
+def shifted_bounds(bounds: np.ndarray, n: int) -> np.ndarray:
+    """Bounds from number `n` on, counted from it."""
+    return np.concatenate([[0], bounds[bounds > n] - n]).astype(np.int64)
