@@ -568,3 +568,15 @@ def test_a_failure_midway_gives_the_result_so_far(
     ]
     assert "50 rows" in output
     assert ("cumulative", "persistent", "accuracy") in saved_scores(tmp_path)
+
+
+def test_a_reader_that_wants_no_more_is_no_error(csv_file: Path) -> None:
+    code = "import sys; from skstream.cli import main; sys.exit(main())"
+    arguments = ["evaluate", str(csv_file), "--target", "label"]
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as program:
+        assert program.stdout is not None and program.stderr is not None
+        program.stdout.close()
+        assert program.stderr.read() == b""
+    assert program.returncode == 2

@@ -128,7 +128,12 @@ def _add_files(group: Any) -> None:
         help="Parquet or CSV file, or a folder of them, or several files in the order in which "
         "they are to be read. Row order is time order",
     )
-    add("--target", required=True, metavar="COL", help="column of the labels or targets")
+    add(
+        "--target",
+        required=True,
+        metavar="COL",
+        help="column of the labels or targets; a name that is not there is answered with all names",
+    )
     add("--exclude", action="append", metavar="COL", help="column to leave out; repeatable")
     add("--column", action="append", metavar="COL", help="column to use, no others; repeatable")
     add("--nominal", action="append", metavar="COL", help="column of categories; repeatable")

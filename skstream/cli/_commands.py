@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import os
 import shlex
 import sys
 import warnings
@@ -63,7 +64,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = make_parser(demo, evaluate).parse_args(arguments)
     with _one_line_warnings():
         try:
-            return int(options.run(options))
+            status = int(options.run(options))
+            sys.stdout.flush()
+            return status
+        except BrokenPipeError:
+            # Whoever read the output, as `head` does, wants no more. Python must not try again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return FAILED
         except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
             if options.traceback:
                 raise
