@@ -4,6 +4,7 @@ import hashlib
 import os
 from io import BufferedReader
 from pathlib import Path
+from pickle import PicklingError
 from typing import Any
 
 import joblib
@@ -24,7 +25,14 @@ def save_checkpoint(run: Any, path: Path) -> None:
     """Write a run and its checksum to a file, which is there whole or not at all."""
     with atomic_write(path) as temporary, temporary.open("wb+") as file:
         file.write(bytes(_HEADER_BYTES))
-        joblib.dump(run, file)
+        try:
+            joblib.dump(run, file)
+        except (PicklingError, AttributeError, TypeError) as error:
+            raise TypeError(
+                f"The run cannot be saved to {path}: {error}. Models, and functions given as "
+                "measures, delay, features or reduce, must be importable by their names (no "
+                "lambdas, no functions within functions) and hold no open files or locks."
+            ) from error
         file.flush()
         file.seek(_HEADER_BYTES)
         checksum = hashlib.file_digest(file, "sha256").hexdigest()

@@ -476,6 +476,11 @@ class StreamRun(Exclusive):
         -------
         path : Path
             The file written.
+
+        Raises
+        ------
+        TypeError
+            If a model or a function of yours cannot be pickled. The file is as it was.
         """
         if self._state != "stopped":
             self._require_open()

@@ -181,6 +181,18 @@ def test_a_checkpoint_of_another_format_says_so(tmp_path, run):
         load_run(path)
 
 
+@pytest.mark.filterwarnings("ignore:Measures .* have no running form")
+def test_a_run_that_cannot_be_saved_says_why_and_leaves_the_file(tmp_path, run):
+    path = run.save(tmp_path / "run.joblib")
+    before = path.read_bytes()
+    evaluator = PrequentialEvaluator({"hits": lambda y, p: 1.0}, keep_tape=True)
+    other = evaluator.start(Persistent(), classes=[0, 1]).update([[0.0], [1.0]], [0, 1])
+    with pytest.raises(TypeError, match=r"cannot be saved to .*run\.joblib.*lambda"):
+        other.save(path)
+    assert path.read_bytes() == before
+    assert other.n_rows == 2
+
+
 class Gone(Persistent):
     """A model whose class the loading process does not have."""
 
