@@ -72,7 +72,8 @@ def evaluate(
 
 
 def by_bin(answers, begin, end, n_bins, reduce):
-    delay = Fraction(end) - Fraction(begin)
+    begin = Fraction(begin)  # a float would make the bounds of the bins floats, and break ties
+    delay = Fraction(end) - begin
     if delay == 0:
         return [answers[-1][1]] * n_bins
     ends = [time for time, _ in answers[1:]] + [end]
