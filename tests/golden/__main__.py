@@ -62,7 +62,7 @@ def main() -> int:
         print(f"recorded under {content['environment']}, here is {environment()}")
         return 2
     found = list(differences(content["record"], record))
-    print("\n".join(found[:50]))
+    print("\n".join(found[:500]))
     print(f"{len(found)} differences among {len(record)} fingerprints")
     return 1 if found else 0
 

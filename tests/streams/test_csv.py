@@ -85,7 +85,7 @@ def test_null_values_can_be_chosen(tmp_path):
 
 def test_compressed_files_and_folders(tmp_path):
     csv(tmp_path, "x,class\n2,b\n", "2.csv")
-    (tmp_path / "1.csv.gz").write_bytes(gzip.compress(b"x,class\n1,a\n"))
+    (tmp_path / "1.csv.gz").write_bytes(gzip.compress(b"x,class\n1,a\n", mtime=0))
     X, y = rows_of(CSVStream(tmp_path, "class"))
     assert X.ravel().tolist() == [1, 2]
     assert y.tolist() == ["a", "b"]
@@ -314,7 +314,10 @@ def test_few_texts_among_many_numbers_are_recognised(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (gzip.compress(b"x,class\n1,a\n"), "but compressed; its name has to end in .csv.gz"),
+        (
+            gzip.compress(b"x,class\n1,a\n", mtime=0),
+            "but compressed; its name has to end in .csv.gz",
+        ),
         (b"PK\x03\x04rest", "a ZIP archive or an Excel file"),
         (b"PAR1rest", "a Parquet file; use ParquetStream"),
         (b"sep=;\nx;class\n1;a\n", "'sep=;', a note that Excel reads"),
