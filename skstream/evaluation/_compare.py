@@ -137,7 +137,7 @@ class _Scores:
         self.forgetting = result.forgetting_names[0] if forgetting is None else forgetting
         result.curve(result.model_names[0], self.metric, self.forgetting)  # names what is there
         self.facts = result.measures.get(self.metric, MeasureFacts())
-        self.position = _checkpoint(result, at)
+        self.position = checkpoint(result, at)
         self.row = int(result.n_rows[self.position])
         self.bin = _checked_bin(result, bin)
         asked = f" (the checkpoint before row {at:,})" if at not in (None, self.row) else ""
@@ -398,15 +398,16 @@ def _check_at(at: int | None) -> None:
     raise ValueError(f"at must be a number of rows, an int from 1 on, or None. Got {at!r} instead.")
 
 
-def _checkpoint(result: "EvaluationResult", at: int | None) -> int:
+def checkpoint(result: "EvaluationResult", at: int | None) -> int:
+    """Position of the last checkpoint not after a row; None: of the last of all."""
+    _check_at(at)
     position = len(result.n_rows) - 1
     if at is not None:
         position = int(np.searchsorted(result.n_rows, at, side="right")) - 1
     if position < 0:
-        first = (
-            f"the first is at row {result.n_rows[0]:,}" if len(result.n_rows) else "there is none"
-        )
-        raise ValueError(f"There is no checkpoint at or before row {at}: {first}.")
+        unit, rows = _unit(result), result.n_rows
+        first = f"the first is at {unit} {rows[0]:,}" if len(rows) else "there is none"
+        raise ValueError(f"There is no checkpoint at or before {unit} {at}: {first}.")
     return position
 
 

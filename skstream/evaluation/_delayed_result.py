@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skstream.evaluation import _compare
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._waits import Waits
 
@@ -72,10 +73,7 @@ class DelayedResult(EvaluationResult):
             Values by bin, at the last checkpoint not after `at`.
         """
         curve = self.curve(model, metric, forgetting)
-        position = -1 if at is None else int(np.searchsorted(self.n_rows, at, side="right")) - 1
-        if at is not None and position < 0:
-            raise ValueError(f"There is no checkpoint at or before {at} labelled rows.")
-        values: np.ndarray = curve[position, 0]
+        values: np.ndarray = curve[_compare.checkpoint(self, at), 0]
         return values
 
     def summary(

@@ -340,6 +340,9 @@ def test_ranks_under_delayed_labels_are_those_of_one_bin():
     assert "bin 0 (at arrival)" in results[0].rank(results[1], bin=0).subject
     with pytest.raises(ValueError, match="bin must be from 0 to 4"):
         results[0].rank(results[1], bin=5)
+    for at in (0, -1, 2.5):
+        with pytest.raises(ValueError, match="at must be a number of rows"):
+            results[0].bins("last", "accuracy", at=at)
 
 
 class Breaks(MajorityClass):
