@@ -285,11 +285,17 @@ class CSVStream(TableStream):
             return super()._broken(file, first, row, columns, ValueError(in_words(str(error))))
         place, name, text = misfit
         where = f"row {place}" if first == 0 else f"its row {place} (row {first + place} in all)"
-        kind = _IN_WORDS[role_of(name, self._arrow_types[name])]
+        if name in self.numeric:
+            reason = "which numeric= says to read as numbers. Marks"
+        else:
+            kind = _IN_WORDS[role_of(name, self._arrow_types[name])]
+            reason = (
+                f"but the first rows of {self.files[0]} hold {kind} there. A column of mixed "
+                f"values can be named in nominal=, and marks"
+            )
         return StreamError(
-            f"{file} has the text {text!r} in column {name!r} at {where}, but the first rows of "
-            f"{self.files[0]} hold {kind} there. A column of mixed values can be named in "
-            f"nominal=, and marks of missing values in null_values=.",
+            f"{file} has the text {text!r} in column {name!r} at {where}, {reason} of missing "
+            f"values can be named in null_values=.",
             row,
             file,
         )

@@ -65,6 +65,8 @@ def natural_order(name: str) -> tuple[Any, ...]:
 
 
 def _given(paths: Sequence[str | os.PathLike[str]]) -> list[str]:
+    if not isinstance(paths, Iterable):
+        raise TypeError(f"path must be a file, a folder or a list of files. Got {paths!r} instead.")
     files = [os.path.abspath(path) for path in paths]
     if not files:
         raise ValueError("The list of files is empty.")

@@ -65,6 +65,9 @@ class TableStream(Stream):
         as_frame: bool,
         meta: dict[str, str | None],
     ) -> None:
+        for key, name in {"target": target, **meta}.items():
+            if not isinstance(name, str) and (key == "target" or name is not None):
+                raise TypeError(f"{key} must be the name of a column. Got {name!r} instead.")
         self.files = find_files(path, self.suffixes)
         self.target = target
         self.chunk_size = check_chunk_size(chunk_size)
@@ -486,6 +489,8 @@ def names_given(names: Any, parameter: str) -> Any:
     for name in found:
         if not isinstance(name, str):
             raise TypeError(f"{parameter} must hold names of columns. Got {name!r} instead.")
+        if found.count(name) > 1:
+            raise ValueError(f"{parameter} names the column {name!r} twice.")
     return found
 
 

@@ -338,3 +338,18 @@ def test_other_kinds_of_files_are_recognised(tmp_path, content, message):
 def test_names_may_hold_spaces(tmp_path):
     stream = CSVStream(csv(tmp_path, "class label\nup\ndown\n"), "class label")
     assert stream.classes.tolist() == ["down", "up"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"columns": ["load", "load"]}, ValueError, "columns names the column 'load' twice"),
+        ({"target": None}, TypeError, "target must be the name of a column. Got None"),
+        ({"arrival": 3}, TypeError, "arrival must be the name of a column. Got 3"),
+        ({"path": None}, TypeError, "path must be a file, a folder or a list of files. Got None"),
+        ({"numeric": ["id"]}, ValueError, "the text 'r1' in column 'id' at row 0, which numeric="),
+    ],
+)
+def test_wrong_parameters_are_refused_in_words(tmp_path, options, error, message):
+    with pytest.raises(error, match=message):
+        list(CSVStream(**({"path": csv(tmp_path), "target": "class"} | options)))
