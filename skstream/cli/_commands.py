@@ -23,7 +23,8 @@ from skstream.evaluation import EvaluationInterrupted, PrequentialEvaluator
 from skstream.metrics import resolve_metrics
 from skstream.streams import Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._open import FirstRows, open_files
-from skstream.streams._table import TableStream, shown
+from skstream.streams._table import TableStream
+from skstream.streams._table_parameters import shown
 from skstream.utils._files import atomic_write
 from skstream.utils._model_strings import make_model
 from skstream.utils._near import did_you_mean

@@ -1,10 +1,8 @@
 """What Parquet and CSV streams share: which column is what, and how rows become chunks."""
 
-import math
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +24,12 @@ from skstream.streams._columns import (
 )
 from skstream.streams._files import Paths, find_files
 from skstream.streams._stream import Chunk, Stream, StreamError
+from skstream.streams._table_parameters import (
+    check_max_categories,
+    check_missing,
+    names_given,
+    shown,
+)
 from skstream.streams._texts import PLAIN, in_order, numbers_with, odd_among_numbers
 from skstream.utils._labels import distinct_labels, find_classes
 from skstream.utils._near import did_you_mean
@@ -34,7 +38,6 @@ from skstream.utils._warnings import warn
 
 # A target with more values than this is text or an identifier, not a class label.
 _MAX_CLASSES = 1 << 16
-_SHOWN = 12
 
 Index = dict[str, dict[Any, int]]
 
@@ -71,8 +74,8 @@ class TableStream(Stream):
         self.files = find_files(path, self.suffixes)
         self.target = target
         self.chunk_size = check_chunk_size(chunk_size)
-        self.max_categories = _check_max_categories(max_categories)
-        self.missing = _check_missing(missing)
+        self.max_categories = check_max_categories(max_categories)
+        self.missing = check_missing(missing)
         self.as_frame = as_frame
         self.nominal = names_given(nominal, "nominal") or []
         self.numeric = names_given(numeric, "numeric") or []
@@ -459,45 +462,6 @@ def _matrix(X: dict[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
     for j, values in enumerate(X.values()):
         matrix[:, j] = values
     return matrix
-
-
-def _check_missing(missing: Any) -> str | float:
-    if missing in ("nan", "error"):
-        return str(missing)
-    if isinstance(missing, Real) and not isinstance(missing, bool):
-        fill = float(missing)
-        if math.isfinite(fill):
-            return fill
-    raise ValueError(f"missing must be 'nan', 'error' or a finite number. Got {missing!r} instead.")
-
-
-def _check_max_categories(max_categories: Any) -> int:
-    if (
-        not isinstance(max_categories, Integral)
-        or isinstance(max_categories, bool)
-        or max_categories < 1
-    ):
-        raise ValueError(f"max_categories must be an integer >= 1. Got {max_categories!r} instead.")
-    return int(max_categories)
-
-
-def names_given(names: Any, parameter: str) -> Any:
-    """Column names as a list, of one where a text is given; None stays None."""
-    if names is None:
-        return None
-    found = [names] if isinstance(names, str) else list(names)
-    for name in found:
-        if not isinstance(name, str):
-            raise TypeError(f"{parameter} must hold names of columns. Got {name!r} instead.")
-        if found.count(name) > 1:
-            raise ValueError(f"{parameter} names the column {name!r} twice.")
-    return found
-
-
-def shown(names: list[str]) -> str:
-    """Names for a message, the first ones where there are many."""
-    more = f", ... ({len(names):,} in all)" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
 
 
 def _files_in_words(files: list[str]) -> str:
