@@ -19,6 +19,9 @@ from skstream.metrics._user import takes_weights
 # Rows wait until so many are there, so that the arithmetic does not depend on how the stream was
 # cut, and calls with a single row stay cheap. A few arrays of this length fit the cache.
 _BLOCK = 32_768
+# Of more classes than these, blocks are shorter.
+_CLASSES_PER_BLOCK = 128
+_SHORTEST_BLOCK = 2_048
 # Where values are wanted again and again while rows wait, whole steps of them are read once, on a
 # copy that is kept. Sums of real numbers may then differ in the last digit from those of one go.
 _STEP = 1024
@@ -147,7 +150,8 @@ class RunningMeasures:
         self._recorder = Recorder(
             record_every, list(self.forgetting), list(self.metrics), expected_rows
         )
-        self._block = _block_length(self.forgetting)
+        n_labels = 0 if self.classes is None else len(self.classes)
+        self._block = _block_length(self.forgetting, n_labels)
         n_classes = None if self.classes is None else len(self.classes)
         self._waiting = Waiting(self._block, n_classes)
         self._n_processed = 0
@@ -319,10 +323,15 @@ class RunningMeasures:
         return self
 
 
-def _block_length(forgetting: Mapping[str, Forgetting]) -> int:
-    """Rows per block: long windows, which are gone through once per block, want long ones."""
+def _block_length(forgetting: Mapping[str, Forgetting], n_classes: int) -> int:
+    """Rows per block: long windows, which are gone through once per block, want long ones.
+
+    Series by class, which hold a number per row and class, want short ones.
+    """
     sizes = [f.window_size for f in forgetting.values() if isinstance(f, SlidingWindow)]
     block = _BLOCK
+    while block * n_classes > _BLOCK * _CLASSES_PER_BLOCK and block > _SHORTEST_BLOCK:
+        block //= 2
     while sizes and block < min(max(sizes) // 2, _LONGEST_BLOCK):
         block *= 2
     return block

@@ -541,3 +541,22 @@ def test_transitions_are_counted_in_pieces_without_a_seam(monkeypatch) -> None:
     whole = make_kernel(clone(model), task).run(block)
     monkeypatch.setattr(temporal_kernels, "_TRANSITIONS_AT_ONCE", 27)
     np.testing.assert_array_equal(make_kernel(clone(model), task).run(block), whole)
+
+
+@pytest.mark.parametrize("fading_factor", [1.0, 0.9])
+def test_transitions_of_many_classes_are_counted_one_by_one(monkeypatch, fading_factor) -> None:
+    """A table of all transitions for every row would need 8 MB a row with a thousand classes."""
+    rng = np.random.default_rng(0)
+    block = make_block(rng.random((80, 2)), rng.integers(0, 3, 80), "polls", rng)
+    task = Task(CLASSES[:3], "predict_proba")
+    model = TemporalCorrection(clone(SGD), fading_factor=fading_factor)
+    whole = make_kernel(clone(model), task)
+    expected = whole.run(block)
+    monkeypatch.setattr(temporal_kernels, "_FEW_CLASSES", 2)
+    for parts in ([block], cut(block, [1, 30, 31, 100])):
+        kernel = make_kernel(clone(model), task)
+        np.testing.assert_array_equal(run_kernel(kernel, parts), expected)
+        kernel.export()
+        whole.export()
+        for name in ("class_counts_", "transition_counts_", "label_history_"):
+            np.testing.assert_array_equal(*(getattr(k.estimator, name) for k in (kernel, whole)))

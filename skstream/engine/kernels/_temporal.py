@@ -27,6 +27,8 @@ Floats = NDArray[np.float64]
 
 # Numbers held at once while transitions are counted: a few megabytes, within the cache.
 _TRANSITIONS_AT_ONCE = 1 << 19
+# With more classes transitions are counted one after the other, in a single table.
+_FEW_CLASSES = 50
 
 
 class _TemporalKernel(Kernel):
@@ -174,6 +176,11 @@ class TemporalCorrectionKernel(_TemporalKernel):
         outside = outside_after(self._outside, block)
         posterior = self._inner.run(block)
         counts = self._counts
+        if len(counts.classes) > _FEW_CLASSES:
+            given, prior, counts = self._count_one_by_one(block, counts)
+            answers = corrected(posterior, given, prior, self.estimator.smoothing)
+            self._outside, self._counts = outside, counts
+            return answers.argmax(axis=1) if self.task.method == "predict" else answers
         answers = np.empty_like(posterior)
         step = max(1, _TRANSITIONS_AT_ONCE // counts.transitions.size)
         for begin in range(0, max(block.n_learns, 1), step):
@@ -200,6 +207,27 @@ class TemporalCorrectionKernel(_TemporalKernel):
         by_previous = transitions.reshape(-1, n_classes, n_classes)
         after = _Counts(classes[-1].copy(), by_previous[-1].copy(), int(path[-1]))
         return by_previous[stamp, path[stamp]], classes[stamp], after
+
+    def _count_one_by_one(self, block: Block, counts: _Counts) -> tuple[Floats, Floats, _Counts]:
+        """Do the same where a table of all transitions for every row would be too large."""
+        classes, transitions, last = counts.classes.copy(), counts.transitions.copy(), counts.last
+        given, prior = np.empty((2, block.n_asks, len(classes)))
+        weights = np.ones(block.n_learns) if block.weight is None else block.weight
+        bounds = np.searchsorted(block.stamp, np.arange(block.n_learns + 2)).tolist()
+        fading = self.estimator.fading_factor
+        for i, (code, weight) in enumerate(zip(block.y.tolist(), weights.tolist(), strict=True)):
+            asks = slice(bounds[i], bounds[i + 1])
+            given[asks], prior[asks] = transitions[last], classes
+            if fading != 1.0:
+                classes *= fading
+                transitions *= fading
+            classes[code] += weight
+            if last >= 0:
+                transitions[last, code] += weight
+            last = code
+        asks = slice(bounds[block.n_learns], block.n_asks)
+        given[asks], prior[asks] = transitions[last], classes
+        return given, prior, _Counts(classes, transitions, last)
 
     def snapshot(self) -> Any:
         """Return a copy of the state."""
