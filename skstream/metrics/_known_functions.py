@@ -20,6 +20,8 @@ from skstream.utils._sklearn import metric_function, scorer_parts
 Options = Mapping[str, Any]
 #: Makes the running form, or None where the options have none.
 Builder = Callable[[Options, Array], Measure | None]
+#: Makes a measure of whatever the user names it by.
+Resolver = Callable[[Any, Array | None], Measure]
 
 #: Of functions with these endings scikit-learn promises the direction.
 _HIGHER, _LOWER = ("_score", "matthews_corrcoef"), ("_error", "_loss", "_deviance")
@@ -42,7 +44,7 @@ _OF_PROBABILITIES = frozenset(
 )
 
 
-def of_scikit_learn(item: Any, classes: Array | None) -> Measure | None:
+def of_scikit_learn(item: Any, classes: Array | None, resolve: Resolver) -> Measure | None:
     """Make a measure of a function of `sklearn.metrics`, a partial of one, or a scorer.
 
     Parameters
@@ -51,6 +53,8 @@ def of_scikit_learn(item: Any, classes: Array | None) -> Measure | None:
         Whatever the user gave.
     classes : ndarray of shape (n_classes,), or None
         Sorted labels; None for regression.
+    resolve : callable
+        Makes the measure of the function that a scorer holds.
 
     Returns
     -------
@@ -61,14 +65,14 @@ def of_scikit_learn(item: Any, classes: Array | None) -> Measure | None:
     Raises
     ------
     ValueError
-        If it needs probabilities, gives no single number, or its options do not go with the
-        classes.
+        If it needs probabilities, gives no single number, its options do not go with the
+        classes, or the sign of a scorer says the contrary of what is known of its function.
     TypeError
         If the function has no such option.
     """
     parts = scorer_parts(item)
     if parts is not None:
-        return _of_scorer(*parts, classes)
+        return _of_scorer(*parts, classes, resolve)
     function, options = item, {}
     if isinstance(item, partial):
         if item.args:
@@ -85,12 +89,14 @@ def _of_scorer(
     options: dict[str, Any],
     response: Any,
     classes: Array | None,
+    resolve: Resolver,
 ) -> Measure:
     name = name_of(function)
     if response != "predict":
         raise ValueError(_needs_probabilities(f"The scorer of {name}"))
     item = partial(function, **options) if options else function
-    measure = of_scikit_learn(item, classes) or Measure(item)
+    measure = resolve(item, classes)
+    _check_sign(name, sign, measure.higher_is_better)
     if sign < 0:
         low, high = measure.bounds
         measure = replace(measure, bounds=(0.0 - high, 0.0 - low), name=f"neg_{name}")
@@ -100,6 +106,20 @@ def _of_scorer(
         else:
             measure = replace(measure, function=Negative(item))
     return replace(measure, higher_is_better=True)
+
+
+def _check_sign(name: str, sign: int, higher_is_better: bool | None) -> None:
+    """Refuse a scorer by which the worse model would be the better one."""
+    if higher_is_better is None or higher_is_better == (sign > 0):
+        return
+    made = f"make_scorer({name}{'' if sign > 0 else ', greater_is_better=False'})"
+    right = f"make_scorer({name}{', greater_is_better=False' if sign > 0 else ''})"
+    better = "higher" if higher_is_better else "lower"
+    raise ValueError(
+        f"The scorer {made} calls a {'higher' if sign > 0 else 'lower'} value of {name} the "
+        f"better one, and a {better} value of it is better. Make it with {right}, or pass {name} "
+        "itself, whose direction is known."
+    )
 
 
 class Negative:

@@ -129,8 +129,9 @@ def resolve_metrics(metrics: Any, *, classes: ArrayLike | None) -> dict[str, Mea
     ------
     ValueError
         If a name is unknown (the known are listed) or given twice, if cmd is wanted of more
-        than two classes, if a partial sets what an evaluation finds by itself, or if a function
-        or scorer needs probabilities.
+        than two classes, if a partial sets what an evaluation finds by itself, if a function
+        or scorer needs probabilities, or if a scorer calls the worse values of a known function
+        the better ones.
     TypeError
         If something else was given, or a function of scikit-learn has no such option.
 
@@ -188,7 +189,7 @@ def _resolve(item: Any, classes: Array | None) -> Measure:
         )
     if _is_ours(item):
         return _by_name(_FUNCTIONS[item], classes)
-    return of_scikit_learn(item, classes) or Measure(item)
+    return of_scikit_learn(item, classes, _resolve) or Measure(item)
 
 
 def _is_ours(item: Any) -> bool:

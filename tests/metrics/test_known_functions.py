@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 from sklearn.metrics import get_scorer, make_scorer
 
-from skstream.metrics import Measure, resolve_metrics
+from skstream.metrics import Measure, kappa_score, kappa_temporal_score, resolve_metrics
 from tests.metrics._streams import running
 
 SET_SCORES = (
@@ -186,6 +186,44 @@ def test_scorers_keep_sign_name_and_options():
     score = running({"n": negative}, "fading:0.5", np.array(classes))  # its weights are passed on
     score.update([0, 1], [2, 1])
     assert score.final()["fading:0.5"]["n"] == pytest.approx(-2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("function", "classes", "options", "message"),
+    [
+        (sk.zero_one_loss, [0, 1], {}, "calls a higher value of zero_one_loss the better one"),
+        (sk.mean_absolute_error, None, {}, r"make_scorer\(mean_absolute_error, greater_is_better="),
+        (sk.mean_absolute_error, [0, 1], {}, "a lower value of it is better"),
+        (sk.max_error, None, {}, "or pass max_error itself"),
+        (partial(sk.zero_one_loss, normalize=False), [0, 1], {}, "a lower value of it is better"),
+        (sk.accuracy_score, [0, 1], {"greater_is_better": False}, "a higher value of it is better"),
+        (sk.r2_score, None, {"greater_is_better": False}, r"with make_scorer\(r2_score\), or"),
+        (kappa_score, [0, 1], {"greater_is_better": False}, "a higher value of it is better"),
+        (sk.f1_score, [0, 1, 2], {"greater_is_better": False, "average": "macro"}, "a higher"),
+    ],
+)
+def test_a_scorer_with_the_wrong_sign_is_refused(function, classes, options, message):
+    scorer = make_scorer(function, **options)
+    for item in (scorer, [scorer], {"mine": scorer}, Measure(scorer)):
+        with pytest.raises(ValueError, match=message):
+            resolve_metrics(item, classes=classes)
+
+
+def test_a_scorer_of_an_unknown_function_keeps_what_the_user_says():
+    def cost(y_true, y_pred):
+        return 1.0
+
+    for sign in (True, False):
+        scorer = make_scorer(cost, greater_is_better=sign)
+        (measure,) = resolve_metrics(scorer, classes=[0, 1]).values()
+        assert measure.higher_is_better is True
+        assert measure.function([0], [0]) == (1.0 if sign else -1.0)
+
+
+def test_a_scorer_of_our_function_is_in_its_running_form():
+    (measure,) = resolve_metrics(make_scorer(kappa_temporal_score), classes=[0, 1]).values()
+    (same,) = resolve_metrics(kappa_temporal_score, classes=[0, 1]).values()
+    assert measure == same
 
 
 @pytest.mark.parametrize(
