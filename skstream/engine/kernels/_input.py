@@ -137,11 +137,13 @@ def _check_dtype(dtype: Any, dtypes: tuple[type, ...]) -> None:
 
 
 def _read_frame(X: Any, dtypes: tuple[type, ...]) -> Rows:
-    """Convert a frame whose columns are all of NumPy's own numbers, as scikit-learn does."""
-    if not hasattr(X, "iloc"):
+    """Convert a frame whose columns are all numbers, as scikit-learn does."""
+    is_polars = type(X).__module__.partition(".")[0] == "polars"
+    if not hasattr(X, "iloc") and not is_polars:
         raise Declined(f"rows of {type(X).__name__} have no kernel")
+    is_read = _is_number_of_polars if is_polars else _is_number_of_pandas
     for dtype in X.dtypes:
-        if not isinstance(dtype, np.dtype) or not issubclass(dtype.type, dtypes):
+        if not is_read(dtype, dtypes):
             raise Declined(f"{dtype} columns have no kernel")
     reader = BaseEstimator()
     try:
@@ -149,6 +151,25 @@ def _read_frame(X: Any, dtypes: tuple[type, ...]) -> Rows:
     except (TypeError, ValueError) as error:  # e.g. names of mixed types
         raise Declined("a data frame that scikit-learn refuses has no kernel") from error
     return Rows(_check_array(values, dtypes), getattr(reader, "feature_names_in_", None))
+
+
+def _is_number_of_pandas(dtype: Any, dtypes: tuple[type, ...]) -> bool:
+    """Whether a column is of NumPy's numbers, or of those that may be missing.
+
+    scikit-learn makes float64 of every column as soon as one is of the second kind (Int64,
+    boolean, double[pyarrow] and so on), and NaN of what is missing.
+    """
+    if isinstance(dtype, np.dtype):
+        return issubclass(dtype.type, dtypes)
+    return isinstance(getattr(dtype, "numpy_dtype", None), np.dtype) and dtype.kind in "biuf"
+
+
+def _is_number_of_polars(dtype: Any, dtypes: tuple[type, ...]) -> bool:
+    """Whether a column is of integers, floats or booleans.
+
+    Of which type of NumPy the rows are, polars decides by the columns; that is looked at later.
+    """
+    return bool(dtype.is_integer() or dtype.is_float() or str(dtype) == "Boolean")
 
 
 def _as_float64(values: Any) -> Any:

@@ -20,7 +20,7 @@ from scipy import sparse
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.utils.class_weight import compute_class_weight
 
-from skstream.engine.block import Block, take_rows
+from skstream.engine.block import Block, own_rows, take_rows
 from skstream.engine.kernels._base import Declined, Kernel, Task, kernel_of
 from skstream.engine.kernels._input import Columns, Learnt, read_block
 from skstream.engine.kernels._linear_answers import codes, probabilities
@@ -355,5 +355,5 @@ def _joined(
 
 
 def _first_learn(block: Block) -> tuple[Any, Any, float]:
-    row = take_rows(block.learn_X, block.learn_index[:1]).copy()
+    row = own_rows(take_rows(block.learn_X, block.learn_index[:1]))
     return row, block.y[0], 1.0 if block.weight is None else float(block.weight[0])

@@ -1,0 +1,181 @@
+"""Kernels read frames of numbers as scikit-learn reads them, row by row."""
+
+import copy
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import is_regressor
+from sklearn.compose import ColumnTransformer
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+
+from skstream import PrequentialEvaluator, make_stream_pipeline
+from skstream.engine.kernels import Declined, Task, make_kernel, make_transform_kernel
+from tests.kernels._reference import (
+    assert_same_rows,
+    assert_same_state,
+    make_block,
+    run_literally,
+    transform_literally,
+)
+from tests.kernels.test_layouts import TRANSFORMERS
+from tests.kernels.test_support_table import KERNEL
+
+N_ROWS = 20
+_RNG = np.random.default_rng(0)
+COLUMNS = {
+    "a": _RNG.integers(0, 3, N_ROWS),
+    "b": _RNG.integers(0, 5, N_ROWS) / 2.0,
+    "c": _RNG.random(N_ROWS) < 0.4,
+}
+WHOLE = {name: np.floor(values).astype(int) for name, values in COLUMNS.items()}
+Y = np.random.default_rng(1).integers(0, 2, N_ROWS)
+
+
+def of_pandas(columns: dict[str, Any], types: dict[str, str]) -> Any:
+    if any("pyarrow" in name for name in types.values()):
+        pytest.importorskip("pyarrow")
+    return pytest.importorskip("pandas").DataFrame(columns).astype(types)
+
+
+def of_polars(columns: dict[str, Any], types: dict[str, str]) -> Any:
+    polars = pytest.importorskip("polars")
+    types = {name: getattr(polars, kind) for name, kind in types.items()}
+    return polars.DataFrame({name: list(values) for name, values in columns.items()}).cast(types)
+
+
+FRAMES: dict[str, Any] = {
+    "nullable": (of_pandas, {"a": "Int64", "b": "Float64", "c": "boolean"}),
+    "one nullable": (of_pandas, {"a": "UInt8"}),
+    "nullable beside float32": (of_pandas, {"a": "Int8", "b": "Float32"}),
+    "pyarrow": (of_pandas, {"a": "int64[pyarrow]", "b": "double[pyarrow]", "c": "bool[pyarrow]"}),
+    "polars": (of_polars, {}),
+    "polars, small integers": (of_polars, {"a": "Int8", "c": "UInt16"}),
+}
+MODELS = [model for model in KERNEL if hasattr(model, "predict")]
+# The others were fitted with, or for, more columns.
+OF_ANY_COLUMNS = [t for t in TRANSFORMERS if not isinstance(t, FrozenEstimator | ColumnTransformer)]
+SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler)
+
+
+def frame(name: str, columns: dict[str, Any] = COLUMNS) -> Any:
+    make, types = FRAMES[name]
+    return make(columns, types)
+
+
+@pytest.mark.filterwarnings("ignore:Class PassiveAggressive:FutureWarning")
+@pytest.mark.parametrize("name", FRAMES)
+@pytest.mark.parametrize("place", range(len(MODELS)), ids=lambda i: type(MODELS[i]).__name__)
+def test_models(place: int, name: str) -> None:
+    model = MODELS[place]
+    task = Task(None if is_regressor(model) else np.arange(2))
+    y = Y.astype(float) if is_regressor(model) else Y
+    X = frame(name, WHOLE if type(model).__name__ == "CategoricalNB" else COLUMNS)
+    block = make_block(X, y, "prequential", np.random.default_rng(0))
+    kernel = make_kernel(copy.deepcopy(model), task)
+    assert kernel is not None
+    literal = copy.deepcopy(model)
+    expected = run_literally(literal, block, task)
+    answers = kernel.run(block)
+    kernel.export()
+    if is_regressor(model):
+        np.testing.assert_allclose(answers, expected, rtol=1e-9)
+    else:
+        np.testing.assert_array_equal(answers, expected)
+    assert_same_state(kernel.estimator, literal, rtol=0.0 if kernel.bitwise else 1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", FRAMES)
+@pytest.mark.parametrize("transformer", OF_ANY_COLUMNS, ids=lambda t: repr(t)[:40])
+def test_transformers(transformer: Any, name: str) -> None:
+    X = frame(name, WHOLE)
+    block = make_block(X, Y, "prequential", np.random.default_rng(0))
+    kernel = make_transform_kernel(copy.deepcopy(transformer), Task(np.arange(2)))
+    assert kernel is not None
+    literal = copy.deepcopy(transformer)
+    try:
+        with np.errstate(all="ignore"):
+            learnt, asked = transform_literally(literal, block)
+    except (TypeError, ValueError):  # such as log1p of objects: for the loop to say
+        with pytest.raises(Declined):
+            kernel.run(block)
+        return
+    try:
+        with np.errstate(all="ignore"):
+            out = kernel.run(block)
+    except Declined:
+        assert not isinstance(transformer, SCALERS)
+        return
+    assert_same_rows(out.learn_X, out.learn_index, learnt)
+    assert_same_rows(out.ask_X, out.ask_index, asked)
+    kernel.export()
+    if isinstance(transformer, SCALERS):
+        assert_same_state(kernel.transformer, literal)
+
+
+MISSING: dict[str, Any] = {
+    "nullable": (of_pandas, {"a": "Int64", "b": "Float64", "c": "boolean"}),
+    "pyarrow": (of_pandas, {"a": "int64[pyarrow]", "b": "double[pyarrow]", "c": "bool[pyarrow]"}),
+    "polars": (of_polars, {"c": "Boolean"}),
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("name", MISSING)
+def test_missing_values_are_left_to_the_loop(name: str, column: str) -> None:
+    """The rows before them have a kernel; the error is that of the loop, at the same row."""
+    columns = {key: list(values.tolist()) for key, values in COLUMNS.items()}
+    columns[column][15] = None
+    make, types = MISSING[name]
+    if make is of_pandas:
+        pandas = pytest.importorskip("pandas")
+        columns = {
+            key: pandas.array(values, dtype=dict(a="Int64", b="Float64", c="boolean")[key])
+            for key, values in columns.items()
+        }
+    X = make(columns, types)
+    model = SGDClassifier(random_state=0)
+    messages = []
+    for engine in ("auto", "loop"):
+        with pytest.raises(ValueError, match="row 15") as caught:
+            PrequentialEvaluator(engine=engine, random_state=0).evaluate({"m": model}, X, Y)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+    kernel = make_kernel(copy.deepcopy(model), Task(np.arange(2)))
+    assert kernel is not None
+    block = make_block(X, Y, "prequential", np.random.default_rng(0))
+    with pytest.raises(Declined):
+        kernel.run(block)
+    assert kernel.snapshot() is None
+
+
+def test_missing_values_in_a_scaler() -> None:
+    """It passes over them; so do both engines alike."""
+    pandas = pytest.importorskip("pandas")
+    values = pandas.array([1, 2, None, 4] * 5, dtype="Int64")
+    X = pandas.DataFrame({"a": values, "b": COLUMNS["b"]})
+    model = make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0))
+    for engine in ("auto", "loop"):
+        with pytest.raises(ValueError, match=re.escape("row 2")):
+            PrequentialEvaluator(engine=engine, random_state=0).evaluate({"m": model}, X, Y)
+
+
+@pytest.mark.parametrize("name", ["dates", "categories", "decimals", "texts"])
+def test_other_columns_have_no_kernel(name: str) -> None:
+    polars = pytest.importorskip("polars")
+    pandas = pytest.importorskip("pandas")
+    X = {
+        "dates": lambda: pandas.DataFrame({"a": pandas.date_range("2020", periods=N_ROWS)}),
+        "categories": lambda: pandas.DataFrame({"a": pandas.Categorical(COLUMNS["c"])}),
+        "decimals": lambda: polars.DataFrame({"a": list(range(N_ROWS))}).cast(
+            polars.Decimal(10, 2)
+        ),
+        "texts": lambda: polars.DataFrame({"a": ["1"] * N_ROWS}),
+    }[name]()
+    kernel = make_kernel(SGDClassifier(), Task(np.arange(2)))
+    assert kernel is not None
+    with pytest.raises(Declined, match="columns have no kernel"):
+        kernel.run(make_block(X, Y, "prequential", np.random.default_rng(0)))
