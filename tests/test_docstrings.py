@@ -30,6 +30,8 @@ def is_received(value: object) -> bool:
     """Whether users get such an object rather than make it; then it describes its attributes."""
     if not inspect.isclass(value):
         return False
+    if getattr(value, "_is_protocol", False):  # typing.is_protocol is not in Python 3.11
+        return True
     describes = "\nAttributes\n" in (inspect.getdoc(value) or "")
     return issubclass(value, BaseException) or (dataclasses.is_dataclass(value) and describes)
 

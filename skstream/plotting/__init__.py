@@ -1,5 +1,6 @@
 """Displays of results; matplotlib is imported when one is drawn."""
 
+from skstream.plotting._base import Display
 from skstream.plotting._binned import BinnedPerformanceDisplay
 from skstream.plotting._comparison import ComparisonDisplay
 from skstream.plotting._critical_difference import CriticalDifferenceDisplay
@@ -10,6 +11,7 @@ __all__ = [
     "BinnedPerformanceDisplay",
     "ComparisonDisplay",
     "CriticalDifferenceDisplay",
+    "Display",
     "FoldDisplay",
     "PrequentialDisplay",
 ]

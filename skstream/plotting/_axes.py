@@ -29,13 +29,17 @@ LEADER_INCHES = 0.3  # between the end of a line and its label
 #: Share of the width of the user's axes that labels at line ends may take.
 LARGEST_LABEL_SHARE = 0.6
 
-#: What `legend=` takes; documented at every display.
+#: What `legend=` takes; documented at `BaseDisplay.plot`.
 LegendChoice = str | bool | Mapping[str, Any] | None
 
 
 @contextmanager
 def drawing(
-    ax: Any, n_panels: int = 1, *, size: tuple[float, float] = FIGURE_INCHES
+    ax: Any,
+    n_panels: int = 1,
+    *,
+    size: tuple[float, float] = FIGURE_INCHES,
+    constrained: bool = True,
 ) -> Iterator[tuple[np.ndarray, bool]]:
     """Make a figure, or check the axes that the user gave; close the figure after an error.
 
@@ -47,6 +51,8 @@ def drawing(
         Number of axes needed.
     size : tuple of float, default=(8.0, 4.5)
         Size in inches of a new figure.
+    constrained : bool, default=True
+        Whether matplotlib arranges the axes and legends of a new figure.
 
     Yields
     ------
@@ -60,7 +66,12 @@ def drawing(
         yield checked_axes(ax, n_panels), False
         return
     figure, axes = pyplot.subplots(
-        n_panels, 1, sharex=True, squeeze=False, figsize=size, layout="constrained"
+        n_panels,
+        1,
+        sharex=True,
+        squeeze=False,
+        figsize=size,
+        layout="constrained" if constrained else None,
     )
     try:
         yield axes[:, 0], True

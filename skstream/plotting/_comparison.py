@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,17 +12,10 @@ from scipy.stats import chi2
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._compare import BOUNDS_NEEDED, row_loss, scored_rows
 from skstream.forgetting import Forgetting
-from skstream.plotting._axes import (
-    LegendChoice,
-    check_legend,
-    count_rows_along,
-    drawing,
-    give_legend,
-    give_title,
-    plain_look,
-)
+from skstream.plotting._axes import count_rows_along, give_title, plain_look
+from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._limits import settled
-from skstream.plotting._lines import COLORS, Styles, ink, line_keywords, mark_lone_points
+from skstream.plotting._lines import COLORS, ink
 from skstream.plotting._words import forgetting_words
 from skstream.stats import (
     AnytimeComparisonResult,
@@ -31,11 +25,10 @@ from skstream.stats import (
     RunningQStatistic,
     anytime_comparison,
 )
-from skstream.utils._optional import optional_import
 
 PANEL_INCHES = (8.0, 2.3)
-CURVE_COLOR, CERTAIN_COLOR = COLORS[0], COLORS[1]
-LINE_WIDTH = 1.3
+CURVE_STYLE = {"color": COLORS[0], "linewidth": 1.3}
+CERTAIN_COLOR = COLORS[1]
 LONGEST_LABEL = 60  # characters below the last panel
 LEGEND_TITLE = "one look,\nindependent rows"
 DIRECTION_FONT = 8.0
@@ -51,12 +44,16 @@ UNSETTLED = 0.1
 MARGIN, SYMLOG_MARGIN = 0.2, 4.0
 
 
-class ComparisonDisplay:
+@dataclass(kw_only=True, repr=False, eq=False)
+class ComparisonDisplay(BaseDisplay):
     """Comparison of two models over the stream, one panel per statistic.
 
     Shows any of the Q statistic, the signed McNemar statistic with its thresholds, and the
     confidence sequence of the mean loss difference. In all of them values above zero say that
     the second model is ahead.
+
+    `to_frame` has the columns n_rows, statistic ("q", "mcnemar" or "anytime"), value, lower and
+    upper (NaN but for "anytime").
 
     Parameters
     ----------
@@ -90,6 +87,8 @@ class ComparisonDisplay:
         Their figure.
     lines_ : dict of str to Line2D
         The curves, by "q", "mcnemar" and "anytime".
+    legend_ : matplotlib Legend or None
+        The first legend.
     legends_ : list of matplotlib Legend or None
         The legend of every panel.
 
@@ -106,52 +105,30 @@ class ComparisonDisplay:
     >>> ComparisonDisplay(
     ...     names=("sgd", "bayes"), q_rows=np.array([10, 20]), q_values=np.array([0.0, 0.41])
     ... )
-    ComparisonDisplay(sgd, bayes; Q 0.41 after 20 rows; see plot(), frame())
+    ComparisonDisplay(sgd, bayes; Q 0.41 after 20 rows; see plot(), to_frame())
     """
 
-    def __init__(
-        self,
-        *,
-        names: Sequence[str],
-        q_rows: np.ndarray | None = None,
-        q_values: np.ndarray | None = None,
-        mcnemar_rows: np.ndarray | None = None,
-        mcnemar_statistics: np.ndarray | None = None,
-        mcnemar_thresholds: np.ndarray | None = None,
-        anytime_rows: np.ndarray | None = None,
-        differences: np.ndarray | None = None,
-        lower: np.ndarray | None = None,
-        upper: np.ndarray | None = None,
-        first_certain_row: int | None = None,
-        alpha: float = 0.05,
-        q_forgetting: str | None = None,
-        mcnemar_forgetting: str | None = None,
-        rows: str = "rows",
-    ):
-        self.names = names
-        self.q_rows = q_rows
-        self.q_values = q_values
-        self.mcnemar_rows = mcnemar_rows
-        self.mcnemar_statistics = mcnemar_statistics
-        self.mcnemar_thresholds = mcnemar_thresholds
-        self.anytime_rows = anytime_rows
-        self.differences = differences
-        self.lower = lower
-        self.upper = upper
-        self.first_certain_row = first_certain_row
-        self.alpha = alpha
-        self.q_forgetting = q_forgetting
-        self.mcnemar_forgetting = mcnemar_forgetting
-        self.rows = rows
+    names: Sequence[str]
+    q_rows: np.ndarray | None = None
+    q_values: np.ndarray | None = None
+    mcnemar_rows: np.ndarray | None = None
+    mcnemar_statistics: np.ndarray | None = None
+    mcnemar_thresholds: np.ndarray | None = None
+    anytime_rows: np.ndarray | None = None
+    differences: np.ndarray | None = None
+    lower: np.ndarray | None = None
+    upper: np.ndarray | None = None
+    first_certain_row: int | None = None
+    alpha: float = 0.05
+    q_forgetting: str | None = None
+    mcnemar_forgetting: str | None = None
+    rows: str = "rows"
 
     @classmethod
-    def from_results(
+    def from_result(
         cls,
         *results: AnytimeComparisonResult | McNemarCurve | QStatisticResult,
-        ax: Any = None,
-        legend: LegendChoice = "auto",
-        styles: Styles | None = None,
-        **line_options: Any,
+        **options: Any,
     ) -> Self:
         """Plot results of comparisons of the same two models.
 
@@ -159,14 +136,9 @@ class ComparisonDisplay:
         ----------
         *results : AnytimeComparisonResult, McNemarCurve or QStatisticResult
             At most one of each kind, in any order.
-        ax : matplotlib Axes or sequence of them, default=None
-            One per result; None: a new figure.
-        legend : str, bool or dict, default="auto"
-            As for `plot`.
-        styles : dict of str to dict, default=None
-            As for `plot`.
-        **line_options
-            As for `plot`.
+        **options
+            Options of `plot`: `ax` (one per statistic), `legend`, `styles` by "q", "mcnemar" and
+            "anytime", and properties of all lines.
 
         Returns
         -------
@@ -184,7 +156,7 @@ class ComparisonDisplay:
             raise ValueError("Give at least one result to plot.")
         arrays = arrays_of_all(results)
         display = cls(names=results[0].names, **arrays)
-        return display.plot(ax, legend=legend, styles=styles, **line_options)
+        return display.plot(**options)
 
     @classmethod
     def from_losses(
@@ -198,10 +170,7 @@ class ComparisonDisplay:
         alpha: float = 0.05,
         names: Sequence[str] = ("A", "B"),
         rows: str = "rows",
-        ax: Any = None,
-        legend: LegendChoice = "auto",
-        styles: Styles | None = None,
-        **line_options: Any,
+        **options: Any,
     ) -> Self:
         """Compute and plot all statistics that the losses allow.
 
@@ -222,14 +191,9 @@ class ComparisonDisplay:
             Names of the models.
         rows : str, default="rows"
             Which rows these are, in words.
-        ax : matplotlib Axes or sequence of them, default=None
-            One per statistic; None: a new figure.
-        legend : str, bool or dict, default="auto"
-            As for `plot`.
-        styles : dict of str to dict, default=None
-            As for `plot`.
-        **line_options
-            As for `plot`.
+        **options
+            Options of `plot`: `ax` (one per statistic), `legend`, `styles` by "q", "mcnemar" and
+            "anytime", and properties of all lines.
 
         Returns
         -------
@@ -246,7 +210,7 @@ class ComparisonDisplay:
         )
         arrays = arrays_of_all([*curves, anytime])
         display = cls(names=anytime.names, rows=rows, **arrays)
-        return display.plot(ax, legend=legend, styles=styles, **line_options)
+        return display.plot(**options)
 
     @classmethod
     def from_evaluation(
@@ -261,10 +225,7 @@ class ComparisonDisplay:
         forgetting: Forgetting | str = "window:1000",
         bounds: tuple[float, float] | None = None,
         alpha: float = 0.05,
-        ax: Any = None,
-        legend: LegendChoice = "auto",
-        styles: Styles | None = None,
-        **line_options: Any,
+        **options: Any,
     ) -> Self:
         """Compute and plot all statistics of two models of an evaluation, row by row.
 
@@ -288,14 +249,9 @@ class ComparisonDisplay:
             (0, 1).
         alpha : float, default=0.05
             One minus the confidence of the sequence.
-        ax : matplotlib Axes or sequence of them, default=None
-            One per statistic; None: a new figure.
-        legend : str, bool or dict, default="auto"
-            As for `plot`.
-        styles : dict of str to dict, default=None
-            As for `plot`.
-        **line_options
-            As for `plot`.
+        **options
+            Options of `plot`: `ax` (one per statistic), `legend`, `styles` by "q", "mcnemar" and
+            "anytime", and properties of all lines.
 
         Returns
         -------
@@ -324,94 +280,42 @@ class ComparisonDisplay:
             alpha=alpha,
             names=(a, b),
             rows=f"rows on which both were scored, of {rows.place}",
-            ax=ax,
-            legend=legend,
-            styles=styles,
-            **line_options,
+            **options,
         )
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        legend: LegendChoice = "auto",
-        styles: Styles | None = None,
-        **line_options: Any,
-    ) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or sequence of them, default=None
-            One per statistic, in the order Q, McNemar, confidence sequence; None: a new figure.
-        legend : {"auto", "outside", "inside"}, bool or dict, default="auto"
-            Where thresholds and bands are explained. "auto": beside the axes of a new figure,
-            inside the user's. False: nowhere. A dict holds keywords of matplotlib's legend.
-        styles : dict of str to dict, default=None
-            Properties of single curves, by "q", "mcnemar" and "anytime".
-        **line_options
-            Properties of all curves, such as ``linewidth=2``.
-
-        Returns
-        -------
-        self : ComparisonDisplay
-            With `ax_`, `axes_`, `figure_`, `lines_` and `legends_`.
-
-        Raises
-        ------
-        TypeError
-            If `ax` holds something else than Axes, or a line has no such property.
-        ValueError
-            If there is no statistic, or there are not as many axes as statistics.
-        """
-        legend = check_legend(legend)
+    def _panels(self) -> dict[str, Any]:
+        """How each statistic that was given is drawn."""
         panels = {
-            name: draw
-            for name, draw, values in (
-                ("q", self._draw_q, self.q_values),
-                ("mcnemar", self._draw_mcnemar, self.mcnemar_statistics),
-                ("anytime", self._draw_anytime, self.differences),
-            )
-            if values is not None
+            "q": (self._draw_q, self.q_values),
+            "mcnemar": (self._draw_mcnemar, self.mcnemar_statistics),
+            "anytime": (self._draw_anytime, self.differences),
         }
+        return {name: draw for name, (draw, values) in panels.items() if values is not None}
+
+    def _layout(self, ax: Any) -> Layout:
+        panels = self._panels()
         if not panels:
             raise ValueError("There is nothing to plot: no statistic was given.")
-        keywords = line_keywords(panels, styles, line_options)
         width, height = PANEL_INCHES
-        size = (width, height * len(panels) + 0.5)
-        self.lines_ = {}
-        self.legends_ = []
-        with drawing(ax, len(panels), size=size) as (axes, own):
-            for one, (name, draw) in zip(axes, panels.items(), strict=True):
-                style = {"color": CURVE_COLOR, "linewidth": LINE_WIDTH} | keywords[name]
-                self.lines_[name], others = draw(one, style)
-                mark_lone_points(self.lines_[name])
-                one.axhline(0, alpha=0.7, color=ink(), linewidth=0.9, zorder=1)
-                plain_look(one)
-                self._say_directions(one)
-                made = give_legend(
-                    one,
-                    legend,
-                    own=own,
-                    lines={},
-                    others=others,
-                    small=True,
-                    corner=_emptier_corner(self.lines_[name]),
-                )
-                if made is not None and name == "mcnemar":
-                    made.set_title(LEGEND_TITLE, prop={"size": "small"})
-                self.legends_.append(made)
-            for one in axes if not own else axes[-1:]:
-                count_rows_along(one, textwrap.fill(self.rows, LONGEST_LABEL))
-        self.axes_ = axes
-        self.ax_ = axes[0]
-        self.figure_ = axes[0].figure
-        return self
+        return Layout(panels, len(panels), (width, height * len(panels) + 0.5))
 
-    def _draw_q(self, ax: Any, style: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def _draw(self, canvas: Canvas) -> None:
+        for ax, (name, draw) in zip(canvas.axes, self._panels().items(), strict=True):
+            others = draw(canvas, ax)
+            ax.axhline(0, alpha=0.7, color=ink(), linewidth=0.9, zorder=1)
+            plain_look(ax)
+            self._say_directions(ax)
+            corner = _emptier_corner(canvas.lines[name])
+            made = canvas.give_legend(ax, lines={}, others=others, small=True, corner=corner)
+            if made is not None and name == "mcnemar":
+                made.set_title(LEGEND_TITLE, prop={"size": "small"})
+        for ax in canvas.axes[-1:] if canvas.own else canvas.axes:
+            count_rows_along(ax, textwrap.fill(self.rows, LONGEST_LABEL))
+
+    def _draw_q(self, canvas: Canvas, ax: Any) -> dict[str, Any]:
         values = np.asarray(self.q_values)
         finite = np.where(np.isfinite(values), values, np.nan)
-        (line,) = ax.plot(self.q_rows, finite, **style)
+        line = canvas.draw_line(ax, "q", self.q_rows, finite, CURVE_STYLE)
         ax.set_ylabel("Q statistic")
         give_title(ax, _panel_title("Q statistic", self.q_forgetting))
         spread_around_zero(ax, settled(finite, UNSETTLED))
@@ -429,11 +333,11 @@ class ComparisonDisplay:
                     markersize=4,
                     transform=ax.get_xaxis_transform(),
                 )
-        return line, others
+        return others
 
-    def _draw_mcnemar(self, ax: Any, style: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    def _draw_mcnemar(self, canvas: Canvas, ax: Any) -> dict[str, Any]:
         statistics = np.asarray(self.mcnemar_statistics)
-        (line,) = ax.plot(self.mcnemar_rows, statistics, **style)
+        canvas.draw_line(ax, "mcnemar", self.mcnemar_rows, statistics, CURVE_STYLE)
         ax.set_ylabel("signed McNemar")
         give_title(ax, _panel_title("Signed McNemar statistic", self.mcnemar_forgetting))
         others = {}
@@ -451,7 +355,7 @@ class ComparisonDisplay:
             ax.set_yscale("symlog", linthresh=LINEAR_UP_TO, linscale=1.2)
             ax.yaxis.set_major_formatter("{x:,.0f}")
         spread_around_zero(ax, known, least=1.25 * np.nanmax(thresholds, initial=1.0))
-        return line, others
+        return others
 
     def _mcnemar_thresholds(self) -> np.ndarray:
         """Sizes of the statistic that are significant, shape (n_levels, n_checkpoints)."""
@@ -460,8 +364,8 @@ class ComparisonDisplay:
         quantiles = chi2.isf(LEVELS, 1)
         return np.repeat(quantiles[:, np.newaxis], len(np.asarray(self.mcnemar_rows)), axis=1)
 
-    def _draw_anytime(self, ax: Any, style: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-        (line,) = ax.plot(self.anytime_rows, self.differences, **style)
+    def _draw_anytime(self, canvas: Canvas, ax: Any) -> dict[str, Any]:
+        line = canvas.draw_line(ax, "anytime", self.anytime_rows, self.differences, CURVE_STYLE)
         others = {"mean so far": line}
         ax.set_ylabel("mean loss difference")
         give_title(ax, _panel_title("Mean loss difference", "cumulative"))
@@ -481,7 +385,7 @@ class ComparisonDisplay:
             others[f"first certain: row {self.first_certain_row:,}"] = ax.axvline(
                 self.first_certain_row, color=CERTAIN_COLOR, linewidth=1.2
             )
-        return line, others
+        return others
 
     def _say_directions(self, ax: Any) -> None:
         """Say in words what up and down mean, in the margins above and below the curves."""
@@ -511,36 +415,25 @@ class ComparisonDisplay:
                 kept -= 1 + kept // 20
                 text.set_text(f"{name[:kept]}… is better {arrow}")
 
-    def frame(self) -> Any:
-        """Return the data of the plot.
+    def _columns(self) -> Mapping[str, Any]:
+        statistics = (
+            (self.q_rows, "q", self.q_values, None, None),
+            (self.mcnemar_rows, "mcnemar", self.mcnemar_statistics, None, None),
+            (self.anytime_rows, "anytime", self.differences, self.lower, self.upper),
+        )
+        given = [one for one in statistics if one[2] is not None]
+        sizes = [len(np.asarray(one[2])) for one in given]
 
-        Returns
-        -------
-        frame : pandas.DataFrame
-            Columns n_rows, statistic ("q", "mcnemar" or "anytime"), value, and lower and upper
-            (NaN but for "anytime").
-        """
-        pandas = optional_import("pandas", "frame()")
-        parts = [
-            pandas.DataFrame(
-                {
-                    "n_rows": rows,
-                    "statistic": statistic,
-                    "value": values,
-                    "lower": np.nan if lower is None else lower,
-                    "upper": np.nan if upper is None else upper,
-                }
-            )
-            for statistic, rows, values, lower, upper in (
-                ("q", self.q_rows, self.q_values, None, None),
-                ("mcnemar", self.mcnemar_rows, self.mcnemar_statistics, None, None),
-                ("anytime", self.anytime_rows, self.differences, self.lower, self.upper),
-            )
-            if values is not None
-        ]
-        return pandas.concat(parts, ignore_index=True)
+        def column(k: int) -> np.ndarray:
+            # One number or name for all checkpoints, or one per checkpoint; None: there is none.
+            parts: list[Any] = [np.nan if one[k] is None else one[k] for one in given]
+            filled = [np.broadcast_to(part, n) for part, n in zip(parts, sizes, strict=True)]
+            return np.concatenate(filled)
 
-    def __repr__(self) -> str:
+        names = ("n_rows", "statistic", "value", "lower", "upper")
+        return {name: column(k) for k, name in enumerate(names)}
+
+    def _summary(self) -> str:
         parts, n_rows = [], 0
         if self.q_values is not None and self.q_rows is not None:
             parts.append(f"Q {self.q_values[-1]:.3g}")
@@ -556,10 +449,7 @@ class ComparisonDisplay:
             )
             parts.append(f"mean loss difference {self.differences[-1]:.3g}{ends}")
             n_rows = self.anytime_rows[-1]
-        return (
-            f"{type(self).__name__}({self.names[0]}, {self.names[1]}; {', '.join(parts)} after "
-            f"{n_rows:,} rows; see plot(), frame())"
-        )
+        return f"{self.names[0]}, {self.names[1]}; {', '.join(parts)} after {n_rows:,} rows"
 
 
 def arrays_of_all(results: Sequence[Any]) -> dict[str, Any]:

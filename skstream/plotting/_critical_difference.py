@@ -2,15 +2,15 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from skstream.plotting._axes import checked_axes
-from skstream.plotting._lines import ink, line_keywords
+from skstream.plotting._base import BaseDisplay, Canvas, Layout
+from skstream.plotting._lines import Styles, ink
 from skstream.plotting._words import wrap_name
 from skstream.stats import FriedmanNemenyiResult, friedman_nemenyi
-from skstream.utils._optional import optional_import
 
 BAR_COLOR = "#0072B2"
 # Heights are in rows of text, downward from the axis of ranks.
@@ -33,12 +33,16 @@ LINE_SPACING = 1.3  # height of a row of text by its font size
 LEAST_AXIS_SHARE = 0.3
 
 
-class CriticalDifferenceDisplay:
+@dataclass(kw_only=True, repr=False, eq=False)
+class CriticalDifferenceDisplay(BaseDisplay):
     """Average ranks of several models, with bars joining those that are not told apart.
 
     The best model is on the left. Every bar is a maximal group of `friedman_nemenyi`: it runs
     from the rank of its best member to that of its worst, with a dot at each member. The ruler
     above the axis shows the critical difference.
+
+    `to_frame` has the columns model, average_rank and groups (numbers of the bars, counted from
+    1), best model first.
 
     Parameters
     ----------
@@ -63,8 +67,8 @@ class CriticalDifferenceDisplay:
         The axes drawn on.
     figure_ : matplotlib Figure
         Their figure.
-    lines_ : list of Line2D
-        The bars, in the order of `groups`.
+    lines_ : dict of str to Line2D
+        The bars, "bar 1", "bar 2" and so on, in the order of `groups`.
 
     See Also
     --------
@@ -87,42 +91,27 @@ class CriticalDifferenceDisplay:
     ...     p_value=0.08,
     ...     alpha=0.05,
     ... )
-    CriticalDifferenceDisplay(sgd 1.2, bayes 1.8; CD 0.88; see plot(), frame())
+    CriticalDifferenceDisplay(sgd 1.2, bayes 1.8; CD 0.88; see plot(), to_frame())
     """
 
-    def __init__(
-        self,
-        *,
-        names: Sequence[str],
-        average_ranks: np.ndarray,
-        critical_difference: float,
-        groups: Sequence[Sequence[str]],
-        p_value: float,
-        alpha: float,
-        subject: str = "",
-    ):
-        self.names = names
-        self.average_ranks = average_ranks
-        self.critical_difference = critical_difference
-        self.groups = groups
-        self.p_value = p_value
-        self.alpha = alpha
-        self.subject = subject
+    names: Sequence[str]
+    average_ranks: np.ndarray
+    critical_difference: float
+    groups: Sequence[Sequence[str]]
+    p_value: float
+    alpha: float
+    subject: str = ""
 
     @classmethod
-    def from_result(
-        cls, result: FriedmanNemenyiResult, *, ax: Any = None, **line_options: Any
-    ) -> Self:
+    def from_result(cls, result: FriedmanNemenyiResult, **options: Any) -> Self:
         """Plot the result of `friedman_nemenyi`.
 
         Parameters
         ----------
         result : FriedmanNemenyiResult
             The result.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
-        **line_options
-            Properties of the bars, such as ``color="black"``.
+        **options
+            Options of `plot`: `ax`, `styles`, and properties of all bars.
 
         Returns
         -------
@@ -148,7 +137,7 @@ class CriticalDifferenceDisplay:
             alpha=result.alpha,
             subject=result.subject,
         )
-        return display.plot(ax, **line_options)
+        return display.plot(**options)
 
     @classmethod
     def from_scores(
@@ -158,8 +147,7 @@ class CriticalDifferenceDisplay:
         *,
         higher_is_better: bool = True,
         alpha: float = 0.05,
-        ax: Any = None,
-        **line_options: Any,
+        **options: Any,
     ) -> Self:
         """Test and plot a table of scores.
 
@@ -173,10 +161,8 @@ class CriticalDifferenceDisplay:
             Whether a larger score is the better one.
         alpha : float, default=0.05
             Level of the tests, in (0, 1).
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
-        **line_options
-            Properties of the bars, such as ``color="black"``.
+        **options
+            Options of `plot`: `ax`, `styles`, and properties of all bars.
 
         Returns
         -------
@@ -184,17 +170,19 @@ class CriticalDifferenceDisplay:
             The display, drawn.
         """
         result = friedman_nemenyi(scores, names, higher_is_better=higher_is_better, alpha=alpha)
-        return cls.from_result(result, ax=ax, **line_options)
+        return cls.from_result(result, **options)
 
-    def plot(self, ax: Any = None, **line_options: Any) -> Self:
-        """Draw the display.
+    def plot(self, ax: Any = None, *, styles: Styles | None = None, **line_options: Any) -> Self:
+        """Draw the display; the names stand beside the diagram, so that there is no legend.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Axes to draw on; None: a new figure, as large as the labels need.
+        styles : dict of str to dict, default=None
+            Properties of single bars, such as ``{"bar 1": {"color": "black"}}``.
         **line_options
-            Properties of the bars, such as ``color="black"``.
+            Properties of all bars, such as ``color="black"``.
 
         Returns
         -------
@@ -203,25 +191,23 @@ class CriticalDifferenceDisplay:
 
         Raises
         ------
+        KeyError
+            If `styles` names a bar that is not drawn.
         TypeError
             If `ax` is no matplotlib Axes, or a line has no such property.
         """
-        pyplot = optional_import("matplotlib.pyplot", "Plotting")
-        style = line_keywords(["bars"], None, line_options)["bars"]
-        if ax is not None:
-            (ax,) = checked_axes(ax, 1)
-            self._draw(ax, style, own=False)
-            return self
-        figure, ax = pyplot.subplots(figsize=(8, 4))
-        try:
-            ax.set_position((0, 0, 1, 1))
-            self._draw(ax, style, own=True)
-        except BaseException:
-            pyplot.close(figure)
-            raise
-        return self
+        return self._plot(ax, None, styles, line_options)
 
-    def _draw(self, ax: Any, style: Mapping[str, Any], *, own: bool) -> None:
+    def _layout(self, ax: Any) -> Layout:
+        return Layout(self._bar_names(), size=(8.0, 4.0), constrained=False)
+
+    def _bar_names(self) -> list[str]:
+        return [f"bar {number}" for number in range(1, len(self.groups) + 1)]
+
+    def _draw(self, canvas: Canvas) -> None:
+        ax = canvas.axes[0]
+        if canvas.own:
+            ax.set_position((0, 0, 1, 1))
         ax.set_axis_off()
         levels = bar_levels(self._bar_ends())
         rows = self._label_rows(FIRST_BAR + BAR_DISTANCE * len(set(levels)))
@@ -231,20 +217,20 @@ class CriticalDifferenceDisplay:
         top = RULER_HEIGHT - 1.5
         ax.set_ylim(bottom, top)
 
-        bars = self._draw_bars(ax, levels, style)
+        dots = self._draw_bars(canvas, ax, levels)
         left, right = self._draw_labels(ax, rows)
         ticks = self._draw_axis(ax)
         others = [*ticks, self._draw_ruler(ax), self._draw_note(ax, note)]
-        if own:
+        if canvas.own:
             width = self._width_asked(left, right, others[-1])
             ax.figure.set_size_inches(width, (bottom - top) * ROW_INCHES)
         font = self._fit(ax, left, right, others)
         shrunk = {name: size * min(1.0, font / LARGEST_FONT) for name, size in BAR_STYLE.items()}
-        for line in bars:
-            line.set(**{name: size for name, size in shrunk.items() if name not in style})
+        for name, bar in canvas.lines.items():
+            sizes = {key: size for key, size in shrunk.items() if key not in canvas.keywords[name]}
+            for line in (bar, dots[name]):
+                line.set(**sizes)
         self._thin_out(ax, ticks)
-        self.ax_ = ax
-        self.figure_ = ax.figure
 
     def _rank(self, name: str) -> float:
         return float(self.average_ranks[list(self.names).index(name)])
@@ -271,19 +257,19 @@ class CriticalDifferenceDisplay:
                 height += len(lines) + 0.15
         return rows
 
-    def _draw_bars(self, ax: Any, levels: list[int], style: Mapping[str, Any]) -> list[Any]:
-        """Draw bars and a dot per member; return all lines."""
-        self.lines_: list[Any] = []
-        dots: list[Any] = []
-        for ends, level, group in zip(self._bar_ends(), levels, self.groups, strict=True):
+    def _draw_bars(self, canvas: Canvas, ax: Any, levels: list[int]) -> dict[str, Any]:
+        """Draw bars and a dot per member; return the dots of every bar."""
+        dots: dict[str, Any] = {}
+        bars = zip(self._bar_names(), self._bar_ends(), levels, self.groups, strict=True)
+        for name, ends, level, group in bars:
             height = FIRST_BAR + BAR_DISTANCE * level
-            look = {"color": BAR_COLOR, "zorder": 3, **BAR_STYLE, **style}
+            look = {"color": BAR_COLOR, "zorder": 3, **BAR_STYLE, **canvas.keywords[name]}
             bar = {"solid_capstyle": "butt"} | look | {"marker": ""}
-            self.lines_ += ax.plot(ends, [height] * 2, **bar)
-            members = [self._rank(name) for name in group]
+            (canvas.lines[name],) = ax.plot(ends, [height] * 2, **bar)
+            members = [self._rank(member) for member in group]
             dot = {"marker": "o"} | look | {"linestyle": "none"}
-            dots += ax.plot(members, [height] * len(members), **dot)
-        return [*self.lines_, *dots]
+            (dots[name],) = ax.plot(members, [height] * len(members), **dot)
+        return dots
 
     def _draw_axis(self, ax: Any) -> list[Any]:
         n_models = len(self.names)
@@ -386,36 +372,22 @@ class CriticalDifferenceDisplay:
         for k, tick in enumerate(ticks):
             tick.set_visible(k % step == 0)
 
-    def frame(self) -> Any:
-        """Return the data of the plot.
-
-        Returns
-        -------
-        frame : pandas.DataFrame
-            Columns model, average_rank, groups (numbers of the bars, counted from 1), best
-            model first.
-        """
-        pandas = optional_import("pandas", "frame()")
+    def _columns(self) -> Mapping[str, Any]:
         order = np.argsort(self.average_ranks, kind="stable")
         models = [self.names[i] for i in order]
-        return pandas.DataFrame(
-            {
-                "model": models,
-                "average_rank": np.asarray(self.average_ranks)[order],
-                "groups": [
-                    [number for number, group in enumerate(self.groups, 1) if name in group]
-                    for name in models
-                ],
-            }
-        )
+        return {
+            "model": models,
+            "average_rank": np.asarray(self.average_ranks)[order],
+            "groups": [
+                [number for number, group in enumerate(self.groups, 1) if name in group]
+                for name in models
+            ],
+        }
 
-    def __repr__(self) -> str:
+    def _summary(self) -> str:
         order = np.argsort(self.average_ranks, kind="stable")
         ranks = ", ".join(f"{self.names[i]} {self.average_ranks[i]:.3g}" for i in order)
-        return (
-            f"{type(self).__name__}({ranks}; CD {self.critical_difference:.3g}; "
-            f"see plot(), frame())"
-        )
+        return f"{ranks}; CD {self.critical_difference:.3g}"
 
 
 def bar_levels(ends: Sequence[tuple[float, float]]) -> list[int]:

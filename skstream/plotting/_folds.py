@@ -1,14 +1,13 @@
 """Measures over the stream, with the spread of the folds."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from skstream.metrics import MeasureFacts
-from skstream.plotting._axes import LegendChoice
-from skstream.plotting._lines import Styles
-from skstream.plotting._prequential import PrequentialDisplay, contents_of, fold_mean, thin_line_key
+from skstream.plotting._lines import line_key
+from skstream.plotting._prequential import PrequentialDisplay, contents_of, fold_mean
 
 Spread = Literal["range", "std", "lines"]
 #: What the legend calls each of them.
@@ -19,13 +18,14 @@ SPREADS = {
 }
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class FoldDisplay(PrequentialDisplay):
     """One measure over the stream, as a band over the folds of every model.
 
+    `to_frame` has the columns n_rows, model, fold and value.
+
     Parameters
     ----------
-    n_rows : ndarray of shape (n_checkpoints,)
-        Rows seen at the checkpoints.
     curves : dict of str to ndarray of shape (n_checkpoints, n_folds)
         Values by model.
     metric : str
@@ -34,8 +34,6 @@ class FoldDisplay(PrequentialDisplay):
         Name of the forgetting mechanism.
     baselines : sequence of str, default=()
         Names of the models that are naive baselines.
-    drifts : sequence of int, default=()
-        Rows at which the stream is known to change.
     measure : MeasureFacts, default=None
         Direction, baseline and bounds of the measure, such as ``result.measures[metric]``; None:
         those of the measure of this name, if there is one.
@@ -44,6 +42,10 @@ class FoldDisplay(PrequentialDisplay):
         that the user gave it.
     failed : collection of str, default=()
         Names of the models that failed; the legend says so.
+    n_rows : ndarray of shape (n_checkpoints,)
+        Rows seen at the checkpoints.
+    drifts : sequence of int, default=()
+        Rows at which the stream is known to change.
     spread : {"range", "std", "lines"}, default="range"
         Show the folds as the band from the lowest to the highest, as mean plus and minus one
         standard deviation, or each as a thin line.
@@ -70,34 +72,14 @@ class FoldDisplay(PrequentialDisplay):
     >>> display.figure_.savefig("folds.png")  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        *,
-        n_rows: np.ndarray,
-        curves: Mapping[str, np.ndarray],
-        metric: str,
-        forgetting: str,
-        baselines: Sequence[str] = (),
-        drifts: Sequence[int] = (),
-        measure: MeasureFacts | None = None,
-        mechanism: str | None = None,
-        failed: Collection[str] = (),
-        spread: Spread = "range",
-    ):
-        super().__init__(
-            n_rows=n_rows,
-            curves=curves,
-            metric=metric,
-            forgetting=forgetting,
-            baselines=baselines,
-            drifts=drifts,
-            measure=measure,
-            mechanism=mechanism,
-            failed=failed,
-        )
-        if spread not in SPREADS:
-            raise ValueError(f"spread must be 'range', 'std' or 'lines'. Got {spread!r} instead.")
-        self.spread = spread
+    spread: Spread = "range"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.spread not in SPREADS:
+            raise ValueError(
+                f"spread must be 'range', 'std' or 'lines'. Got {self.spread!r} instead."
+            )
 
     @classmethod
     def from_result(
@@ -109,10 +91,7 @@ class FoldDisplay(PrequentialDisplay):
         models: str | Sequence[str] | None = None,
         drifts: Sequence[int] = (),
         spread: Spread = "range",
-        ax: Any = None,
-        legend: LegendChoice = "auto",
-        styles: Styles | None = None,
-        **line_options: Any,
+        **options: Any,
     ) -> Self:
         """Plot a result.
 
@@ -130,14 +109,8 @@ class FoldDisplay(PrequentialDisplay):
             Rows at which the stream is known to change.
         spread : {"range", "std", "lines"}, default="range"
             How to show the folds.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
-        legend : str, bool or dict, default="auto"
-            As for `plot`.
-        styles : dict of str to dict, default=None
-            As for `plot`.
-        **line_options
-            As for `plot`.
+        **options
+            Options of `plot`: `ax`, `legend`, `styles` by model, and properties of all lines.
 
         Returns
         -------
@@ -154,8 +127,7 @@ class FoldDisplay(PrequentialDisplay):
             If `spread` or `legend` is none of the choices, or no model is named.
         """
         contents = contents_of(result, metric, forgetting, models)
-        display = cls(**contents, drifts=drifts, spread=spread)
-        return display.plot(ax, legend=legend, styles=styles, **line_options)
+        return cls(**contents, drifts=drifts, spread=spread).plot(**options)
 
     def _spread_of(self, curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if self.spread != "std":
@@ -169,7 +141,7 @@ class FoldDisplay(PrequentialDisplay):
             return super()._draw_spread(ax, curve, line)
         style = {"color": line.get_color(), "alpha": 0.35, "linewidth": 0.6, "zorder": 2}
         ax.plot(self.n_rows, curve, **style)
-        return {self._spread_words(): thin_line_key()}
+        return {self._spread_words(): line_key(alpha=0.5, linewidth=0.6)}
 
     def _spread_words(self) -> str:
         return SPREADS[self.spread]

@@ -121,6 +121,12 @@ OPTIONS = (
 )  # fmt: skip
 
 
+def line_key(**style: Any) -> Any:
+    """Return a line that stands for all lines of a style in a legend."""
+    lines = optional_import("matplotlib.lines", "Plotting")
+    return lines.Line2D([], [], color=ink(), **style)
+
+
 def mark_lone_points(line: Any) -> None:
     """Mark the points without a neighbour, which a line alone would not show."""
     known = np.isfinite(np.asarray(line.get_ydata(), dtype=np.float64))

@@ -1,35 +1,17 @@
 """Measures over the stream."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from skstream.evaluation import EvaluationResult
-from skstream.metrics import MeasureFacts
-from skstream.plotting._axes import (
-    LegendChoice,
-    check_legend,
-    count_rows_along,
-    drawing,
-    give_legend,
-    give_title,
-    plain_look,
-    size_for,
-    was_used,
-    widen_limits,
-)
-from skstream.plotting._limits import value_limits
-from skstream.plotting._lines import (
-    Styles,
-    ink,
-    line_keywords,
-    mark_lone_points,
-    model_styles,
-    uncover_edges,
-    with_fates,
-)
-from skstream.plotting._words import axis_words, chosen, last_values, title_words
+from skstream.plotting._axes import count_rows_along, give_title, was_used, widen_limits
+from skstream.plotting._base import Canvas
+from skstream.plotting._lines import ink, model_styles, with_fates
+from skstream.plotting._measure import MeasureDisplay, models_in, names_in
+from skstream.plotting._words import last_values
 from skstream.utils._optional import optional_import
 
 GUESS_ALPHA = 0.08  # of the colour of texts, so that it is seen on any background
@@ -38,7 +20,8 @@ DRIFT_STYLE = {"alpha": 0.7, "linewidth": 0.8, "linestyle": (0, (4, 4)), "zorder
 BEYOND_LIMITS = 10.0
 
 
-class PrequentialDisplay:
+@dataclass(kw_only=True, repr=False, eq=False)
+class PrequentialDisplay(MeasureDisplay):
     """One measure of several models over the stream.
 
     Models are coloured lines, baselines grey and broken. The grey area is what a naive guess
@@ -47,10 +30,10 @@ class PrequentialDisplay:
     scores 0 (a kappa) has the area up to 0; a measure of unknown direction has none. Folds show
     as the band from the lowest to the highest fold around their mean.
 
+    `to_frame` has the columns n_rows, model, fold and value.
+
     Parameters
     ----------
-    n_rows : ndarray of shape (n_checkpoints,)
-        Rows seen at the checkpoints.
     curves : dict of str to ndarray of shape (n_checkpoints, n_folds)
         Values by model.
     metric : str
@@ -59,8 +42,6 @@ class PrequentialDisplay:
         Name of the forgetting mechanism.
     baselines : sequence of str, default=()
         Names of the models that are naive baselines.
-    drifts : sequence of int, default=()
-        Rows at which the stream is known to change; marked by vertical lines.
     measure : MeasureFacts, default=None
         Direction, baseline and bounds of the measure, such as ``result.measures[metric]``; None:
         those of the measure of this name, if there is one.
@@ -69,6 +50,10 @@ class PrequentialDisplay:
         that the user gave it.
     failed : collection of str, default=()
         Names of the models that failed; the legend says so.
+    n_rows : ndarray of shape (n_checkpoints,)
+        Rows seen at the checkpoints.
+    drifts : sequence of int, default=()
+        Rows at which the stream is known to change; marked by vertical lines.
 
     Attributes
     ----------
@@ -92,28 +77,11 @@ class PrequentialDisplay:
     >>> display.figure_.savefig("accuracy.png")  # doctest: +SKIP
     """
 
-    def __init__(
-        self,
-        *,
-        n_rows: np.ndarray,
-        curves: Mapping[str, np.ndarray],
-        metric: str,
-        forgetting: str,
-        baselines: Sequence[str] = (),
-        drifts: Sequence[int] = (),
-        measure: MeasureFacts | None = None,
-        mechanism: str | None = None,
-        failed: Collection[str] = (),
-    ):
-        self.n_rows = n_rows
-        self.curves = curves
-        self.metric = metric
-        self.forgetting = forgetting
-        self.baselines = baselines
-        self.drifts = drifts
-        self.measure = measure
-        self.mechanism = mechanism
-        self.failed = failed
+    n_rows: np.ndarray
+    drifts: Sequence[int] = ()
+
+    def __post_init__(self) -> None:
+        _rows_of(self.drifts)
 
     @classmethod
     def from_result(
@@ -124,10 +92,7 @@ class PrequentialDisplay:
         forgetting: str | None = None,
         models: str | Sequence[str] | None = None,
         drifts: Sequence[int] = (),
-        ax: Any = None,
-        legend: LegendChoice = "auto",
-        styles: Styles | None = None,
-        **line_options: Any,
+        **options: Any,
     ) -> Self:
         """Plot a result.
 
@@ -143,14 +108,8 @@ class PrequentialDisplay:
             Models to show; None: all.
         drifts : sequence of int, default=()
             Rows at which the stream is known to change.
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
-        legend : str, bool or dict, default="auto"
-            As for `plot`.
-        styles : dict of str to dict, default=None
-            As for `plot`.
-        **line_options
-            As for `plot`.
+        **options
+            Options of `plot`: `ax`, `legend`, `styles` by model, and properties of all lines.
 
         Returns
         -------
@@ -166,78 +125,40 @@ class PrequentialDisplay:
         ValueError
             If `legend` is none of the choices, or no model is named.
         """
-        display = cls(**contents_of(result, metric, forgetting, models), drifts=drifts)
-        return display.plot(ax, legend=legend, styles=styles, **line_options)
+        contents = contents_of(result, metric, forgetting, models)
+        return cls(**contents, drifts=drifts).plot(**options)
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        legend: LegendChoice = "auto",
-        styles: Styles | None = None,
-        **line_options: Any,
-    ) -> Self:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
-        legend : {"auto", "outside", "inside", "ends"}, bool or dict, default="auto"
-            Where the names of the models stand: beside the axes, inside them, or at the ends of
-            the lines. "auto": beside the axes of a new figure, inside the user's, at the ends of
-            more than seven lines. False: nowhere. A dict holds keywords of matplotlib's legend.
-        styles : dict of str to dict, default=None
-            Properties of the lines of some models, such as ``{"sgd": {"color": "black"}}``.
-        **line_options
-            Properties of all lines, such as ``linewidth=2``.
-
-        Returns
-        -------
-        self : PrequentialDisplay
-            With `ax_`, `figure_`, `lines_` and `legend_`.
-
-        Raises
-        ------
-        TypeError
-            If `ax` is no matplotlib Axes, or a line has no such property.
-        """
-        legend = check_legend(legend)
-        optional_import("matplotlib.pyplot", "Plotting")
-        keywords = line_keywords(self.curves, styles, line_options)
-        drifts = _rows_of(self.drifts)
-        with drawing(ax, size=size_for(self.curves)) as ((ax,), own):
-            used = was_used(ax)
-            defaults = model_styles(list(self.curves), self.baselines)
-            lines: dict[str, Any] = {}
-            others: dict[str, Any] = {}
-            for name, curve in self.curves.items():
-                mean = fold_mean(curve)
-                (line,) = ax.plot(self.n_rows, mean, **(defaults[name] | keywords[name]))
-                mark_lone_points(line)
-                lines[name] = line
-                if curve.shape[1] > 1:
-                    others |= self._draw_spread(ax, curve, line)
-            end = self._frame_axes(ax, keep=used)
-            uncover_edges(ax, lines.values())
-            others |= self._shade_baselines(ax)
-            others |= draw_drifts(ax, drifts, end)
-            give_title(ax, self._title())
-            named = with_fates(ax, lines, self.failed)
-            self.legend_ = give_legend(ax, legend, own=own, lines=named, others=others, end=end)
-        self.lines_ = lines
-        self.ax_ = ax
-        self.figure_ = ax.figure
-        return self
-
-    @property
-    def _facts(self) -> MeasureFacts:
-        return MeasureFacts.of_name(self.metric) if self.measure is None else self.measure
+    def _draw(self, canvas: Canvas) -> None:
+        ax = canvas.axes[0]
+        used = was_used(ax)
+        defaults = model_styles(list(self.curves), self.baselines)
+        others: dict[str, Any] = {}
+        for name, curve in self.curves.items():
+            line = canvas.draw_line(ax, name, self.n_rows, fold_mean(curve), defaults[name])
+            if curve.shape[1] > 1:
+                others |= self._draw_spread(ax, curve, line)
+        end = float(self.n_rows[-1]) if len(self.n_rows) else None
+        if end is not None:
+            widen_limits(ax, "x", 0.0, end, keep=used)
+        count_rows_along(ax)
+        guess = self._best_guess()
+        curves = {
+            name: np.column_stack([fold_mean(curve), *self._spread_of(curve)])
+            for name, curve in self.curves.items()
+            # A hopeless baseline must not squeeze the models into a thin line at the top.
+            if guess is None or name not in self.baselines
+        }
+        self._finish_values(canvas, list(curves.values()), guess, keep=used)
+        others |= self._shade_baselines(ax)
+        others |= draw_drifts(ax, _rows_of(self.drifts), end)
+        give_title(ax, self._title())
+        named = with_fates(ax, canvas.lines, self.failed)
+        canvas.give_legend(ax, lines=named, others=others, end=end)
 
     def _title(self) -> str:
         n_folds = max(curve.shape[1] for curve in self.curves.values())
         folds = f", mean of {n_folds} folds" if n_folds > 1 else ""
-        return title_words(self.metric, self.forgetting, self.mechanism) + folds
+        return super()._title() + folds
 
     def _spread_of(self, curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper edge of the band over the folds."""
@@ -261,27 +182,6 @@ class PrequentialDisplay:
         best: np.ndarray = (np.fmax if self._facts.higher_is_better else np.fmin).reduce(curves)
         return best
 
-    def _frame_axes(self, ax: Any, *, keep: bool) -> float | None:
-        """Set limits and labels; return the row at the right end."""
-        curves = {
-            name: np.column_stack([fold_mean(curve), *self._spread_of(curve)])
-            for name, curve in self.curves.items()
-        }
-        guess = self._best_guess()
-        if guess is not None:
-            # A hopeless baseline must not squeeze the models into a thin line at the top.
-            curves = {name: c for name, c in curves.items() if name not in self.baselines}
-        limits = value_limits(list(curves.values()), self._facts, guess)
-        if limits is not None:
-            widen_limits(ax, "y", *limits, keep=keep)
-        end = float(self.n_rows[-1]) if len(self.n_rows) else None
-        if end is not None:
-            widen_limits(ax, "x", 0.0, end, keep=keep)
-        count_rows_along(ax)
-        ax.set_ylabel(axis_words(self.metric), parse_math=False)
-        plain_look(ax)
-        return end
-
     def _shade_baselines(self, ax: Any) -> dict[str, Any]:
         """Shade what a naive guess reaches; return what the legend has to explain."""
         facts = self._facts
@@ -302,35 +202,19 @@ class PrequentialDisplay:
         seen = np.nanmax(best) > low if facts.higher_is_better else np.nanmin(best) < high
         return {"naive guess": area} if seen else {}
 
-    def frame(self) -> Any:
-        """Return the data of the plot.
+    def _columns(self) -> Mapping[str, Any]:
+        n_folds = [curve.shape[1] for curve in self.curves.values()]
+        n_rows = len(self.n_rows)
+        return {
+            "n_rows": np.tile(self.n_rows, sum(n_folds)),
+            "model": np.repeat(list(self.curves), [n_rows * n for n in n_folds]),
+            "fold": np.concatenate([np.repeat(np.arange(n), n_rows) for n in n_folds]),
+            "value": np.concatenate([curve.T.ravel() for curve in self.curves.values()]),
+        }
 
-        Returns
-        -------
-        frame : pandas.DataFrame
-            Columns n_rows, model, fold, value.
-        """
-        pandas = optional_import("pandas", "frame()")
-        parts = []
-        for name, curve in self.curves.items():
-            n_checkpoints, n_folds = curve.shape
-            parts.append(
-                pandas.DataFrame(
-                    {
-                        "n_rows": np.tile(self.n_rows, n_folds),
-                        "model": name,
-                        "fold": np.repeat(np.arange(n_folds), n_checkpoints),
-                        "value": curve.T.ravel(),
-                    }
-                )
-            )
-        return pandas.concat(parts, ignore_index=True)
-
-    def __repr__(self) -> str:
+    def _summary(self) -> str:
         last = last_values([(name, fold_mean(curve)) for name, curve in self.curves.items()])
-        return (
-            f"{type(self).__name__}({self.metric}, {self.forgetting}; {last}; see plot(), frame())"
-        )
+        return f"{self.metric}, {self.forgetting}; {last}"
 
 
 def contents_of(
@@ -344,19 +228,10 @@ def contents_of(
             f"A {type(result).__name__} has bins between arrival and label: plot it with "
             "BinnedPerformanceDisplay, or call its plot()."
         )
-    metric = result.metric_names[0] if metric is None else metric
-    forgetting = result.forgetting_names[0] if forgetting is None else forgetting
-    shown = chosen(models, result.model_names)
-    return {
-        "n_rows": result.n_rows,
-        "curves": {name: result.curve(name, metric, forgetting) for name in shown},
-        "metric": metric,
-        "forgetting": forgetting,
-        "baselines": [name for name in result.baselines if name in shown],
-        "measure": result.measures.get(metric),
-        "mechanism": result.mechanisms.get(forgetting),
-        "failed": [name for name in result.failures if name in shown],
-    }
+    metric, forgetting, what = names_in(result, metric, forgetting)
+    shown, who = models_in(result, models)
+    curves = {name: result.curve(name, metric, forgetting) for name in shown}
+    return {"n_rows": result.n_rows, "curves": curves, **what, **who}
 
 
 def draw_drifts(ax: Any, rows: np.ndarray, end: float | None) -> dict[str, Any]:
@@ -381,12 +256,6 @@ def band_key() -> Any:
     """Return a patch that stands for all bands in a legend."""
     patches = optional_import("matplotlib.patches", "Plotting")
     return patches.Patch(color=ink(), alpha=0.2, linewidth=0)
-
-
-def thin_line_key() -> Any:
-    """Return a line that stands for all thin lines in a legend."""
-    lines = optional_import("matplotlib.lines", "Plotting")
-    return lines.Line2D([], [], color=ink(), alpha=0.5, linewidth=0.6)
 
 
 def fold_mean(curve: np.ndarray) -> np.ndarray:

@@ -154,10 +154,10 @@ def test_names_are_broken_without_losing_a_character() -> None:
 def test_critical_difference_data_and_repr() -> None:
     result = friedman_nemenyi(table(4, 10, 2.0), ["a", "b", "c", "d"])
     display = CriticalDifferenceDisplay.from_result(result)
-    assert "see plot(), frame()" in repr(display)
+    assert "see plot(), to_frame()" in repr(display)
     assert f"CD {result.critical_difference:.3g}" in repr(display)
     pytest.importorskip("pandas")
-    frame = display.frame()
+    frame = display.to_frame()
     assert list(frame["model"]) == list(result.ranking)
     assert list(frame["average_rank"]) == sorted(result.average_ranks)
     for name, groups in zip(frame["model"], frame["groups"], strict=True):
@@ -219,7 +219,7 @@ def test_comparison_of_real_losses_has_no_mcnemar_panel() -> None:
 
 def test_comparison_shows_the_whole_band_and_the_first_certain_row() -> None:
     result = anytime_comparison(*losses())
-    display = ComparisonDisplay.from_results(result)
+    display = ComparisonDisplay.from_result(result)
     ax = display.ax_
     low, high = ax.get_ylim()
     settled = slice(len(result.rows) // 10, None)
@@ -258,7 +258,7 @@ def test_infinite_values_are_marked_at_the_edge() -> None:
     result = q_statistic([0, 1, 0, 0, 0, 1], [0, 0, 0, 1, 1, 0], forgetting="window:2")
     assert np.isposinf(result.values).any()
     assert np.isneginf(result.values).any()
-    ax = ComparisonDisplay.from_results(result).ax_
+    ax = ComparisonDisplay.from_result(result).ax_
     marked = {line.get_marker(): list(line.get_xdata()) for line in ax.lines}
     assert marked["^"] == result.rows[np.isposinf(result.values)].tolist()
     assert marked["v"] == result.rows[np.isneginf(result.values)].tolist()
@@ -283,23 +283,23 @@ def test_comparison_refuses_what_does_not_belong_together() -> None:
     loss_a, loss_b = losses(50)
     q = q_statistic(loss_a, loss_b)
     with pytest.raises(ValueError, match="two results of the kind QStatisticResult"):
-        ComparisonDisplay.from_results(q, q)
+        ComparisonDisplay.from_result(q, q)
     with pytest.raises(ValueError, match="the same two models"):
-        ComparisonDisplay.from_results(q, anytime_comparison(loss_a, loss_b, names=("x", "y")))
+        ComparisonDisplay.from_result(q, anytime_comparison(loss_a, loss_b, names=("x", "y")))
     with pytest.raises(TypeError, match="Got SignTestResult"):
-        ComparisonDisplay.from_results(sign_test([1], [2]))
+        ComparisonDisplay.from_result(sign_test([1], [2]))
     with pytest.raises(ValueError, match="at least one result"):
-        ComparisonDisplay.from_results()
+        ComparisonDisplay.from_result()
     with pytest.raises(ValueError, match="nothing to plot"):
         ComparisonDisplay(names=("a", "b")).plot()
 
 
 def test_comparison_data_and_repr() -> None:
     display = ComparisonDisplay.from_losses(*losses(500), names=("sgd", "bayes"))
-    for part in ("sgd", "bayes", "Q ", "McNemar", "after 500 rows", "see plot(), frame()"):
+    for part in ("sgd", "bayes", "Q ", "McNemar", "after 500 rows", "see plot(), to_frame()"):
         assert part in repr(display)
     pytest.importorskip("pandas")
-    frame = display.frame()
+    frame = display.to_frame()
     assert list(frame.columns) == ["n_rows", "statistic", "value", "lower", "upper"]
     assert set(frame["statistic"]) == {"q", "mcnemar", "anytime"}
     only = frame[frame["statistic"] == "anytime"]
@@ -379,7 +379,9 @@ def test_style_keywords_reach_curves_and_bars() -> None:
     assert all(line.get_linewidth() == 3 for line in display.lines_.values())
     assert display.lines_["q"].get_color() == "red"
     diagram = CriticalDifferenceDisplay.from_scores(table(4, 3, 0.0), color="black", lw=6)
-    assert {(line.get_color(), line.get_linewidth()) for line in diagram.lines_} == {("black", 6)}
+    assert {(line.get_color(), line.get_linewidth()) for line in diagram.lines_.values()} == {
+        ("black", 6)
+    }
     before = pyplot.get_fignums()
     for make in (
         lambda **k: ComparisonDisplay.from_losses(*losses(50), **k),

@@ -1,0 +1,156 @@
+"""What all displays share: found in ``__all__``, drawn, kept, listed as a frame, and printed."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDClassifier
+
+import skstream.plotting
+from skstream import DelayedEvaluator, KFoldEvaluator, Persistent, PrequentialEvaluator
+from skstream.plotting import BinnedPerformanceDisplay, CriticalDifferenceDisplay, Display
+from skstream.stats import anytime_comparison
+from skstream.streams import make_demo_stream
+
+matplotlib = pytest.importorskip("matplotlib")
+pyplot = pytest.importorskip("matplotlib.pyplot")
+
+MODELS = {"sgd": SGDClassifier(random_state=0), "last": Persistent()}
+
+
+def evaluated(evaluator: Any) -> Any:
+    return evaluator.evaluate(MODELS, make_demo_stream(80))
+
+
+def comparison() -> Any:
+    rng = np.random.default_rng(0)
+    return anytime_comparison(rng.random(80), rng.random(80))
+
+
+#: What each display draws; a display that is not here fails the tests.
+RESULTS: dict[str, Callable[[], Any]] = {
+    "PrequentialDisplay": lambda: evaluated(PrequentialEvaluator("accuracy")),
+    "FoldDisplay": lambda: evaluated(KFoldEvaluator("accuracy", n_folds=3, random_state=0)),
+    "BinnedPerformanceDisplay": lambda: evaluated(DelayedEvaluator("accuracy", delay=9, n_bins=3)),
+    "ComparisonDisplay": comparison,
+    "CriticalDifferenceDisplay": lambda: evaluated(
+        KFoldEvaluator("accuracy", n_folds=3, random_state=0)
+    ).rank(),
+}
+DISPLAYS = sorted(
+    name for name in skstream.plotting.__all__ if getattr(skstream.plotting, name) is not Display
+)
+
+
+@pytest.fixture(autouse=True)
+def closed_figures() -> Iterator[None]:
+    yield
+    pyplot.close("all")
+
+
+def check_display(kind: type[Any], result: Any) -> None:
+    """Raise if a display breaks a promise that all displays make."""
+    display = kind.from_result(result)
+    assert isinstance(display, Display)
+    assert isinstance(display, kind)
+    display.figure_.canvas.draw()
+    assert display.ax_.figure is display.figure_
+    assert display.lines_
+    for name, line in display.lines_.items():
+        assert isinstance(name, str)
+        assert isinstance(line, matplotlib.lines.Line2D)
+        assert line in line.axes.lines
+    assert repr(display).startswith(f"{kind.__name__}(")
+    assert repr(display).endswith("see plot(), to_frame())")
+    first, before = next(iter(display.lines_)), display.figure_
+    assert display.plot(linewidth=3, styles={first: {"color": "red"}}) is display
+    assert display.figure_ is not before
+    assert {line.get_linewidth() for line in display.lines_.values()} == {3}
+    assert display.lines_[first].get_color() == "red"
+    with pytest.raises(KeyError, match="styles names 'nothing'"):
+        display.plot(styles={"nothing": {}})
+
+
+@pytest.mark.parametrize("name", DISPLAYS)
+def test_every_display_is_drawn_from_its_result(name: str) -> None:
+    check_display(getattr(skstream.plotting, name), RESULTS[name]())
+
+
+@pytest.mark.parametrize("name", DISPLAYS)
+def test_every_display_has_its_data_as_a_frame(name: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    kind = getattr(skstream.plotting, name)
+    frame = kind.from_result(RESULTS[name]()).to_frame()
+    assert isinstance(frame, pandas.DataFrame)
+    assert len(frame)
+    for column in frame.columns:
+        assert column in inspect.getdoc(kind), f"the docstring does not name {column!r}"
+
+
+@pytest.mark.parametrize("name", DISPLAYS)
+def test_what_comes_after_model_and_measure_is_named(name: str) -> None:
+    kind = getattr(skstream.plotting, name)
+    assert all(p.kind is p.KEYWORD_ONLY for p in inspect.signature(kind).parameters.values())
+    plain = {"result", "results", "metric"}
+    for parameter in inspect.signature(kind.from_result).parameters.values():
+        named = parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD)
+        assert named or parameter.name in plain
+
+
+def test_a_display_of_a_user_needs_no_base_class() -> None:
+    @dataclass(repr=False)
+    class LastScores:
+        scores: dict[str, float]
+
+        @classmethod
+        def from_result(cls, result: Any, **options: Any) -> Any:
+            return cls({name: values["accuracy"] for name, values in result.scores.items()}).plot(
+                **options
+            )
+
+        def plot(self, ax: Any = None, *, styles: Any = None, **line_options: Any) -> Any:
+            unknown = set(styles or {}) - set(self.scores)
+            if unknown:
+                raise KeyError(f"styles names '{unknown.pop()}'")
+            self.ax_ = pyplot.subplots()[1] if ax is None else ax
+            self.figure_ = self.ax_.figure
+            self.lines_ = {}
+            for name, score in self.scores.items():
+                style = line_options | (styles or {}).get(name, {})
+                (self.lines_[name],) = self.ax_.plot([0, 1], [score, score], **style)
+            return self
+
+        def to_frame(self) -> Any:
+            return self.scores
+
+        def __repr__(self) -> str:
+            return "LastScores(see plot(), to_frame())"
+
+    check_display(LastScores, evaluated(PrequentialEvaluator("accuracy")))
+
+
+def test_what_lacks_a_method_is_no_display() -> None:
+    class NoFrame:
+        def plot(self, ax: Any = None) -> None: ...
+
+        def from_result(self) -> None: ...
+
+    assert not isinstance(NoFrame(), Display)
+
+
+def test_what_is_drawn_of_bins_can_be_chosen_afterwards() -> None:
+    display = BinnedPerformanceDisplay.from_result(RESULTS["BinnedPerformanceDisplay"]())
+    costs = replace(display, kind="costs").plot()
+    assert list(costs.lines_) == ["NC", "NB", "NR"]
+    assert len(costs.axes_) == 3
+    assert replace(display, kind="shares").plot().lines_.keys() == MODELS.keys()
+    with pytest.raises(ValueError, match=r"kind must be one of \['bins', 'time'"):
+        replace(display, kind="pie")
+
+
+def test_a_diagram_of_ranks_has_no_legend() -> None:
+    with pytest.raises(TypeError, match="'legend' is neither an option of this display"):
+        CriticalDifferenceDisplay.from_scores([[1, 2], [2, 1], [3, 2]], legend=True)
