@@ -22,11 +22,11 @@ from skstream.drift._histogram import (
 from skstream.drift._one_check import SingleChecks
 from skstream.utils._sklearn import Interval, StrOptions
 
-_CELLS = 40_000  # slots of the histogram looked at together: arrays of 320 kB stay in the cache
-_FEW = 16  # so few checks are made at once without asking first which of them are needed
+_CELLS = 40_000  # slots of the histogram processed together: arrays of 320 kB stay in the cache
+_FEW = 16  # up to so many checks are made together without finding first which are needed
 #: Values that may be read.
 RANGES = {"moa": (-LARGEST, LARGEST), "theorem": (0.0, 1.0)}
-_FAR = 8.0  # standard deviations between mean and centre that are too many
+_FAR = 8.0  # largest distance of mean and centre, in standard deviations
 
 
 class _Window:
@@ -50,12 +50,12 @@ class _Window:
         self.n_checked = 0  # inputs before those pending
         self.alarmed = False  # by the last check
         self.n_alarms = 0
-        # Checks made one at a time have a histogram of their own, ahead of this one or behind it.
+        # Checks made one at a time use a second histogram; only one of the two is up to date.
         self._single = SingleChecks(rule)
         self._single_is_ahead = self._single_is_behind = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the other histogram, which is this one in another form."""
+        """Leave out the second histogram, which can be computed from this one."""
         self._settle()
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
@@ -162,7 +162,7 @@ class _Window:
         return self.centre + offset, variance
 
     def _n_checks_together(self) -> int:
-        """Choose a number of checks: few while the window is small, lest much be undone."""
+        """Choose a number of checks: few while the window is small, so that little is undone."""
         width = sum(length << row for row, length in enumerate(self.lengths))
         slots = MAX_BUCKETS * max(len(self.lengths), 10)
         return min(max(width // (4 * self.clock), _FEW), max(_CELLS // slots, 1))
@@ -227,8 +227,8 @@ class _Window:
 
         mean, variance = _moments(sizes, *self.buckets)
         if mean * mean > _FAR * _FAR * variance:
-            # The mean has gone far from the centre. A lasting change of it makes the window
-            # shrink, so that it is enough to look here.
+            # The mean has gone far from the centre. A lasting change makes the window shrink, so
+            # checking the distance here is enough.
             centre = self.centre + mean
             self.buckets[0] -= sizes * (centre - self.centre)
             self.centre = centre
@@ -251,10 +251,10 @@ class ADWIN(DriftDetector):
     """Detect changes of a mean with a window that adapts its width.
 
     The detector keeps the longest recent window in which no two parts have means that differ
-    significantly. Every `clock` inputs it compares the older with the newer side at every
-    bucket boundary of an exponential histogram; as long as some boundary separates two sides
-    whose means differ by more than the bound, it drops the oldest bucket. A check that drops
-    anything raises an alarm. There is no reset after an alarm.
+    significantly. Every `clock` inputs it compares the older with the newer side at every bucket
+    boundary of an exponential histogram; while the means of the two sides of some boundary differ
+    by more than the bound, it drops the oldest bucket. A check that drops anything raises an alarm.
+    There is no reset after an alarm.
 
     The series is usually a loss: 1 for an error, 0 for a correct answer, so that a rise is a
     deterioration.
@@ -269,9 +269,9 @@ class ADWIN(DriftDetector):
     min_window : int, default=7
         Least number of values on either side of a boundary, at least 5. The default is MOA's.
     bound : {"moa", "theorem"}, default="moa"
-        How far two means may differ. ``"moa"``: the normal approximation with the window's
-        variance that MOA computes. ``"theorem"``: the bound of Theorem 3.1 of [1]_ for values
-        in [0, 1], with guarantees and far more cautious.
+        How far two means may differ. ``"moa"``: the normal approximation with the window's variance
+        that MOA computes. ``"theorem"``: the bound of Theorem 3.1 of [1]_ for values in [0, 1],
+        which has guarantees and raises far fewer alarms.
     direction : {"both", "up", "down"}, default="both"
         Which changes raise an alarm: whether the mean of the window rises or falls when it
         shrinks. It shrinks on all.
@@ -336,8 +336,8 @@ class ADWIN(DriftDetector):
         self.direction = direction
 
     _wanted = (
-        'ADWIN(bound="theorem") reads values in [0, 1], for which alone the theorem holds. Scale '
-        'them, or use bound="moa".'
+        'ADWIN(bound="theorem") reads values in [0, 1], because the theorem holds only for '
+        'them. Scale them, or use bound="moa".'
     )
 
     def _wrong(self, values: Any) -> Any:
@@ -385,11 +385,10 @@ class ADWIN(DriftDetector):
         return state is not None and state.alarmed and not state.pending
 
     def advance(self, values: ArrayLike) -> tuple[Integers, Integers]:
-        """Read many values and tell how the window moved.
+        """Read many values and return how the window shrank.
 
-        The same as :meth:`update_many`, with another answer: all shrinks of the window,
-        whatever their direction. A new start is one of the :meth:`boundaries` before the
-        call, or lies within `values`.
+        The same as :meth:`update_many`, but it returns all shrinks of the window, in any direction.
+        A new start is one of the :meth:`boundaries` before the call, or lies within `values`.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What every drift detector offers, and the state it is built on."""
+"""Base classes of drift detectors and of their states."""
 
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Protocol, Self
@@ -33,13 +33,13 @@ class Monitor(Protocol):
 class DriftDetector(BaseEstimator, ABC):
     """Base of all drift detectors.
 
-    A detector reads one number after another and raises an alarm where it believes that
-    their distribution has changed. Constructor parameters are read at the first value and
-    hold until :meth:`reset`; ``clone`` gives a detector that has read nothing.
+    A detector reads one number after another and raises an alarm where it believes that their
+    distribution has changed. Constructor parameters are read at the first value and are used until
+    :meth:`reset`; ``clone`` gives a detector that has read nothing.
 
-    Subclasses declare ``_parameter_constraints`` as scikit-learn does and define
-    ``_start()``, which returns a new state. ``_wrong(values)`` says which values are numbers
-    but not for this detector, and the sentence ``_wanted`` which ones are.
+    Subclasses declare ``_parameter_constraints`` as scikit-learn does and define ``_start()``,
+    which returns a new state. ``_wrong(values)`` says which finite numbers this detector does not
+    take, and the sentence ``_wanted`` says which it takes.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}

@@ -1,4 +1,4 @@
-"""Where a window should be cut: ADWIN's test at the bucket boundaries."""
+"""ADWIN's test of a window at the bucket boundaries."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ MIN_WIDTH = 10  # a window must be wider to be tested, as in MOA
 
 @dataclass(frozen=True)
 class CutRule:
-    """The test of one ADWIN: which two parts of a window differ too much in their means."""
+    """The test of ADWIN: whether the means of two parts of a window differ too much."""
 
     delta: float
     min_window: int
@@ -53,7 +53,7 @@ class CutRule:
         return self.bound == "theorem"
 
     def logarithm(self, width: float) -> float:
-        """Return the bound's logarithm; from the C library, alike for one window or many."""
+        """Return the bound's logarithm, by the C library: bit-equal for one window or many."""
         if self.theorem:
             return math.log(4 * width / self.delta)
         return math.log(2 * math.log(width) / self.delta)
@@ -68,7 +68,7 @@ class CutRule:
         Let q = n / (n0 n1), which the bound's sum of reciprocals never falls below, and D the
         sum of the older side less its share of the total, so that the means differ by D q. A
         cut then needs |D| > sqrt(2 log variance / q) + 2/3 log by the "moa" bound, and
-        |D| > sqrt(log / (2 q)) by the "theorem". The guards stand far above rounding errors.
+        |D| > sqrt(log / (2 q)) by the "theorem". The guards are far larger than rounding errors.
 
         Parameters
         ----------

@@ -19,7 +19,7 @@ from skstream.utils._sklearn import Interval
 
 
 class DDMTest(SequentialTest):
-    """An error rate against its own best."""
+    """An error rate compared with its lowest value."""
 
     def __init__(self, warning_level: float, drift_level: float, min_values: int) -> None:
         self.warning_level = warning_level
@@ -43,7 +43,7 @@ class DDMTest(SequentialTest):
         s = np.sqrt(p * (1 - p) / n)
         height = np.where(n >= self.min_values, p + s, math.inf)
 
-        # Put the best before these values in front: best[i] is where p + s is least until i.
+        # Prepend the minimum before these values: best[i] is where p + s is least until i.
         p_all, s_all = np.append(self.p_min, p), np.append(self.s_min, s)
         least = np.minimum.accumulate(np.append(self.least, height))
         improved = np.flatnonzero(least[1:] < least[:-1]) + 1
@@ -85,9 +85,9 @@ class DDM(DriftDetector):
     """Detect a rising error rate with the drift detection method.
 
     The method watches the error rate p of all values since the last alarm and its standard
-    deviation s = sqrt(p (1 - p) / n), and remembers both where p + s was least. An alarm is
-    raised where p + s exceeds p_min + 3 s_min; between 2 and 3 lies the warning zone. After an
-    alarm the method starts afresh.
+    deviation s = sqrt(p (1 - p) / n), and remembers both where p + s was least. An alarm is raised
+    where p + s exceeds p_min + 3 s_min; between 2 and 3 is the warning zone. After an alarm the
+    method starts again from nothing.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class DDM(DriftDetector):
         Standard deviations above the minimum where an alarm is raised, at least
         `warning_level`.
     min_values : int, default=30
-        Number of values, at least 1, before which nothing is remembered and nothing raised.
+        Number of values, at least 1, before which no minimum is stored and no alarm raised.
 
     See Also
     --------
@@ -142,7 +142,7 @@ class DDM(DriftDetector):
 
     @property
     def warning_detected(self) -> bool:
-        """Whether the value read last lies in the warning zone, below an alarm."""
+        """Whether the value read last is in the warning zone, below an alarm."""
         return self._state is not None and self._state.level == WARNING
 
     def _wrong(self, values: Any) -> Any:

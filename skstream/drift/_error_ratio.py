@@ -1,4 +1,4 @@
-"""The ratio of a short-term to a long-term loss, watched by the Page-Hinkley test."""
+"""A detector: the Page-Hinkley test of the ratio of a short-term to a long-term loss."""
 
 from abc import ABC, abstractmethod
 from numbers import Integral, Real
@@ -15,7 +15,7 @@ from skstream.utils._sklearn import Interval
 
 
 class _Mean(ABC):
-    """A forgetful mean."""
+    """A running mean that forgets old values."""
 
     @abstractmethod
     def fresh(self) -> Self:
@@ -109,7 +109,7 @@ class ErrorRatio(DriftDetector):
     delta : float, default=0.1
         Allowance of the Page-Hinkley test, at least 0.
     reset_after_alarm : bool, default=True
-        Whether means and test start afresh after an alarm.
+        Whether means and test start again from nothing after an alarm.
 
     See Also
     --------
@@ -117,9 +117,8 @@ class ErrorRatio(DriftDetector):
 
     Notes
     -----
-    Far faster than the Page-Hinkley test of one forgetful mean, and less safe: some false
-    alarms are to be expected [1]_. The defaults are those of [1]_; its windows have 1000 and
-    5000 values.
+    Detects a change far sooner than the Page-Hinkley test of one forgetting mean, with more false
+    alarms [1]_. The defaults are those of [1]_; its windows have 1000 and 5000 values.
 
     References
     ----------

@@ -1,9 +1,9 @@
 """The exponential histogram of ADWIN, at many moments at once.
 
-Row r of the histogram holds buckets of 2**r consecutive values. New values enter row 0 as
-buckets of one; a row that would hold more than five buckets merges its two oldest into one
-bucket of the next row. So how many buckets stand where depends on the number of values
-alone, and a bucket is a binary tree over its values, however the stream was cut.
+Row r of the histogram holds buckets of 2**r consecutive values. New values enter row 0 as buckets
+of one; a row that would hold more than five buckets merges its two oldest into one bucket of the
+next row. So the number of buckets in each row depends only on the number of values, and a bucket is
+a binary tree over its values, for any chunking.
 
 Buckets are columns of two numbers, the sum of the values and their spread, the sum of squared
 deviations from their mean; oldest buckets come first, so that rows come in descending order.
@@ -33,8 +33,8 @@ class Table(NamedTuple):
 class Moments:
     """The histogram at several moments, in MAX_BUCKETS slots per row."""
 
-    buckets: Floats  # (2, n_formed + 1), all that stand at any moment, and an absent one
-    index: Integers  # (n_moments, n_slots), the buckets that stand
+    buckets: Floats  # (2, n_formed + 1), all buckets of any moment, and an absent one
+    index: Integers  # (n_moments, n_slots), indices of the buckets of each moment
     sizes: Floats  # (n_moments, n_slots), 0 for absent ones
     lengths: Integers  # (n_rows, n_moments), buckets in each row, from row 0 on
 
@@ -58,7 +58,7 @@ def follow_lengths(lengths: list[int], n_values: Integers) -> tuple[Integers, In
     """Follow the lengths of the rows through further values.
 
     Row r loses (arrived + length - 4) >> 1 pairs, where that is positive, and as many buckets
-    arrive in row r + 1. Put into each other, the shifts of all rows add up to one: all rows
+    arrive in row r + 1. The shifts of all rows can be computed as one shift: all rows
     but the highest hold at least 4 buckets, so that no negative number is ever passed on.
 
     Parameters
@@ -91,7 +91,7 @@ def follow_lengths(lengths: list[int], n_values: Integers) -> tuple[Integers, In
 def histogram_at(
     lengths: list[int], buckets: Floats, values: Floats, n_values: Integers
 ) -> Moments:
-    """Put values into a histogram and lay it out at several moments.
+    """Put values into a histogram and return its state at several moments.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """One check of ADWIN at a time, for values that come one by one.
 
-The other way, `_histogram` and `_cut`, forms many checks at once with NumPy; a single check is then
-mostly overhead. Here a check is a loop over some sixty buckets, compiled where numba is there and
-the checks are many. Both ways carry out the same operations on the same numbers in the same order,
-so that they lead to the same state, bit for bit.
+The other way, `_histogram` and `_cut`, forms many checks at once with NumPy; for a single check
+most of that time is overhead. Here a check is a loop over some sixty buckets, compiled where numba
+is installed and there are many checks. Both ways carry out the same operations on the same numbers
+in the same order, so that they lead to the same state, bit for bit.
 """
 
 import math
@@ -18,13 +18,14 @@ from skstream.utils._numba import jit, numba_enabled
 
 _MOST_ROWS = 64
 # Importing numba and loading machine code takes as long as some ten thousand plain checks, once in
-# a process: a detector waits for so many checks of its own, or goes on where another has waited.
+# a process: a detector compiles after so many checks of its own, or once another detector has done
+# so.
 _COMPILED_AFTER = 1_000
 
 
 @jit
 def _insert_and_test(values, centre, lengths, sums, spreads, n, log, least, theorem):  # type: ignore[no-untyped-def]
-    """Put values into the buckets, and tell whether some boundary then cuts.
+    """Put values into the buckets, and return whether some boundary then cuts.
 
     Row r has its buckets, of ``2**r`` values each, from place ``5 r`` on, oldest first. The
     sequences are changed; they are arrays where this is compiled and lists where it is not.
@@ -87,7 +88,7 @@ def _insert_and_test(values, centre, lengths, sums, spreads, n, log, least, theo
 
 
 class SingleChecks:
-    """The histogram of one window, while its checks are made one at a time.
+    """The histogram of one window, for checks made one at a time.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ class SingleChecks:
             self._columns = (lengths.tolist(), *columns.tolist())
 
     def read(self, values: list[float]) -> bool:
-        """Put values into the histogram, and tell whether the window should now be cut."""
+        """Put values into the histogram, and return whether the window should now be cut."""
         self.width = n = self.width + len(values)
         self.n_checks += 1
         if not self._compiled and self._is_time_to_compile():
@@ -155,6 +156,6 @@ class SingleChecks:
 
 
 def _places(lengths: Iterable[int]) -> list[int]:
-    """Where the buckets of rows of these lengths stand, oldest first."""
+    """Positions of the buckets of rows of these lengths, oldest first."""
     rows = reversed([*enumerate(lengths)])
     return [MAX_BUCKETS * row + i for row, length in rows for i in range(length)]

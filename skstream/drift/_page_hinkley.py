@@ -88,23 +88,23 @@ class PageHinkley(DriftDetector):
     direction : {"up", "down", "both"}, default="up"
         Which changes of the mean to detect. A rise of a loss is a deterioration.
     reset_after_alarm : bool, default=True
-        Whether the test starts afresh after an alarm. Without, as in the experiments of [1]_,
-        every value for which the condition holds raises an alarm.
+        Whether the test starts again from nothing after an alarm. If False, as in the experiments
+        of [1]_, every value for which the condition holds raises an alarm.
 
     See Also
     --------
     ADWIN : Keeps a window, and needs no allowance chosen beforehand.
-    ErrorRatio : This test, applied to the ratio of two forgetful means.
+    ErrorRatio : This test, applied to the ratio of two forgetting means.
 
     Notes
     -----
     With mean_t the mean of x_1, ..., x_t: m_t = m_{t-1} + x_t - mean_t - delta,
     M_t = min(M_{t-1}, m_t), and an alarm where m_t - M_t >= threshold. (In the running text of
-    [1]_ the mean at the end stands in place of mean_t, which would make m_T equal to
+    [1]_ the final mean is written in place of mean_t, which would make m_T equal to
     -T delta whatever the values; the pseudo-code is right.)
 
-    The defaults are those of [1]_, where the test reads not raw losses but a forgetful mean
-    of them.
+    The defaults are those of [1]_, where the test reads a forgetting mean of the losses, not the
+    losses themselves.
 
     References
     ----------

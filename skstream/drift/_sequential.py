@@ -1,4 +1,4 @@
-"""Tests that read one value after another and may start afresh after an alarm."""
+"""Tests that read one value after another and may start again after an alarm."""
 
 from abc import ABC, abstractmethod
 from typing import Self
@@ -12,7 +12,7 @@ _FIRST_BLOCK, _LARGEST_BLOCK = 64, 65_536
 
 
 class SequentialTest(ABC):
-    """A test and what it remembers; its state is that of the values, however they were cut."""
+    """A test and its state, which depends only on the values, not on the calls."""
 
     @abstractmethod
     def fresh(self) -> Self:
@@ -65,7 +65,7 @@ class SequentialMonitor:
             found = np.flatnonzero(levels == DRIFT)
             last = len(block) - 1
             if self.reset_after_alarm and len(found):
-                # What was computed beyond the first alarm is void: small blocks again.
+                # What was computed after the first alarm is discarded: use small blocks again.
                 last = int(found[0])
                 found, size = found[:1], _FIRST_BLOCK
                 self.test = self.test.fresh()

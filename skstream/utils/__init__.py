@@ -1,1 +1,1 @@
-"""Small helpers shared by every package; the only home of private scikit-learn names."""
+"""Small helpers shared by every package; private scikit-learn names are used here only."""

@@ -1,4 +1,4 @@
-"""What users may choose by name or number, checked in words."""
+"""Checks of what users choose by name or number."""
 
 from collections.abc import Mapping
 from numbers import Integral
@@ -6,12 +6,12 @@ from typing import Any
 
 
 def is_integer(value: Any) -> bool:
-    """Whether a value is a whole number; truth values are not."""
+    """Whether a value is a whole number; booleans are not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def check_place(name: str, place: Any, n_places: int) -> int:
-    """Return the number of a fold or bin if there is such a one."""
+    """Return the number of a fold or bin; raise an error if it does not exist."""
     if not (is_integer(place) and 0 <= place < n_places):
         raise ValueError(
             f"{name} must be from 0 to {n_places - 1}, as an int. Got {place!r} instead."

@@ -1,4 +1,4 @@
-"""Methods of which an object runs one at a time, whatever thread calls them."""
+"""Methods that run one at a time per object, whichever threads call them."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 
 class Exclusive:
-    """Base of objects with `exclusive` methods; the lock is no part of a pickle."""
+    """Base of objects with `exclusive` methods; the lock is not pickled."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -23,7 +23,7 @@ class Exclusive:
         self._lock = RLock()
 
     def _guard(self) -> AbstractContextManager[Any]:
-        """Return what is to surround every call of an `exclusive` method."""
+        """Return the context manager in which every `exclusive` method runs."""
         return nullcontext()
 
 

@@ -1,4 +1,4 @@
-"""Files that are there whole, or not at all."""
+"""Writing files completely or not at all."""
 
 import os
 import secrets
@@ -13,12 +13,12 @@ _SHOWN = 32
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path beside `path`, which takes its place once the block has ended well.
+    """Give a temporary path whose file replaces `path` once the block ends without an error.
 
-    Whoever opens `path` finds the file as it was before or the new file whole, even if the
-    process is killed or the machine loses power. If the block raises an error, the temporary file
-    is removed and `path` is as it was. A killed process can leave its temporary file behind: a
-    hidden file in the same folder whose name holds ".tmp".
+    At any moment `path` is either the old file or the complete new file, even if the process is
+    killed or the machine loses power. If the block raises an error, the temporary file is removed
+    and `path` is as it was. A killed process can leave its temporary file behind: a hidden file in
+    the same folder whose name holds ".tmp".
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def _flush_to_disk(path: Path) -> None:
 
 
 def _flush_folder_to_disk(folder: Path) -> None:
-    """Make the new name last, where the system can: the file is whole in any case."""
+    """Write the folder entry to disk where the system can; the file is complete in any case."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -15,7 +15,7 @@ class Held:
     received : bool
         Whether it was.
     breaks : bool
-        Whether a second one interrupts at once: set it while code runs that may never end.
+        Whether a second Ctrl-C interrupts at once: set it while code runs that may never end.
     """
 
     def __init__(self) -> None:
@@ -27,12 +27,12 @@ class Held:
 def deferred_interrupt() -> Iterator[Held]:
     """Hold back Ctrl-C until the block is done.
 
-    Signals reach the main thread alone, so that elsewhere this does nothing.
+    Only the main thread receives signals, so in other threads this does nothing.
 
     Yields
     ------
     held : Held
-        Whether one came.
+        Whether Ctrl-C was pressed.
     """
     held = Held()
     if threading.current_thread() is not threading.main_thread():

@@ -177,7 +177,7 @@ def _distinct_objects(labels: NDArray[Any], name: str) -> NDArray[Any]:
 def encode_together(
     columns: Mapping[str, Any],
 ) -> tuple[dict[str, NDArray[np.int64]], NDArray[Any]]:
-    """Codes of labels and answers that must speak of the same classes, with none missing.
+    """Codes of labels and answers of the same classes, with none missing.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""NumPy's masked arrays: what is masked counts as missing, never as the number beneath."""
+"""NumPy's masked arrays: a masked entry is missing, whatever number is stored under the mask."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ import numpy as np
 def unmasked(values: Any, *, numbers: bool = False) -> Any:
     """Return a plain array in which masked entries are missing; anything else as it is.
 
-    ``np.asarray`` drops the mask and lets through whatever number lies beneath it, so every
-    place that takes arrays from outside calls this first.
+    ``np.asarray`` drops the mask and returns the number stored under it, so every function that
+    takes arrays from the user calls this first.
 
     Parameters
     ----------
@@ -22,8 +22,8 @@ def unmasked(values: Any, *, numbers: bool = False) -> Any:
     Returns
     -------
     ndarray, list or object
-        Masked floats are NaN, masked dates and durations NaT, masked texts None. Without a
-        masked entry the data themselves, not copied.
+        Masked floats are NaN, masked dates and durations NaT, masked texts None. Data without a
+        masked entry are returned themselves, not copied.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Names that a user may have meant."""
+"""Suggestions for misspelled names."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

@@ -22,7 +22,7 @@ def _is_installed() -> bool:
 
 
 def numba_enabled() -> bool:
-    """Whether loops run compiled: a matter of configuration, never of the data.
+    """Whether loops run compiled: depends on the configuration, never on the data.
 
     True if numba is installed and neither environment variable ``SKSTREAM_DISABLE_NUMBA`` nor
     ``NUMBA_DISABLE_JIT`` is set to anything but 0. Does not import numba.
@@ -33,7 +33,7 @@ def numba_enabled() -> bool:
 
 
 class Jitted(Generic[P, R]):
-    """A function with two lives; made by `jit`.
+    """A function that runs compiled or as plain Python; made by `jit`.
 
     Calling it runs the compiled function if `numba_enabled`, else the plain one.
 
@@ -69,7 +69,7 @@ class Jitted(Generic[P, R]):
         function = _calling_compiled_helpers(self.plain)
         try:
             compiled = numba.njit(cache=True, **options)(function)
-        except RuntimeError:  # no directory in which the machine code could be kept
+        except RuntimeError:  # no directory in which the machine code can be stored
             compiled = numba.njit(**options)(function)
         return cast(Callable[P, R], compiled)
 
@@ -103,12 +103,12 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
 
 
 def jit_bounds(function: Callable[P, R]) -> Jitted[P, R]:
-    """Compile a function that may add in any order: for bounds, never for what users see."""
+    """Compile a function that may add in any order: for bounds, never for results."""
     return Jitted(function, in_any_order=True)
 
 
 def _calling_compiled_helpers(function: Callable[P, R]) -> Callable[P, R]:
-    """Copy of a function whose calls of jitted functions go to their compiled life."""
+    """Copy of a function that calls the compiled form of jitted functions."""
     assert isinstance(function, FunctionType)
     names = function.__globals__
     helpers = {

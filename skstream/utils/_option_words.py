@@ -1,8 +1,8 @@
-"""Errors of the library in the words of the command line."""
+"""Errors of the library, with command-line options in place of parameters."""
 
 import re
 
-#: Parameters that errors speak of, and the options that stand for them.
+#: Parameters that errors name, and the command-line options for them.
 OPTIONS = {
     "batch_size": "--batch-size",
     "columns": "--column",

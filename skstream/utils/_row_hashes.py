@@ -1,7 +1,7 @@
-"""Numbers that stand for the content of rows, the same wherever and with whom a row is seen.
+"""Hashes of rows: they depend on a row's content, not on its position or on other rows.
 
 The arithmetic is fixed here (SplitMix64's mixing function on the bits of float64 numbers), because
-the answers of `skstream.noise.LabelNoise` hang on every bit of it.
+the answers of `skstream.noise.LabelNoise` depend on every bit of it.
 """
 
 from hashlib import blake2b
@@ -14,7 +14,8 @@ from scipy import sparse
 
 Hashes = NDArray[np.uint64]
 
-# The odd number next to 2^64 over the golden ratio: sets neighbouring column numbers far apart.
+# The odd number next to 2^64 over the golden ratio: gives neighbouring columns very different
+# numbers.
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -35,7 +36,7 @@ def mixed(numbers: Hashes) -> Hashes:
 def row_hashes(X: Any) -> Hashes:
     """Hash of every row.
 
-    Equal rows have equal hashes: dense or sparse, of whatever number type, in whatever company.
+    Equal rows have equal hashes: dense or sparse, of any number type, with any other rows.
     Values that are no numbers count by their text.
 
     Parameters

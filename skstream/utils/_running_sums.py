@@ -1,9 +1,9 @@
 """Running sums under a forgetting mechanism, block by block or one value at a time.
 
 Every class has two methods: ``update(values)`` takes the next values and returns the sum in force
-after each of them, ``update_one(value)`` does so for one. The sums, and the state, do not depend to
-the last bit on how the values were cut into calls, and no class subtracts: a window that holds only
-zeros sums to exactly zero.
+after each of them, ``update_one(value)`` does so for one. The sums and the state are the same to
+the last bit for any division of the values into calls, and no class subtracts: a window that holds
+only zeros sums to exactly zero.
 """
 
 from typing import Protocol
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 class RunningSum(Protocol):
-    """Sum of the past values in force."""
+    """Weighted sum of the past values."""
 
     def update(self, values: Floats) -> Floats:
         """Take the next values and return the sum after each of them."""
@@ -56,7 +56,7 @@ class FadedSum:
         if not len(values):
             return values
         state = [self._fading_factor * self._total]
-        from scipy.signal import lfilter  # slow to import, and needed here alone
+        from scipy.signal import lfilter  # slow to import, and needed only here
 
         sums, _ = lfilter([1.0], [1.0, -self._fading_factor], values, zi=state)
         self._total = float(sums[-1])

@@ -1,9 +1,9 @@
-"""Random numbers addressed by place: (seed, what, row), never by the order of calls.
+"""Random numbers that depend on (seed, purpose, row), never on the order of calls.
 
-Every number depends only on its address, so that the cut of a stream into chunks, the number of
-workers and the order in which they run change nothing. The generators are fixed here (SHA-256 for
-the keys, Philox for the numbers) because their output is guaranteed across versions and platforms;
-the methods of ``numpy.random.Generator`` give no such guarantee.
+Every number depends only on its address, so that the chunks of a stream, the number of workers and
+the order in which they run change nothing. The generators are fixed here (SHA-256 for the keys,
+Philox for the numbers) because their output is guaranteed across versions and platforms; the
+methods of ``numpy.random.Generator`` give no such guarantee.
 """
 
 import hashlib

@@ -1,11 +1,11 @@
-"""The only home of private scikit-learn names; version gaps are bridged here."""
+"""The only module that uses private scikit-learn names and handles its versions."""
 
 import sys
 from typing import Any
 
 from sklearn.utils import _safe_indexing
 
-# Where the columns of a ColumnTransformer stand, however the user names them.
+# Positions of the columns of a ColumnTransformer, whichever way the user names them.
 from sklearn.utils._indexing import _get_column_indices
 
 # Constraints declared beside a class give one error sentence everywhere.
@@ -22,7 +22,7 @@ from sklearn.utils._set_output import _get_output_config
 # Rows and columns of whatever holds them: arrays, lists, sparse matrices, data frames.
 from sklearn.utils.parallel import Parallel
 
-# Number of rows of the same, and of whatever turns into an array.
+# Number of rows of these containers, and of whatever can be converted to an array.
 from sklearn.utils.validation import _num_samples
 
 __all__ = [
@@ -93,7 +93,7 @@ def metric_function(function: Any) -> bool:
     """Whether this is one of the functions of `sklearn.metrics`, known by identity."""
     if not str(getattr(function, "__module__", "")).startswith("sklearn.metrics"):
         return False
-    from sklearn import metrics  # a long import, for those who have it already
+    from sklearn import metrics  # A slow import: used only if the user has imported it already.
 
     name = getattr(function, "__name__", "")
     return name != "" and getattr(metrics, name, None) is function
@@ -125,4 +125,4 @@ class QuietParallel(Parallel):
     """joblib's Parallel that does not warn of tasks cancelled where the work was broken off."""
 
     def _warn_exit_early(self) -> None:
-        """Say nothing: an error of our own tells of it."""
+        """Do not warn: an error of this package reports it."""

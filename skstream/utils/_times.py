@@ -79,7 +79,7 @@ def duration_column(values: Any, name: str) -> np.ndarray:
 
 
 def kind_of(values: np.ndarray) -> str:
-    """What an array of `time_column` or `duration_column` holds: one of the kinds above."""
+    """Kind of the values in an array of `time_column` or `duration_column`."""
     if isinstance(values, UtcTimes):
         return AWARE
     if values.dtype.kind in "mM":

@@ -28,8 +28,9 @@ def tags_of(model: Any) -> Tags:
 def reads_frame_as_names(transformer: Any, X: Any) -> bool:
     """Whether a transformer of documents would take a data frame for a list of its column names.
 
-    `HashingVectorizer` and its like go through their input, and going through a data frame gives
-    its column names: one name for the one row of a call, so that nothing seems wrong.
+    `HashingVectorizer` and similar transformers iterate over their input, and iterating over a data
+    frame gives its column names. In a call with one row and one column the counts agree, so no
+    error is raised.
     """
     return hasattr(X, "columns") and not tags_of(transformer).input_tags.two_d_array
 
@@ -73,7 +74,7 @@ def _shows_fitted_attributes(estimator: Any) -> bool:
 def unfitted_copy(model: Any) -> Any:
     """Copy a model without what it has learnt.
 
-    A model without ``get_params`` cannot be made anew from its parameters. It is copied by
+    A model without ``get_params`` cannot be constructed again from its parameters. It is copied by
     `copy.deepcopy`, with whatever it has learnt.
 
     Parameters

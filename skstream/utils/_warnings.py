@@ -3,7 +3,7 @@
 import sys
 import warnings
 
-# Whose frames lie between the user's line and the warning.
+# Packages whose frames are between the user's line and the warning.
 _BETWEEN = frozenset({__name__.partition(".")[0], "sklearn", "joblib"})
 
 
