@@ -1,4 +1,4 @@
-"""Comparison of two models that stays valid however often one looks."""
+"""Comparison of two models that stays valid under any number of looks at the result."""
 
 import math
 from collections.abc import Sequence
@@ -45,12 +45,12 @@ class AnytimeComparisonResult(Report):
         Mean of ``loss_a - loss_b`` over the rows so far, weighted where the rows are; negative
         where the first model is better.
     half_widths : ndarray of shape (n_checkpoints,)
-        Half the width of the confidence sequence, before it is cut to the possible range.
+        Half the width of the confidence sequence, before it is clipped to the possible range.
     p_values : ndarray of shape (n_checkpoints,)
         Always-valid p-values, the smallest so far; they never rise.
     first_certain_row : int or None
-        Number of rows after which the interval left out 0 for the first time (at any row, not
-        only at a checkpoint), or None.
+        Number of rows after which the interval excluded 0 for the first time (at any row, not only
+        at a checkpoint), or None.
     first_certain_difference : float or None
         Mean difference at that row.
     bounds : tuple of float
@@ -78,7 +78,7 @@ class AnytimeComparisonResult(Report):
     weights: RowWeights | None = None
 
     def __post_init__(self) -> None:
-        """Protect the arrays."""
+        """Make the arrays read-only."""
         read_only(self.rows)
         for array in (self.differences, self.half_widths, self.p_values):
             read_only(array)
@@ -199,8 +199,8 @@ def _checked_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
 class RunningAnytimeComparison:
     """Anytime-valid comparison of two models while the stream is running.
 
-    The state is a handful of numbers beside the recorded curve, and the object can be pickled
-    and continued. How the rows are cut into blocks changes nothing.
+    The state is a few numbers and the recorded curve, and the object can be pickled and continued.
+    The result does not depend on how the rows are divided into calls.
 
     Parameters
     ----------
@@ -413,10 +413,10 @@ def anytime_comparison(
 ) -> AnytimeComparisonResult:
     """Compare the mean losses of two models at every row of a stream at once.
 
-    One may look after every row, stop when the difference is certain, or go on: the
-    probability that the interval ever misses its target is at most `alpha`. Nothing is assumed
-    about the stream but bounded losses: it may drift, and rows may depend on the past in any
-    way.
+    The result may be looked at after every row, and the comparison may stop when the difference is
+    certain, or continue: the probability that the interval ever misses its target is at most
+    `alpha`. The only assumption is that losses are bounded: the stream may drift, and rows may
+    depend on the past in any way.
 
     Parameters
     ----------
@@ -437,8 +437,8 @@ def anytime_comparison(
         100,000 discordant rows; "stitched" has the shape of the iterated logarithm and is
         narrower only beyond some ten million. Choose before looking at the data.
     largest_weight : float, default=None
-        The largest scoring weight a row can have. None: the largest of `sample_weight`, which
-        takes all weights as settled before the first row.
+        The largest scoring weight a row can have. None: the largest of `sample_weight`, which is
+        valid if all weights were fixed before the first row.
     record_every : int, default=None
         Keep every row whose number is a multiple of this, and the last one. None keeps at most
         1,024 rows, the interval doubling. The p-value and the first certain row take every row

@@ -22,7 +22,7 @@ SPAN = 2.0
 
 
 class Boundary(Protocol):
-    """What the comparison needs to know about a boundary."""
+    """Interface of a boundary."""
 
     def radius(self, variance: FloatArray, alpha: float) -> FloatArray:
         """Largest ``|S|`` inside the boundary at level alpha."""
@@ -120,8 +120,8 @@ class MixtureBoundary:
         scale = variance + self.tuning
         radius = np.sqrt(scale * (2 * target + np.log(scale / self.tuning)))
         # The logarithm is increasing and convex in S: from its first step on, Newton's method
-        # comes down to the root from above and cannot overshoot. A fixed number of steps, more
-        # than enough for any V, keeps each entry independent of its neighbours.
+        # approaches the root from above and cannot overshoot. A fixed number of steps, more than
+        # enough for any V, makes each entry independent of the others.
         for _ in range(8):
             excess = self._log_mixture(radius, variance) - target
             radius = radius - excess / self._slope(radius, variance)

@@ -1,4 +1,4 @@
-"""Validation of what users pass to the tests; every message says what came."""
+"""Checks of the arguments of the tests; every message shows the wrong value."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ FloatArray = NDArray[np.float64]
 
 
 def is_number(value: Any) -> bool:
-    """Whether a parameter is a real number; a truth value is none."""
+    """Whether a parameter is a real number; booleans are not."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
@@ -46,7 +46,7 @@ def check_direction(higher_is_better: bool) -> bool:
 
 
 def as_floats(values: ArrayLike, name: str) -> FloatArray:
-    """Return numbers as floats, in the shape they have; what is missing is NaN."""
+    """Return numbers as floats, in the same shape; missing values are NaN."""
     refuse_masked(values, name)
     try:
         array = np.asarray(values)
@@ -96,5 +96,5 @@ def as_pair(a: ArrayLike, b: ArrayLike, name_a: str, name_b: str) -> tuple[Float
 
 
 def read_only(array: NDArray[np.generic]) -> None:
-    """Forbid writing to an array held by a frozen result."""
+    """Make an array of a frozen result read-only."""
     array.flags.writeable = False

@@ -1,4 +1,4 @@
-"""What the tests on one value per fold share."""
+"""Shared parts of the tests on one value per fold."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ def fold_verdict(better: str | None, names: tuple[str, ...]) -> str:
 def prepare(
     a: ArrayLike, b: ArrayLike, alpha: float, names: Sequence[str]
 ) -> tuple[FloatArray, FloatArray, float, tuple[str, ...]]:
-    """Check what both fold tests take; return differences and how far each may be off."""
+    """Check the arguments of a fold test; return the differences and their rounding errors."""
     alpha, checked_names = check_alpha(alpha), check_names(names, 2)
     values_a, values_b = as_pair(a, b, "a", "b")
     if not len(values_a):

@@ -1,4 +1,4 @@
-"""McNemar's test on the finished answers of two models."""
+"""McNemar's test on all answers of two models."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ from skstream.stats._weights import (
 from skstream.utils._labels import encode_together
 
 ROW_CAVEAT = (
-    "McNemar's test takes rows as independent: over folds that share rows, over long streams "
-    "and when it is read again and again, it finds differences that are not there (Bifet et al. "
+    "McNemar's test assumes independent rows: over folds that share rows, over long streams and "
+    "when its result is read repeatedly, it finds differences that do not exist (Bifet et al. "
     "2015); use a fold test or the anytime comparison."
 )
 
@@ -125,8 +125,8 @@ def chi_squared(
 ) -> FloatArray:
     """Return the square of the difference in units of its variance, and 0 without variance.
 
-    Given which rows are discordant, and how much each weighs, the model that errs on each is a
-    fair coin if the two are equally good: then this is chi-squared with one degree of freedom.
+    If the two models are equally good, each of them is wrong on a given discordant row with
+    probability 1/2: then this is chi-squared with one degree of freedom.
     """
     square = (only_a_wrong - only_b_wrong) ** 2
     return np.asarray(np.divide(square, variance, out=np.zeros_like(square), where=variance > 0))
@@ -153,7 +153,7 @@ def mcnemar(
     sample_weight : array-like of shape (n_rows,), default=None
         Scoring weights, at least 0. Rows of weight 0 are left out; None: every row counts once.
     method : {"chi2", "exact"}, default="chi2"
-        Where the p-value comes from: chi-squared with one degree of freedom and no continuity
+        Distribution for the p-value: chi-squared with one degree of freedom and no continuity
         correction, or the exact binomial distribution, to be preferred below some 25
         discordant rows; it counts rows, and so needs weights that are all alike.
     alpha : float, default=0.05
@@ -174,11 +174,10 @@ def mcnemar(
 
     Warnings
     --------
-    The test takes rows as independent trials. On a long stream it calls negligible and even
-    chance differences significant, and over the pooled rows of several folds the same row
-    counts more than once: Bifet et al. (2015, Table 2) saw it reject a true null hypothesis in
-    42 to 80 % of their runs. Prefer `wilcoxon` over folds, or `anytime_comparison` for one
-    run of two models.
+    The test assumes that rows are independent trials. On a long stream it calls negligible and even
+    random differences significant, and over the pooled rows of several folds it counts the same row
+    more than once: Bifet et al. (2015, Table 2) saw it reject a true null hypothesis in 42 to 80 %
+    of their runs. Prefer `wilcoxon` over folds, or `anytime_comparison` for one run of two models.
 
     See Also
     --------

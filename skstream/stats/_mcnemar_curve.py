@@ -34,7 +34,7 @@ from skstream.stats._weights import (
 )
 from skstream.utils._optional import optional_import
 
-# Below this some ten rows decide, and no chi-squared distribution is near.
+# Below this about ten rows decide, and the chi-squared approximation is poor.
 LEAST_FADING_FACTOR = 0.9
 
 
@@ -57,7 +57,7 @@ class McNemarCurve(Report):
         Signed statistics; positive where the first model errs more.
     p_values : ndarray of shape (n_checkpoints,)
         Two-sided chi-squared p-values, each valid for a single look. NaN under a fading factor
-        below 0.9, where so few rows count that chi-squared is no approximation.
+        below 0.9, where too few rows count for the chi-squared approximation.
     forgetting : Forgetting
         What the counts remember.
     alpha : float
@@ -80,7 +80,7 @@ class McNemarCurve(Report):
     weights: RowWeights | None = None
 
     def __post_init__(self) -> None:
-        """Protect the arrays."""
+        """Make the arrays read-only."""
         for array in (self.rows, self.only_a_wrong, self.only_b_wrong, self.variances):
             read_only(array)
         read_only(self.statistics)

@@ -51,7 +51,7 @@ class QStatisticResult(Report):
     weights: RowWeights | None = None
 
     def __post_init__(self) -> None:
-        """Protect the arrays."""
+        """Make the arrays read-only."""
         for array in (self.loss_a, self.loss_b, self.values):
             read_only(array)
         read_only(self.rows)

@@ -1,4 +1,4 @@
-"""Which rows of a growing curve are kept."""
+"""Recorder of a curve at checkpoints, of limited size."""
 
 from numbers import Integral
 
@@ -13,8 +13,7 @@ MOST_CHECKPOINTS = 1024
 class CurveRecorder:
     """Keeps the values of a curve at checkpoints and at the last row.
 
-    Which rows are kept depends on how many there are, and never on how they were cut into
-    blocks.
+    Which rows are kept depends on the number of rows, never on how they were divided into calls.
 
     Parameters
     ----------
@@ -49,7 +48,7 @@ class CurveRecorder:
         self._last = block[-1].copy()
 
     def _thin(self) -> None:
-        # One place is left for the last row, which need not be a multiple of the interval.
+        # One place is reserved for the last row, which need not be a multiple of the interval.
         while self.n_rows // self._interval > MOST_CHECKPOINTS - 1:
             self._interval *= 2
             self._blocks = [np.concatenate(self._blocks)[1::2]] if self._blocks else []

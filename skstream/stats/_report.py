@@ -1,4 +1,4 @@
-"""How results print: the answer first, in words that can be quoted."""
+"""How results print: sentences that can be quoted, the answer first."""
 
 import textwrap
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which running sum a forgetting mechanism stands for."""
+"""The running sum of each forgetting mechanism."""
 
 from skstream.forgetting import (
     AdaptiveWindow,
@@ -20,7 +20,7 @@ def one_forgetting(forgetting: Forgetting | str, purpose: str) -> Forgetting:
         )
     if isinstance(mechanisms[0], AdaptiveWindow):
         raise ValueError(
-            f"{purpose} is not defined under AdaptiveWindow: ADWIN cuts its window by the 0/1 "
+            f"{purpose} is not defined under AdaptiveWindow: ADWIN sets its window by the 0/1 "
             f"loss of one model, and here there are two. Use Cumulative, SlidingWindow or "
             f"FadingFactor."
         )

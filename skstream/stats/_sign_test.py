@@ -25,8 +25,8 @@ class SignTestResult(Report):
     p_value : float
         Exact two-sided binomial p-value; 1 when every fold is a tie.
     critical_value : int or None
-        Fewest wins, of ``wins_a + wins_b``, that give a p-value below `alpha`; None if even
-        winning all of them does not.
+        Fewest wins, of ``wins_a + wins_b``, that give a p-value below `alpha`; None if winning all
+        of them is not enough.
     alpha : float
         Level of the test.
     names : tuple of str

@@ -1,26 +1,27 @@
 """Ties among values that differ by rounding alone.
 
-Scores that reach us by different but equivalent summations agree to about 1e-12 of their size.
-Without an allowance for that, 0.3 - 0.2 and 0.2 - 0.1 would not be tied, and how a stream was cut
-into chunks could change a rank. The allowance belongs to each value, in the measure of what it was
-computed from, and two values tie when their allowances overlap: one fold of 1e14 ties nothing else.
+Scores from different but equivalent summations agree to about 1e-12 of their size. Without an
+allowance for that, 0.3 - 0.2 and 0.2 - 0.1 would not be tied, and the chunks of a stream could
+change a rank. Each value has its own allowance, proportional to the numbers it was computed from,
+and two values tie when their allowances overlap: a fold with values of 1e14 ties no other folds.
 
-To be tied so is not transitive. Nothing is merged, therefore: a value takes its rank from its
-pairs, one for every value below it and a half for every other one tied with it. Where ties are
-transitive these are the usual average ranks, and always they add up to n (n + 1) / 2; a value of
-which little is known shares ranks with all that it might equal, and lets them keep their order.
+Ties in this sense are not transitive, so values are not merged into groups. The rank of a value is
+the sum over its pairs: 1 for every value below it and 1/2 for every other value tied with it. Where
+ties are transitive these are the usual average ranks, and they always add up to n (n + 1) / 2. A
+value with a large rounding error shares ranks with all values that it might equal, and these keep
+their order.
 """
 
 import numpy as np
 
 from skstream.stats._checks import FloatArray
 
-# Half of 1e-12, as each of the two values that are compared has its part.
+# Half of 1e-12, because the allowances of the two compared values are added.
 _ROUNDING = 0.5e-12
 
 
 def rounding_of(values: FloatArray) -> FloatArray:
-    """Return how far each value may be off."""
+    """Return the possible rounding error of each value."""
     return _ROUNDING * np.abs(values)
 
 
@@ -32,7 +33,7 @@ def average_ranks(values: FloatArray, rounding: FloatArray) -> FloatArray:
     values : ndarray of shape (n,)
         Values to rank.
     rounding : ndarray of shape (n,)
-        How far each may be off. Two values tie where they differ by no more than theirs together.
+        Possible error of each. Two values tie if they differ by at most the sum of their errors.
 
     Returns
     -------
@@ -46,7 +47,7 @@ def average_ranks(values: FloatArray, rounding: FloatArray) -> FloatArray:
 
 
 def paired_differences(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return ``a - b``, 0 where the two are tied, and how far each difference may be off."""
+    """Return ``a - b``, 0 where the two are tied, and the possible error of each difference."""
     rounding = rounding_of(a) + rounding_of(b)
     difference = a - b
     zero = np.abs(difference) <= rounding
@@ -54,6 +55,6 @@ def paired_differences(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def tie_sizes(ranks: FloatArray) -> tuple[int, ...]:
-    """Return how many entries share each rank that is shared, lowest rank first."""
+    """Return the number of entries at each tied rank, lowest rank first."""
     counts = np.unique(ranks, return_counts=True)[1]
     return tuple(int(count) for count in counts if count > 1)

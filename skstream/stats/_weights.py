@@ -14,7 +14,7 @@ LARGEST_WEIGHT, SMALLEST_WEIGHT = 1e100, 1e-100
 
 @dataclass(frozen=True, kw_only=True)
 class RowWeights:
-    """What the scoring weights of the rows compared so far add up to.
+    """Sums of the scoring weights of the rows compared so far.
 
     Results of comparisons row by row hold it as `weights` where the rows have weights.
 
@@ -48,7 +48,7 @@ class RowWeights:
 
     @property
     def effective_rows(self) -> float:
-        """Number of rows of equal weight that tell as much: ``total**2 / total_squares``."""
+        """Number of equal rows with the same information: ``total**2 / total_squares``."""
         return self.total**2 / self.total_squares
 
     def sentence(self) -> str:
@@ -66,7 +66,7 @@ def weight_sentences(weights: RowWeights | None) -> list[str]:
 
 
 class WeightTally:
-    """Adds up weights; the sums do not depend on how the rows were cut into blocks."""
+    """Adds up weights; the sums do not depend on how the rows were divided into calls."""
 
     def __init__(self) -> None:
         self._n_plain = 0  # rows that came without weights,

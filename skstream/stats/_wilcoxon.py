@@ -41,8 +41,8 @@ class WilcoxonResult(Report):
     zero_method : {"wilcox", "pratt"}
         What was done with the zeros: dropped, or ranked and then dropped.
     method : {"exact", "normal approximation"}
-        How the p-value was computed. "exact" counts every assignment of signs to the ranks at
-        hand; it is ``scipy.stats.wilcoxon(method="exact")``, extended to tied ranks. "normal
+        How the p-value was computed. "exact" counts every assignment of signs to the ranks found;
+        it is ``scipy.stats.wilcoxon(method="exact")``, extended to tied ranks. "normal
         approximation" is ``scipy.stats.wilcoxon`` for more than 50 ranked folds.
     alpha : float
         Level of the test.
@@ -155,12 +155,12 @@ def wilcoxon(
 
     Notes
     -----
-    Two sizes of differences that agree up to the rounding of their own folds (1e-12 of the values
-    in these folds) share the ranks between them, half and half, and differences within rounding
-    of zero are zeros. A fold of huge values ties no others. With at most 50 ranked
-    folds the p-value is exact, given the ranks at hand. Folds of k-fold distributed validation
-    share rows; Bifet et al. (2015, Table 2) found a true null hypothesis rejected in about
-    10 % of their runs at the 5 % level.
+    Two absolute differences that agree up to the rounding error of their folds (1e-12 of the values
+    in these folds) are tied: each gets half of the two ranks. Differences within the rounding error
+    of zero are zeros. A fold of huge values does not tie other folds. With at most 50 ranked folds
+    the p-value is exact, given the ranks. Folds of k-fold distributed validation share rows; Bifet
+    et al. (2015, Table 2) found a true null hypothesis rejected in about 10 % of their runs at the
+    5 % level.
 
     References
     ----------
@@ -196,7 +196,7 @@ def wilcoxon(
     critical_value = None
     if len(ranks) > LARGEST_EXACT_SAMPLE:
         method = "normal approximation"
-        # The ranks instead of the differences: SciPy would not see the ties hidden by rounding.
+        # The ranks instead of the differences: SciPy would not detect ties up to rounding.
         p_value = float(stats.wilcoxon(signed_ranks, zero_method=zero_method).pvalue)
     else:
         method = "exact"

@@ -23,7 +23,7 @@ from skstream.utils._labels import as_labels, find_classes
 
 
 def check_chunk_size(chunk_size: Any) -> int:
-    """Refuse what is no positive integer."""
+    """Raise an error unless the value is a positive integer."""
     if not isinstance(chunk_size, Integral) or chunk_size < 1:
         raise ValueError(f"chunk_size must be an integer >= 1. Got {chunk_size!r} instead.")
     return int(chunk_size)
@@ -109,7 +109,7 @@ class ArrayStream(Stream):
 
     @property
     def feature_names(self) -> list[str] | None:
-        """Names of the features; None if they have none, or if some are no strings."""
+        """Names of the features; None if there are none, or if some are not strings."""
         if self._feature_names is not None or not is_frame(self.X):
             return self._feature_names
         names = list(self.X.columns)
@@ -219,10 +219,10 @@ def as_stream(
     Parameters
     ----------
     X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or source of chunks
-        Features: NumPy array or memory map, list of rows, pandas or polars frame, CSR matrix
-        (other sparse formats are converted once). Without `y`: a `Stream` (returned as it is), any
-        iterable of ``(X, y)`` or ``(X, y, meta)``, or a function that returns one. A one-shot
-        iterator is accepted and can be gone through once.
+        Features: NumPy array or memory map, list of rows, pandas or polars frame, CSR matrix (other
+        sparse formats are converted once). Without `y`: a `Stream` (returned as it is), any
+        iterable of ``(X, y)`` or ``(X, y, meta)``, or a function that returns one. An iterator is
+        accepted and can be iterated once.
     y : array-like of shape (n_rows,), default=None
         Labels or targets; None, NaN and ``pandas.NA`` are missing ones. Required unless `X` is a
         source of chunks, which brings its own.
@@ -286,8 +286,8 @@ def as_stream(
     given = [name for name, values in {"y": y, **meta}.items() if values is not None]
     if given:
         raise ValueError(
-            f"{given[0]} is given beside a source of chunks ({type(X).__name__}). Its chunks "
-            f"(X, y, meta) must bring it themselves."
+            f"{given[0]} is given together with a source of chunks ({type(X).__name__}). Its "
+            f"chunks (X, y, meta) must bring it themselves."
         )
     check_chunk_size(chunk_size)
     return X if isinstance(X, Stream) else ChunkStream(X)

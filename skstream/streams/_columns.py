@@ -1,4 +1,4 @@
-"""Columns of Arrow tables as the arrays that models and timelines take."""
+"""Conversion of columns of Arrow tables to arrays."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def _pyarrow() -> Any:
 
 
 def check_no_name_twice(names: list[str], file: str) -> None:
-    """Refuse columns that cannot be told apart."""
+    """Raise an error if two columns have the same name."""
     places: dict[str, int] = {}
     for place, name in enumerate(names):
         if name in places:
@@ -129,7 +129,7 @@ def plain(column: Any) -> NDArray[Any]:
 
 
 def values_of(column: Any) -> list[Any]:
-    """Values of a nominal column: all of its dictionary, or the distinct ones; no null or NaN."""
+    """Values of a nominal column: its whole dictionary, or its distinct values; no null or NaN."""
     declared = _pyarrow().types.is_dictionary(column.type)
     values = column.dictionary if declared else column.unique()
     return [value for value in values.to_pylist() if value is not None and value == value]

@@ -23,8 +23,8 @@ from skstream.utils._warnings import warn
 class CSVStream(TableStream):
     r"""Stream of a CSV file, or of several in the natural order of their names, or as given.
 
-    Files are read block by block, anew at every pass, and never whole; the rules are those of
-    `ParquetStream`. Files ending in ``.gz`` are decompressed on the way. Needs pyarrow.
+    Files are read block by block, again at every pass, and never whole; the rules are those of
+    `ParquetStream`. Files ending in ``.gz`` are decompressed while they are read. Needs pyarrow.
 
     Parameters
     ----------
@@ -36,21 +36,21 @@ class CSVStream(TableStream):
     target : str
         Column of the labels or targets.
     nominal : list of str, default=None
-        Columns to take as categories whatever they look like; columns of texts always are.
+        Columns to read as categories even if they hold numbers; columns of texts always are.
     numeric : list of str, default=None
-        Columns to take as numbers whatever they look like.
+        Columns to read as numbers even if they look like categories.
     columns : list of str, default=None
         Feature columns, in this order. None takes all columns but the target, the columns named
         below, and those named in `exclude`.
     exclude : list of str, default=None
-        Columns that are no features.
+        Columns that are not features.
     max_categories : int, default=1000
         Largest number of categories of a feature: a column of more different texts is refused, as
         free text or an identifier. Columns in `nominal` are taken as they are.
     chunk_size : int, default=65536
         Largest number of rows per chunk. No result depends on it.
     missing : {"nan", "error"} or float, default="nan"
-        What becomes of a missing value in a feature; see `ParquetStream`.
+        How a missing value in a feature is read; see `ParquetStream`.
     as_frame : bool, default=False
         If False, `X` is a float64 array, and nominal features are codes: positions in `categories`.
         If True, `X` is a pandas frame, and nominal features are categorical.
@@ -75,7 +75,7 @@ class CSVStream(TableStream):
     path : str or list of str
         Absolute path of the file; all of `files` where there are several.
     kinds : dict of str to str
-        What every feature is read as: "number", "category", "boolean" or "time".
+        Kind of every feature: "number", "category", "boolean" or "time".
     target : str
         Column of the labels.
     chunk_size : int
@@ -95,12 +95,12 @@ class CSVStream(TableStream):
         ``missing="error"``.
     StreamError
         While iterating: for a row that does not fit the columns or their types, or a file that
-        cannot be read on. Says which file and row.
+        cannot be read further. Says which file and row.
 
     Warns
     -----
     UserWarning
-        If a feature has no name, as the index has none in a file that pandas wrote.
+        If a feature has no name, such as the index in a file written by pandas.
 
     See Also
     --------
@@ -245,7 +245,7 @@ class CSVStream(TableStream):
 
     def _check_same_columns(self, types: dict[str, Any], file: str) -> None:
         pa = optional_import("pyarrow", "CSVStream")
-        # A column without a value in the first rows fits anything, and texts hold anything.
+        # A column without a value in the first rows can have any type, and so can texts.
         fitting = {
             name: self._arrow_types[name]
             for name, kind in types.items()
@@ -279,7 +279,7 @@ class CSVStream(TableStream):
     ) -> StreamError:
         try:
             misfit = self._misfit(file, columns)
-        except (ValueError, OSError):  # it is the file that is broken, not a value
+        except (ValueError, OSError):  # the file is damaged, not a single value
             misfit = None
         if misfit is None:
             return super()._broken(file, first, row, columns, ValueError(in_words(str(error))))
@@ -301,7 +301,7 @@ class CSVStream(TableStream):
         )
 
     def _misfit(self, file: str, columns: list[str]) -> tuple[int, str, str] | None:
-        """Row, column and text of the first value that has not the type of its column."""
+        """Row, column and text of the first value that does not have the type of its column."""
         pa = optional_import("pyarrow", "CSVStream")
         typed = [name for name in columns if not pa.types.is_string(self._arrow_types[name])]
         place = 0

@@ -1,4 +1,4 @@
-"""What the beginning of a CSV file shows, and where one does not fit its columns."""
+"""Checks of the first lines of a CSV file, and of rows that do not fit its columns."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from skstream.utils._optional import optional_import
 _BYTES = 1 << 16
 _LINES = 20
 _SHOWN = 60
-# First bytes of files that are no text, whatever they are called.
+# First bytes of files that are not text, whatever their names.
 _OTHER_KINDS = {
     b"\x1f\x8b": "compressed; its name has to end in .csv.gz",
     b"PK\x03\x04": "a ZIP archive or an Excel file; save the table as CSV",
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"\s*[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?\s*")
 
 
 def check_beginning(file: str, delimiter: str, encoding: str, *, header: bool) -> None:
-    """Refuse a file whose first lines are not what they should be, and say what they are.
+    """Raise an error if the first lines of a file are not as expected; say what they are.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ def check_beginning(file: str, delimiter: str, encoding: str, *, header: bool) -
 
 
 def check_end(batch: Any, delimiter: str, n_columns: int) -> None:
-    """Refuse a last row one text of which holds whole rows: a quote that is never closed.
+    """Raise an error if a text of the last row holds whole rows: its quote is not closed.
 
-    The reader takes everything up to the end of the file for one value then, and says nothing.
+    The reader then takes everything up to the end of the file as one value, without an error.
     """
     for name, value in batch.slice(batch.num_rows - 1).to_pylist()[0].items():
         if not (isinstance(value, str) and value.endswith(("\n", "\r")) and n_columns > 1):
@@ -75,7 +75,7 @@ def check_end(batch: Any, delimiter: str, n_columns: int) -> None:
 
 
 def is_value(text: str) -> bool:
-    """Whether what stands where names should is a number, or nothing."""
+    """Whether the text in place of a column name is a number or empty."""
     return _NUMBER.fullmatch(text) is not None
 
 
@@ -137,14 +137,14 @@ def _beginning(file: str, encoding: str) -> str:
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{file} is not encoded as {encoding}: byte {error.object[error.start]:#04x} at "
-            f"position {error.start} stands for nothing in it. Pass encoding='latin-1' if the file "
+            f"position {error.start} has no meaning in it. Pass encoding='latin-1' if the file "
             f"comes from an older Windows program, or convert it to UTF-8."
         ) from None
     return text.removeprefix("\ufeff")
 
 
 def _refuse_other_delimiter(file: str, text: str, record: str, delimiter: str) -> None:
-    """Say what else separates the values, where the delimiter does not."""
+    """Raise an error if another character than the delimiter seems to separate the values."""
     lines = text.splitlines()[:_LINES]
     for other, name in _DELIMITERS.items():
         if other != delimiter and other in record and other in lines[0]:

@@ -1,4 +1,4 @@
-"""Which files make a stream, and in which order."""
+"""The files of a stream, in their order."""
 
 import os
 import re
@@ -57,8 +57,8 @@ def find_files(path: Paths, suffixes: Iterable[str]) -> list[str]:
 
 def natural_order(name: str) -> tuple[Any, ...]:
     """Key that sorts the numbers in names by their value."""
-    # Texts and numbers take turns, so that like is compared with like; the name itself decides
-    # between "1" and "01".
+    # Texts and numbers alternate, so that only values of one type are compared; the name itself
+    # decides between "1" and "01".
     pieces = re.split(r"(\d+)", name)
     key = tuple(int(piece) if place % 2 else piece for place, piece in enumerate(pieces))
     return key, name

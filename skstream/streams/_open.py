@@ -1,4 +1,4 @@
-"""From the names of files to a stream, as the command line needs it."""
+"""Opening a stream from the names of its files, for the command line."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from skstream.streams._table import TableStream
 _PARQUET = (".parquet", ".pq")
 _CSV = (".csv", ".tsv", ".txt", ".data", ".dat")
 _PACKED = (".gz", ".bz2", ".zst", ".lz4")
-# What only a CSV file needs to be told.
+# Parameters of CSV files only.
 _CSV_ALONE = ("delimiter", "decimal", "header", "encoding", "null_values")
 
 
@@ -110,7 +110,7 @@ class FirstRows(Stream):
         return self._stream.feature_names
 
     def chunks(self) -> Iterator[Any]:
-        """Chunks of the stream, the last one cut."""
+        """Chunks of the stream, the last one shortened."""
         left = self._limit
         for X, y, meta in self._stream:
             n = min(left, len(y))

@@ -14,16 +14,16 @@ from skstream.utils._warnings import warn
 
 # Bytes read at a time from each column.
 _BUFFER = 1 << 18
-# What pandas calls an index that has no name.
+# Name that pandas gives to an index without a name.
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
 class ParquetStream(TableStream):
     """Stream of a Parquet file, or of several in the natural order of their names, or as given.
 
-    Files are read in pieces of at most `chunk_size` rows, anew at every pass, and never whole. The
-    object holds the path and the names, not the data: it pickles small, and a worker on another
-    machine that sees the same folder opens the files itself. Needs pyarrow.
+    Files are read in pieces of at most `chunk_size` rows, again at every pass, and never whole. The
+    object holds the path and the names, not the data: its pickle is small, and a worker on another
+    machine that has access to the same folder opens the files itself. Needs pyarrow.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class ParquetStream(TableStream):
         Feature columns, in this order. None takes all columns but the target, the columns named
         below, and those named in `exclude`.
     exclude : list of str, default=None
-        Columns that are no features. None takes what the file itself says: the columns under
+        Columns that are not features. None takes what the file itself says: the columns under
         "exclude_from_features" in its metadata, and its own target if `target` is another column.
     max_categories : int, default=1000
         Largest number of categories of a feature: a column of more different texts is refused, as
@@ -51,7 +51,7 @@ class ParquetStream(TableStream):
     chunk_size : int, default=65536
         Largest number of rows per chunk. No result depends on it.
     missing : {"nan", "error"} or float, default="nan"
-        What becomes of a null, or a NaN, in a feature. "nan": NaN. "error": an error that names row
+        How a null, or a NaN, in a feature is read. "nan": NaN. "error": an error that names row
         and column. A number: this number, and code -1 for a nominal feature. In a frame a missing
         category stays missing. Missing labels always pass, as None or NaN.
     as_frame : bool, default=False
@@ -68,7 +68,7 @@ class ParquetStream(TableStream):
     path : str or list of str
         Absolute path of the file; all of `files` where there are several.
     kinds : dict of str to str
-        What every feature is read as: "number", "category", "boolean" or "time".
+        Kind of every feature: "number", "category", "boolean" or "time".
     target : str
         Column of the labels.
     chunk_size : int
@@ -88,14 +88,14 @@ class ParquetStream(TableStream):
     TypeError
         If a column has a type that is neither number, time nor category.
     StreamError
-        While iterating: if a file cannot be read on. Says which one, and at which row.
+        While iterating: if a file cannot be read further. Says which one, and at which row.
 
     Warns
     -----
     UserWarning
         If a feature is the index of a pandas frame that has no name.
     UserWarning
-        If a column of texts holds numbers alone and neither the file nor `nominal` declares it
+        If a column of texts holds only numbers and neither the file nor `nominal` declares it
         nominal: from a CSV file it would be read as numbers.
 
     See Also
@@ -194,7 +194,7 @@ class ParquetStream(TableStream):
     def _types(self) -> dict[str, Any]:
         with _open(self.files[0]) as parquet:
             about = _about(parquet.schema_arrow)
-        # Names alone, so that a pickle stays small.
+        # Only names, so that a pickle stays small.
         self._named_nominal = set(about.get("nominal", ()))
         self._no_features = {
             *about.get("exclude_from_features", ()),
@@ -252,7 +252,7 @@ def _about(schema: Any) -> dict[str, Any]:
     text = (schema.metadata or {}).get(b"stream", b"{}")
     try:
         about = json.loads(text)
-    except ValueError:  # the key belongs to someone else
+    except ValueError:  # another program uses the same key
         return {}
     return about if isinstance(about, dict) else {}
 

@@ -11,7 +11,7 @@ from skstream.utils._labels import as_labels, encode_labels, find_classes
 
 
 def shuffle_rows(X: Any, y: Any, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
-    """Shuffle the rows: features and labels stay together, every dependence on time is lost.
+    """Shuffle the rows: features and labels stay together, all dependence on time is removed.
 
     Parameters
     ----------

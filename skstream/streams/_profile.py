@@ -1,4 +1,4 @@
-"""Profile of a stream's labels: how much of the future the past labels tell."""
+"""Profile of a stream's labels: how well past labels predict the next one."""
 
 import html
 from collections import Counter
@@ -38,13 +38,13 @@ class LabelProfile:
         P(T), the share of labels that equal the label before; NaN for fewer than two labels.
     succession : float
         P(S), the share of labels that are the most frequent successor of the label before, each
-        judged by the other places of the stream (leave one out, so that chance does not flatter
-        many classes); NaN for fewer than two labels.
+        judged by the other rows of the stream (leave one out, so that the share is not too high by
+        chance when there are many classes); NaN for fewer than two labels.
     successors : ndarray of shape (n_classes,)
-        For every class the one that most often comes next, the lowest among equals; None, as an
-        object, where nothing followed.
+        For every class the class that most often comes next, the lowest among equals; None where no
+        label followed.
     delta : ndarray of shape (n_classes, max_lag)
-        Delta(l) for l = 1, ..., `max_lag`: the probability that a class goes on after l labels of
+        Delta(l) for l = 1, ..., `max_lag`: the probability that a class continues after l labels of
         that class in a row, minus the same after l + 1. NaN where no such row occurs.
 
     See Also
@@ -64,7 +64,7 @@ class LabelProfile:
 
     @property
     def temporal_dependence(self) -> bool:
-        """Whether the label before helps: P(T) exceeds P(M), or P(S) does beyond chance."""
+        """Whether P(T) exceeds P(M), or P(S) exceeds P(M) by more than chance."""
         return self.persistence > self.majority_prior or self._follows(self.majority_prior)
 
     def _follows(self, other: float) -> bool:
@@ -73,12 +73,12 @@ class LabelProfile:
 
     @property
     def advice(self) -> str:
-        """What the profile says about baselines and models, in a sentence or two."""
+        """What the profile means for baselines and models, in one or two sentences."""
         if len(self.classes) == 1:
             return f"All {self.n_rows:,} labels are {self.classes[0]!s}: nothing can be learnt."
         figures = f"P(T) = {self.persistence:.3f}, P(M) = {self.majority_prior:.3f}"
         if self._follows(max(self.majority_prior, self.persistence)):
-            # Labels that alternate or go round in a cycle, whether or not they repeat as well.
+            # Labels that alternate or form a cycle, whether or not they also repeat.
             return (
                 f"The labels depend on their past by more than repetition: the most frequent "
                 f"successor of the label before is right in P(S) = {self.succession:.3f} of the "
@@ -130,22 +130,22 @@ class LabelProfile:
 def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:
     """Profile the labels of a stream: majority, persistence, and memory beyond the last label.
 
-    An easy test, before any model is run, of whether temporal dependence is worth considering: it
-    is if P(T) exceeds P(M), for which a sample of some hundred labels is enough, or if labels
-    follow each other in another pattern than repetition, so that P(S) exceeds both.
+    A simple test, before any model is run, of whether to consider temporal dependence: yes if P(T)
+    exceeds P(M), for which a sample of some hundred labels is enough, or if the labels follow
+    another pattern than repetition, so that P(S) exceeds both.
 
     Parameters
     ----------
     y : array-like of shape (n_rows,), iterable of labels, or Stream
-        Labels in time order. Missing ones (None, NaN, ``pandas.NA``) are left out, as though the
-        rows beside them were neighbours. A source of chunks goes through `as_stream` first.
+        Labels in time order. Missing ones (None, NaN, ``pandas.NA``) are left out, as if the rows
+        before and after them were adjacent. A source of chunks is converted by `as_stream` first.
     max_lag : int, default=10
         Largest lag l of Delta(l); at least 1.
 
     Returns
     -------
     LabelProfile
-        The figures, and what they advise.
+        The figures, and advice based on them.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def _blocks_of(labels: Iterable[Any]) -> Iterator[NDArray[Any]]:
 
 
 class _RunCounter:
-    """Counts, for every class, the places at which it stood l times in a row."""
+    """Counts, for every class, the rows at which it occurred l times in a row."""
 
     def __init__(self, longest: int) -> None:
         self.longest = longest
@@ -256,8 +256,8 @@ class _RunCounter:
                 counts.sort()
                 top, best = counts[0]
                 successors[rank] = names[best]
-                # What is judged is left out of the counts: one that leads by a single place then
-                # shares the lead, and one that is equalled has lost it.
+                # The judged row is left out of the counts: a successor that leads by one count is
+                # then tied, and a successor that was tied is then behind.
                 rivals = [count for count, _ in counts[1:] if count <= top + 1]
                 if top not in rivals:
                     right += -top / (1 + len(rivals)) if top < -1 else 0.0
@@ -280,7 +280,7 @@ class _RunCounter:
             raise ValueError("There is no label to profile: every row is without one.")
         classes = distinct_labels(as_labels(list(self.position)))
         order = [self.position[label] for label in classes.tolist()]
-        # Of the places, the one at the end of the stream has no next label.
+        # The last row of the stream has no next label.
         followed = self.places.copy()
         followed[self.run_class, : self.run_length] -= 1
         with np.errstate(divide="ignore", invalid="ignore"):

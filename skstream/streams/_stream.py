@@ -1,4 +1,4 @@
-"""What a stream is, and the checks that every chunk passes on its way to a model."""
+"""Base class of streams, and the checks of every chunk."""
 
 import reprlib
 from abc import ABC, abstractmethod
@@ -24,25 +24,25 @@ Chunk = tuple[Any, NDArray[Any], Meta]
 
 
 class StreamError(ValueError):
-    """A stream that failed after it had begun; says after which row, and in which file.
+    """Error of a stream that failed after its first rows; says after which row, and in which file.
 
     Parameters
     ----------
     message : str
         What happened.
     row : int, default=None
-        Number of rows that had come.
+        Number of rows read before.
     file : str, default=None
         Path of the file that could not be read on.
 
     Attributes
     ----------
     row : int or None
-        Number of rows that had come; so the number of the first row that did not.
+        Number of rows read before; this is also the number of the first row not read.
     file : str or None
         Path of the file that could not be read on; None where there is no file.
     result : EvaluationResult or None
-        What had been evaluated before, where an evaluation met the error and there is something.
+        Scores of the rows before the error, if they were being evaluated and there are any.
 
     Examples
     --------
@@ -72,9 +72,9 @@ class StreamError(ValueError):
 class Stream(ABC):
     """Rows in time order, in chunks; base class of every stream.
 
-    Iterating gives chunks ``(X, y, meta)``. How a stream is cut into chunks is a detail of storage
-    and never changes a result. A subclass implements `chunks`, which may yield ``(X, y)`` or
-    ``(X, y, meta)``; iteration checks each chunk and says which row is at fault.
+    Iterating gives chunks ``(X, y, meta)``. The division into chunks is a detail of storage and
+    never changes a result. A subclass implements `chunks`, which may yield ``(X, y)`` or ``(X, y,
+    meta)``; iteration checks each chunk and says which row is wrong.
 
     See Also
     --------
@@ -83,7 +83,7 @@ class Stream(ABC):
     Notes
     -----
     `X` has shape (n_rows, n_features) and is a NumPy array, a CSR matrix, or a pandas or polars
-    frame, of one kind throughout. Raw texts are hashed before, or come as a column of a frame. `y`
+    frame, of one kind throughout. Raw texts must be hashed first, or be a column of a frame. `y`
     is an array of shape (n_rows,), in which None, NaN and ``pandas.NA`` are missing labels. `meta`
     maps any of "sample_weight", "arrival", "label_time" and "id" to arrays of shape (n_rows,), the
     same keys throughout.
@@ -113,7 +113,7 @@ class Stream(ABC):
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """Sorted class labels; None if they are unknown or the targets are no labels."""
+        """Sorted class labels; None if they are unknown or the targets are not labels."""
         return None
 
     @property
@@ -150,8 +150,8 @@ def as_rows(X: Any, *, texts: bool = False) -> Any:
     """Features as something whose rows can be sliced: frame, CSR matrix or array.
 
     Frames, arrays, memory maps and CSR matrices are returned as they are. Masked arrays become
-    plain ones with NaN where they are masked. One-dimensional arrays of texts are refused, unless
-    `texts` says that they will do.
+    plain ones with NaN where they are masked. One-dimensional arrays of texts are an error, unless
+    `texts` is true.
     """
     if is_frame(X):
         if not hasattr(X, "shape"):
@@ -230,7 +230,7 @@ def as_meta(meta: Mapping[str, Any] | None, n_rows: int, where: str = "") -> Met
 
 
 def check_lengths(X: Any, y: NDArray[Any], where: str = "") -> None:
-    """Refuse features and labels of unequal length."""
+    """Raise an error if features and labels differ in length."""
     if len(y) != X.shape[0]:
         raise ValueError(
             f"X{where} has {X.shape[0]} rows, but y has {len(y)} labels. Give one label per row; "
@@ -250,7 +250,7 @@ def _checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
         except (StreamError, MemoryError):
             raise
         except Exception as error:
-            if start == 0:  # it never began: the error is about the source itself
+            if start == 0:  # no row was read: the error is about the source itself
                 raise
             raise StreamError(
                 f"The stream failed after row {start - 1}: {type(error).__name__}: {error}", start

@@ -1,4 +1,4 @@
-"""What Parquet and CSV streams share: which column is what, and how rows become chunks."""
+"""Base class of Parquet and CSV streams: roles of columns, and reading of chunks."""
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
@@ -50,7 +50,7 @@ class TableStream(Stream):
     """
 
     suffixes: ClassVar[tuple[str, ...]]
-    #: What to do about marks of missing values among numbers.
+    #: Advice on marks of missing values among numbers.
     _about_marks: ClassVar[str]
 
     def __init__(
@@ -129,7 +129,7 @@ class TableStream(Stream):
         )
 
     def _declared(self, columns: list[str]) -> dict[str, list[Any]]:
-        """Categories of those nominal columns for which the files declare them."""
+        """Categories of the nominal columns whose files declare them."""
         return {}
 
     @abstractmethod
@@ -137,11 +137,11 @@ class TableStream(Stream):
         """Say what to do about numbers that texts write with a comma."""
 
     def _declared_nominal(self) -> set[str]:
-        """Columns of which the files themselves say that they hold categories."""
+        """Columns that the files themselves declare as categories."""
         return set()
 
     def _not_features(self) -> set[str]:
-        """Columns of which the files themselves say that they are no features."""
+        """Columns that the files themselves exclude from the features."""
         return set()
 
     @property
@@ -151,7 +151,7 @@ class TableStream(Stream):
 
     @property
     def kinds(self) -> dict[str, str]:
-        """What every feature is read as: "number", "category", "boolean" or "time"."""
+        """Kind of every feature: "number", "category", "boolean" or "time"."""
         shown = {NOMINAL: "category", TIME: "time", BOOLEAN: "boolean"}
         return {name: shown.get(self._roles[name], "number") for name in self._features}
 
@@ -288,7 +288,7 @@ class TableStream(Stream):
         return {name: in_order(values) for name, values in distinct.items()}
 
     def _check_number(self, name: str, values: Collection[Any]) -> None:
-        """Refuse to make codes of what is no category."""
+        """Raise an error if values are too many to be categories."""
         if name == self.target or name in self.nominal:
             if len(values) > _MAX_CLASSES:
                 raise ValueError(
@@ -306,9 +306,9 @@ class TableStream(Stream):
             )
 
     def _check_categories(self, name: str, values: Collection[Any]) -> None:
-        """Refuse categories that are numbers in writing; warn of those that a CSV would not have.
+        """Raise an error for numbers read as categories; warn where a CSV file would give numbers.
 
-        What the user or the file itself calls nominal is taken as it is.
+        Columns that the user or the file declares nominal are not checked.
         """
         if name in self.nominal or name in self._declared_nominal():
             return
@@ -330,7 +330,7 @@ class TableStream(Stream):
         odd = None if written is not None or name == self.target else odd_among_numbers(values)
         if odd is not None:
             raise ValueError(
-                f"Column {name!r} holds numbers, but also the text {odd!r}, so that all of it "
+                f"Column {name!r} holds numbers, but also the text {odd!r}, so the whole column "
                 f"would be read as categories. {self._about_marks} If they are categories, name "
                 f"the column in nominal=."
             )
@@ -409,13 +409,13 @@ class TableStream(Stream):
         )
 
     def _role(self, name: str, kind: Any) -> str:
-        """Say what a column is read as; what the user says comes before its type."""
+        """Return the kind of a column; the user's choice comes before its type."""
         if name in self.nominal:
             return NOMINAL
         return NUMBER if name in self.numeric else role_of(name, kind)
 
     def _check_files(self, first: dict[str, Any]) -> None:
-        """Refuse files of other columns before any row is read."""
+        """Raise an error if files have other columns, before any row is read."""
         for file in self.files[1:]:
             types = self._types_in(file)
             more = [name for name in types if name not in first] if self._all_columns else []

@@ -1,4 +1,4 @@
-"""Parameters of streams of files, checked; and names of columns in messages."""
+"""Checks of the parameters of file streams, and names of columns in messages."""
 
 import math
 from numbers import Integral, Real
@@ -8,7 +8,7 @@ _SHOWN = 12
 
 
 def check_max_categories(max_categories: Any) -> int:
-    """Refuse what is no positive integer."""
+    """Raise an error unless the value is a positive integer."""
     if (
         not isinstance(max_categories, Integral)
         or isinstance(max_categories, bool)
@@ -32,7 +32,7 @@ def names_given(names: Any, parameter: str) -> Any:
 
 
 def check_missing(missing: Any) -> str | float:
-    """Refuse what is no rule for missing values."""
+    """Raise an error unless the value is a rule for missing values."""
     if missing in ("nan", "error"):
         return str(missing)
     if isinstance(missing, Real) and not isinstance(missing, bool):

@@ -1,4 +1,4 @@
-"""What the values of a column of texts tell: categories, numbers written otherwise, free text."""
+"""Kind of a column of texts: categories, numbers in another notation, or free text."""
 
 import re
 from collections.abc import Iterable
@@ -19,18 +19,18 @@ _WRITTEN_OTHERWISE = {
 
 PLAIN = "digits alone"
 
-# What people write where a number is missing, beside what `null_values` names already.
+# Common marks of a missing number that `null_values` does not include by default.
 _MISSING_MARK = re.compile(
     r"\W*|#?n[./]?[ad]\.?|#n/?a!?|none|nil|missing|unknown|undefined|not available|#div/0!|#value!",
     re.IGNORECASE,
 )
-# Texts among so many numbers, and so few of all values, are hardly categories.
+# Few texts among so many numbers are probably not categories.
 _MANY_NUMBERS = 10
 _FEW_TEXTS = 0.1
 
 
 def numbers_with(values: Iterable[Any]) -> tuple[str, str] | None:
-    """Say how texts write numbers, if all of them are numbers.
+    """Return the notation of numbers in texts, if all of them are numbers.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def numbers_with(values: Iterable[Any]) -> tuple[str, str] | None:
     Returns
     -------
     (str, str) or None
-        What the numbers are written with, and one of them: "a comma", say, or `PLAIN`. None if
+        The notation of the numbers, and one of them: "a comma", say, or `PLAIN`. None if
         some value is no number, or there are no texts.
 
     Examples
@@ -68,7 +68,7 @@ def numbers_with(values: Iterable[Any]) -> tuple[str, str] | None:
 
 
 def odd_among_numbers(values: Iterable[Any]) -> str | None:
-    """Name a text that keeps a column of numbers from being one; None if there is no such.
+    """Return a text that prevents a column from being numeric; None if there is none.
 
     Parameters
     ----------
