@@ -1,4 +1,4 @@
-"""What the estimators share with each other and with the engine."""
+"""Helpers shared by the estimators and the engine: learning, checks and mixins."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +27,7 @@ __all__ = [
 Method = TypeVar("Method", bound=Callable[..., Any])
 Learn = Callable[[Any, Any, NDArray[np.float64] | None, Any], None]
 
-# What learns from a stream in the place of a model that does not.
+# Models with ``partial_fit`` to suggest in place of models without it.
 _RELATIVES = {
     "DummyClassifier": "skstream.baselines.MajorityClass()",
     "DummyRegressor": "skstream.baselines.MeanRegressor()",
@@ -49,18 +49,18 @@ _RELATIVES = {
 }
 
 
-# Stands for all further keywords among the parameters of a ``partial_fit``.
+# Marks that a ``partial_fit`` accepts any further keywords.
 _KEYWORDS = "**"
 
 
 def asks_row_by_row(estimator: Any) -> bool:
-    """Whether a model takes its answer to one row of a call for a label in the next.
+    """Whether a model uses its answer to one row of a call as a label for the next rows.
 
     A model in ``previous_label="predicted"`` mode does. What it answers depends on which rows are
     asked in one call: evaluators ask about a row together with the rows before it that are not
-    learnt yet, and about rows whose labels are known in calls of their own. Such an estimator has
-    an attribute ``_asks_row_by_row`` that is True; estimators nested in its parameters are looked
-    at too.
+    learnt yet, and about rows whose labels are known in separate calls. Such an estimator has an
+    attribute ``_asks_row_by_row`` that is True; estimators nested in its parameters are checked
+    too.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def asks_row_by_row(estimator: Any) -> bool:
     Returns
     -------
     bool
-        Whether the estimator, or one inside it, says so.
+        Whether the estimator, or one inside it, does so.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def supports_sample_weight(estimator: Any) -> bool:
 def accepts_classes(estimator: Any) -> bool:
     """Whether ``partial_fit`` of an estimator can be given ``classes``.
 
-    A meta-estimator that hands all its keywords on (as `SelectFromModel` does) accepts what the
+    A meta-estimator that passes on all its keywords (as `SelectFromModel` does) accepts what the
     estimator inside accepts.
     """
     parameters = _parameters_of_partial_fit(type(estimator))  # type: ignore[arg-type]
@@ -171,8 +171,8 @@ def learner(estimator: Any) -> Learn:
     Raises
     ------
     TypeError
-        If the estimator has no ``partial_fit``. The message names a relative that has one,
-        where scikit-learn or this package has it.
+        If the estimator has no ``partial_fit``. The message names a similar model with one, if
+        scikit-learn or this package has it.
 
     Notes
     -----
@@ -256,7 +256,7 @@ def partial_fit_weighted(
 
 
 def check_can_learn(estimator: Any) -> None:
-    """Raise a TypeError that names a way out if an estimator has no ``partial_fit``."""
+    """Raise a TypeError that suggests another model if an estimator has no ``partial_fit``."""
     if hasattr(estimator, "partial_fit") or isinstance(estimator, FrozenEstimator):
         return
     relative = relative_of(estimator)
@@ -268,7 +268,7 @@ def check_can_learn(estimator: Any) -> None:
 
 
 def relative_of(estimator: Any) -> str | None:
-    """Name what learns from a stream in the place of an estimator, where it is known."""
+    """Name a similar model that learns from a stream, if one is known."""
     return _RELATIVES.get(type(estimator).__name__)
 
 
@@ -282,7 +282,7 @@ def _parameters_of_partial_fit(estimator_type: type) -> frozenset[str]:
     partial_fit = getattr(estimator_type, "partial_fit", None)
     try:
         parameters = inspect.signature(partial_fit).parameters  # type: ignore[arg-type]
-    except (TypeError, ValueError):  # there is none, or it is compiled and does not say
+    except (TypeError, ValueError):  # there is none, or it is compiled and has no signature
         return frozenset()
     return frozenset(
         _KEYWORDS if parameter.kind is parameter.VAR_KEYWORD else name
@@ -304,7 +304,7 @@ def _repetitions(weight: NDArray[np.float64], estimator: Any) -> NDArray[np.intp
 
 
 class ForgetfulFit:
-    """Mixin: ``fit`` forgets, then learns the rows in their order in one ``partial_fit``."""
+    """Mixin: ``fit`` forgets everything, then learns the rows in one ``partial_fit``."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Forget everything, then learn the rows in their order.
@@ -361,7 +361,7 @@ def set_fitted(fitted: Mapping[str, Any], params: Mapping[str, Any]) -> None:
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Check rows from outside: at least one, and the number and names of their columns.
+    """Check the user's rows: at least one, and the number and names of their columns.
 
     The values may be anything. Lists become arrays; arrays, sparse matrices and data frames
     are returned as they are.

@@ -1,4 +1,4 @@
-"""Baselines that never look at the features: what every model has to beat."""
+"""Baselines that ignore the features; a useful model has a better score."""
 
 from numbers import Integral
 from typing import Any, ClassVar
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class _Baseline(ForgetfulFit, BaseEstimator):
-    """An estimator that takes rows of any kind and looks at nothing but their number."""
+    """An estimator that accepts rows of any kind and uses only their number."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
 
@@ -126,7 +126,7 @@ class _LabelBaseline(ClassifierMixin, _Baseline):
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Share of each class among what the baseline remembers, in the order of `classes_`.
+            Share of each class among the labels that count, in the order of `classes_`.
         """
         n_rows = self._check_question(X)
         weights = self._class_weights()
@@ -148,15 +148,15 @@ class _LabelBaseline(ClassifierMixin, _Baseline):
 class Persistent(_LabelBaseline):
     """The label of the row learnt last.
 
-    Also called no-change classifier. On a stream whose labels come in runs it is hard to beat;
-    `kappa_temporal` measures how far a model gets beyond it.
+    Also called no-change classifier. Its accuracy is high on a stream with runs of equal labels;
+    `kappa_temporal` measures how much better a model is.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     last_label_ : object
-        Label of the row learnt last. Not there before a row has been learnt.
+        Label of the row learnt last. Set once a row has been learnt.
     n_features_in_ : int
         Number of columns of the rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -230,7 +230,7 @@ class MajorityClass(_LabelBaseline):
 
     def _learn(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
         counts = getattr(self, "class_counts_", np.zeros(len(self.classes_))).copy()
-        # Added one by one in the order of the rows: cutting a call in two changes no bit.
+        # Added one by one in the order of the rows: dividing a call in two changes no bit.
         np.add.at(counts, codes, 1.0 if weight is None else weight)
         self.class_counts_ = counts
 
@@ -300,7 +300,7 @@ class MajorityWindow(_LabelBaseline):
             weight = np.concatenate([self.window_weights_, weight])
         self.window_codes_ = codes[-self.window_size :].copy()
         self.window_weights_ = weight[-self.window_size :].copy()
-        # Counted anew, so that fractional weights that leave the window leave no rounding.
+        # Counted again from the window: subtracting fractional weights would leave rounding errors.
         self.class_counts_ = np.zeros(len(self.classes_))
         np.add.at(self.class_counts_, self.window_codes_, self.window_weights_)
 
@@ -377,7 +377,7 @@ class PersistentRegressor(_TargetBaseline):
     Attributes
     ----------
     last_target_ : float
-        Target of the row learnt last. Not there before a row has been learnt.
+        Target of the row learnt last. Set once a row has been learnt.
     n_features_in_ : int
         Number of columns of the rows.
     feature_names_in_ : ndarray of shape (n_features_in_,)

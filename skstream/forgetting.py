@@ -1,7 +1,7 @@
-"""Forgetting mechanisms: what a running mean remembers of the past.
+"""Forgetting mechanisms: how much past values count in a running mean.
 
-A mechanism is a frozen specification. Any measure can be taken under any of them:
-`skstream.metrics.RunningMeasures` carries the sums.
+A mechanism is a frozen specification. Any measure can be computed under any of them:
+`skstream.metrics.RunningMeasures` computes the sums.
 """
 
 import math
@@ -64,11 +64,11 @@ class Forgetting(ABC):
         return {f.name: getattr(self, f.name) for f in fields(cast(Any, self))}
 
     def set_params(self, **params: Any) -> Self:
-        """Return a mechanism with other parameters; this one stays as it is.
+        """Return a mechanism with other parameters; this one does not change.
 
-        Evaluators put it in the place of the old one:
-        ``evaluator.set_params(forgetting__fading_factor=0.99)`` changes no mechanism that
-        another evaluator holds too.
+        Evaluators replace the old one by it:
+        ``evaluator.set_params(forgetting__fading_factor=0.99)`` does not change a mechanism that
+        another evaluator uses too.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class Cumulative(Forgetting):
 
 @dataclass(frozen=True)
 class SlidingWindow(Forgetting):
-    """Remember the last rows, all alike: the mean of the last `window_size` values.
+    """Remember only the last rows: the mean of the last `window_size` values, equally weighted.
 
     Parameters
     ----------
@@ -127,9 +127,8 @@ class SlidingWindow(Forgetting):
 
     Notes
     -----
-    The window holds exactly `window_size` rows, whatever their weights, and all of them until so
-    many have arrived. (Gama, Sebastião and Rodrigues, 2013, sum over [i - w, i], which is one
-    row more.)
+    The window holds exactly `window_size` rows, whatever their weights, or all rows until so many
+    have arrived. (Gama, Sebastião and Rodrigues, 2013, sum over [i - w, i], which is one row more.)
 
     References
     ----------
@@ -204,7 +203,7 @@ class FadingFactor(Forgetting):
 
 @dataclass(frozen=True)
 class AdaptiveWindow(Forgetting):
-    """Remember what followed the last change: the window that ADWIN keeps on the 0/1 loss.
+    """Remember the rows since the last change: the window that ADWIN keeps on the 0/1 loss.
 
     All means of a model are taken over that one window. Not for regression, whose losses have
     no bound.
@@ -212,7 +211,8 @@ class AdaptiveWindow(Forgetting):
     Parameters
     ----------
     delta : float, default=0.002
-        Confidence parameter of `skstream.drift.ADWIN`, in (0, 1); smaller means fewer cuts.
+        Confidence parameter of `skstream.drift.ADWIN`, in (0, 1); smaller values mean that the
+        window shrinks less often.
 
     Raises
     ------
@@ -243,11 +243,11 @@ class AdaptiveWindow(Forgetting):
         return "adwin" if self.delta == AdaptiveWindow.delta else f"adwin:{self.delta}"
 
     def make_detector(self) -> ADWIN:
-        """Return a new detector whose window the means follow."""
+        """Return a new detector; the means are taken over its window."""
         return ADWIN(delta=self.delta)
 
 
-# What may stand before the colon: the mechanism, and how its parameter is read.
+# By the text before the colon: the mechanism, and how its parameter is read.
 _PARSERS: dict[str, tuple[Callable[..., Forgetting], Callable[[str], Any] | None, bool]] = {
     "cumulative": (Cumulative, None, False),
     "window": (SlidingWindow, int, True),
@@ -272,7 +272,7 @@ def parse_forgetting(text: str) -> Forgetting:
     Raises
     ------
     ValueError
-        If the name is unknown (the known ones are listed), or its number is missing, no number,
+        If the name is unknown (the known ones are listed), or its number is missing, not a number,
         or out of range.
 
     Examples
@@ -303,7 +303,7 @@ def parse_forgetting(text: str) -> Forgetting:
 
 
 def as_forgetting(spec: Any) -> dict[str, Forgetting]:
-    """Forgetting mechanisms by name, from whatever names them.
+    """Return forgetting mechanisms by name, from any form of the parameter.
 
     Parameters
     ----------

@@ -18,20 +18,20 @@ _Moments = tuple[float, NDArray[np.float64], NDArray[np.float64]]
 
 
 class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
-    """Gaussian naive Bayes that may be taught row by row.
+    """Gaussian naive Bayes that can learn row by row.
 
-    scikit-learn's :class:`~sklearn.naive_bayes.GaussianNB` adds to every variance a floor, a
-    small part of the largest variance of a feature, so that a feature that is constant within
-    a class does no harm. But it takes that variance from the rows of the current
-    ``partial_fit`` alone: with single rows it is 0, and then one constant feature makes all
-    likelihoods of its class NaN, and the class the answer to everything, without a word
-    (scikit-learn issue 19837). Here the floor follows the variance of all rows learnt. Rows
-    learnt one by one, in any batches, or in one ``fit`` give the same model.
+    scikit-learn's :class:`~sklearn.naive_bayes.GaussianNB` adds to every variance a floor, a small
+    part of the largest variance of a feature, so that a feature that is constant within a class
+    does no harm. But it takes that variance from the rows of the current ``partial_fit`` alone:
+    with single rows it is 0, and then one constant feature makes all likelihoods of its class NaN,
+    and that class is predicted for every row, without a warning (scikit-learn issue 19837). Here
+    the floor is computed from the variance of all rows learnt. Rows learnt one by one, in any
+    batches, or in one ``fit`` give the same model.
 
     Parameters
     ----------
     priors : array-like of shape (n_classes,), default=None
-        Probabilities of the classes, which then are not learnt.
+        Probabilities of the classes. None: they are learnt.
     var_smoothing : float, default=1e-9
         Part of the largest variance of a feature that is added to all variances; at least 0.
         With 0 there is no floor.
@@ -75,8 +75,8 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
 
     Variances are combined as by Chan, Golub and LeVeque (1979), equation 2.1b.
 
-    A class of which nothing has been learnt yet is never the answer. As long as all rows
-    learnt are alike, so that the floor is 0, the answer is the class with the largest prior.
+    A class without a learnt row is never predicted. As long as all rows learnt are equal, so that
+    the floor is 0, the class with the largest prior is predicted.
 
     References
     ----------
@@ -115,14 +115,14 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
-            Finite numbers; computed with as float64.
+            Finite numbers, converted to float64.
         y : array-like of shape (n_rows,)
             Labels.
         classes : array-like of shape (n_classes,), default=None
             All labels that can occur. Required at the first call.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt; a model that has been shown
-            no other rows has no answers (NotFittedError).
+            Non-negative weights. A row of weight 0 is not learnt; a model that has learnt no other
+            rows cannot predict (NotFittedError).
 
         Returns
         -------
@@ -193,7 +193,7 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
         return scores
 
     def __sklearn_is_fitted__(self) -> bool:
-        # Rows of weight 0 settle the classes, but there is no answer yet.
+        # Rows of weight 0 set the classes, but the model cannot predict yet.
         return getattr(self, "total_count_", 0.0) > 0
 
     def __sklearn_tags__(self) -> Any:

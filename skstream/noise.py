@@ -1,4 +1,4 @@
-"""Models made worse on purpose, to try out tests of significance."""
+"""A classifier made worse by a known amount, to test significance tests."""
 
 from numbers import Real
 from typing import Any, ClassVar
@@ -20,17 +20,17 @@ __all__ = ["LabelNoise"]
 class LabelNoise(TemporalClassifier):
     """Classifier whose answers are replaced by another class with a given probability.
 
-    A model compared with itself behind this filter is worse by a known amount: of accuracy p,
-    it has p(1 - q) + (1 - p) q / (n_classes - 1) left. That makes it a yardstick for tests of
-    significance. The model inside learns as it would alone.
+    The filter makes a model worse by a known amount: its accuracy p becomes p(1 - q) + (1 - p) q /
+    (n_classes - 1). A comparison of a model with its filtered copy therefore shows what a
+    significance test can detect. The model inside learns as it would alone.
 
     Parameters
     ----------
     estimator : classifier
         Model with ``partial_fit``.
     q : float, default=0.1
-        Probability that an answer is replaced, in [0, 1]. The class in its place is drawn
-        uniformly among the others; where there is no other, the answer stays.
+        Probability that an answer is replaced, in [0, 1]. The new class is drawn uniformly among
+        the others; with a single class the answer stays.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws.
 
@@ -55,14 +55,14 @@ class LabelNoise(TemporalClassifier):
 
     Notes
     -----
-    ``predict`` changes nothing, and does not know which row of the stream it is asked about. A
-    draw therefore depends on the seed, on the content of the row asked, and on `weight_learnt_`.
-    Rows asked along a stream get independent draws: those that differ by their content, equal
-    ones by what has been learnt between them. Only equal rows asked with nothing learnt in
-    between get the same draw. How rows are gathered in calls, and the order of the calls, change
-    nothing. Weights count like repetition.
+    ``predict`` changes nothing, and does not know the number of the row in the stream. A draw
+    therefore depends on the seed, on the content of the row asked, and on `weight_learnt_`. Rows
+    asked along a stream get independent draws: different rows because of their content, equal rows
+    because of the weight learnt between them. Only equal rows asked with nothing learnt in between
+    get the same draw. The division of rows into calls and the order of the calls change nothing. A
+    weight has the effect of repetition.
 
-    Bifet et al. print p(1 - q) + (1 - p) q / n_classes for the accuracy left, which belongs to a
+    Bifet et al. print p(1 - q) + (1 - p) q / n_classes for the new accuracy, which is right for a
     uniform draw over all classes.
 
     References
@@ -186,7 +186,7 @@ def with_noise(
     # The upper 53 bits fill the mantissa of a double.
     uniform = (mixed(hashes + place) >> np.uint64(11)) * np.float64(2.0**-53)
     replaced = uniform < q
-    # Below q the number is uniform again, and picks one of the others by its distance.
+    # Given that it is below q, the number is uniform, and selects one of the other classes.
     distance = 1 + (uniform[replaced] / q * (n_classes - 1)).astype(np.int64)
     noisy = codes.copy()
     noisy[replaced] = (codes[replaced] + np.minimum(distance, n_classes - 1)) % n_classes

@@ -1,4 +1,4 @@
-"""Checks that an estimator keeps what evaluation on streams relies on."""
+"""Checks that an estimator meets the requirements of evaluation on streams."""
 
 import pickle
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from skstream.utils._validation import is_regressor, unfitted_copy
 __all__ = ["check_stream_estimator"]
 
 _QUESTIONS = ("predict", "predict_proba", "decision_function")
-# Counters that take one digit more to write down are no leak.
+# Counters whose pickles grow by one digit are not a leak.
 _SLACK_BYTES = 256
 _SLACK_SHARE = 0.02
 # Calls in which a class that appears late must be learnt.
@@ -39,20 +39,20 @@ def check_stream_estimator(
 
     The checks are:
 
-    - predictions before anything was learnt raise `NotFittedError`;
-    - predicting changes nothing, to any depth (`check_estimator` compares shallow copies);
-    - the order of the questions does not matter, only that of the labels learnt: rows asked
-      together, alone or in another order get the same answers. Of a model that lets its answer
-      to one row of a call decide the next, only the first answer of each call is looked at;
-    - pickled in the middle of a stream, it goes on as if it had not been;
-    - a class that appears late, between two others in the order of labels, is learnt as itself;
-    - answers are labels of the type learnt, in every type;
-    - class probabilities are finite, non-negative and sum to 1, with a column per class;
-    - memory does not grow with the rows learnt;
-    - ``fit`` forgets what was learnt before, and ``partial_fit`` after ``fit`` does not;
-    - classes missing at the first ``partial_fit``, labels that are not among them and rows of
+    - predictions before anything was learnt raise `NotFittedError`; - predicting changes nothing,
+    to any depth (`check_estimator` compares shallow copies); - the order of the questions does not
+    matter, only that of the labels learnt: rows asked together, alone or in another order get the
+    same answers. If the answer of a model to one row of a call depends on its answer to the row
+    before, only the first answer of each call is checked; - pickled and unpickled in the middle of
+    a stream, it continues as if nothing had happened; - a class that appears late, between two
+    others in the order of labels, is learnt and predicted; - answers are labels of the type learnt,
+    in every type; - class probabilities are finite, non-negative and sum to 1, with a column per
+    class; - memory does not grow with the rows learnt; - ``fit`` forgets what was learnt before,
+    and ``partial_fit`` after ``fit`` does not; - classes missing at the first ``partial_fit``,
+    labels that are not among them and rows of
       another width raise a ValueError;
-    - if promised, cutting rows into several calls of ``partial_fit`` changes nothing.
+    - with ``batch_split=True``, dividing rows into several calls of ``partial_fit`` changes
+    nothing.
 
     Parameters
     ----------
@@ -73,14 +73,14 @@ def check_stream_estimator(
     Raises
     ------
     AssertionError
-        If a check fails. The message names the check and says what was seen.
+        If a check fails. The message names the check and says what was found.
     TypeError
         If the estimator has no ``partial_fit``, ``fit`` or ``get_params``.
 
     Notes
     -----
-    Some models of scikit-learn itself fail, rightly: `MLPClassifier` keeps its loss of every
-    call for ever, and the discrete naive Bayes models take an unseen label without a word.
+    Some models of scikit-learn fail for good reasons: `MLPClassifier` stores its loss of every call
+    without limit, and the discrete naive Bayes models accept an unseen label without an error.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class _Data:
 
 
 def _taught(model: Any, data: _Data, *bounds: int) -> Any:
-    """Fresh copy that has learnt consecutive pieces of the data, one call each."""
+    """New copy that has learnt consecutive pieces of the data, one call each."""
     model = unfitted_copy(model)
     for begin, end in pairwise(bounds):
         _teach(model, data, begin, end, first=begin == bounds[0])
@@ -259,7 +259,7 @@ def _partial_fit_after_fit_goes_on(model: Any, data: _Data) -> None:
     except ValueError as error:
         raise AssertionError(f"partial_fit after fit has forgotten the classes: {error}") from error
     restarted = _taught(model, data, 60, 70)
-    # A model of the last rows alone (the persistent one) never remembers more: no judgement.
+    # A model of only the last rows (such as `Persistent`) cannot be checked here.
     remembers = _differing(_answers(_taught(model, data, 0, 60, 70), X), _answers(restarted, X))
     assert remembers is None or _differing(_answers(fitted, X), _answers(restarted, X)), (
         "partial_fit after fit starts anew: it answers like a fresh model."
@@ -280,8 +280,8 @@ def _late_class_is_learnt(model: Any, data: _Data) -> None:
         )
     own = np.flatnonzero(data.y == late)
     asked = [rows_of(data.X, [row]) for row in own[:20]]
-    # Soon the newest, the most frequent, and what these rows look like: only slow learners miss
-    # it for long, and are given time.
+    # The class soon has the newest, the most frequent and the most similar rows. Only slow learners
+    # still miss it, so several calls are allowed.
     for calls in range(1, _PATIENCE + 1):
         learner(model)(rows_of(data.X, own), data.y[own], None, None)
         if calls % 5 == 0:

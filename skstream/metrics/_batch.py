@@ -1,4 +1,4 @@
-"""Batch functions are the running measures over one finished piece of a stream."""
+"""Batch functions: the running measures computed on complete arrays."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Where the measures are taken, and what was found there."""
+"""Checkpoints of a stream, and the values of the measures there."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -117,7 +117,7 @@ class Recorder:
             self._n_rows = np.concatenate((self._n_rows, n_rows))
 
     def skip(self) -> None:
-        """Let some rows pass at which nothing was measured."""
+        """Skip rows at which nothing was measured."""
         self._n_rows = self._checkpoints()
 
     def _checkpoints(self) -> NDArray[np.int64]:
@@ -126,9 +126,9 @@ class Recorder:
     def _make_room(self, n: int) -> None:
         """Move to larger arrays.
 
-        Written anew only where rows come: room that is never used is not backed by memory. One
-        large array for all curves, because the system hands out large pages only within such;
-        with a value per row, small pages take longer than the arithmetic.
+        Only used entries are written: unused space in the array takes no physical memory. One
+        large array for all curves, because the operating system uses large memory pages only in
+        large arrays; with a value per row, small pages take longer than the arithmetic.
         """
         room = max(n, 4 * self._n, self.expected)
         values = np.empty((len(self.columns), room))
@@ -139,7 +139,7 @@ class Recorder:
         return self._values[:, : self._n]
 
     def thin(self, n_read: int) -> None:
-        """Drop the checkpoints that the interval has outgrown after so many rows."""
+        """Drop the checkpoints that are not multiples of the larger interval after so many rows."""
         interval = self.interval_at(n_read)
         if interval == self.interval:
             return
@@ -151,10 +151,10 @@ class Recorder:
             self._n_rows = n_rows[kept]
 
     def curves(self, n_rows: NDArray[np.int64], values: Values, n_read: int) -> Curves:
-        """Return what was kept and then further values, as they stand after so many rows.
+        """Return the values kept and some further values, as of so many rows.
 
-        What is returned stays as it is, and is not to be written into: later values are written
-        behind it.
+        The returned arrays do not change later, because new values are written after them; do not
+        write into them.
         """
         rows, columns = self._checkpoints(), self._kept()
         if len(n_rows):

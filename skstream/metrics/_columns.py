@@ -34,8 +34,8 @@ class Columns:
     previous : ndarray of shape (n,), or None
         Label that preceded each row, `NOTHING` or NaN where none did.
     majority, inclusive : ndarray of shape (n,), or None
-        What the majority baseline answered before it saw the row's label (`NOTHING` where it
-        knew no label), and what it would have answered after.
+        Answer of the majority baseline before the row's label (`NOTHING` where no label was known),
+        and its answer including that label.
     """
 
     __slots__ = ("_wrong", "inclusive", "majority", "p", "previous", "weight", "y")
@@ -81,7 +81,7 @@ class Columns:
         )
 
     def following(self, earlier: "Columns | None") -> "Columns":
-        """Return these rows behind earlier ones, which have the same columns."""
+        """Return earlier rows, which have the same columns, followed by these."""
         if earlier is None or not len(earlier):
             return self
         return Columns(
@@ -139,7 +139,7 @@ def _baseline_wrong(columns: Columns, baseline: Array | None) -> Array:
 
 def _wrong_beside(columns: Columns, baseline: Array | None) -> Array:
     _, known = _known(baseline)
-    # The very same array where all is known: its sums are then formed only once.
+    # The same object if all is known: its sums are then computed only once.
     return columns.wrong if known is None else columns.wrong & known
 
 
@@ -173,7 +173,7 @@ _VALUES: dict[str, Callable[[Columns, int], Array]] = {
     "label": lambda c, code: c.y == code,
     "answer": lambda c, code: c.p == code,
     "hit": _hit,
-    # A row without a past is left out of a baseline's errors and of the model's beside them.
+    # A row without a previous label is left out of the errors of the baseline and of the model.
     "persistent_wrong": lambda c, _: _baseline_wrong(c, c.previous),
     "wrong_beside_persistent": lambda c, _: _wrong_beside(c, c.previous),
     "majority_wrong": lambda c, _: _baseline_wrong(c, c.majority),
@@ -196,7 +196,7 @@ NEEDS_PREVIOUS = frozenset(
 )
 NEEDS_MAJORITY = frozenset({"majority_wrong", "wrong_beside_majority"})
 NEEDS_INCLUSIVE = frozenset({"inclusive_wrong"})
-#: Series that have nothing to do with the answers.
+#: Series that do not depend on the answers.
 LABEL_ONLY = frozenset(
     {
         "rows",
@@ -210,7 +210,7 @@ LABEL_ONLY = frozenset(
         "persistent_error",
     }
 )
-#: Series that look across the seam between two parts of a stream.
+#: Series that need the labels before a row, also across the border of two parts of a stream.
 CROSSING = NEEDS_PREVIOUS | NEEDS_MAJORITY | NEEDS_INCLUSIVE
 
 

@@ -1,8 +1,8 @@
 """Measures as formulas over sums of elementary series.
 
 Every kappa is one minus a ratio of errors, so that the denominators of its two means cancel: a
-model with the baseline's very errors gets exactly 0, and a nearly perfect baseline costs no
-digits.
+model with exactly the baseline's errors gets exactly 0, and a nearly perfect baseline causes no
+loss of digits.
 """
 
 from collections.abc import Callable
@@ -13,10 +13,10 @@ import numpy as np
 from skstream.metrics._columns import Floats
 from skstream.metrics._sums import SumsByKind
 
-# A sum below this part of its scale is as good as forgotten: one row of weight 1e-16 among rows
-# of weight 1 does not make a baseline fallible.
+# A sum below this part of its scale counts as 0: one row of weight 1e-16 among rows of weight 1
+# does not count as an error of a baseline.
 NEGLIGIBLE = 1e-16
-# Rows that no class was the answer to are a difference; below this part of them it is rounding.
+# The number of unanswered rows is computed as a difference; below this share it is rounding error.
 _UNANSWERED_LOST = 1e-12
 
 
@@ -47,7 +47,7 @@ class Sums:
         return np.array(self._by_kind[kind])
 
     def value(self, formula: "Formula") -> Floats:
-        """Return the result of a formula, worked out once. Not to be written into."""
+        """Return the result of a formula, computed once. Do not write into it."""
         if formula not in self._values:
             self._values[formula] = formula(self)
         return self._values[formula]
@@ -253,7 +253,7 @@ def mcc(sums: Sums) -> Floats:
     rows, wrong = sums["rows"], sums["wrong"]
     covariance = sums.value(chance_disagreement) - rows * wrong
     label, answer = sums.of_classes("label"), sums.of_classes("answer")
-    without = sums.value(_unanswered)  # as if it were an answer of its own
+    without = sums.value(_unanswered)  # as if it were one more class of answers
     answered = _disagreement(answer, answer) + 2.0 * (rows - without) * without
     spread = np.sqrt(_disagreement(label, label)) * np.sqrt(answered)
     correlation = ratio(covariance, spread, rows, 2)

@@ -73,7 +73,7 @@ def kappa_m_score(
     majority : {"past", "hindsight", "inclusive"}, default="past"
         What the baseline answers: the most frequent label strictly before each row; the label
         that turned out to be the most frequent of all rows; or the most frequent label up to
-        and including each row's own, as MOA and River count (it has seen what it is asked).
+        and including each row's own, as MOA and River count (it uses the label that it predicts).
 
     Returns
     -------
@@ -187,7 +187,7 @@ def kappa_plus_score(
 
     Notes
     -----
-    It does not equal kappa where there is no temporal dependence, as the paper has it: with
+    Without temporal dependence it does not equal kappa, although the paper says so: with
     imbalanced independent labels kappa may be .36, kappa temporal -.08, and this is 0.
 
     References
@@ -213,7 +213,7 @@ def _as_past(previous_label: Any) -> list[Any] | None:
 
 @dataclass(frozen=True, kw_only=True)
 class KappaTest:
-    """Kappa with its precision, and a test of the hypothesis that the answers are chance.
+    """Kappa with its standard error, and a test of the hypothesis that answers are random.
 
     Attributes
     ----------
@@ -253,8 +253,8 @@ def kappa_test(
         sum of the weights over the sum of their squares.
     variance : {"fleiss", "cohen"}, default="fleiss"
         Variance of kappa under the hypothesis: that of Fleiss, Cohen and Everitt [2]_, which keeps
-        the level whatever the shares of the classes, or the older one of Cohen [1]_, which is
-        right for balanced classes alone and gives the figures of many papers.
+        the level for any shares of the classes, or the older one of Cohen [1]_, which is right only
+        for balanced classes and gives the figures of many papers.
 
     Returns
     -------
@@ -269,13 +269,12 @@ def kappa_test(
 
     Notes
     -----
-    With p0 the accuracy, r and c the shares of the classes among labels and answers, and
-    p = sum r c the accuracy of chance, the standard error of kappa on n rows is
-    sqrt(p0 (1 - p0) / n) / (1 - p), and under the hypothesis
-    sqrt((p + p**2 - sum r c (r + c)) / n) / (1 - p). Chance is rejected at 5 % if z > 1.645. The
-    formula of 1960, sqrt(p / (n (1 - p))), rejects in 3.1 % of the cases where classes have the
-    shares .7 and .3, and in .05 % at .9 and .1. The rows are taken to be independent, which rows
-    of a stream seldom are.
+    With p0 the accuracy, r and c the shares of the classes among labels and answers, and p = sum r
+    c the accuracy of chance, the standard error of kappa on n rows is sqrt(p0 (1 - p0) / n) / (1 -
+    p), and under the hypothesis sqrt((p + p**2 - sum r c (r + c)) / n) / (1 - p). Chance is
+    rejected at 5 % if z > 1.645. The formula of 1960, sqrt(p / (n (1 - p))), rejects in 3.1 % of
+    the cases where classes have the shares .7 and .3, and in .05 % at .9 and .1. The test assumes
+    independent rows, but rows of a stream are seldom independent.
 
     References
     ----------

@@ -12,7 +12,7 @@ from skstream.metrics._columns import CROSSING
 from skstream.metrics._formulas import Formula
 from skstream.utils._sklearn import scorer_parts
 
-#: Loss of a row, by the one series beside the rows that a measure is the mean of.
+#: Loss of a single row, by the series whose mean is the measure.
 _ROW_LOSSES = {"wrong": "zero_one", "absolute_error": "absolute", "squared_error": "squared"}
 _ANY = (-math.inf, math.inf)
 _SHARE = (0.0, 1.0)
@@ -20,7 +20,7 @@ _SHARE = (0.0, 1.0)
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureFacts:
-    """What a measure says about its values: plain data, kept and saved with a result.
+    """Properties of a measure's values: plain data, kept and saved with a result.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class MeasureFacts:
 
     @staticmethod
     def of_name(name: str) -> "MeasureFacts":
-        """Return what is known of a measure of which only the name is left."""
+        """Return the properties of a measure known only by its name."""
         kind, colon, _ = name.partition(":")
         if colon and kind in OF_CLASS:
             return class_measure(kind, "", 0).facts
@@ -57,7 +57,7 @@ class MeasureFacts:
 class Measure(MeasureFacts):
     """A measure of answers, with what it says about its values.
 
-    Make one of a function of yours so that results know which direction is the better one.
+    Make one from your own function to tell results whether a higher value is better.
 
     Parameters
     ----------
@@ -69,14 +69,14 @@ class Measure(MeasureFacts):
     higher_is_better : bool, default=None
         False for a loss or a cost. None: not known, and `compare` and `rank` refuse the measure.
     baseline_is_zero : bool, default=False
-        Whether 0 is the value of a naive guess; plots then mark what lies below it.
+        Whether 0 is the value of a naive guess; plots then mark the area below it.
     bounds : tuple of two float, default=(-inf, inf)
         Smallest and largest value that can occur.
     row_loss : {"zero_one", "absolute", "squared"}, default=None
         Loss of a single row whose mean decides the measure, if there is one; the tests over rows
         then take this loss.
     formula : callable, default=None
-        Instead of a function, a formula over sums of elementary series. Of this package's own
+        Instead of a function, a formula over sums of elementary series. Used by this package's own
         measures.
     needs : frozenset of str
         Kinds of elementary series in the formula.
@@ -112,12 +112,12 @@ class Measure(MeasureFacts):
     needs: frozenset[str] = frozenset({"rows"})
 
     def __post_init__(self) -> None:
-        """Check what was given; take the name of the function where there is no other."""
+        """Check the parameters; without a name, use that of the function."""
         if self.formula is None and not callable(self.function):
             raise TypeError(
                 "A Measure is made of a function f(y_true, y_pred). "
                 f"Got {self.function!r} of type {type(self.function).__name__} instead; a name "
-                "such as 'kappa' is a measure as it is."
+                "such as 'kappa' is already a measure."
             )
         if self.higher_is_better not in (True, False, None):
             raise ValueError(
@@ -138,12 +138,12 @@ class Measure(MeasureFacts):
 
     @property
     def mergeable(self) -> bool:
-        """Whether no series looks across the seam between two parts of a stream."""
+        """Whether no series needs labels across the border of two parts of a stream."""
         return self.needs.isdisjoint(CROSSING)
 
     @property
     def facts(self) -> MeasureFacts:
-        """What it says about its values, without the function or formula."""
+        """Properties of its values, without the function or formula."""
         return MeasureFacts(
             **{field.name: getattr(self, field.name) for field in fields(MeasureFacts)}
         )
@@ -218,7 +218,7 @@ CLASSIFICATION = {
         _share("accuracy", formulas.accuracy, "wrong"),
         _share("error", formulas.error, "wrong", higher_is_better=False),
         _skill("kappa", formulas.kappa, *_MARGINS, bounds=(-1.0, 1.0)),
-        # How precise kappa is says nothing about how good the model is.
+        # The precision of kappa does not show how good the model is.
         _measure(
             "kappa_se",
             formulas.kappa_se,

@@ -1,4 +1,4 @@
-"""From what a user names to measures."""
+"""Conversion of the parameter `metrics` to measures."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import fields, replace
@@ -39,7 +39,7 @@ from skstream.utils._labels import as_labels
 from skstream.utils._near import did_you_mean
 from skstream.utils._sklearn import scorer_names
 
-#: Our functions, which need no tape because there is a running form of them.
+#: Functions of this package that have a running form, and so need no tape.
 _FUNCTIONS: dict[Callable[..., Any], str] = {
     kappa_score: "kappa",
     kappa_m_score: "kappa_m",
@@ -53,7 +53,7 @@ _FUNCTIONS: dict[Callable[..., Any], str] = {
 }
 
 
-#: Names that measures have elsewhere.
+#: Names of measures in other libraries.
 _OTHER_NAMES = {
     "accuracy_score": "accuracy",
     "balanced_accuracy": "arithmetic_accuracy",
@@ -80,7 +80,7 @@ _OTHER_NAMES = {
     "root_mean_squared_error": "rmse",
     "zero_one_loss": "error",
 }
-#: What else a name may stand for.
+#: Further explanations of suggested names.
 _AND_SO = {
     "balanced_accuracy": " (the mean of the recalls; 'recall_macro' counts classes that were "
     "only ever answered as 0)",
@@ -105,18 +105,18 @@ _OF_PROBABILITIES = (
 
 
 def resolve_metrics(metrics: Any, *, classes: ArrayLike | None) -> dict[str, Measure]:
-    """Measures by name, from whatever names them.
+    """Return measures by name, from any form of the parameter `metrics`.
 
     Parameters
     ----------
     metrics : None, str, callable, Measure, list or dict
-        A name such as ``"kappa"`` or, for one class, ``"f1:UP"``; a function
-        ``f(y_true, y_pred)`` in the style of scikit-learn; a ``functools.partial`` of one; one of
-        scikit-learn's scorers; a `Measure`; a list of these, or a dict that gives them names.
-        Functions of `skstream.metrics` and of scikit-learn, partials of them and scorers run as
-        fast as the names where the running form gives the very same value; all others are
-        called at every checkpoint. None: accuracy, kappa, kappa_m, kappa_temporal and
-        kappa_plus; in regression mae, rmse and r2.
+        A name such as ``"kappa"`` or, for one class, ``"f1:UP"``; a function ``f(y_true, y_pred)``
+        in the style of scikit-learn; a ``functools.partial`` of one; one of scikit-learn's scorers;
+        a `Measure`; a list of these, or a dict that gives them names. Functions of
+        `skstream.metrics` and of scikit-learn, partials of them and scorers run as fast as the
+        names if the running form gives exactly the same value; all others are called at every
+        checkpoint. None: accuracy, kappa, kappa_m, kappa_temporal and kappa_plus; in regression
+        mae, rmse and r2.
     classes : array-like of shape (n_classes,), or None
         Sorted labels; None for regression.
 
@@ -129,9 +129,9 @@ def resolve_metrics(metrics: Any, *, classes: ArrayLike | None) -> dict[str, Mea
     ------
     ValueError
         If a name is unknown (the known are listed) or given twice, if cmd is wanted of more
-        than two classes, if a partial sets what an evaluation finds by itself, if a function
-        or scorer needs probabilities, or if a scorer calls the worse values of a known function
-        the better ones.
+        than two classes, if a partial sets what the evaluation determines itself, if a function
+        or scorer needs probabilities, or if a scorer declares the worse values of a known function
+        to be the better ones.
     TypeError
         If something else was given, or a function of scikit-learn has no such option.
 
@@ -197,7 +197,7 @@ def _is_ours(item: Any) -> bool:
 
 
 def _with_facts(measure: Measure, classes: Array | None) -> Measure:
-    """Return the running form of a user's measure, if there is one; what the user says holds."""
+    """Return the running form of a user's measure, if any; the user's properties are kept."""
     known = _resolve(measure.function, classes)
     said, found = measure.higher_is_better, known.higher_is_better
     if said is not None and found is not None and said != found:
@@ -241,7 +241,7 @@ def _unknown(name: str, known: list[str], classes: Array | None) -> str:
 
 
 def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -> str:
-    """What the user may have meant."""
+    """Suggestion of a similar name."""
     plain = name.lower().replace("-", "_").replace(" ", "_").removeprefix("neg_")
     meant = plain if plain in (*known, *other) else _OTHER_NAMES.get(plain)
     if meant in known:

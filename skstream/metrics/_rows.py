@@ -1,4 +1,4 @@
-"""Rows of the stream, checked on arrival, and those that wait for a block to fill."""
+"""Checked rows of the stream, and the buffer that collects them into blocks."""
 
 from typing import Any, Self
 
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from skstream.metrics._columns import NOTHING, UNANSWERED, Array, Floats
 from skstream.utils._masked import refuse_masked
 
-#: Stands for "the label before it" where the caller named no previous label.
+#: Marks rows whose previous label is the label of the row before.
 NOT_GIVEN = -2
 NOT_GIVEN_TARGET = np.inf
 
@@ -127,7 +127,7 @@ def _check_weights(weights: Floats, first_row: int) -> None:
 
 
 class Waiting:
-    """Rows that wait for a block to fill.
+    """Buffer of rows until a block is full.
 
     Parameters
     ----------
@@ -147,11 +147,11 @@ class Waiting:
         self._previous: Array | None = None
 
     def append(self, rows: Rows) -> None:
-        """Add rows, for which there must be room."""
+        """Add rows; the block must have space for them."""
         here = slice(self.n, self.n + len(rows))
         self._y[here] = rows.y
         self._p[here] = rows.p
-        # What only some of the rows bring is filled up for the others.
+        # Columns given for only some of the rows get default values for the others.
         if rows.weight is not None and self._weight is None:
             self._weight = np.ones(len(self._y))
         if self._weight is not None:
@@ -163,7 +163,7 @@ class Waiting:
         self.n += len(rows)
 
     def rows(self) -> Rows:
-        """Return the rows that wait, as views."""
+        """Return the buffered rows, as views."""
         return Rows(
             self._y[: self.n],
             self._p[: self.n],
@@ -172,6 +172,6 @@ class Waiting:
         )
 
     def clear(self) -> None:
-        """Let the rows go."""
+        """Empty the buffer."""
         self.n = 0
         self._weight = self._previous = None

@@ -1,4 +1,4 @@
-"""Measures of a stream as it goes by."""
+"""Measures of a stream while its rows arrive."""
 
 from collections.abc import Mapping
 from numbers import Integral
@@ -16,20 +16,20 @@ from skstream.metrics._scores import Scores
 from skstream.metrics._sums import SharedSums
 from skstream.metrics._user import takes_weights
 
-# Rows wait until so many are there, so that the arithmetic does not depend on how the stream was
-# cut, and calls with a single row stay cheap. A few arrays of this length fit the cache.
+# Rows are buffered into blocks of this size, so that the arithmetic does not depend on chunking,
+# and calls with a single row are cheap. A few arrays of this length fit the cache.
 _BLOCK = 32_768
 # Of more classes than these, blocks are shorter.
 _CLASSES_PER_BLOCK = 128
 _SHORTEST_BLOCK = 2_048
-# Where values are wanted again and again while rows wait, whole steps of them are read once, on a
-# copy that is kept. Sums of real numbers may then differ in the last digit from those of one go.
+# If values are requested repeatedly while rows are buffered, whole steps of them are read once, on
+# a copy that is kept. Sums of real numbers may then differ in the last digit from one pass.
 _STEP = 1024
 _LONGEST_BLOCK = 1 << 20
 
 
 class _Ahead:
-    """A copy of the scores that has read some of the waiting rows, and what it found.
+    """A copy of the scores that has read some of the buffered rows, and its values.
 
     Attributes
     ----------
@@ -71,15 +71,15 @@ class RunningMeasures:
         Checkpoints are taken at its multiples and at the last row. None: at most 1,024 of
         them, at the multiples of a power of two that grows with the stream.
     bounded : bool, default=True
-        Whether the stream ends and its rows may be kept. False refuses functions of the user
-        that would need all of them.
+        Whether the stream ends and its rows may be kept. False: an error for functions of the user
+        that need all rows.
     shared : SharedSums, default=None
         One object for the measures of several models that read the same labels, weights and
-        previous labels in the same pieces: what hangs on the labels alone is then worked out
+        previous labels in the same pieces: sums that depend only on the labels are then computed
         once. No value changes.
     expected_rows : int, default=0
-        Rows that will come, where that is known: the curves then never move in memory. More or
-        fewer may come.
+        Rows that will come, where that is known: the curves are then never copied to a larger
+        array. More or fewer may come.
 
     Raises
     ------
@@ -94,11 +94,11 @@ class RunningMeasures:
     Notes
     -----
     A row is scored if it has a label, an answer and a positive weight. A row that was not asked
-    (code -1; in regression NaN) is not, but is the past of every baseline. A row without a label
-    or with weight 0 counts as a row of the stream and as nothing else.
+    (code -1; in regression NaN) is not scored, but every baseline learns its label. A row without a
+    label or with weight 0 only counts in the number of rows.
 
-    In a kappa the accuracy and the baseline run over the same rows: a row before which no label
-    was known is left out of both.
+    In a kappa the accuracies of model and baseline are taken over the same rows: a row before which
+    no label was known is left out of both.
 
     Memory does not grow with the stream, but for the curves (with `record_every`) and, with
     functions of the user, the rows that the forgetting remembers.
@@ -160,7 +160,7 @@ class RunningMeasures:
         self._calls_functions = any(measure.function for measure in self.metrics.values())
 
     def __getstate__(self) -> dict[str, Any]:
-        # What was read ahead can be read again: looking changes nothing.
+        # Not pickled: the copy can be made again.
         return {**self.__dict__, "_ahead": None, "_wanted_before": False}
 
     @property
@@ -211,7 +211,7 @@ class RunningMeasures:
     def _process(self, rows: Rows) -> None:
         first, last = self._n_processed, self._n_processed + len(rows)
         due = self._recorder.due(first, last)
-        # A function of the user may fail: then nothing has been read, and it can be tried again.
+        # If a function of the user fails, nothing has been read, and the call can be repeated.
         scores = self._scores.copy() if self._calls_functions else self._scores
         values = scores.advance(rows, due - first, due)
         self._scores = scores
@@ -226,7 +226,7 @@ class RunningMeasures:
             self._waiting.clear()
 
     def finish(self) -> None:
-        """Read what waits for more rows: the stream has ended, and nothing may follow."""
+        """Read the buffered rows at the end of the stream; no rows may follow."""
         self._process_waiting()
 
     def curves(self) -> Curves:
@@ -258,7 +258,7 @@ class RunningMeasures:
         return joined_values(found, values)
 
     def _read_ahead(self) -> _Ahead:
-        """Read whole steps of the waiting rows, but for those read before."""
+        """Read whole steps of the buffered rows that have not been read before."""
         rows, ahead = self._waiting.rows(), self._ahead
         interval = self._recorder.interval_at(self.n_rows)
         if ahead is None or ahead.interval != interval:
@@ -300,16 +300,16 @@ class RunningMeasures:
         Returns
         -------
         RunningMeasures
-            This object. Its final values, and what it reads from now on, are those of one pass
-            over all rows. Its curves keep this part's checkpoints; the other part's, whose
-            values knew nothing of this part, are left out.
+            This object. Its final values, and what it reads from now on, are those of one pass over
+            all rows. Its curves keep this part's checkpoints; those of the other part, computed
+            without this part, are left out.
 
         Raises
         ------
         ValueError
-            If the other object measures something else, or if a measure or a forgetting
-            cannot be merged: kappa_m and kappa_temporal look across the seam, and ADWIN's
-            window depends on the order of all losses.
+            If the other object measures something else, or if a measure or a forgetting cannot be
+            merged: kappa_m and kappa_temporal need the labels before each row, also those of the
+            other part, and ADWIN's window depends on the order of all losses.
         """
         _check_mergeable(self, other)
         self._process_waiting()
@@ -324,9 +324,9 @@ class RunningMeasures:
 
 
 def _block_length(forgetting: Mapping[str, Forgetting], n_classes: int) -> int:
-    """Rows per block: long windows, which are gone through once per block, want long ones.
+    """Rows per block: more for long windows, which are read once per block.
 
-    Series by class, which hold a number per row and class, want short ones.
+    Fewer for series by class, which hold a number per row and class.
     """
     sizes = [f.window_size for f in forgetting.values() if isinstance(f, SlidingWindow)]
     block = _BLOCK
@@ -343,7 +343,7 @@ def _check_together(
     classes: Array | None,
     bounded: bool,
 ) -> None:
-    """Refuse what cannot be had together."""
+    """Raise an error if measures and forgetting do not fit together."""
     if classes is not None and len(classes) == 0:
         raise ValueError("classes is empty; pass the labels that can occur, or None to regress.")
     for name, mechanism in forgetting.items():
@@ -382,8 +382,8 @@ def _check_mergeable(first: RunningMeasures, second: RunningMeasures) -> None:
     crossing = [name for name, measure in first.metrics.items() if not measure.mergeable]
     if crossing:
         raise ValueError(
-            f"Cannot merge {', '.join(crossing)}: their baselines look at the labels before each "
-            "row, across the seam of the two parts. Score the tape of both parts instead."
+            f"Cannot merge {', '.join(crossing)}: their baselines need the labels before each "
+            "row, also those of the other part. Score the tape of both parts instead."
         )
     adaptive = [n for n, f in first.forgetting.items() if isinstance(f, AdaptiveWindow)]
     if adaptive:

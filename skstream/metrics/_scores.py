@@ -1,4 +1,4 @@
-"""From rows of the stream to values of measures: which rows count, and what preceded them."""
+"""Values of measures from rows of the stream: selects scored rows and previous labels."""
 
 from collections.abc import Mapping
 from copy import copy
@@ -21,7 +21,7 @@ from skstream.metrics._user import ScoredTape, call_at_checkpoints
 
 
 class Scores:
-    """The running state behind the measures of one model.
+    """The running state of the measures of one model.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class Scores:
         return values
 
     def merge(self, later: Self) -> None:
-        """Append what followed."""
+        """Append the state of the rows that followed."""
         for name, sums in self.sums.items():
             sums.merge(later.sums[name])
         if has_value(np.asarray([later.last_label])).all():
@@ -134,7 +134,7 @@ class Scores:
             self.tape.merge(later.tape)
 
     def copy(self) -> Self:
-        """Return a twin that can be advanced on its own."""
+        """Return a copy that can be advanced independently."""
         twin = copy(self)
         twin.sums = {name: sums.copy() for name, sums in self.sums.items()}
         twin.tape = None if self.tape is None else self.tape.copy()

@@ -36,9 +36,9 @@ def average(
     of_class : callable
         Formula of a value for every class.
     how : {"macro", "weighted"}
-        Whether classes count alike, or by the rows labelled so.
+        Whether classes count equally, or by their number of labelled rows.
     undefined : float
-        What stands for a value that is 0/0; NaN leaves the class out.
+        Value in place of 0/0; NaN leaves the class out.
     codes : tuple of int, default=None
         The classes, whether there are rows of them or not; None: those seen.
 

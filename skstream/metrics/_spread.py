@@ -1,9 +1,9 @@
 """Spread of the targets: their squared distances from their mean, as the mean moves.
 
-No sum of squares about a fixed origin is ever reduced by a square of a mean: after a change of
-level that would leave no digits. Instead a mean is updated row by row, every row adds what it
-adds to the spread (Welford; West for weights), and parts of a window are joined by the distance
-of their means (Chan, Golub and LeVeque). All terms are positive.
+The spread is never computed as a sum of squares minus the square of a mean: after a change of level
+no correct digits would remain. Instead the mean is updated row by row, every row adds its part to
+the spread (Welford; West for weights), and parts of a window are combined by the distance of their
+means (Chan, Golub and LeVeque). All terms are positive.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ import numpy as np
 from skstream.metrics._columns import Columns, Floats, Series
 
 SPREAD = Series("target_spread")
-# Half the distance of neighbouring numbers, relative to them.
+# Relative rounding error of float64: half the distance of adjacent numbers.
 _ROUNDING = np.finfo(np.float64).eps / 2
 #: Forms the sums ``s[0] = first``, ``s[i] = factor * s[i - 1] + values[i - 1]``.
 Running = Callable[[Floats, float], Floats]
@@ -30,7 +30,8 @@ class Moments:
     weight : float
         Sum of the weights.
     centre, offset : float
-        Their sum is the mean; the offset is small, and holds the digits that the centre has not.
+        Their sum is the mean; the offset is small, and holds the digits that do not fit in the
+        centre.
     spread : float
         Sum of the weighted squares of the distances from the mean.
     """
@@ -74,7 +75,7 @@ class Moments:
         )
 
     def faded(self, factor: float) -> "Moments":
-        """Return the moments of the same targets that weigh less."""
+        """Return the moments of the same targets with smaller weights."""
         return Moments(self.weight * factor, self.centre, self.offset, self.spread * factor)
 
 
@@ -88,7 +89,7 @@ def _unknown(weight: Any, mean: Any) -> Any:
 
 
 def _sum(large: float, small: float) -> tuple[float, float]:
-    """Return the rounded sum of two numbers, and what the rounding left out."""
+    """Return the rounded sum of two numbers, and the rounding error."""
     total = large + small
     part = total - large
     return total, (large - (total - part)) + (small - part)
@@ -126,8 +127,8 @@ def running_spread(
     with np.errstate(divide="ignore", invalid="ignore"):
         means = running(weight * values, earlier.weight * earlier.offset) / weights
         means[0] = earlier.offset
-        # After a change of level these means are rounded as the old level is. What they lack
-        # obeys the same recursion, with what one step leaves over in place of the targets.
+        # After a change of level these means have the rounding errors of the old level. The errors
+        # follow the same recursion, with the error of each step in place of the targets.
         step = weight / weights[1:]
         away = values - means[:-1]
         left = (means[:-1] - means[1:]) + step * away
@@ -146,7 +147,7 @@ def running_spread(
 def window_spreads(y: Floats, weight: Floats, n_old: int, size: int) -> Floats:
     """Spread over a sliding window, after 0, 1, ..., n of the new rows.
 
-    The rows are cut into segments as long as the window, as for sums: a window is the end of
+    The rows are divided into segments as long as the window, as for sums: a window is the end of
     one segment and the beginning of the next.
 
     Parameters
@@ -165,7 +166,7 @@ def window_spreads(y: Floats, weight: Floats, n_old: int, size: int) -> Floats:
         The spreads.
     """
     n = len(y)
-    size = min(size, max(n, 1))  # one segment, of which perhaps little has come
+    size = min(size, max(n, 1))  # one segment, perhaps not complete
     n_segments = -(-n // size)
     segments = np.zeros((2, n_segments * size))
     segments[0, :n], segments[1, :n] = y, weight

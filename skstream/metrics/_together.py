@@ -20,7 +20,7 @@ def update_together(
     """Let the measures of several models read the same rows, a piece at a time.
 
     The same as an update of each, and faster where they share sums (see `SharedSums`): what the
-    first has worked out of a piece is then at hand for the others.
+    first has computed for a piece is then reused by the others.
 
     Parameters
     ----------

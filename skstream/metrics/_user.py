@@ -14,12 +14,12 @@ from skstream.metrics._registry import Measure
 from skstream.metrics._sums import Integers, RunningSums
 from skstream.utils._warnings import warn
 
-#: A stream of so few rows, or so few calls, is no matter of time.
+#: With so few rows, or so few calls, the time is short and there is no warning.
 FEW_ROWS, FEW_CALLS = 10_000, 64
 
 
 class ScoredTape:
-    """The scored rows that some mechanism still remembers, in the pieces in which they came."""
+    """The scored rows that some mechanism still needs, in the pieces in which they came."""
 
     def __init__(self) -> None:
         self.first = 0
@@ -57,20 +57,20 @@ class ScoredTape:
 
     def merge(self, later: Self) -> None:
         """Append the rows that followed."""
-        if later.first:  # it remembers enough, and there would be a gap
+        if later.first:  # it holds enough rows, and appending would leave a gap
             self.first = self.stop + later.first
             self.pieces = []
         self.pieces = [*self.pieces, *later.pieces]
 
     def copy(self) -> Self:
-        """Return a twin that can be written on its own."""
+        """Return a copy that can be changed independently."""
         return copy(self)
 
 
 def warn_of_calls(
     metrics: Mapping[str, Measure], n_rows: int | None, record_every: int | None
 ) -> None:
-    """Say that measures without a running form are called at every checkpoint, if that lasts.
+    """Warn that measures without a running form are slow, on long streams.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def call_at_checkpoints(
 
 
 def _answers(codes: Array, classes: Array) -> Array:
-    """Codes as labels; None, and all of them objects, where rows were left without an answer."""
+    """Codes as labels; an object array with None if some rows have no answer."""
     answers: Array = classes[codes]
     if len(codes) and codes.min() == UNANSWERED:
         answers = answers.astype(object)

@@ -1,4 +1,4 @@
-"""How a stream pipeline answers: through its fitted steps."""
+"""Prediction methods of a stream pipeline, through its fitted steps."""
 
 from collections.abc import Callable
 from typing import Any
@@ -36,8 +36,7 @@ def _can_invert(pipeline: Any) -> bool:
 class FittedPipeline(Pipeline):
     """The fitted steps of a stream pipeline.
 
-    Unlike those of any `Pipeline`, they are known to be fitted, and the last one may be without
-    ``fit``.
+    Unlike a plain `Pipeline`, this one is known to be fitted, and its last step may lack ``fit``.
     """
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -45,7 +44,7 @@ class FittedPipeline(Pipeline):
 
 
 class AsksFittedSteps:
-    """Mixin: the methods of `Pipeline` that ask, on the fitted steps in ``pipeline_``."""
+    """Mixin: the prediction methods of `Pipeline`, on the fitted steps in ``pipeline_``."""
 
     pipeline_: Pipeline
 
@@ -239,7 +238,7 @@ class AsksFittedSteps:
         Returns
         -------
         ndarray of shape (n_rows,)
-            What the last step says.
+            Predictions of the last step.
         """
         return np.asarray(self.fit(X, y, sample_weight=sample_weight).predict(X))
 

@@ -32,7 +32,7 @@ from skstream.pipeline._transformers import is_passthrough, learn_rows, learns, 
 from skstream.utils._sklearn import is_column_transformer, n_rows_of, rows_of
 from skstream.utils._validation import is_classifier, is_regressor, tags_of, unfitted_copy
 
-# Methods that ask: transformers only transform in them.
+# Methods that predict: transformers only transform in them.
 _QUESTIONS = (
     "predict",
     "predict_proba",
@@ -46,10 +46,9 @@ _QUESTIONS = (
 class StreamPipeline(AsksFittedSteps, Pipeline):
     """A pipeline that learns from a stream: a `Pipeline` with ``partial_fit``.
 
-    When rows are learnt, each transformer learns them and then transforms them for the next
-    step. When rows are asked, they are transformed with what the transformers know by then.
-
-    The steps are cloned, and stay as they were given. Transformers may be
+    When rows are learnt, each transformer learns them and then transforms them for the next step.
+    When rows are asked, they are transformed with what the transformers have learnt so far. The
+    steps are cloned, and those given stay unchanged. Transformers may be
 
     - with ``partial_fit``, such as `StandardScaler`: they learn every row;
     - without state, or determined by their parameters, such as `Normalizer`,
@@ -59,9 +58,9 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
     - fitted already; wrapped in a `FrozenEstimator`, they also survive cloning;
     - "passthrough".
 
-    Others are refused when the first rows are learnt. Transformers and models need not derive
-    from scikit-learn's base class: ``partial_fit`` and ``transform``, or ``partial_fit`` and
-    ``predict``, will do. Those without ``get_params`` are copied by `copy.deepcopy`.
+    Others are refused when the first rows are learnt. Transformers and models need not derive from
+    scikit-learn's base class: ``partial_fit`` and ``transform``, or ``partial_fit`` and
+    ``predict``, are enough. Those without ``get_params`` are copied by `copy.deepcopy`.
 
     Parameters
     ----------
@@ -92,12 +91,12 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
     Unlike `Pipeline.fit`, which fits each step with its own ``fit`` (several epochs for
     `SGDClassifier`), `fit` here forgets and then is one ``partial_fit``.
 
-    If a step fails, the steps before it forget the rows of that call, so that it can be repeated
-    with other rows. The failing step is left as its own ``partial_fit`` leaves it.
+    If a step fails, the steps before it forget the rows of that call, so that the call can be
+    repeated with other rows. The failing step stays as its own ``partial_fit`` left it.
 
-    `set_params` reaches the steps as given and, once something has been learnt, the fitted ones.
-    A step that is replaced then, is used from the next `fit` on; `partial_fit` is refused, since
-    the new step would know nothing of the rows that the others have learnt.
+    `set_params` changes the steps as given and, once something has been learnt, the fitted ones
+    too. A step that is replaced after that is used from the next `fit` on; until then `partial_fit`
+    is an error, because the new step has not learnt the rows that the others have learnt.
 
     Transformers that need several rows at first, such as `IncrementalPCA`, need them in the first
     call. Evaluators learn the whole warm-up in that call: see their parameter ``n_warmup``.
@@ -122,8 +121,8 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
     # Name of a step replaced since rows were learnt; `fit` forgets it, as it forgets all the rest.
     _replaced_: str
 
-    # Weights decide which rows are learnt, so they are asked for here; what the steps want is
-    # routed to them. The classes are handed to the last step by the pipeline.
+    # Weights decide which rows are learnt, so they are requested here, and routed to the steps that
+    # request them. The pipeline passes the classes to the last step.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": True}
     __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {
         "sample_weight": True,
@@ -217,18 +216,18 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
         Raises
         ------
         TypeError
-            If steps are no pairs of a name and an estimator, or lack a method.
+            If steps are not pairs of a name and an estimator, or lack a method.
         ValueError
             If there are none, names are not unique or reserved, or a step was replaced by one that
-            knows nothing of the rows learnt.
+            has not learnt the rows that the others have learnt.
         """
         if not hasattr(self, "pipeline_"):
             self._validate_params()
             self._validate_steps()
         elif hasattr(self, "_replaced_"):
             raise ValueError(
-                f"{self._replaced_!r} was set after rows had been learnt, and what was set knows "
-                "nothing of them. fit starts anew with it; partial_fit cannot go on."
+                f"{self._replaced_!r} was set after rows had been learnt, and the new step has not "
+                "learnt them. Call fit, which starts again with it; partial_fit cannot continue."
             )
 
     def _learn_first(self, X: Any, y: Any, weight: Any, classes: Any) -> list[tuple[str, Any]]:
@@ -329,7 +328,7 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
             steps = [step for _, _, step in self._iter()]
             given = [tags_of(step) for step in steps]
         except (AttributeError, TypeError, ValueError):
-            return tags  # steps that are no pairs of a name and an estimator: `fit` will say so
+            return tags  # not pairs of a name and an estimator: `fit` raises an error about it
         if not given:
             return tags
         inputs = [step.input_tags for step in given]
@@ -358,8 +357,8 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
     def __getitem__(self, key: int | str | slice) -> Any:
         """Return a step, or a stream pipeline of some steps.
 
-        Fitted steps where something has been learnt. A part of a pipeline shares them: what it
-        learns, the whole pipeline has learnt.
+        Fitted steps once something has been learnt. A part of a pipeline shares them: what the part
+        learns, the whole pipeline has learnt too.
         """
         if not isinstance(key, slice):
             return self._newest()[key]
@@ -438,7 +437,7 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
         return self
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say where metadata goes: `fit` and `partial_fit` call ``partial_fit`` of the steps.
+        """Return the metadata routing: `fit` and `partial_fit` call ``partial_fit`` of the steps.
 
         Returns
         -------
@@ -463,7 +462,7 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
 
 
 def _is_model(step: Any) -> bool:
-    """Whether a last step is a model to be taught, not one more transformer."""
+    """Whether the last step is a model that learns, not one more transformer."""
     if is_passthrough(step):
         return False
     return is_classifier(step) or is_regressor(step) or not hasattr(step, "transform")

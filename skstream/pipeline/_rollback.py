@@ -1,4 +1,4 @@
-"""Take back what transformers have learnt, where a later step of a pipeline fails."""
+"""Undo what transformers have learnt, if a later step of a pipeline fails."""
 
 from collections import deque
 from copy import deepcopy
@@ -18,13 +18,13 @@ _NAMES = ("feature_names_in_",)
 
 
 class Rollback:
-    """What some objects know, remembered before they learn.
+    """Copy of the state of some objects, made before they learn.
 
-    To remember takes some microseconds and the memory of the fitted arrays, far less than the
-    ``partial_fit`` that follows. `restore` gives every object, array, list and dict its own content
-    back, so that the layout of arrays and what is shared stay as they were. Other values are
-    replaced by copies. Those that cannot be copied, such as open files, and what an object keeps
-    outside its attributes (in compiled code) are not taken back.
+    The copy takes some microseconds and the memory of the fitted arrays, far less than the
+    ``partial_fit`` that follows. `restore` writes the old content back into every object, array,
+    list and dict, so that the layout of arrays and shared objects stay as they were. Other values
+    are replaced by copies. Values that cannot be copied, such as open files, and what an object
+    stores outside its attributes (in compiled code) are not restored.
     """
 
     def __init__(self) -> None:
@@ -32,12 +32,12 @@ class Rollback:
         self._saved: dict[int, Any] = {}
 
     def keep(self, learner: Any) -> None:
-        """Remember what an object knows now."""
+        """Copy the state of an object."""
         if hasattr(learner, "__dict__"):
             self._keep_attributes(learner)
 
     def restore(self) -> None:
-        """Give all objects back what they knew."""
+        """Restore the state of all objects."""
         for owner, content in self._contents:
             if isinstance(owner, np.ndarray):
                 owner[...] = content
@@ -59,18 +59,18 @@ class Rollback:
                     self._keep_part(part)
                 content[name] = value
             elif is_columns or name in _NAMES:
-                content[name] = value  # settled with the first rows
+                content[name] = value  # set with the first rows
             else:
                 content[name] = self._keep(value)
         self._contents.append((owner, content))
 
     def _keep_part(self, part: Any) -> None:
-        """Remember what a part knows that learns; the others never change."""
+        """Copy the state of a part that learns; the others never change."""
         if learns(part) or is_column_transformer(part):
             self.keep(part)
 
     def _keep(self, value: Any) -> Any:
-        """Remember the content of a value; return what is to stand in its place afterwards."""
+        """Copy the content of a value; return the value to restore."""
         if isinstance(value, _CONSTANTS):
             return value
         if id(value) in self._saved:

@@ -1,4 +1,4 @@
-"""Which transformers can stand in a stream, and how each of them learns."""
+"""Which transformers a stream pipeline accepts, and how each of them learns."""
 
 from collections.abc import Callable
 from typing import Any
@@ -32,9 +32,9 @@ def _has_categories(encoder: Any) -> bool:
     )
 
 
-# Transformers that take nothing from the values of the rows under these parameters: they are
-# fitted on the first rows, and any others would have done. By name, since importing them all takes
-# longer than importing this package.
+# Transformers that learn nothing from the values of the rows under these parameters: they are
+# fitted on the first rows, and any other rows would give the same. By name, because importing all
+# of them takes longer than importing this package.
 _FITTED_BY_PARAMETERS: dict[str, Callable[[Any], bool]] = {
     "OneHotEncoder": _has_categories,
     "OrdinalEncoder": _has_categories,
@@ -66,7 +66,7 @@ def learns(transformer: Any) -> bool:
 
 
 def _is_fitted_at_once(transformer: Any) -> bool:
-    """Whether the first rows suffice to fit a transformer for good."""
+    """Whether a transformer never needs to be fitted again after the first rows."""
     if not tags_of(transformer).requires_fit:
         return True
     by_parameters = _FITTED_BY_PARAMETERS.get(_name_in_sklearn(transformer))
@@ -99,7 +99,7 @@ def prepared(name: str, transformer: Any, X: Any) -> Any:
         kind = type(getattr(transformer, "estimator", transformer)).__name__
         raise TypeError(
             f"Step {name!r}: {kind} takes texts or dicts, but gets a data frame, of which it would "
-            f"see the names of the columns alone. Name the column to read, as a single name: "
+            f"see only the names of the columns. Name the column to read, as a single name: "
             f"ColumnTransformer([('words', {kind}(), {X.columns[0]!r})])."
         )
     if isinstance(transformer, FrozenEstimator):
@@ -212,10 +212,10 @@ def _learn_columns(
 
 
 def _learn_first_columns(transformer: Any, X: Any, y: Any, weight: _Weight, classes: Any) -> None:
-    """Let the ``fit`` of a column transformer settle which columns go where.
+    """Assign columns to the parts by the ``fit`` of a column transformer.
 
-    Parts that learn are shown to it as ones whose ``fit`` is their ``partial_fit``, so that they
-    learn their first rows in the same way as all others.
+    Parts that learn are wrapped so that their ``fit`` calls ``partial_fit``: they learn their first
+    rows in the same way as all others.
     """
 
     def shown(part: Any) -> Any:
@@ -245,7 +245,7 @@ class _FittedByLearning:
         self._classes = classes
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "part":  # not there yet while it is unpickled
+        if name.startswith("__") or name == "part":  # not set yet while it is unpickled
             raise AttributeError(name)
         return getattr(self.part, name)
 
@@ -271,7 +271,7 @@ def _weight_for(part: Any, weight: _Weight) -> _Weight:
 
 
 def _asks_for_weight(part: Any) -> bool:
-    """Whether a part wants weights: without metadata routing, whoever takes them does."""
+    """Whether a part gets weights: without metadata routing, if it accepts them."""
     if not get_config()["enable_metadata_routing"]:
         return True
     return "sample_weight" in get_routing_for_object(part).consumes(

@@ -26,15 +26,15 @@ class TemporallyAugmented(TemporalClassifier):
         Number of previous labels, at least 0.
     encoding : {"onehot", "ordinal"}, default="onehot"
         "onehot": a column for each class, for each previous label; all 0 where it is missing.
-        "ordinal": one column for each previous label, holding its position in `classes_`, or
-        the number of classes where it is missing. New columns stand to the right, those of the
-        newest label first.
+        "ordinal": one column for each previous label, holding its position in `classes_`, or the
+        number of classes where it is missing. New columns are on the right, those of the newest
+        label first.
     previous_label : {"known", "predicted"}, default="known"
-        What stands before a row that is asked. "known": the labels learnt last, the same for
-        all rows of a call. "predicted": for a later row of the call, this classifier's own
-        answers to the rows before it come first. Evaluators ask in one call about a row and all
-        rows before it that are not learnt yet, so that its answers stand in for labels that are
-        late. Where none are late the two agree, and are as fast.
+        The previous labels of a row that is asked. "known": the labels learnt last, the same for
+        all rows of a call. "predicted": for a later row of the call, this classifier's own answers
+        to the rows before it come first. Evaluators ask in one call about a row and all rows before
+        it that are not learnt yet, so that its answers replace labels that are not known yet.
+        Without delayed labels both give the same answers, at the same speed.
 
     Attributes
     ----------

@@ -15,24 +15,24 @@ from skstream.utils._sklearn import Interval, StrOptions
 class TemporalCorrection(TemporalClassifier):
     """Corrects a classifier's probabilities by the label learnt last.
 
-    With x the row, j the previous label and i a class, the inner model's P(i | x) becomes
-    P(i | x) P(i | j) / P(i), renormalised. P(i) and P(i | j) are estimated from the labels
-    learnt. Before a label has been learnt, the inner probabilities stand.
+    With x the row, j the previous label and i a class, the inner model's P(i | x) becomes P(i | x)
+    P(i | j) / P(i), renormalised. P(i) and P(i | j) are estimated from the labels learnt. Until a
+    label has been learnt, the inner probabilities are returned unchanged.
 
     Parameters
     ----------
     estimator : estimator
         Classifier with ``partial_fit`` and ``predict_proba``. It is cloned.
     fading_factor : float in (0, 1], default=1.0
-        With every row learnt, what was counted before is multiplied by it. 1 forgets nothing.
+        With every row learnt, the earlier counts are multiplied by it. 1 forgets nothing.
     smoothing : float > 0, default=1.0
         Added to every count when a probability is estimated.
     previous_label : {"known", "predicted"}, default="known"
-        What stands before a row that is asked. "known": the label learnt last, the same for
-        all rows of a call. "predicted": for a later row of the call, this classifier's own
-        answer to the row before it. Evaluators ask in one call about a row and all rows before it
-        that are not learnt yet, so that its answers stand in for labels that are late. Where
-        none are late the two agree, and are as fast.
+        The previous label of a row that is asked. "known": the label learnt last, the same for all
+        rows of a call. "predicted": for a later row of the call, this classifier's own answer to
+        the row before it. Evaluators ask in one call about a row and all rows before it that are
+        not learnt yet, so that its answers replace labels that are not known yet. Without delayed
+        labels both give the same answers, at the same speed.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class TemporalCorrection(TemporalClassifier):
     class_counts_ : ndarray of shape (n_classes,), dtype float64
         Faded sum of the weights of the rows learnt, by class.
     transition_counts_ : ndarray of shape (n_classes, n_classes), dtype float64
-        The same of the rows that had label j (row) before and have label i (column).
+        The same for the rows with previous label j (row) and label i (column).
     label_history_ : ndarray of shape (1,)
         The label learnt last.
     n_features_in_ : int
@@ -60,9 +60,9 @@ class TemporalCorrection(TemporalClassifier):
     With N the class counts, N_j the transitions from j, k classes and smoothing s,
     P(i) = (N(i) + s) / (ΣN + k s) and P(i | j) = (N_j(i) + s) / (ΣN_j + k s).
 
-    The expression printed in the paper is not normalised, and takes row and previous label for
-    independent. Whether the correction pays depends on the inner model: one that already
-    follows the label's runs gains nothing.
+    The expression printed in the paper is not normalised, and assumes that row and previous label
+    are independent. Whether the correction helps depends on the inner model: one that already
+    predicts runs of equal labels gains nothing.
 
     References
     ----------
@@ -125,7 +125,7 @@ class TemporalCorrection(TemporalClassifier):
         )
 
     def _check_inner_classes(self, model: Any) -> None:
-        self._check_columns(model)  # they are paired with the counts of the classes
+        self._check_columns(model)  # they must have the order of the counts of the classes
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         if getattr(X, "ndim", 2) == 1:
@@ -142,7 +142,7 @@ class TemporalCorrection(TemporalClassifier):
         transitions = getattr(self, "transition_counts_", np.zeros((n_classes, n_classes))).copy()
         weights = np.ones(len(codes)) if weight is None else weight
         previous = int(self._history_codes()[0]) if hasattr(self, "label_history_") else -1
-        # One by one: faded sums then do not depend on how the rows were cut into calls.
+        # One by one: faded sums then do not depend on how the rows were divided into calls.
         for code, w in zip(codes.tolist(), weights.tolist(), strict=True):
             if self.fading_factor != 1.0:
                 counts *= self.fading_factor

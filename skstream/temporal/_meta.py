@@ -1,4 +1,4 @@
-"""What the temporal meta-classifiers have in common."""
+"""Base class of the temporal meta-classifiers."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -39,20 +39,20 @@ def inner_has(method: str) -> Callable[[Method], Method]:
 
 
 def inner_classes(model: Any) -> NDArray[Any] | None:
-    """Classes of a fitted inner model, in its order; None where it does not say."""
+    """Classes of a fitted inner model, in its order; None if it has no such attribute."""
     classes = getattr(model, "classes_", None)
     return None if classes is None else np.asarray(classes)
 
 
 class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier around another one that remembers the labels it has learnt.
+    """A classifier that wraps another one and keeps the labels learnt last.
 
-    Subclasses say what a row looks like to the inner model when it is learnt, and what they
-    remember of it.
+    Subclasses define which columns the inner model sees when a row is learnt, and what they keep of
+    the row.
     """
 
-    # Weights decide what is learnt and counted here, so they are asked for; the classes are
-    # known to this classifier and handed to the inner one by it.
+    # Weights decide what is learnt and counted here, so they are requested; this classifier knows
+    # the classes and passes them to the inner one.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": True}
     __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {
         "sample_weight": True,
@@ -85,7 +85,7 @@ class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, Base
         classes : array-like of shape (n_classes,), default=None
             All labels that can occur. Required at the first call.
         sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights. A row of weight 0 is not learnt and leaves no trace. Where the
+            Non-negative weights. A row of weight 0 is not learnt and changes nothing. Where the
             inner model takes no weights, it sees a row of weight k repeated k times; here the
             row still counts as one, with weight k.
 
@@ -107,7 +107,7 @@ class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, Base
             self._validate_params()
             self._check_estimator()
             if classes is not None and hasattr(self, "classes_"):
-                del self.classes_  # of a first call that failed
+                del self.classes_  # left by a first call that failed
         X = self._check_rows(X, reset=first)
         y = check_labels(self, y)
         check_consistent_length(X, y)
@@ -158,7 +158,7 @@ class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, Base
     def _check_inner_classes(self, model: Any) -> None:
         """Raise an error if the inner model answers with labels that are not known here."""
         inner = inner_classes(model)
-        # As lists: in arrays, texts equal the numbers that they show.
+        # As lists: in arrays, the text "1" would equal the number 1.
         if inner is not None and not set(inner.tolist()) <= set(self.classes_.tolist()):
             raise ValueError(self._other_classes(model, inner))
 
@@ -208,7 +208,7 @@ class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, Base
         return np.empty(0, np.int64) if history is None else encode_labels(history, self.classes_)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say where metadata goes: weights are used here and routed to the inner model.
+        """Return the metadata routing: weights are used here and routed to the inner model.
 
         Returns
         -------
