@@ -21,7 +21,7 @@ from skstream.utils._labels import encode_together
 
 ROW_CAVEAT = (
     "McNemar's test assumes independent rows: over folds that share rows, over long streams and "
-    "when its result is read repeatedly, it finds differences that do not exist (Bifet et al. "
+    "when its result is read repeatedly, it finds differences that are not there (Bifet et al. "
     "2015); use a fold test or the anytime comparison."
 )
 
