@@ -183,6 +183,7 @@ def kernel_of(*estimator_types: type) -> Callable[[type], type]:
 
 #: Reasons that several kernels give.
 OTHER_COLUMNS = "rows with other columns than those learnt first have no kernel"
+DENSE_AND_SPARSE = "dense and sparse rows together have no kernel"
 
 
 def value_of(estimator: Any, name: str) -> str:

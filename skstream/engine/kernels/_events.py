@@ -58,11 +58,14 @@ class Events(NamedTuple):
             first = last
 
 
-def merge_events(block: Block, learn: Any, ask: Any) -> tuple[Events, Integers]:
+def merge_events(
+    block: Block, learn: Any, ask: Any, *, as_stored: bool = False
+) -> tuple[Events, Integers]:
     """Bring the learns and asks of a block into one order of time.
 
     An ask about the very row that is learnt next shares its event: test-then-train needs every
-    row once.
+    row once. The values of a row are sorted by column, and those of one column added, unless they
+    are wanted `as_stored`.
 
     Returns
     -------
@@ -88,7 +91,9 @@ def merge_events(block: Block, learn: Any, ask: Any) -> tuple[Events, Integers]:
         order[event_of_learn] = learns
         order[event_of_ask[alone]] = block.n_learns + np.arange(len(alone))
         X = X[order]
-    if not X.has_canonical_format:  # a feature stored twice in a row counts as its sum
+    if (
+        not as_stored and not X.has_canonical_format
+    ):  # a feature stored twice in a row counts as its sum
         X = X.copy()
         X.sum_duplicates()
     y = np.full(X.shape[0], -1, dtype=np.int64)

@@ -122,6 +122,15 @@ def _read(X: Any, accept_sparse: bool, dtypes: tuple[type, ...]) -> Rows:
     return _read_frame(X, dtypes)
 
 
+def check_stored_once(X: Any) -> None:
+    """Decline rows that store a column twice; in which order they store them does not matter."""
+    if X.has_canonical_format:
+        return
+    # Sorted and still not canonical: some column is there twice.
+    if X.has_sorted_indices or not X.sorted_indices().has_canonical_format:
+        raise Declined("sparse rows that store a feature twice have no kernel")
+
+
 def _check_array(X: NDArray[Any], dtypes: tuple[type, ...]) -> NDArray[Any]:
     if isinstance(X, (np.matrix, np.ma.MaskedArray)):
         raise Declined(f"rows of {type(X).__name__} have no kernel")

@@ -21,8 +21,8 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.utils.class_weight import compute_class_weight
 
 from skstream.engine.block import Block, own_rows, take_rows
-from skstream.engine.kernels._base import Declined, Kernel, Task, kernel_of
-from skstream.engine.kernels._input import Columns, Learnt, read_block
+from skstream.engine.kernels._base import DENSE_AND_SPARSE, Declined, Kernel, Task, kernel_of
+from skstream.engine.kernels._input import Columns, Learnt, check_stored_once, read_block
 from skstream.engine.kernels._linear_answers import codes, probabilities
 from skstream.engine.kernels._linear_blocks import (
     asks_between,
@@ -333,12 +333,14 @@ def _check_storages(block: Block) -> None:
     are_sparse = [sparse.issparse(X) for X in storages]
     if not any(are_sparse):
         return
-    # Repeated or unsorted columns within a row are rare and not worth a case of their own.
-    if not all(are_sparse) or not all(
-        X.format == "csr" and X.indices.dtype == np.int32 and X.has_canonical_format
-        for X in storages
-    ):
-        raise Declined("sparse rows other than CSR with sorted columns have no kernel")
+    if not all(are_sparse):
+        raise Declined(DENSE_AND_SPARSE)
+    for X in storages:
+        check_stored_once(X)
+        # Rows of a csr_matrix get 32-bit indices when they are taken, those of a csr_array keep
+        # theirs, and scikit-learn refuses them.
+        if X.indices.dtype != np.int32 and X[:1].indices.dtype != np.int32:
+            raise Declined("a csr_array with 64-bit indices has no kernel")
 
 
 def _joined(

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import unique_labels
 
 from skstream.engine.block import Block
-from skstream.engine.kernels._base import Declined, Kernel, Task, value_of
+from skstream.engine.kernels._base import DENSE_AND_SPARSE, Declined, Kernel, Task, value_of
 from skstream.engine.kernels._events import Events, merge_events
 from skstream.engine.kernels._input import EXACT_OR_SINGLE, Columns, read_block
 from skstream.engine.kernels._naive_bayes_scores import (
@@ -90,7 +90,7 @@ class DiscreteKernel(Kernel):
         ask = learn if shared else self._prepare(ask)
         is_sparse = sparse.issparse(learn) or sparse.issparse(ask)
         if is_sparse and any(len(X) for X in (learn, ask) if not sparse.issparse(X)):
-            raise Declined("dense and sparse rows together have no kernel")
+            raise Declined(DENSE_AND_SPARSE)
         assert columns.number is not None
         self._check(block, learn, is_sparse, columns.number)
         # Nothing is declined from here on.

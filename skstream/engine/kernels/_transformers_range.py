@@ -10,9 +10,16 @@ from scipy import sparse
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler
 
 from skstream.engine.block import Block
-from skstream.engine.kernels._base import Declined, Task, TransformKernel, kernel_of, value_of
+from skstream.engine.kernels._base import (
+    DENSE_AND_SPARSE,
+    Declined,
+    Task,
+    TransformKernel,
+    kernel_of,
+    value_of,
+)
 from skstream.engine.kernels._events import Groups, merge_events
-from skstream.engine.kernels._input import Columns, read_block
+from skstream.engine.kernels._input import Columns, check_stored_once, read_block
 from skstream.engine.kernels._outside import refused_scaler
 from skstream.engine.kernels._pieces import Floats, Integers, pieces, rows_per_piece
 from skstream.utils._validation import is_fitted
@@ -203,11 +210,12 @@ class MaxAbsScalerKernel(RangeKernel):
         self, block: Block, learn: Any, ask: Any, extremes: list[Floats]
     ) -> tuple[Any, Any, list[Floats]]:
         """Only stored values change, and only columns with some in the row."""
-        if any(not X.has_canonical_format for X in (learn, ask) if sparse.issparse(X)):
-            raise Declined("sparse rows other than CSR with sorted columns have no kernel")
+        for X in (learn, ask):
+            if sparse.issparse(X):
+                check_stored_once(X)
         if any(len(X) for X in (learn, ask) if not sparse.issparse(X)):
-            raise Declined("dense and sparse rows together have no kernel")
-        events, event_of_ask = merge_events(block, learn, ask)
+            raise Declined(DENSE_AND_SPARSE)
+        events, event_of_ask = merge_events(block, learn, ask, as_stored=True)
         largest = extremes[0].copy()
         learnt, asked = np.empty((2, len(events.values)))
         for rows, piece in events.pieces(_PIECE_VALUES):
@@ -219,10 +227,12 @@ class MaxAbsScalerKernel(RangeKernel):
             largest[groups.columns] = after
             asked[stored] = self._scaled(piece.values, before)
             learnt[stored] = self._scaled(piece.values, np.maximum(before, sizes))
-        kind = type(learn if block.n_learns else ask)
+        like = learn if block.n_learns else ask
+        # With indices of the type that the rows came with: some models refuse wider ones.
+        at, bounds = (numbers.astype(like.indices.dtype) for numbers in (events.at, events.bounds))
         shape = (events.number, len(largest))
         learnt_rows, asked_rows = (
-            kind((values, events.at, events.bounds), shape=shape)[rows]
+            type(like)((values, at, bounds), shape=shape)[rows]
             for values, rows in (
                 (learnt, np.flatnonzero(events.y >= 0)),
                 (asked, event_of_ask),

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skstream.engine.block import Block
 from skstream.engine.kernels._base import Declined, Task, TransformKernel, kernel_of
-from skstream.engine.kernels._input import Columns, read_block
+from skstream.engine.kernels._input import Columns, check_stored_once, read_block
 from skstream.engine.kernels._outside import refused_scaler
 from skstream.engine.kernels._pieces import Floats, Integers, pieces, rows_per_piece
 from skstream.utils._numba import jit, numba_enabled
@@ -106,8 +106,9 @@ class StandardScalerKernel(TransformKernel):
         mixed = any(len(X) for X in rows if not sparse.issparse(X))
         if mixed or weight is not None or self.transformer.with_mean:
             raise Declined("StandardScaler has no kernel for weighted or centred sparse rows")
-        if not all(X.has_canonical_format for X in rows if sparse.issparse(X)):
-            raise Declined("sparse rows other than CSR with sorted columns have no kernel")
+        for X in rows:
+            if sparse.issparse(X):
+                check_stored_once(X)
 
     def _scale(self, block: Block, learn: Floats, ask: Floats, state: _State) -> tuple[Any, Any]:
         """Dense rows through the states they see; `state` is brought forward."""
