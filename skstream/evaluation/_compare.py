@@ -57,7 +57,7 @@ def compare(
     _check_at(at)
     if test in ROW_TESTS:
         loss = row_loss(result, test, metric)
-        mechanism = _mechanism(result, test, forgetting)
+        mechanism = row_mechanism(result, test, forgetting)
         rows = scored_rows(result, a, b, at=at, fold=fold, bin=bin)
         return replace(
             _test_of_rows(rows, test, loss, mechanism, options),
@@ -306,7 +306,7 @@ def row_loss(result: "EvaluationResult", test: str, metric: str | None) -> str:
     return losses[0]
 
 
-def _mechanism(
+def row_mechanism(
     result: "EvaluationResult", test: str, forgetting: str | Forgetting | None
 ) -> Forgetting:
     """What the sums of a test over rows remember."""

@@ -1,6 +1,6 @@
 """What all displays share: the protocol, the way they are drawn, and the artists they keep."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -170,7 +170,7 @@ class Canvas:
 
 
 class BaseDisplay:
-    """Draws what subclasses fill in: `_layout`, `_draw`, `_columns` and `_summary`."""
+    """Draws what subclasses fill in: `_layout`, `_draw`, `_parts` and `_summary`."""
 
     axes_: np.ndarray
     ax_: Any
@@ -227,7 +227,8 @@ class BaseDisplay:
         frame : pandas.DataFrame
             One row per value; the display says which columns there are.
         """
-        return optional_import("pandas", "to_frame()").DataFrame(self._columns())
+        pandas = optional_import("pandas", "to_frame()")
+        return pandas.concat(map(pandas.DataFrame, self._parts()), ignore_index=True)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._summary()}; see plot(), to_frame())"
@@ -259,8 +260,8 @@ class BaseDisplay:
         """Draw everything, the lines with ``canvas.draw_line``."""
         raise NotImplementedError
 
-    def _columns(self) -> Mapping[str, Any]:
-        """Columns of the data frame."""
+    def _parts(self) -> Iterable[Mapping[str, Any]]:
+        """Columns of the data frame, in parts, such as one per line; a single value repeats."""
         raise NotImplementedError
 
     def _summary(self) -> str:

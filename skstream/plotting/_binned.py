@@ -1,6 +1,6 @@
 """Performance by the time a label is still away."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal, Self, get_args
@@ -47,8 +47,9 @@ class BinnedPerformanceDisplay(MeasureDisplay):
     rises tells what asking again is worth; the last point alone, which is all that a
     test-then-train evaluation shows, is the most flattering one.
 
-    `to_frame` has the values by bin, in the columns model, bin and value. `plot` takes styles by
-    model, those of the costs by "NC", "NB" and "NR".
+    `to_frame` has the columns model, bin and value; those over time (by the first and the last bin,
+    or the bins asked for) also n_rows; and those of the costs n_rows, cost and value. `plot` takes
+    styles by model, those of the costs by "NC", "NB" and "NR".
 
     Parameters
     ----------
@@ -351,13 +352,17 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         last = self._last_bin()
         return {0: "at arrival", last: "at the label"}.get(b, f"in bin {b} of {last - 1}")
 
-    def _columns(self) -> Mapping[str, Any]:
-        curves = list(self.curves.values())
-        return {
-            "model": np.repeat(list(self.curves), [len(values) for values in curves]),
-            "bin": np.concatenate([np.arange(len(values)) for values in curves]),
-            "value": np.concatenate(curves),
-        }
+    def _parts(self) -> Iterable[Mapping[str, Any]]:
+        if self.kind == "costs":
+            costs = self.poll_costs or {}
+            for cost in COSTS if costs else ():
+                yield {"n_rows": costs["n_labels"], "cost": cost, "value": costs[cost]}
+        elif self.kind == "time":
+            for (name, b), (rows, values) in (self.over_time or {}).items():
+                yield {"n_rows": rows, "model": name, "bin": b, "value": values}
+        else:
+            for name, values in self.curves.items():
+                yield {"model": name, "bin": np.arange(len(values)), "value": values}
 
     def _summary(self) -> str:
         ends = ", ".join(

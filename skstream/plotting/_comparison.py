@@ -1,7 +1,7 @@
 """Two models compared over the stream."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._compare import BOUNDS_NEEDED, row_loss, scored_rows
+from skstream.evaluation._compare import BOUNDS_NEEDED, row_loss, row_mechanism, scored_rows
 from skstream.forgetting import Forgetting
 from skstream.plotting._axes import count_rows_along, give_title, plain_look
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
@@ -222,7 +222,7 @@ class ComparisonDisplay(BaseDisplay):
         metric: str | None = None,
         fold: int | None = None,
         bin: int | None = None,
-        forgetting: Forgetting | str = "window:1000",
+        forgetting: Forgetting | str | None = None,
         bounds: tuple[float, float] | None = None,
         alpha: float = 0.05,
         **options: Any,
@@ -242,8 +242,9 @@ class ComparisonDisplay(BaseDisplay):
             Fold to look at; required where there are several.
         bin : int, default=None
             Bin to look at under delayed labels; None: the last.
-        forgetting : Forgetting or str, default="window:1000"
-            What the Q statistic and McNemar's statistic remember.
+        forgetting : Forgetting or str, default=None
+            What the Q statistic and McNemar's statistic remember: a name in the result, or any
+            mechanism; None: the first one of the result.
         bounds : tuple of two float, default=None
             Smallest and largest possible loss of a regressor; required there. Classifiers have
             (0, 1).
@@ -261,8 +262,8 @@ class ComparisonDisplay(BaseDisplay):
         Raises
         ------
         ValueError
-            If the result has no tape or several folds, `bounds` are missing, or the measure is not
-            the mean of losses of rows.
+            If the result has no tape or several folds, `bounds` are missing, the measure is not
+            the mean of losses of rows, or there is no such forgetting mechanism.
         KeyError
             If there is no such model or measure.
         """
@@ -275,7 +276,7 @@ class ComparisonDisplay(BaseDisplay):
         return cls.from_losses(
             *rows.losses(loss),
             sample_weight=rows.weight,
-            forgetting=forgetting,
+            forgetting=row_mechanism(result, "q", forgetting),
             bounds=bounds,
             alpha=alpha,
             names=(a, b),
@@ -415,23 +416,20 @@ class ComparisonDisplay(BaseDisplay):
                 kept -= 1 + kept // 20
                 text.set_text(f"{name[:kept]}… is better {arrow}")
 
-    def _columns(self) -> Mapping[str, Any]:
-        statistics = (
-            (self.q_rows, "q", self.q_values, None, None),
-            (self.mcnemar_rows, "mcnemar", self.mcnemar_statistics, None, None),
-            (self.anytime_rows, "anytime", self.differences, self.lower, self.upper),
-        )
-        given = [one for one in statistics if one[2] is not None]
-        sizes = [len(np.asarray(one[2])) for one in given]
-
-        def column(k: int) -> np.ndarray:
-            # One number or name for all checkpoints, or one per checkpoint; None: there is none.
-            parts: list[Any] = [np.nan if one[k] is None else one[k] for one in given]
-            filled = [np.broadcast_to(part, n) for part, n in zip(parts, sizes, strict=True)]
-            return np.concatenate(filled)
-
-        names = ("n_rows", "statistic", "value", "lower", "upper")
-        return {name: column(k) for k, name in enumerate(names)}
+    def _parts(self) -> Iterable[Mapping[str, Any]]:
+        for statistic, rows, values, lower, upper in (
+            ("q", self.q_rows, self.q_values, None, None),
+            ("mcnemar", self.mcnemar_rows, self.mcnemar_statistics, None, None),
+            ("anytime", self.anytime_rows, self.differences, self.lower, self.upper),
+        ):
+            if values is not None:
+                yield {
+                    "n_rows": rows,
+                    "statistic": statistic,
+                    "value": values,
+                    "lower": np.nan if lower is None else lower,
+                    "upper": np.nan if upper is None else upper,
+                }
 
     def _summary(self) -> str:
         parts, n_rows = [], 0
@@ -494,7 +492,7 @@ def arrays_of(result: Any) -> dict[str, Any]:
         }
     raise TypeError(
         f"Expected an AnytimeComparisonResult, a McNemarCurve or a QStatisticResult. Got "
-        f"{type(result).__name__}."
+        f"{type(result).__name__}; two models of an evaluation are compared by from_evaluation."
     )
 
 

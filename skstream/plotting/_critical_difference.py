@@ -1,7 +1,7 @@
 """Critical-difference diagram of several models."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -372,10 +372,10 @@ class CriticalDifferenceDisplay(BaseDisplay):
         for k, tick in enumerate(ticks):
             tick.set_visible(k % step == 0)
 
-    def _columns(self) -> Mapping[str, Any]:
+    def _parts(self) -> Iterable[Mapping[str, Any]]:
         order = np.argsort(self.average_ranks, kind="stable")
         models = [self.names[i] for i in order]
-        return {
+        yield {
             "model": models,
             "average_rank": np.asarray(self.average_ranks)[order],
             "groups": [

@@ -22,44 +22,19 @@ SPREADS = {
 class FoldDisplay(PrequentialDisplay):
     """One measure over the stream, as a band over the folds of every model.
 
-    `to_frame` has the columns n_rows, model, fold and value.
+    Everything but `spread` is as in `PrequentialDisplay`, which shows the range.
 
     Parameters
     ----------
-    curves : dict of str to ndarray of shape (n_checkpoints, n_folds)
-        Values by model.
-    metric : str
-        Name of the measure.
-    forgetting : str
-        Name of the forgetting mechanism.
-    baselines : sequence of str, default=()
-        Names of the models that are naive baselines.
-    measure : MeasureFacts, default=None
-        Direction, baseline and bounds of the measure, such as ``result.measures[metric]``; None:
-        those of the measure of this name, if there is one.
-    mechanism : str, default=None
-        What the forgetting mechanism is, such as "window:1000", where `forgetting` is a name
-        that the user gave it.
-    failed : collection of str, default=()
-        Names of the models that failed; the legend says so.
-    n_rows : ndarray of shape (n_checkpoints,)
-        Rows seen at the checkpoints.
-    drifts : sequence of int, default=()
-        Rows at which the stream is known to change.
     spread : {"range", "std", "lines"}, default="range"
         Show the folds as the band from the lowest to the highest, as mean plus and minus one
         standard deviation, or each as a thin line.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes drawn on.
-    figure_ : matplotlib Figure
-        Their figure.
-    lines_ : dict of str to Line2D
-        The line of every model.
-    legend_ : matplotlib Legend or None
-        The legend.
+    ax_, figure_, lines_, legend_
+        As in `PrequentialDisplay`, where also the columns of `to_frame` are listed: n_rows, model,
+        fold and value.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Measures over the stream."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -202,15 +202,10 @@ class PrequentialDisplay(MeasureDisplay):
         seen = np.nanmax(best) > low if facts.higher_is_better else np.nanmin(best) < high
         return {"naive guess": area} if seen else {}
 
-    def _columns(self) -> Mapping[str, Any]:
-        n_folds = [curve.shape[1] for curve in self.curves.values()]
-        n_rows = len(self.n_rows)
-        return {
-            "n_rows": np.tile(self.n_rows, sum(n_folds)),
-            "model": np.repeat(list(self.curves), [n_rows * n for n in n_folds]),
-            "fold": np.concatenate([np.repeat(np.arange(n), n_rows) for n in n_folds]),
-            "value": np.concatenate([curve.T.ravel() for curve in self.curves.values()]),
-        }
+    def _parts(self) -> Iterable[Mapping[str, Any]]:
+        for name, curve in self.curves.items():
+            for fold, values in enumerate(curve.T):
+                yield {"n_rows": self.n_rows, "model": name, "fold": fold, "value": values}
 
     def _summary(self) -> str:
         last = last_values([(name, fold_mean(curve)) for name, curve in self.curves.items()])

@@ -354,6 +354,19 @@ def test_comparison_from_an_evaluation_asks_for_what_it_needs() -> None:
         ComparisonDisplay.from_evaluation(bare, "sgd", "last")
 
 
+def test_comparison_from_an_evaluation_forgets_as_the_evaluation_does() -> None:
+    forgetting = {"recent": "window:50", "all": "cumulative"}
+    evaluator = PrequentialEvaluator("accuracy", forgetting=forgetting, random_state=0)
+    result = evaluator.evaluate(MODELS, make_demo_stream(200))
+    for asked, used in ((None, "window:50"), ("all", "cumulative"), ("fading:0.9", "fading:0.9")):
+        display = ComparisonDisplay.from_evaluation(result, "sgd", "last", forgetting=asked)
+        assert display.q_forgetting == display.mcnemar_forgetting == used
+    with pytest.raises(ValueError, match="There is no forgetting 'weekly' in this result"):
+        ComparisonDisplay.from_evaluation(result, "sgd", "last", forgetting="weekly")
+    with pytest.raises(TypeError, match="from_evaluation"):
+        ComparisonDisplay.from_result(result)
+
+
 def test_comparison_takes_the_loss_of_the_measure() -> None:
     rng = np.random.default_rng(0)
     X = rng.random((80, 2))

@@ -90,6 +90,17 @@ def test_every_display_has_its_data_as_a_frame(name: str) -> None:
         assert column in inspect.getdoc(kind), f"the docstring does not name {column!r}"
 
 
+def test_the_frame_of_bins_holds_what_is_drawn() -> None:
+    pytest.importorskip("pandas")
+    display = BinnedPerformanceDisplay.from_result(RESULTS["BinnedPerformanceDisplay"]())
+    for kind, by in (("time", ["model", "bin"]), ("costs", ["cost"])):
+        drawn = replace(display, kind=kind).plot()
+        parts = [part for _, part in drawn.to_frame().groupby(by, sort=False)]
+        assert len(parts) == len(drawn.lines_)
+        for part, line in zip(parts, drawn.lines_.values(), strict=True):
+            np.testing.assert_array_equal(part[["n_rows", "value"]], line.get_xydata())
+
+
 @pytest.mark.parametrize("name", DISPLAYS)
 def test_what_comes_after_model_and_measure_is_named(name: str) -> None:
     kind = getattr(skstream.plotting, name)
