@@ -38,15 +38,25 @@ class Shown:
         newest: np.ndarray = self.answer[last]
         return newest
 
+    def among(self, wanted: np.ndarray) -> "Shown":
+        """Leave the answers to some of the rows, given as a mask."""
+        keep = wanted[self.row]
+        return Shown(self.row[keep], self.since[keep], self.answer[keep], self.delay)
+
 
 def answers_by_bin(
-    shown: Shown, n_bins: int, reduce: str | Callable[..., Any], n_classes: int | None
+    shown: Shown,
+    n_bins: int,
+    reduce: str | Callable[..., Any],
+    n_classes: int | None,
+    scored: np.ndarray | None = None,
 ) -> np.ndarray:
     """Reduce the answers in force to one per row and bin.
 
     A row's wait is cut into `n_bins` equal parts. An answer counts in a bin for the time it was
     in force there; the one carried in from before included. Where the label came at once,
-    every bin takes the newest answer.
+    every bin takes the newest answer; a callable is then asked once for all bins, with the newest
+    answer and the duration 0.
 
     Parameters
     ----------
@@ -56,10 +66,12 @@ def answers_by_bin(
         Number of bins.
     reduce : {"dominant", "mean"} or callable
         The answer shown longest (ties: the lowest class), the mean weighted by time, or
-        ``f(answers, durations)`` of the answers of one bin; it is not called for rows whose
-        first answer is none (-1, NaN), which are not scored.
+        ``f(answers, durations)`` of the answers of one bin, called for every bin of every row
+        that is scored.
     n_classes : int or None
         Number of classes; None for regression.
+    scored : ndarray of shape (n_rows,), dtype bool, default=None
+        Rows for which a callable is called; None: all.
 
     Returns
     -------
@@ -70,7 +82,12 @@ def answers_by_bin(
     if n_rows == 0:
         return np.empty((0, n_bins), dtype=shown.answer.dtype)
     answers = np.repeat(shown.newest[:, None], n_bins, axis=1)
+    if not isinstance(reduce, str):
+        every = np.ones(n_rows, dtype=bool) if scored is None else scored
+        _reduce_all(shown, np.flatnonzero(every), n_bins, reduce, answers)
+        return answers
     changed = _changes(shown)
+    changed = changed.among(np.bincount(changed.row, minlength=n_rows) > 1)
     if not len(changed.row):
         return answers
     rows = np.unique(changed.row)
@@ -80,7 +97,7 @@ def answers_by_bin(
             some = rows[begin : begin + step]
             part = _pieces(_of_rows(changed, some), n_bins)
             answers[some] = _dominant(part, len(some), n_bins, n_classes or 0)
-    elif reduce == "mean":
+    else:
         part = _pieces(_of_rows(changed, rows), n_bins)
         total = np.bincount(
             part.row * n_bins + part.bin,
@@ -88,11 +105,6 @@ def answers_by_bin(
             minlength=len(rows) * n_bins,
         )
         answers[rows] = total.reshape(len(rows), n_bins) / shown.delay[rows, None]
-    else:
-        rows = rows[_answered(changed, rows)]
-        if len(rows):
-            part = _pieces(_of_rows(changed, rows), n_bins)
-            _reduce_each(part, rows, n_bins, reduce, answers)
     return answers
 
 
@@ -110,21 +122,12 @@ class _Pieces:
 
 
 def _changes(shown: Shown) -> Shown:
-    """Leave only rows whose answer changed, and of them only the changes."""
+    """Leave of the rows whose label did not come at once the first answers and the changes."""
     new = np.concatenate(
         [[True], (np.diff(shown.row) > 0) | (shown.answer[1:] != shown.answer[:-1])]
     )
-    per_row = np.bincount(shown.row[new], minlength=len(shown.delay))
-    several = (per_row > 1) & (shown.delay > 0)
-    keep = new & several[shown.row]
+    keep = new & (shown.delay > 0)[shown.row]
     return Shown(shown.row[keep], shown.since[keep], shown.answer[keep], shown.delay)
-
-
-def _answered(shown: Shown, rows: np.ndarray) -> np.ndarray:
-    """Which of these rows had a first answer."""
-    first = shown.answer[np.searchsorted(shown.row, rows)]
-    answered: np.ndarray = ~np.isnan(first) if first.dtype.kind == "f" else first != -1
-    return answered
 
 
 def _of_rows(shown: Shown, rows: np.ndarray) -> Shown:
@@ -169,13 +172,19 @@ def _dominant(part: _Pieces, n_rows: int, n_bins: int, n_classes: int) -> np.nda
     return longest
 
 
-def _reduce_each(
-    part: _Pieces,
-    rows: np.ndarray,
-    n_bins: int,
-    reduce: Any,
-    answers: np.ndarray,
+def _reduce_all(
+    shown: Shown, rows: np.ndarray, n_bins: int, reduce: Any, answers: np.ndarray
 ) -> None:
+    """Call a function for every bin of some rows, ascending; once where there was no wait."""
+    at_once = shown.delay[rows] == 0
+    for row in rows[at_once]:
+        answers[row] = reduce(answers[row, :1], np.zeros(1))
+    rows = rows[~at_once]
+    if not len(rows):
+        return
+    wanted = np.zeros(len(shown.delay), dtype=bool)
+    wanted[rows] = True
+    part = _pieces(_of_rows(_changes(shown).among(wanted), rows), n_bins)
     cell = part.row * n_bins + part.bin
     order = np.argsort(cell, kind="stable")
     cells, starts = np.unique(cell[order], return_index=True)

@@ -42,8 +42,10 @@ class DelayedEvaluator(StreamEvaluator):
         None: never, which is the "delayed" protocol of Gomes et al. 2017.
     reduce : {"auto", "dominant", "mean"} or callable, default="auto"
         The answer of a bin: the one shown longest (ties: the lowest class), the mean weighted
-        by time, or ``f(answers, durations)``. "auto": "dominant" for classifiers and "mean"
-        for regressors.
+        by time, or ``f(answers, durations)``, called for every bin of every scored row with the
+        answers that were in force there and how long (where the label comes at once, one time for
+        all bins, with the newest answer and the duration 0). "auto": "dominant" for classifiers
+        and "mean" for regressors.
     poll_at_zero : bool, default=True
         Ask a row again at the first label after its arrival already, as the paper says (its
         authors' program does not; the answer is the first one again, only the cost differs).

@@ -89,9 +89,10 @@ class Ledger:
         wait = Shown(position, since, shown_answers, labelled.label_time - labelled.arrival)
         table = np.empty((n_labelled, self._n_bins + 2), dtype=self._dtype)
         table[:, 0] = shown_answers[is_first]
-        table[:, 1:-1] = answers_by_bin(wait, self._n_bins, reduce, self._n_classes)
         table[:, -1] = last
-        table[~(has_answer(table[:, 0]) & has_answer(table[:, -1]))] = self._nothing
+        scored = has_answer(table[:, 0]) & has_answer(table[:, -1])
+        table[:, 1:-1] = answers_by_bin(wait, self._n_bins, reduce, self._n_classes, scored)
+        table[~scored] = self._nothing
         kept = ~settled & _among(row, history.waiting)
         return table, Answers(row[kept], time[kept], answer[kept], is_poll[kept])
 
