@@ -14,6 +14,7 @@ from skstream.utils._times import (
     AWARE,
     DATETIMES,
     DURATIONS,
+    LARGEST_EXACT,
     MISSING,
     NUMBERS,
     UtcTimes,
@@ -117,7 +118,9 @@ class Clock:
 
     def read_one(self, value: Any, name: str) -> Times:
         """Read one time, as `read` does."""
-        if type(value) in (int, float) and self.kind == NUMBERS:
+        if self.kind == NUMBERS and (
+            type(value) is float or (type(value) is int and abs(value) <= LARGEST_EXACT)
+        ):
             given = np.array([value])
             return Times(_as_numbers(given), given, NUMBERS, name)
         times = self.read([value], name)

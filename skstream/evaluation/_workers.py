@@ -16,6 +16,7 @@ from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._progress import RowCounts, ignored
 from skstream.evaluation._stream_run import StreamRun
 from skstream.streams._stream import cut
+from skstream.utils._dask import deaths_heard
 from skstream.utils._sklearn import QuietParallel
 
 Place = tuple[str, int]
@@ -128,7 +129,8 @@ class Workers:
 
     def _run(self, jobs: Sequence[Job]) -> None:
         parallel = QuietParallel(n_jobs=self._n_jobs, return_as="generator_unordered")
-        with closing(parallel(delayed(run_job)(job) for job in jobs)) as outcomes:
+        calls = (delayed(run_job)(job) for job in jobs)
+        with deaths_heard(parallel._backend), closing(parallel(calls)) as outcomes:
             for outcome in outcomes:
                 self._take(outcome)
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.utils._optional import optional_import
-from skstream.utils._times import time_column
+from skstream.utils._times import check_exact, time_column
 
 NOMINAL = "nominal"
 NUMBER = "number"
@@ -108,7 +108,9 @@ def moments(column: Any) -> NDArray[Any]:
     pa = _pyarrow()
     if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
         return time_column(column, "A column of times")
-    return numbers(column)
+    times = numbers(column)
+    check_exact(times, column, "A column of times")
+    return times
 
 
 def plain(column: Any) -> NDArray[Any]:

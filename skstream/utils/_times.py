@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, timedelta
-from numbers import Number
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,9 @@ DATETIMES = "datetimes without a time zone"
 AWARE = "datetimes with a time zone"
 DURATIONS = "durations"
 MISSING = "missing values"
+
+#: Beyond it, not every whole number is a float.
+LARGEST_EXACT = 2**53
 
 _MISSING_TYPES = ("NAType", "NaTType")
 
@@ -58,23 +61,26 @@ def time_column(values: Any, name: str) -> np.ndarray:
     """
     if isinstance(values, UtcTimes):
         return values
+    given = values
     values = unmasked(values, numbers=True)
     if _has_time_zone(values):
         return _as_utc(_utc_of_column(values))
     times = np.asarray(values)
     if times.ndim == 1 and times.dtype == object:
         times = _from_objects(times, name, _TIMES)
-    return _checked(times, name, "M", "numbers or datetimes")
+    return _checked(times, given, name, "M", "numbers or datetimes")
 
 
 def duration_column(values: Any, name: str) -> np.ndarray:
     """Durations as an array of numbers or of ``timedelta64``; as `time_column`, or one alone."""
+    given = values
     values = unmasked(values, numbers=True)
     durations = np.asarray(values)
     single = durations.ndim == 0
+    given = [given] if single else given
     if durations.dtype == object:
         durations = _from_objects(np.atleast_1d(durations), name, _DURATIONS)
-    durations = _checked(np.atleast_1d(durations), name, "m", "numbers or timedeltas")
+    durations = _checked(np.atleast_1d(durations), given, name, "m", "numbers or timedeltas")
     return durations[0:1].reshape(()) if single else durations
 
 
@@ -97,7 +103,7 @@ def as_microseconds(values: np.ndarray) -> np.ndarray:
     return np.where(np.isnat(whole), np.inf, whole.astype(np.int64).astype(np.float64))
 
 
-def _checked(values: np.ndarray, name: str, kind: str, wanted: str) -> np.ndarray:
+def _checked(values: np.ndarray, given: Any, name: str, kind: str, wanted: str) -> np.ndarray:
     if values.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional. Got shape {values.shape} instead.")
     if values.dtype.kind not in "iuf" + kind:
@@ -106,7 +112,49 @@ def _checked(values: np.ndarray, name: str, kind: str, wanted: str) -> np.ndarra
         raise ValueError(
             f"{name} must be {wanted}. Got dtype {values.dtype} instead.{hint if text else ''}"
         )
+    check_exact(values, given, name)
     return values
+
+
+def check_exact(numbers: np.ndarray, given: Any, name: str) -> None:
+    """Raise an error for whole numbers that are not all different as floats.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n_rows,)
+        Times, or durations, read from a container.
+    given : array-like of shape (n_rows,)
+        The container, which tells whole numbers that became floats from floats.
+    name : str
+        Name of the parameter, for errors.
+    """
+    if numbers.dtype.kind == "f":
+        large = np.isfinite(numbers) & (np.abs(numbers) >= LARGEST_EXACT)
+        large &= large.any() and _was_whole(given, large)
+    elif numbers.dtype.kind in "iu":
+        large = (numbers > LARGEST_EXACT) | (numbers < -LARGEST_EXACT)
+    else:
+        return
+    if large.any():
+        at = int(large.argmax())
+        shown = np.asarray(numbers)[at].item() if numbers.dtype.kind in "iu" else list(given)[at]
+        raise ValueError(
+            f"{name}[{at}] is {shown}: times are counted as floats, which do not tell all whole "
+            "numbers above 2**53 (epoch nanoseconds, say) from each other: subtract the first "
+            "time from all, or pass datetimes (numpy.datetime64)."
+        )
+
+
+def _was_whole(given: Any, large: np.ndarray) -> np.ndarray:
+    """Which values came as whole numbers, of those that are large."""
+    kind = getattr(given, "dtype", None)
+    kind = getattr(given, "type", None) if kind is None else kind  # of pyarrow
+    if kind is not None and str(kind) != "object":
+        return np.full(len(large), "int" in str(kind).lower())
+    values = list(given)
+    return np.array(
+        [one and isinstance(value, Integral) for one, value in zip(large, values, strict=True)]
+    )
 
 
 def _has_time_zone(values: Any) -> bool:
@@ -164,12 +212,11 @@ def _datetimes(values: Iterable[Any]) -> np.ndarray:
 
 
 def _aware(values: Iterable[Any]) -> np.ndarray:
-    return _as_utc(
-        _datetimes(
-            value if _is_missing(value) else value.astimezone(UTC).replace(tzinfo=None)
-            for value in values
-        )
+    in_utc = (
+        value if _is_missing(value) else value.astimezone(UTC).replace(tzinfo=None)
+        for value in values
     )
+    return _as_utc(_datetimes(in_utc))
 
 
 def _durations(values: Iterable[Any]) -> np.ndarray:

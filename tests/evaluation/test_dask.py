@@ -2,7 +2,9 @@
 
 import os
 import pickle
+import re
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,13 @@ from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier
 
-from skstream import KFoldEvaluator, ModelError, ParquetStream, Persistent
+from skstream import (
+    KFoldEvaluator,
+    ModelError,
+    ParquetStream,
+    Persistent,
+    PrequentialEvaluator,
+)
 from skstream.streams import make_demo_stream
 
 pytest.importorskip("dask", reason="needs dask")
@@ -114,3 +122,41 @@ def test_a_failure_on_a_worker_is_named(cluster, stream):
         pytest.raises(ModelError, match=r"'bad'.*no answer today"),
     ):
         evaluator(n_jobs=-1).evaluate(models, stream, classes=["DOWN", "UP"])
+
+
+class KillsItsWorker(WhoAmI):
+    """Ends every process that it is asked in, but its home."""
+
+    def __init__(self, home=None):
+        self.home = home
+
+    def predict(self, X):
+        if os.getpid() != self.home:
+            os._exit(1)
+        return super().predict(X)
+
+
+@pytest.mark.parametrize("error_score", ["raise", np.nan])
+def test_what_kills_its_worker_every_time_is_a_failure_of_the_model(cluster, error_score):
+    """joblib's Dask backend does not tell of calls that Dask gives up, and would wait for ever."""
+    cluster.wait_for_workers(2, timeout=20)
+    cluster.run_on_scheduler(allow_no_failures)
+    models = {"good": WhoAmI(), "kills": KillsItsWorker(os.getpid())}
+    evaluator = PrequentialEvaluator("accuracy", n_jobs=2, error_score=error_score)
+    stream = make_demo_stream(50)
+    message = r"'kills': its worker died 3 times, alone at last \(KilledWorker\)"
+    with parallel_config(backend="dask"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if error_score == "raise":
+            with pytest.raises(ModelError, match=message):
+                evaluator.evaluate(models, stream)
+            return
+        result = evaluator.evaluate(models, stream)
+    assert re.search(message, result.failures["kills"])
+    assert np.isnan(result.scores["kills"]["accuracy"])
+    assert result.scores["good"]["accuracy"] > 0
+
+
+def allow_no_failures(dask_scheduler: Any) -> None:
+    """Give a call up when its first worker has died: every other takes seconds to start."""
+    dask_scheduler.allowed_failures = 0

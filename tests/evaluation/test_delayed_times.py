@@ -8,6 +8,7 @@ import pytest
 
 from skstream import DelayedEvaluator, MajorityClass, Persistent, load_result
 from skstream.baselines import MeanRegressor
+from skstream.utils._times import time_column
 
 HOUR = np.timedelta64(1, "h")
 NOON = datetime.datetime(2024, 5, 1, 12)
@@ -215,3 +216,37 @@ def test_waits_are_shown_in_a_line_and_delays_as_durations(tmp_path):
     assert loaded.waits.delays["mean"] == datetime.timedelta(minutes=90)
     with pytest.warns(UserWarning, match="mean 1 day, 1:45:00"):
         evaluate(DelayedEvaluator("accuracy", n_bins=2, delay=delay), arrival=ARRIVAL)
+
+
+EPOCH = 1_700_000_000_000_000_000  # nanoseconds
+
+
+@pytest.mark.parametrize("times", [EPOCH + np.arange(20), [EPOCH, *range(19)], [2**70] * 20])
+def test_whole_numbers_that_floats_do_not_tell_apart_are_refused(times):
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, delay=3)
+    for name in ("arrival", "label_time"):
+        with pytest.raises(ValueError, match=rf"{name}\[0\] is .*above 2\*\*53"):
+            evaluate(evaluator, **{name: times})
+    with pytest.raises(ValueError, match=r"delay\[0\] is .*above 2\*\*53"):
+        evaluate(DelayedEvaluator("accuracy", n_bins=2, delay=times))
+    kept = evaluate(evaluator, arrival=2**53 - 30 + np.arange(20))
+    assert kept.tape.answers["m"].tolist() == evaluate(evaluator).tape.answers["m"].tolist()
+
+
+def test_live_times_that_floats_do_not_tell_apart_are_refused():
+    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"t\[0\] is 17.*subtract the first time"):
+            run.ask([[0.0]], ["a"], EPOCH + 1)
+        run.ask([[0.0]], [_], 5)
+    with pytest.raises(ValueError, match=r"above 2\*\*53"):
+        run.label([0], ["up"], EPOCH)
+    assert run.n_pending == 2
+
+
+def test_whole_numbers_with_gaps_are_not_rounded_either():
+    pd = pytest.importorskip("pandas")
+    values = pd.Series([EPOCH, None, EPOCH + 1], dtype="Int64", index=[7, 8, 9])
+    with pytest.raises(ValueError, match=rf"label_time\[0\] is {EPOCH}"):
+        time_column(values, "label_time")
+    assert time_column(pd.Series([1e300, None]), "label_time")[0] == 1e300
