@@ -8,6 +8,7 @@ import numpy as np
 
 from skstream import stats
 from skstream.engine.tape import has_answer
+from skstream.evaluation._protocol_words import with_own
 from skstream.forgetting import (
     Cumulative,
     FadingFactor,
@@ -151,8 +152,8 @@ class _Scores:
     @property
     def subject(self) -> str:
         """Measure and forgetting, by the user's names and by their own where these are others."""
-        measure = _with_own(self.metric, self.facts.name)
-        return f"by {measure} under {_with_own(self.forgetting, self.spelling)}"
+        measure = with_own(self.metric, self.facts.name)
+        return f"by {measure} under {with_own(self.forgetting, self.spelling)}"
 
     def of_folds(self, model: str) -> np.ndarray:
         """Values of a model in every fold."""
@@ -434,7 +435,3 @@ def _unit(result: "EvaluationResult") -> str:
     """What the checkpoints count: rows, or under delayed labels labelled rows."""
     curve = result.curve(result.model_names[0], result.metric_names[0])
     return "row" if curve.ndim == 2 else "labelled row"
-
-
-def _with_own(name: str, own: str) -> str:
-    return name if own in ("", name) else f"{name} ({own})"

@@ -33,7 +33,8 @@ class RunOutcome:
     """What one run's lanes did, and the labels they shared (None without a tape).
 
     `previous` and `waits` are those of delayed labels: what the persistent baseline knew, and
-    what became of the rows that waited. `labels_hash` tells runs along other labels apart. `error`
+    what became of the rows that waited. `n_unlabelled` counts rows that came without a label.
+    `labels_hash` tells runs along other labels apart. `error`
     is what ended the run in a worker, and `cause` where it came from.
     """
 
@@ -43,6 +44,7 @@ class RunOutcome:
     previous: np.ndarray | None = None
     waits: Any = None
     n_rows: int = 0
+    n_unlabelled: int = 0
     labels_hash: int = 0
     error: Exception | None = None
     cause: BaseException | None = None

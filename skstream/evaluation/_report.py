@@ -5,6 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skstream.evaluation._protocol_words import (
+    in_words,
+    scored_with,
+    unusual_parameters,
+    with_own,
+)
+
 if TYPE_CHECKING:
     from skstream.evaluation._result import EvaluationResult
 
@@ -16,9 +23,11 @@ def one_line(result: "EvaluationResult") -> str:
     metric = result.metric_names[0]
     scores = result.scores
     answers = ", ".join(f"{name}: {metric} {scores[name][metric]:.4f}" for name in scores)
+    scored = scored_with(result, result.forgetting_names[0])
+    unusual = in_words(unusual_parameters(result))
     return (
-        f"{type(result).__name__}({result.protocol}; {answers} after {rows_seen(result):,} rows; "
-        f"see {NEXT_CALLS})"
+        f"{type(result).__name__}({result.protocol}{unusual and f', {unusual}'}; {answers} after "
+        f"{rows_seen(result):,} rows{scored and f', {scored}'}; see {NEXT_CALLS})"
     )
 
 
@@ -33,8 +42,9 @@ def table(result: "EvaluationResult") -> str:
     for forgetting in result.forgetting_names:
         header, rows = _cells(result, forgetting)
         if len(result.forgetting_names) > 1:
-            lines.append(f"{forgetting}:")
+            lines.append(f"{_heading(result, forgetting)}:")
         lines.extend(_aligned(header, rows))
+    lines.extend(_counts(result))
     lines.extend(_reasons(result))
     lines.extend(f"{name} failed: {message}" for name, message in result.failures.items())
     lines.extend(f"{name} is left out: {why}" for name, why in result.left_out.items())
@@ -42,6 +52,14 @@ def table(result: "EvaluationResult") -> str:
     if together:
         lines.append(f"In one process, where kernels are fastest: {', '.join(together)}")
     return "\n".join(lines)
+
+
+def _counts(result: "EvaluationResult") -> list[str]:
+    """Rows that are in no score, and why."""
+    n = result.n_unlabelled
+    if not n:
+        return []
+    return [f"{n:,} {'row' if n == 1 else 'rows'} without a label: neither learnt nor scored"]
 
 
 def _reasons(result: "EvaluationResult") -> list[str]:
@@ -68,10 +86,11 @@ def html(result: "EvaluationResult") -> str:
             for row in rows
         )
         parts.append(
-            f"<p>{html_module.escape(forgetting)}</p>"
+            f"<p>{html_module.escape(_heading(result, forgetting))}</p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
-    parts.extend(f"<p>{html_module.escape(line)}</p>" for line in _reasons(result))
+    notes = [*_counts(result), *_reasons(result)]
+    parts.extend(f"<p>{html_module.escape(line)}</p>" for line in notes)
     parts.append(f"<p>Next: <code>{NEXT_CALLS}</code></p>")
     return "\n".join(parts)
 
@@ -101,8 +120,19 @@ def tidy_columns(result: "EvaluationResult") -> dict[str, Any]:
 
 
 def _title(result: "EvaluationResult") -> str:
+    """Protocol and rows, and whatever about them is not the default."""
     folds = f", mean of {result.n_folds} folds" if result.n_folds > 1 else ""
-    return f"{result.protocol} evaluation after {rows_seen(result):,} rows{folds}"
+    alone = len(result.forgetting_names) == 1  # else each mechanism has its own heading
+    scored = scored_with(result, result.forgetting_names[0]) if alone else ""
+    unusual = in_words(unusual_parameters(result))
+    return (
+        f"{result.protocol} evaluation after {rows_seen(result):,} rows{folds}"
+        f"{scored and f', {scored}'}{unusual and f'; {unusual}'}"
+    )
+
+
+def _heading(result: "EvaluationResult", forgetting: str) -> str:
+    return with_own(forgetting, result.mechanisms.get(forgetting, ""))
 
 
 def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list[list[str]]]:

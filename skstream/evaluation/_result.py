@@ -65,6 +65,9 @@ class EvaluationResult:
     n_unanswered : dict of str to int
         Per model, the questions that it was asked and left without an answer (None or NaN), over
         all folds; under delayed labels a row is asked several times.
+    n_unlabelled : int
+        Rows that came without a label and, under ``missing_labels="skip"``, were neither learnt
+        nor scored; 0 under delayed labels, where ``waits.n_never`` counts them.
     baselines : tuple of str
         Names of the models that are naive baselines.
     parameters : dict
@@ -85,6 +88,7 @@ class EvaluationResult:
     failed_at: dict[str, list[int | None]] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     n_unanswered: dict[str, int] = field(default_factory=dict)
+    n_unlabelled: int = 0
     baselines: tuple[str, ...] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
 
@@ -481,6 +485,7 @@ def assemble(
         n_unanswered={
             name: sum(lane.n_unanswered for lane in lanes) for name, lanes in by_model.items()
         },
+        n_unlabelled=outcomes[0].n_unlabelled,
         baselines=settings.baselines,
         parameters=settings.parameters,
         **further,

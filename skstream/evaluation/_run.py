@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.engine.run import Answered
-from skstream.engine.tape import Recorder
+from skstream.engine.tape import Recorder, has_answer
 from skstream.engine.timeline import Arrivals
 from skstream.evaluation._input import Chunk
 from skstream.evaluation._progress import Advance, ignored
@@ -147,6 +147,7 @@ class EvaluationRun(StreamRun):
         self, y: np.ndarray, given_weight: np.ndarray | None, answered: list[Answered]
     ) -> None:
         self._n_arrived += len(y)
+        self._n_unlabelled += int(np.count_nonzero(~has_answer(y)))
         weight = np.ones(len(y)) if given_weight is None else given_weight
         y_before, weight_before = self._unsettled
         self._unsettled = (

@@ -70,6 +70,7 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
         "failed_at": result.failed_at,
         "left_out": result.left_out,
         "n_unanswered": result.n_unanswered,
+        "n_unlabelled": result.n_unlabelled,
         "baselines": result.baselines,
         "parameters": result.parameters,
     }
@@ -183,6 +184,7 @@ def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationRe
         failed_at=header.get("failed_at", {}),
         left_out=header.get("left_out", {}),
         n_unanswered=header.get("n_unanswered", {}),
+        n_unlabelled=header.get("n_unlabelled", 0),
         baselines=tuple(header["baselines"]),
         parameters=header["parameters"],
         **further,

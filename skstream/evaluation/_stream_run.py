@@ -94,6 +94,7 @@ class StreamRun(Exclusive):
         self._meters = [CostMeter() for _ in places]
         self._shape = RowShape()
         self._n_arrived = 0
+        self._n_unlabelled = 0
         self._labels_hash = 0
         self._pace = Pace(self._rows_per_piece)
         self._state = "open"
@@ -456,6 +457,7 @@ class StreamRun(Exclusive):
             y=y,
             weight=weight,
             n_rows=self._n_arrived,
+            n_unlabelled=self._n_unlabelled,
             labels_hash=self._labels_hash,
         )
 

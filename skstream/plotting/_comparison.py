@@ -11,12 +11,12 @@ from scipy.stats import chi2
 
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._compare import BOUNDS_NEEDED, row_loss, row_mechanism, scored_rows
+from skstream.evaluation._protocol_words import forgetting_words
 from skstream.forgetting import Forgetting
 from skstream.plotting._axes import count_rows_along, give_title, plain_look
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._limits import settled
 from skstream.plotting._lines import COLORS, ink
-from skstream.plotting._words import forgetting_words
 from skstream.stats import (
     AnytimeComparisonResult,
     McNemarCurve,

@@ -3,17 +3,10 @@
 import re
 import textwrap
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from skstream.forgetting import (
-    AdaptiveWindow,
-    Cumulative,
-    FadingFactor,
-    SlidingWindow,
-    parse_forgetting,
-)
+from skstream.evaluation._protocol_words import forgetting_words
 
 #: How parts of names are written in text; any other part is written as it is.
 ABBREVIATIONS = {"auc": "AUC", "f1": "F1", "mae": "MAE", "mse": "MSE", "r2": "R²", "rmse": "RMSE"}
@@ -38,35 +31,6 @@ def measure_words(name: str) -> str:
     parts = [ABBREVIATIONS.get(part, part) for part in name.split("_") if part]
     words = " ".join(part.upper() if len(part) == 1 else part for part in parts)
     return words[:1].upper() + words[1:]
-
-
-def forgetting_words(name: str) -> str:
-    """Say which rows a forgetting mechanism remembers.
-
-    Parameters
-    ----------
-    name : str
-        Name of a mechanism, such as "window:1000", or the name that the user gave to one.
-
-    Returns
-    -------
-    str
-        E.g. "last 1,000 rows"; the user's own name is left as it is.
-    """
-    try:
-        mechanism: Any = parse_forgetting(name)
-    except ValueError:
-        return name
-    if isinstance(mechanism, Cumulative):
-        return "all rows so far"
-    if isinstance(mechanism, SlidingWindow):
-        unit = "row" if mechanism.window_size == 1 else "rows"
-        return f"last {mechanism.window_size:,} {unit}"
-    if isinstance(mechanism, FadingFactor):
-        return f"fading factor {mechanism.fading_factor:g}"
-    if isinstance(mechanism, AdaptiveWindow):
-        return "adaptive window"
-    return name
 
 
 def axis_words(metric: str) -> str:

@@ -22,11 +22,12 @@ from skstream import (
     PrequentialEvaluator,
 )
 from skstream.evaluation import EvaluationResult
+from skstream.evaluation._protocol_words import forgetting_words
 from skstream.metrics import Measure, MeasureFacts
 from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, PrequentialDisplay
 from skstream.plotting._axes import spread_apart
 from skstream.plotting._lines import dashes
-from skstream.plotting._words import forgetting_words, measure_words
+from skstream.plotting._words import measure_words
 from skstream.streams import make_demo_stream
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -1,0 +1,133 @@
+"""What is unusual about an evaluation, in words: its forgetting, and parameters of its protocol."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from skstream.forgetting import (
+    AdaptiveWindow,
+    Cumulative,
+    FadingFactor,
+    SlidingWindow,
+    parse_forgetting,
+)
+
+if TYPE_CHECKING:
+    from skstream.evaluation._result import EvaluationResult
+
+#: Parameters of the evaluators that decide what the numbers mean, with their defaults.
+DEFAULTS: dict[str, Any] = {
+    "batch_size": 1,
+    "n_warmup": 1,
+    "strategy": "bootstrap",
+    "test_on": "all",
+    "assignment": "random",
+    "delay": None,
+    "n_bins": 50,
+    "poll_every": 10,
+    "reduce": "auto",
+    "poll_at_zero": True,
+    "previous_label": "newest",
+    "features": None,
+    "on_relabel": "error",
+    "max_pending": None,
+    "missing_labels": "error",
+    "unanswered": "error",
+    "warm_start": False,
+}
+#: Objects without a text of their own show where they are in memory.
+_ADDRESS = re.compile(r"<(?:function |bound method )?(?P<name>\S+).* at 0x[0-9a-f]+>+")
+
+
+def unusual_parameters(result: "EvaluationResult") -> dict[str, Any]:
+    """Return the parameters of the protocol that have not their default.
+
+    Parameters
+    ----------
+    result : EvaluationResult
+        A result.
+
+    Returns
+    -------
+    parameters : dict of str to object
+        Values by name.
+    """
+    given = result.parameters
+    return {
+        name: given[name]
+        for name, default in DEFAULTS.items()
+        if name in given and given[name] != default
+    }
+
+
+def in_words(parameters: dict[str, Any]) -> str:
+    """Write parameters as one would pass them: "batch_size=50, n_warmup=10"."""
+    return ", ".join(f"{name}={_written(value)}" for name, value in parameters.items())
+
+
+def _written(value: Any) -> str:
+    if not isinstance(value, str):
+        return repr(value)
+    # What is no plain value was noted by its repr.
+    found = _ADDRESS.fullmatch(value)
+    if found is not None:
+        return found["name"].rpartition(".")[2] or found["name"]
+    return value if "(" in value else repr(value)
+
+
+def with_own(name: str, own: str) -> str:
+    """Write the name that the user gave to something, and its own where that is another."""
+    return name if own in ("", name) else f"{name} ({own})"
+
+
+def forgetting_words(name: str) -> str:
+    """Say which rows a forgetting mechanism remembers.
+
+    Parameters
+    ----------
+    name : str
+        Name of a mechanism, such as "window:1000", or the name that the user gave to one.
+
+    Returns
+    -------
+    str
+        E.g. "last 1,000 rows"; the user's own name is left as it is.
+    """
+    try:
+        mechanism: Any = parse_forgetting(name)
+    except ValueError:
+        return name
+    if isinstance(mechanism, Cumulative):
+        return "all rows so far"
+    if isinstance(mechanism, SlidingWindow):
+        unit = "row" if mechanism.window_size == 1 else "rows"
+        return f"last {mechanism.window_size:,} {unit}"
+    if isinstance(mechanism, FadingFactor):
+        return f"fading factor {mechanism.fading_factor:g}"
+    if isinstance(mechanism, AdaptiveWindow):
+        return "adaptive window"
+    return name
+
+
+def scored_with(result: "EvaluationResult", forgetting: str) -> str:
+    """Say what scores remember, if it is not all rows: "scores of the last 500 rows".
+
+    Parameters
+    ----------
+    result : EvaluationResult
+        A result.
+    forgetting : str
+        Name of one of its mechanisms.
+
+    Returns
+    -------
+    str
+        Empty where scores are about all rows so far.
+    """
+    spelling = result.mechanisms.get(forgetting, forgetting)
+    if spelling == Cumulative().name:
+        return ""
+    words = forgetting_words(spelling)
+    if words == spelling:  # an unknown one
+        return f"scores under {forgetting}"
+    article = {"l": "of the ", "a": "with an "}.get(words[0], "with ")
+    return f"scores {article}{words}"

@@ -1,0 +1,137 @@
+"""Printed tables say whatever about an evaluation is not the default."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDClassifier
+
+from skstream import (
+    DelayedEvaluator,
+    KFoldEvaluator,
+    MajorityClass,
+    Persistent,
+    PrequentialEvaluator,
+    load_result,
+)
+from skstream.baselines import MeanRegressor
+from skstream.evaluation._protocol_words import DEFAULTS
+from skstream.forgetting import SlidingWindow
+from skstream.streams import make_demo_stream
+
+EVALUATORS = (PrequentialEvaluator, KFoldEvaluator, DelayedEvaluator)
+#: Parameters that change no number, and those that a table shows otherwise.
+WITHOUT_A_WORD = {
+    "metrics", "forgetting", "record_every", "keep_tape", "engine", "return_models", "random_state",
+    "n_jobs", "error_score", "progress", "n_folds",
+}  # fmt: skip
+
+
+def heading(evaluator, n_rows=60):
+    result = evaluator.evaluate(Persistent(), make_demo_stream(n_rows, random_state=0))
+    first = str(result).splitlines()[0]
+    assert first in result._repr_html_().replace("&#x27;", "'")
+    return first, repr(result)
+
+
+@pytest.mark.parametrize(
+    ("forgetting", "words"),
+    [
+        ("window:50", ", scores of the last 50 rows"),
+        ({"mine": SlidingWindow(50)}, ", scores of the last 50 rows"),
+        ("fading:0.9", ", scores with fading factor 0.9"),
+        ("adwin", ", scores with an adaptive window"),
+        ("cumulative", ""),
+        ({"mine": "cumulative"}, ""),
+    ],
+)
+def test_the_only_forgetting_is_said_in_the_heading(forgetting, words):
+    first, shown = heading(PrequentialEvaluator("accuracy", forgetting=forgetting))
+    assert first == f"prequential evaluation after 60 rows{words}"
+    assert f"after 60 rows{words}; see" in shown
+
+
+def test_of_several_mechanisms_each_is_said_above_its_scores():
+    evaluator = PrequentialEvaluator(
+        "accuracy", forgetting={"recent": SlidingWindow(50), "all": "cumulative", "adwin": "adwin"}
+    )
+    result = evaluator.evaluate(Persistent(), make_demo_stream(60))
+    lines = str(result).splitlines()
+    assert lines[0] == "prequential evaluation after 60 rows"
+    for line in ("recent (window:50):", "all (cumulative):", "adwin:"):
+        assert line in lines
+    assert "<p>recent (window:50)</p>" in result._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "words"),
+    [
+        (PrequentialEvaluator("accuracy", batch_size=50), "batch_size=50"),
+        (PrequentialEvaluator("accuracy", n_warmup=9), "n_warmup=9"),
+        (PrequentialEvaluator("accuracy", missing_labels="skip"), "missing_labels='skip'"),
+        (PrequentialEvaluator("accuracy", unanswered="wrong"), "unanswered='wrong'"),
+        (
+            KFoldEvaluator("accuracy", n_folds=2, strategy="split", test_on="held_out"),
+            "strategy='split', test_on='held_out'",
+        ),
+        (DelayedEvaluator("accuracy", delay=3, poll_every=None), "delay=3, poll_every=None"),
+        (DelayedEvaluator("accuracy", delay=3, reduce=np.mean), "delay=3, reduce=mean"),
+    ],
+)
+def test_what_is_not_the_default_is_said_in_the_heading(evaluator, words):
+    first, shown = heading(evaluator)
+    assert first.endswith(f"; {words}")
+    assert f", {words}; Persistent: accuracy" in shown
+
+
+def test_heading_of_everything_at_once():
+    evaluator = KFoldEvaluator(
+        "accuracy", n_folds=2, strategy="cross", n_warmup=5, forgetting="window:20"
+    )
+    first, _ = heading(evaluator)
+    assert first == (
+        "k-fold evaluation after 60 rows, mean of 2 folds, scores of the last 20 rows; "
+        "n_warmup=5, strategy='cross'"
+    )
+
+
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+def test_every_parameter_is_known_with_its_default(evaluator):
+    for name, parameter in inspect.signature(evaluator).parameters.items():
+        if name not in WITHOUT_A_WORD:
+            assert DEFAULTS[name] == parameter.default, name
+
+
+def test_rows_without_a_label_are_counted_saved_and_loaded(tmp_path):
+    stream = make_demo_stream(200, random_state=0)
+    y = np.array(stream.y, dtype=object)
+    y[20:180:4] = None
+    models = {"sgd": SGDClassifier(), "majority": MajorityClass()}
+    line = "40 rows without a label: neither learnt nor scored"
+    for n_jobs, batch_size in ((None, 1), (2, 1), (None, 7)):
+        evaluator = PrequentialEvaluator(
+            "accuracy",
+            missing_labels="skip",
+            batch_size=batch_size,
+            n_jobs=n_jobs,
+            keep_tape=False,
+            random_state=0,
+        )
+        result = evaluator.evaluate(models, stream.X, y)
+        assert result.n_unlabelled == 40
+        assert line in str(result).splitlines()
+        assert line in result._repr_html_()
+        assert load_result(result.save(tmp_path / "result.npz")).n_unlabelled == 40
+    targets = np.where(np.arange(200) == 60, np.nan, np.arange(200.0))
+    run = PrequentialEvaluator("mae", missing_labels="skip", keep_tape=True).start(MeanRegressor())
+    run.update(stream.X[:50], targets[:50]).save(tmp_path / "run")
+    assert run.result().n_unlabelled == 0
+    result = run.update(stream.X[50:], targets[50:]).result()
+    assert "1 row without a label: neither learnt nor scored" in str(result)
+    assert result.rescore("mse").n_unlabelled == 1
+
+
+def test_labels_that_are_all_there_are_not_spoken_of():
+    result = PrequentialEvaluator("accuracy").evaluate(Persistent(), make_demo_stream(50))
+    assert result.n_unlabelled == 0
+    assert "without a label" not in str(result)
