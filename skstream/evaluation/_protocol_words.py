@@ -1,6 +1,7 @@
 """What is unusual about an evaluation, in words: its forgetting, and parameters of its protocol."""
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from skstream.forgetting import (
@@ -34,6 +35,8 @@ DEFAULTS: dict[str, Any] = {
     "unanswered": "error",
     "warm_start": False,
 }
+#: Those that follow from what a stream is like, and may differ from stream to stream.
+OF_A_STREAM = frozenset({"delay", "features", "on_relabel", "max_pending", "missing_labels"})
 #: Objects without a text of their own show where they are in memory.
 _ADDRESS = re.compile(r"<(?:function |bound method )?(?P<name>\S+).* at 0x[0-9a-f]+>+")
 
@@ -57,6 +60,21 @@ def unusual_parameters(result: "EvaluationResult") -> dict[str, Any]:
         for name, default in DEFAULTS.items()
         if name in given and given[name] != default
     }
+
+
+def differences(results: Sequence["EvaluationResult"]) -> list[str]:
+    """Return the parameters of the protocol that have not the same value in all results."""
+    unusual = [unusual_parameters(one) for one in results]
+    return [
+        name
+        for name, default in DEFAULTS.items()
+        if any(one.get(name, default) != unusual[0].get(name, default) for one in unusual[1:])
+    ]
+
+
+def parameters_in_words(result: "EvaluationResult", names: Sequence[str]) -> str:
+    """Write some parameters of the protocol with the values that they have."""
+    return in_words({name: result.parameters.get(name, DEFAULTS[name]) for name in names})
 
 
 def in_words(parameters: dict[str, Any]) -> str:

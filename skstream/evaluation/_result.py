@@ -336,7 +336,8 @@ class EvaluationResult:
         Parameters
         ----------
         *others : EvaluationResult
-            Results of the same models on other streams. None given: rank over the folds.
+            Results of the same models on other streams, evaluated in the same way. None given:
+            rank over the folds.
         metric, forgetting : str, default=None
             Measure and mechanism; None: the first measure, the first mechanism.
         at : int, default=None
@@ -358,7 +359,9 @@ class EvaluationResult:
             If there is no such measure or mechanism.
         ValueError
             If there is one fold and no other result, if the results hold other models or
-            measures, or if it is not known which direction of the measure is the better one.
+            measures, if two of them are of the same stream (the same result, or identical labels
+            on their tapes) or of protocols with other parameters, or if it is not known which
+            direction of the measure is the better one.
         """
         return _compare.rank(
             [self, *others],

@@ -96,7 +96,8 @@ class QStatisticResult(Report):
             f"{lead} after {plural(self.n_rows, 'row')} under {self.forgetting.name}: "
             f"Q = log(loss of {self.names[0]} / loss of {self.names[1]}) = {self.value:.4g}, "
             f"running losses {self.loss_a[-1]:,.6g} and {self.loss_b[-1]:,.6g}.",
-            f"Q has this sign at {share:.0%} of the {plural(len(self.rows), 'checkpoint')}.",
+            f"Q {'has this sign' if self.value else 'is 0'} at {share:.0%} of the "
+            f"{plural(len(self.rows), 'checkpoint')}.",
             *weight_sentences(self.weights),
             "Q is descriptive: it has no p-value and does not show that the difference is more "
             "than chance.",

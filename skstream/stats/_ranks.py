@@ -58,6 +58,8 @@ class FriedmanNemenyiResult(Report):
         Blocks in which at least two models share a rank.
     alpha : float
         Level of the tests.
+    blocks : {"folds", "streams", "folds or streams"}
+        What the models were ranked on, where that is known.
     """
 
     names: tuple[str, ...]
@@ -73,6 +75,7 @@ class FriedmanNemenyiResult(Report):
     groups: tuple[tuple[str, ...], ...]
     n_tied_blocks: int
     alpha: float
+    blocks: str = "folds or streams"
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
@@ -131,20 +134,23 @@ class FriedmanNemenyiResult(Report):
         order = np.argsort(self.average_ranks, kind="stable")
         ranks = ", ".join(f"{self.names[i]} {self.average_ranks[i]:.3g}" for i in order)
         sentences = [
-            f"{verdict}: {k} models over {n} folds or streams, Friedman chi2({k - 1}) = "
+            f"{verdict}: {k} models over {n} {self.blocks}, Friedman chi2({k - 1}) = "
             f"{number(self.chi2)} ({format_p(self.chi2_p_value)}), Iman-Davenport "
             f"F({k - 1}, {(k - 1) * (n - 1)}) = {number(self.f_statistic)} "
             f"({against_alpha(self.p_value, self.alpha)}).",
             f"Average ranks, 1 is best: {ranks}.",
-            f"Ties share their average rank; blocks with ties: {self.n_tied_blocks} of {n}.",
+            f"Ties share their average rank; {self.blocks} with ties: {self.n_tied_blocks} of {n}.",
             f"Nemenyi's critical difference is {self.critical_difference:.3g}; {self._pairs()}.",
         ]
         if not self.significant and self.different_pairs:
             sentences.append("The Friedman test does not reject, so do not rely on single pairs.")
-        sentences.append(
-            "Not being told apart is not being equal; ranks say nothing about the size of a "
-            "difference, and folds of one stream are not independent."
+        caveat = (
+            "Not being told apart is not being equal, and ranks say nothing about the size of a "
+            "difference."
         )
+        if self.blocks != "streams":
+            caveat += " Folds of one stream are not independent."
+        sentences.append(caveat)
         return sentences
 
     def _pairs(self) -> str:

@@ -56,7 +56,7 @@ def against_alpha(p_value: float, alpha: float) -> str:
 def number(value: float) -> str:
     """Write a statistic with up to four significant digits; whole numbers as they are."""
     if np.isfinite(value) and value == round(value):
-        return f"{value:,.0f}"
+        return f"{value + 0.0:,.0f}"  # a zero has no sign
     return f"{value:,.4g}"
 
 

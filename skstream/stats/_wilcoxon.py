@@ -191,7 +191,7 @@ def wilcoxon(
     signed_ranks[ranked] *= average_ranks(np.abs(differences[ranked]), rounding[ranked])
     ranks = np.abs(signed_ranks[differences != 0])
     w_plus = float(np.sum(signed_ranks[differences > 0]))
-    w_minus = float(np.sum(-signed_ranks[differences < 0]))
+    w_minus = float(abs(np.sum(signed_ranks[differences < 0])))
 
     critical_value = None
     if len(ranks) > LARGEST_EXACT_SAMPLE:
@@ -209,7 +209,7 @@ def wilcoxon(
         w_minus=w_minus,
         p_value=p_value,
         critical_value=critical_value,
-        median_difference=float(np.median(differences)),
+        median_difference=float(np.median(differences)) + 0.0,  # -0.0 would print a sign
         n_folds=len(differences),
         n_zeros=len(differences) - len(ranks),
         tie_sizes=tie_sizes(ranks),

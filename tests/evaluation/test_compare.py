@@ -326,8 +326,61 @@ def test_ranks_over_streams_are_those_of_one_measure():
     for other in (one_run({"quality": "accuracy"}), one_run("error", forgetting="window:9")):
         with pytest.raises(ValueError, match="same measure under the same forgetting"):
             first.rank(other)
-    folds = k_fold({"quality": "error"}).rank(first, first).subject
-    assert folds.endswith("over 3 streams, means over 1 or 10 folds each")
+    evaluator = KFoldEvaluator("error", n_folds=3, random_state=0)
+    folds, *others = (evaluator.evaluate(MODELS, stream) for stream in streams)
+    assert folds.rank(*others).subject.endswith("over 3 streams, means over 3 folds each")
+
+
+def test_a_stream_is_ranked_once(tmp_path):
+    first, second = (one_run(stream=make_demo_stream(300, random_state=k)) for k in (0, 1))
+    again = one_run("accuracy", make_demo_stream(300, random_state=0))
+    loaded = load_result(first.save(tmp_path / "first.npz"))
+    X, y = make_demo_stream(300, random_state=0).X, make_demo_stream(300, random_state=0).y
+    renamed = PrequentialEvaluator("accuracy").evaluate(MODELS, X, np.where(y == "UP", "b", "a"))
+    with pytest.raises(ValueError, match=r"Results 2 and 3 .* are the same result\. A stream"):
+        first.rank(second, second)
+    for same in (again, loaded):
+        with pytest.raises(ValueError, match=r"Results 1 and 3 .* their labels are identical"):
+            first.rank(second, same)
+    assert first.rank(second, renamed).n_blocks == 3  # other labels, as far as anyone can tell
+    untaped = [
+        one_run(stream=make_demo_stream(300, random_state=k), keep_tape=False) for k in (0, 1)
+    ]
+    with pytest.raises(ValueError, match=r"Results 1 and 3 .* are the same result"):
+        untaped[0].rank(untaped[1], untaped[0])
+    assert untaped[0].rank(untaped[1]).n_blocks == 2
+    first, second = one_run_of_regressors("mae"), one_run_of_regressors("mae")
+    with pytest.raises(ValueError, match="their labels are identical"):
+        first.rank(second)
+
+
+def test_only_what_was_evaluated_alike_is_ranked_together():
+    streams = [make_demo_stream(300, random_state=k) for k in range(3)]
+    first, second = (one_run(stream=stream) for stream in streams[:2])
+    for options, words in (
+        ({"batch_size": 50}, r"Result 1 has batch_size=1, and result 3 has batch_size=50\."),
+        ({"n_warmup": 9, "unanswered": "wrong"}, "n_warmup=9, unanswered='wrong'"),
+    ):
+        other = one_run(stream=streams[2], **options)
+        with pytest.raises(ValueError, match=words):
+            first.rank(second, other)
+    folds = KFoldEvaluator("accuracy", n_folds=3).evaluate(MODELS, streams[2])
+    with pytest.raises(ValueError, match="Result 1 is prequential, and result 2 is k-fold"):
+        first.rank(folds)
+    gaps = one_run(stream=streams[2], missing_labels="skip")
+    assert first.rank(second, gaps).subject.endswith(
+        "3 streams (not the same missing_labels in all)"
+    )
+
+
+def test_statements_say_whether_folds_or_streams_were_ranked():
+    first, second = (one_run(stream=make_demo_stream(300, random_state=k)) for k in (0, 1))
+    of_streams, of_folds = " ".join(str(first.rank(second)).split()), str(k_fold("error").rank())
+    assert "2 models over 2 streams, Friedman" in of_streams
+    assert "streams with ties: 0 of 2" in of_streams
+    assert "fold" not in of_streams
+    assert "stream" not in of_folds.replace("Folds of one stream are not independent", "")
+    assert "Folds of one stream" in " ".join(of_folds.split())
 
 
 def test_ranks_under_delayed_labels_are_those_of_one_bin():
@@ -368,5 +421,8 @@ def test_a_model_that_failed_does_not_win_by_its_error_score():
     single = PrequentialEvaluator("error", error_score=0.0).evaluate(models, stream)
     compared = single.compare("last", "broken")
     assert compared.subject.endswith("rows 1 to 300 (then 'broken' failed)")
+    other = PrequentialEvaluator("error", error_score=0.0).evaluate(
+        models, make_demo_stream(700, random_state=1)
+    )
     with pytest.raises(ValueError, match="compare at=300 or earlier"):
-        single.rank(single)
+        single.rank(other)

@@ -418,7 +418,7 @@ def test_results_print_and_export():
     assert "sgd: accuracy" in repr(result)
     assert "300 rows" in repr(result)
     assert "to_frame()" in repr(result)
-    assert "recent:" in str(result)
+    assert "recent (window:50):" in str(result)
     assert "&lt;last&gt;" in result._repr_html_()
     pytest.importorskip("pandas")
     frame = result.to_frame()

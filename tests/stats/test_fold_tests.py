@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from skstream.stats import sign_test, wilcoxon
+from skstream.stats._report import number
 from tests.stats._table1 import CLASS_A, CLASS_B
 
 fold_pairs = st.integers(1, 12).flatmap(
@@ -204,3 +205,12 @@ def test_bad_input(test) -> None:
 def test_unknown_zero_method() -> None:
     with pytest.raises(ValueError, match=r"'wilcox' or 'pratt'. Got 'zsplit'"):
         wilcoxon([1], [2], zero_method="zsplit")
+
+
+def test_a_sum_of_no_ranks_is_printed_without_a_sign():
+    assert (number(-0.0), number(0.0), number(-2.0)) == ("0", "0", "-2")
+    better = np.arange(6.0)
+    for a, b in ((better + 1, better), (better, better + 1), (better, better), (-better, -better)):
+        for zero_method in ("wilcox", "pratt"):
+            result = wilcoxon(a, b, zero_method=zero_method)
+            assert "-0" not in f"{result!r} {result}".replace("-0.", ""), result

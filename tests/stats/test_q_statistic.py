@@ -83,3 +83,12 @@ def test_bad_input() -> None:
         RunningQStatistic().result()
     with pytest.raises(ValueError, match="Unknown forgetting"):
         RunningQStatistic("weekly")
+
+
+def test_equal_losses_are_said_to_be_equal_and_not_to_have_a_sign():
+    assert "Q is 0 at 100% of the 4 checkpoints" in " ".join(
+        str(q_statistic([0, 1, 1, 0], [0, 1, 1, 0])).split()
+    )
+    assert "Q has this sign at 25% of the 4 checkpoints" in " ".join(
+        str(q_statistic([0, 1, 1, 1], [0, 1, 1, 0])).split()
+    )
