@@ -150,11 +150,9 @@ def _check_streams(results: Sequence["EvaluationResult"]) -> None:
 def _same_labels(one: Tape | None, other: Tape | None) -> bool:
     if one is None or other is None or len(one.y) != len(other.y) or not len(one.y):
         return False
-    if (one.classes is None) != (other.classes is None):
-        return False
-    if one.classes is not None and not np.array_equal(one.classes, other.classes):
-        return False
-    return np.array_equal(one.y, other.y, equal_nan=one.classes is None)
+    if one.classes is None or other.classes is None:
+        return one.classes is other.classes and np.array_equal(one.y, other.y, equal_nan=True)
+    return np.array_equal(one.classes, other.classes) and np.array_equal(one.y, other.y)
 
 
 def _check_protocols(results: Sequence["EvaluationResult"]) -> None:
