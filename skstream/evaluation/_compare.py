@@ -1,19 +1,13 @@
-"""Which model is better: tests over folds, over rows, and over streams."""
+"""Which of two models is better: tests over folds, and over rows."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skstream import stats
-from skstream.engine.tape import Tape, has_answer
-from skstream.evaluation._protocol_words import (
-    OF_A_STREAM,
-    differences,
-    parameters_in_words,
-    with_own,
-)
+from skstream.engine.tape import has_answer
+from skstream.evaluation._protocol_words import with_own
 from skstream.forgetting import (
     Cumulative,
     FadingFactor,
@@ -60,7 +54,7 @@ def compare(
     if test not in (*FOLD_TESTS, *ROW_TESTS):
         known = ["auto", *FOLD_TESTS, *ROW_TESTS]
         raise ValueError(f"The test must be one of {known}. Got {test!r} instead.")
-    _check_at(at)
+    check_at(at)
     if test in ROW_TESTS:
         loss = row_loss(result, test, metric)
         mechanism = row_mechanism(result, test, forgetting)
@@ -70,7 +64,7 @@ def compare(
             subject=f"by {_LOSSES[loss]} under {mechanism.name}, {rows.place}",
         )
     _check_several_folds(result, test, fold=fold, bin=bin)
-    scores = _Scores(result, metric, forgetting, at)
+    scores = Scores(result, metric, forgetting, at)
     options["higher_is_better"] = higher_is_better(scores.metric, scores.facts, options)
     values = [scores.of_folds(name) for name in (a, b)]
     return replace(
@@ -79,108 +73,7 @@ def compare(
     )
 
 
-def rank(
-    results: Sequence["EvaluationResult"],
-    *,
-    metric: str | None,
-    forgetting: str | None,
-    at: int | None,
-    bin: int | None,
-    options: dict[str, Any],
-) -> Any:
-    """Rank the models over folds, or over several streams; see `EvaluationResult.rank`."""
-    _check_at(at)
-    first = results[0]
-    names = first.model_names
-    scores = [_Scores(one, metric, forgetting, at, bin) for one in results]
-    _check_streams(results)
-    _check_protocols(results)
-    for one, other in zip(results[1:], scores[1:], strict=True):
-        if set(one.model_names) != set(names):
-            raise ValueError(
-                f"All results must hold the same models. Got {names} and {one.model_names}."
-            )
-        if (other.facts, other.spelling) != (scores[0].facts, scores[0].spelling):
-            raise ValueError(
-                "All results must be ranked by the same measure under the same forgetting. Got "
-                f"results {scores[0].subject} and {other.subject}; pass metric= and "
-                "forgetting=, or score them alike with rescore()."
-            )
-    options["higher_is_better"] = higher_is_better(scores[0].metric, scores[0].facts, options)
-    if len(results) == 1:
-        if first.n_folds < 2:
-            raise ValueError(
-                "Ranking needs several folds or several streams; this result has one fold. "
-                "Evaluate with KFoldEvaluator, or pass the results of other streams: "
-                "result.rank(other, ...)."
-            )
-        table = np.stack([scores[0].of_folds(name) for name in names], axis=1)
-        blocks, extent = "folds", f"over {first.n_folds} folds"
-    else:
-        table = np.array([[one.of_folds(name).mean() for name in names] for one in scores])
-        folds = sorted({one.n_folds for one in results})
-        of_folds = "" if folds == [1] else f", means over {' or '.join(map(str, folds))} folds each"
-        blocks, extent = "streams", f"over {len(results)} streams{of_folds}{_differing(results)}"
-    places = list(dict.fromkeys(one.place for one in scores))
-    shown = places[0] if len(places) == 1 else f"{places[0]}, ..., {places[-1]}"
-    return replace(
-        stats.friedman_nemenyi(table, names, **options),
-        subject=f"{scores[0].subject} {shown}, {extent}",
-        blocks=blocks,
-    )
-
-
-def _check_streams(results: Sequence["EvaluationResult"]) -> None:
-    """Refuse to count one stream several times, as if it were several."""
-    for j, other in enumerate(results):
-        for i, one in enumerate(results[:j]):
-            if one is other:
-                what = "are the same result"
-            elif _same_labels(one.tape, other.tape):
-                what = "are of the same stream: their labels are identical"
-            else:
-                continue
-            raise ValueError(
-                f"Results {i + 1} and {j + 1} of those to rank {what}. A stream counted twice "
-                "looks like more evidence than there is. Pass one result of every stream; of a "
-                "single stream, rank the folds of a KFoldEvaluator."
-            )
-
-
-def _same_labels(one: Tape | None, other: Tape | None) -> bool:
-    if one is None or other is None or len(one.y) != len(other.y) or not len(one.y):
-        return False
-    if one.classes is None or other.classes is None:
-        return one.classes is other.classes and np.array_equal(one.y, other.y, equal_nan=True)
-    return np.array_equal(one.classes, other.classes) and np.array_equal(one.y, other.y)
-
-
-def _check_protocols(results: Sequence["EvaluationResult"]) -> None:
-    """Refuse streams on which the models were evaluated in different ways."""
-    first = results[0]
-    for j, other in enumerate(results[1:], start=2):
-        if first.protocol != other.protocol:
-            raise ValueError(
-                f"All results must be of the same protocol. Result 1 is {first.protocol}, and "
-                f"result {j} is {other.protocol}. Evaluate all streams with the same evaluator."
-            )
-        unlike = [name for name in differences([first, other]) if name not in OF_A_STREAM]
-        if unlike:
-            raise ValueError(
-                f"All results must be of the same protocol. Result 1 has "
-                f"{parameters_in_words(first, unlike)}, and result {j} has "
-                f"{parameters_in_words(other, unlike)}. Evaluate all streams with the same "
-                "evaluator."
-            )
-
-
-def _differing(results: Sequence["EvaluationResult"]) -> str:
-    """Say what was set in another way for some of the streams."""
-    names = differences(results)
-    return f" (not the same {' and '.join(names)} in all)" if names else ""
-
-
-class _Scores:
+class Scores:
     """Values of one measure, at one checkpoint, of the models of a result."""
 
     def __init__(
@@ -451,7 +344,7 @@ def _check_several_folds(
         )
 
 
-def _check_at(at: int | None) -> None:
+def check_at(at: int | None) -> None:
     if at is None or (is_integer(at) and at >= 1):
         return
     raise ValueError(f"at must be a number of rows, an int from 1 on, or None. Got {at!r} instead.")
@@ -459,7 +352,7 @@ def _check_at(at: int | None) -> None:
 
 def checkpoint(result: "EvaluationResult", at: int | None) -> int:
     """Position of the last checkpoint not after a row; None: of the last of all."""
-    _check_at(at)
+    check_at(at)
     position = len(result.n_rows) - 1
     if at is not None:
         position = int(np.searchsorted(result.n_rows, at, side="right")) - 1

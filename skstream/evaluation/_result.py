@@ -12,6 +12,7 @@ from skstream.engine.tape import Tape
 from skstream.evaluation import _compare, _report
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
+from skstream.evaluation._ranking import rank
 from skstream.evaluation._rescore import rescored
 from skstream.evaluation._settings import Settings
 from skstream.forgetting import Forgetting
@@ -363,7 +364,7 @@ class EvaluationResult:
             on their tapes) or of protocols with other parameters, or if it is not known which
             direction of the measure is the better one.
         """
-        return _compare.rank(
+        return rank(
             [self, *others],
             metric=metric,
             forgetting=forgetting,

@@ -17,6 +17,9 @@ LINE_WIDTH = 1.4
 #: edge, such as an error of 0, would else be cut to half its width.
 OVER_EDGE = 0.012
 
+#: What leaves the axes in this last part of a line is said in the legend.
+LAST_PART = 0.1
+
 #: A line style per model, as matplotlib takes it.
 Styles = Mapping[str, Mapping[str, Any]]
 
@@ -162,8 +165,12 @@ def with_fates(ax: Any, lines: Mapping[str, Any], failed: Collection[str]) -> di
             return " (failed)"
         if not len(values):
             return " (no value)"
-        if (values < low).all():
-            return " (below the axis)"
-        return " (above the axis)" if (values > high).all() else ""
+        below, above = values < low, values > high
+        last = slice(-max(1, round(LAST_PART * len(values))), None)
+        sides = [side for side, out in (("below", below), ("above", above)) if out[last].any()]
+        if not sides:
+            return ""
+        partly = "" if below.all() or above.all() else "partly "
+        return f" ({partly}{' and '.join(sides)} the axis)"
 
     return {name + fate(name, line): line for name, line in lines.items()}

@@ -142,11 +142,13 @@ class PrequentialDisplay(MeasureDisplay):
             widen_limits(ax, "x", 0.0, end, keep=used)
         count_rows_along(ax)
         guess = self._best_guess()
+        bounded = bool(np.isfinite(self._facts.bounds).all())
         curves = {
             name: np.column_stack([fold_mean(curve), *self._spread_of(curve)])
             for name, curve in self.curves.items()
-            # A hopeless baseline must not squeeze the models into a thin line at the top.
-            if guess is None or name not in self.baselines
+            # A hopeless baseline must not squeeze the models into a thin line at the top, and
+            # within the bounds of a measure it cannot.
+            if bounded or guess is None or name not in self.baselines
         }
         self._finish_values(canvas, list(curves.values()), guess, keep=used)
         others |= self._shade_baselines(ax)

@@ -24,6 +24,7 @@ from skstream import (
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._protocol_words import forgetting_words
 from skstream.metrics import Measure, MeasureFacts
+from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, PrequentialDisplay
 from skstream.plotting._axes import spread_apart
 from skstream.plotting._lines import dashes
@@ -422,6 +423,50 @@ def test_a_measure_of_no_known_bounds_is_cut_where_it_explodes() -> None:
     low, high = drawn.ax_.get_ylim()
     assert low < 0.3
     assert 0.6 < high < 2
+
+
+def test_within_the_bounds_of_a_measure_nothing_leaves_the_picture() -> None:
+    curves = {"sgd": curve(0.2), "last": curve(0.1), "majority": curve(0.9)}
+    for n_folds in (1, 3):
+        if n_folds > 1:
+            curves = {name: np.tile(values, (1, n_folds)) for name, values in curves.items()}
+        for metric in ("error", "accuracy", "kappa"):
+            drawn = display(curves, metric, baselines=["last", "majority"]).plot()
+            low, high = drawn.ax_.get_ylim()
+            for values in curves.values():
+                assert low <= values[2:].min() and values[2:].max() <= high
+            assert set(curves) <= set(entries(drawn.legend_))
+
+
+@pytest.mark.parametrize("n_folds", [1, 5])
+@pytest.mark.parametrize("forgetting", ["cumulative", "window:500"])
+def test_every_curve_of_an_error_ends_in_the_picture(n_folds: int, forgetting: str) -> None:
+    models = {"last": Persistent(), "maj": MajorityClass(), "nb": IncrementalGaussianNB()}
+    evaluator = (
+        PrequentialEvaluator("error", forgetting=forgetting)
+        if n_folds == 1
+        else KFoldEvaluator("error", n_folds=n_folds, forgetting=forgetting, random_state=0)
+    )
+    drawn = evaluator.evaluate(models, make_demo_stream(2_000, random_state=0)).plot()
+    low, high = drawn.ax_.get_ylim()
+    for line in drawn.lines_.values():
+        values = np.asarray(line.get_ydata())
+        late = values[len(values) // 50 :]
+        assert low <= np.nanmin(late) and np.nanmax(late) <= high
+
+
+def test_a_line_that_ends_outside_the_axes_is_named_in_the_legend() -> None:
+    curves = {
+        "last": curve(0.4),
+        "a": curve(0.3),
+        "leaves": exploded(0.3, slice(97, None), 1e9),
+        "was out": exploded(0.3, slice(50, 55), 1e9),
+    }
+    drawn = display(curves, "mae", baselines=["last"]).plot()
+    assert entries(drawn.legend_)[:4] == ["last", "a", "leaves (partly above the axis)", "was out"]
+    curves["leaves"][97:] = -1e9
+    drawn = display(curves, "r2").plot()
+    assert "leaves (partly below the axis)" in entries(drawn.legend_)
 
 
 def test_a_score_given_to_a_failed_model_does_not_set_the_scale() -> None:
