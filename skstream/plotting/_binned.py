@@ -114,6 +114,9 @@ class BinnedPerformanceDisplay(MeasureDisplay):
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
             raise ValueError(f"kind must be one of {list(get_args(Kind))}. Got {self.kind!r}.")
+        needed = {"time": "over_time", "costs": "poll_costs"}.get(self.kind)
+        if needed is not None and not getattr(self, needed):
+            raise ValueError(f"There is nothing to plot: kind={self.kind!r} needs {needed}.")
 
     @classmethod
     def from_result(
@@ -319,16 +322,15 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         canvas.give_legend(ax, lines=named, others=keys, end=end or None)
 
     def _draw_costs(self, canvas: Canvas) -> None:
-        if self.poll_costs is None:
-            raise ValueError("There is nothing to plot: no poll_costs were given.")
-        rows = self.poll_costs["n_labels"]
+        costs = self.poll_costs or {}
+        rows = costs["n_labels"]
         together = len(canvas.axes) == 1
         for k, (cost, words) in enumerate(COSTS.items()):
             ax = canvas.axes[0] if together else canvas.axes[k]
             used = was_used(ax)
             color = COLORS[k if together else 0]
             style = {"color": color, "linewidth": LINE_WIDTH, "label": words}
-            values = self.poll_costs[cost]
+            values = costs[cost]
             line = canvas.draw_line(ax, cost, rows, values, style)
             largest = 1.05 * float(np.max(values, initial=0.0)) or 1.0
             widen_limits(ax, "y", 0.0, largest, keep=used)
@@ -355,7 +357,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
     def _parts(self) -> Iterable[Mapping[str, Any]]:
         if self.kind == "costs":
             costs = self.poll_costs or {}
-            for cost in COSTS if costs else ():
+            for cost in COSTS:
                 yield {"n_rows": costs["n_labels"], "cost": cost, "value": costs[cost]}
         elif self.kind == "time":
             for (name, b), (rows, values) in (self.over_time or {}).items():

@@ -124,6 +124,10 @@ class ComparisonDisplay(BaseDisplay):
     mcnemar_forgetting: str | None = None
     rows: str = "rows"
 
+    def __post_init__(self) -> None:
+        if not self._panels():
+            raise ValueError("There is nothing to plot: no statistic was given.")
+
     @classmethod
     def from_result(
         cls,
@@ -295,8 +299,6 @@ class ComparisonDisplay(BaseDisplay):
 
     def _layout(self, ax: Any) -> Layout:
         panels = self._panels()
-        if not panels:
-            raise ValueError("There is nothing to plot: no statistic was given.")
         width, height = PANEL_INCHES
         return Layout(panels, len(panels), (width, height * len(panels) + 0.5))
 

@@ -291,7 +291,7 @@ def test_comparison_refuses_what_does_not_belong_together() -> None:
     with pytest.raises(ValueError, match="at least one result"):
         ComparisonDisplay.from_result()
     with pytest.raises(ValueError, match="nothing to plot"):
-        ComparisonDisplay(names=("a", "b")).plot()
+        ComparisonDisplay(names=("a", "b"))
 
 
 def test_comparison_data_and_repr() -> None:

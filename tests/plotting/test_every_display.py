@@ -160,6 +160,9 @@ def test_what_is_drawn_of_bins_can_be_chosen_afterwards() -> None:
     assert replace(display, kind="shares").plot().lines_.keys() == MODELS.keys()
     with pytest.raises(ValueError, match=r"kind must be one of \['bins', 'time'"):
         replace(display, kind="pie")
+    for kind, needed in (("time", "over_time"), ("costs", "poll_costs")):
+        with pytest.raises(ValueError, match=f"nothing to plot: kind='{kind}' needs {needed}"):
+            replace(display, kind=kind, **{needed: None})
 
 
 def test_a_diagram_of_ranks_has_no_legend() -> None:
