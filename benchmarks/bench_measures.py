@@ -4,7 +4,8 @@
     python benchmarks/bench_measures.py --soak 100000000
 
 The first prints the speed of five kappas (accuracy, kappa, kappa_m, kappa_temporal, kappa_plus) at
-every row and at checkpoints, with the curves built. River's rolling kappa (kappa alone, read at
+every row and at checkpoints, with the curves built, of 2, 7 and 1,000 classes (the last on fewer
+rows), and the peak of the memory. River's rolling kappa (kappa alone, read at
 every row) and CapyMOA's windowed evaluator take one row at a time and are timed on fewer rows, for
 their speed does not depend on the length. Every speed is the median of the repeats. On a busy
 machine --cpu counts processor time instead of time passed.
@@ -27,6 +28,7 @@ from skstream.metrics import RunningMeasures, resolve_metrics
 
 MECHANISMS = ("window:1000", "cumulative", "fading:0.999", "adwin")
 PEER_ROWS = 50_000
+MANY_CLASSES, MANY_CLASSES_ROWS = 1000, 100_000
 
 
 def make_stream(n, n_classes, seed=0):
@@ -34,8 +36,9 @@ def make_stream(n, n_classes, seed=0):
     rng = np.random.default_rng(seed)
     share = np.arange(1, n_classes + 1) / (n_classes * (n_classes + 1) / 2)
     starts = np.maximum.accumulate(np.where(rng.random(n) < 0.6, np.arange(n), 0))
-    y = rng.choice(n_classes, n, p=share)[starts].astype(np.int8)
-    p = np.where(rng.random(n) < 0.7, y, rng.integers(0, n_classes, n)).astype(np.int8)
+    dtype = np.min_scalar_type(-n_classes)
+    y = rng.choice(n_classes, n, p=share)[starts].astype(dtype)
+    p = np.where(rng.random(n) < 0.7, y, rng.integers(0, n_classes, n)).astype(dtype)
     return y, p
 
 
@@ -97,23 +100,26 @@ def compare(n, repeats, clock):
     print(f"{platform.python_version()}, {versions}; {n:,} rows, median of {repeats}")
     print(f"\n{'five kappas under':28}{'classes':>8}{'at every row':>16}{'1,024 points':>16}")
     reference = None
-    for n_classes in (2, 7):
-        y, p = make_stream(n, n_classes)
+    for n_classes in (2, 7, MANY_CLASSES):
+        n_rows = min(n, MANY_CLASSES_ROWS) if n_classes == MANY_CLASSES else n
+        y, p = make_stream(n_rows, n_classes)
         for forgetting in MECHANISMS:
             speeds = [
                 million_rows_per_second(
                     lambda every=every, name=forgetting, data=(y, p), k=n_classes: skstream_run(
                         *data, k, name, every
                     ),
-                    n,
+                    n_rows,
                     repeats,
                     clock,
                 )
                 for every in (1, None)
             ]
             reference = reference or speeds[0]
-            cells = "".join(f"{speed:>10.1f} M/s " for speed in speeds)
+            cells = "".join(f"{speed:>10.3g} M/s " for speed in speeds)
             print(f"{forgetting:28}{n_classes:>8}  {cells}")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory of the process: {peak:.0f} MiB")
     y, p = make_stream(PEER_ROWS, 2)
     print(f"\n{'one row at a time, 2 classes':44}{'':>12}{'skstream, window:1000, every row':>36}")
     for name, (package, run) in PEERS.items():

@@ -1,11 +1,12 @@
 """Running sums over the window that ADWIN keeps on the 0/1 loss."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from copy import copy, deepcopy
 from typing import Any, Self
 
 import numpy as np
 
+from skstream.metrics._class_tables import Coded, leading_codes, sums_at_ends, sums_between
 from skstream.metrics._columns import Array, Columns, Floats, Series
 from skstream.metrics._sums import (
     Integers,
@@ -96,6 +97,76 @@ class _Segments:
         return sums
 
 
+class _ClassSegments:
+    """Sums by class between the starts at which the window may be cut; of many classes.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes.
+    """
+
+    def __init__(self, n_classes: int) -> None:
+        self.n = 0
+        self.starts = np.zeros(1, dtype=np.intp)
+        self.sums = np.zeros((1, n_classes))
+
+    def after(self, rows: Coded, new_starts: Integers) -> "_ClassSegments":
+        """Return the sums between the new starts, with new rows."""
+        twin = copy(self)
+        inside = new_starts[new_starts >= max(self.n, 1)] - self.n
+        kept = np.searchsorted(np.concatenate((self.starts, self.n + inside)), new_starts)
+        added = sums_between(rows, [*inside, len(rows.codes)], self.sums.shape[1])
+        added[0] += self.sums[-1]
+        twin.sums = np.add.reduceat(np.concatenate((self.sums[:-1], added)), kept, axis=0)
+        twin.starts = new_starts
+        twin.n += len(rows.codes)
+        return twin
+
+    def pieces(
+        self, n_rows: int, cuts: Integers, starts: Integers
+    ) -> Iterator[tuple[range, int, Floats]]:
+        """Numbers of new rows after which the window begins with one and the same row.
+
+        Parameters
+        ----------
+        n_rows : int
+            Number of new rows.
+        cuts, starts : ndarray of shapes (n_cuts,) and (n_cuts + 1,)
+            As in `_Segments.read`.
+
+        Yields
+        ------
+        numbers : range
+        first : int
+            The first of the new rows in the window.
+        sums : ndarray of shape (n_classes,)
+            Of the earlier rows in the window.
+        """
+        bounds = [0, *(cuts + 1).tolist(), n_rows + 1]
+        for piece, start in enumerate(starts.tolist()):
+            kept = int(np.searchsorted(self.starts, start)) if start < self.n else len(self.sums)
+            numbers = range(bounds[piece], bounds[piece + 1])
+            yield numbers, max(start - self.n, 0), self.sums[kept:].sum(axis=0)
+
+    def sums_at(
+        self, rows: Coded, cuts: Integers, starts: Integers, ends: Integers
+    ) -> Iterator[Floats]:
+        """Sums by class over the window at some of the ends after the other."""
+        for numbers, first, sums in self.pieces(len(rows.codes), cuts, starts):
+            low, high = np.searchsorted(ends, [numbers.start, numbers.stop])
+            yield from sums_at_ends(rows.part(slice(first, None)), ends[low:high] - first, sums)
+
+    def leading(self, rows: Coded, cuts: Integers, starts: Integers) -> Array:
+        """Code of the class with the largest sum after 0, 1, ..., n of the new rows."""
+        codes = []
+        for numbers, first, sums in self.pieces(len(rows.codes), cuts, starts):
+            before = rows.part(slice(first, numbers.start))
+            sums = sums + sums_between(before, [len(before.codes)], len(sums))[0]
+            codes.append(leading_codes(rows.part(slice(numbers.start, numbers.stop - 1)), sums)[0])
+        return np.concatenate(codes)
+
+
 def _between(values: Array, total: Array, start: int, stop: int) -> float:
     """Sum of the values from `start` to before `stop`."""
     if values.dtype == bool:
@@ -137,13 +208,15 @@ class AdaptiveSums(RunningSums):
         self.detector = detector
         self.scored = _Segments(self.series)
         self.labelled = _Segments(self.label_series)
+        self.by_class = {kind: _ClassSegments(n_classes) for kind in self.class_kinds}
+        self.labels_by_class = _ClassSegments(n_classes if self.many_classes else 0)
         # Of the latest call: rows before it, cuts, starts of the window, starts of the buckets.
         self._n_before = 0
         self._cuts = np.empty(0, dtype=np.intp)
         self._starts = np.zeros(1, dtype=np.intp)
         self._buckets = np.zeros(1, dtype=np.intp)
 
-    def advance(self, rows: Labelled, ends: Integers) -> SumsByKind:
+    def advance(self, rows: Labelled, ends: Integers) -> Iterable[SumsByKind]:
         """Read rows and return the sums after the first ``ends[i]`` of their scored ones."""
         wrong = rows.columns(None, None).wrong
         self._n_before = self.n_scored
@@ -157,23 +230,45 @@ class AdaptiveSums(RunningSums):
         return super().advance(rows, ends)
 
     def _label_sums(self, rows: Labelled) -> tuple[list[Floats], dict[Series, Floats]]:
-        scored = np.arange(len(rows.y)) if rows.scored is None else rows.scored
+        cuts, starts, new_starts = self._labelled_places(rows, self.labelled.starts)
         self.labelled, sums = self.labelled.read(
-            rows.labels(),
-            scored[self._cuts],
-            self._among_labelled(self._starts, scored),
-            self._among_labelled(self._buckets, scored),
-            slice(None),
+            rows.labels(), cuts, starts, new_starts, slice(None)
         )
         return [sums[series] for series in self.label_series], {}
 
-    def _among_labelled(self, starts: Integers, scored: Integers) -> Integers:
+    def _leading(self, rows: Labelled) -> Array:
+        labels, segments = Coded.of(rows.labels(), "label"), self.labels_by_class
+        cuts, starts, new_starts = self._labelled_places(rows, segments.starts)
+        self.labels_by_class = segments.after(labels, new_starts)
+        return segments.leading(labels, cuts, starts)
+
+    def _class_tables(self, columns: Columns, ends: Integers) -> dict[str, Iterator[Floats]]:
+        tables, after = {}, {}
+        for kind, segments in self.by_class.items():
+            rows = Coded.of(columns, kind)
+            tables[kind] = segments.sums_at(rows, self._cuts, self._starts, ends)
+            after[kind] = segments.after(rows, self._buckets)
+        self.by_class = after
+        return tables
+
+    def _labelled_places(
+        self, rows: Labelled, known: Integers
+    ) -> tuple[Integers, Integers, Integers]:
+        """Return cuts, starts and new starts as numbers of labelled rows."""
+        scored = np.arange(len(rows.y)) if rows.scored is None else rows.scored
+        return (
+            scored[self._cuts],
+            self._among_labelled(self._starts, scored, known),
+            self._among_labelled(self._buckets, scored, known),
+        )
+
+    def _among_labelled(self, starts: Integers, scored: Integers, known: Integers) -> Integers:
         """Numbers among the labelled rows of scored rows at which the window may begin."""
         numbers = np.zeros_like(starts)
         new = starts >= max(self.n_scored, 1)
         numbers[new] = self.n_labelled + scored[starts[new] - self.n_scored]
         # The segments of both kinds of rows begin at the same rows.
-        numbers[~new] = self.labelled.starts[np.searchsorted(self.scored.starts, starts[~new])]
+        numbers[~new] = known[np.searchsorted(self.scored.starts, starts[~new])]
         return numbers
 
     def _advance(

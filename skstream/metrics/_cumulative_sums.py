@@ -1,6 +1,6 @@
 """Running sums over all rows so far, equal or fading."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple
 from functools import lru_cache
 from math import ceil, log
@@ -8,6 +8,7 @@ from typing import Self
 
 import numpy as np
 
+from skstream.metrics._class_tables import Coded, leading_codes, sums_at_ends, sums_between
 from skstream.metrics._columns import Array, Columns, Floats, Series
 from skstream.metrics._spread import SPREAD, Moments, all_weights, running_spread
 from skstream.metrics._sums import (
@@ -47,6 +48,9 @@ class CumulativeSums(RunningSums):
         self.labels = dict.fromkeys(self.label_series, 0.0)
         self.counts_are_exact = True
         self.moments = Moments()
+        # Of many classes: sums of the scored rows by kind, and of the labels of all rows.
+        self.by_class = {kind: np.zeros(n_classes) for kind in self.class_kinds}
+        self.labels_by_class = np.zeros(n_classes if self.many_classes else 0)
 
     def _label_sums(self, rows: Labelled) -> tuple[list[Floats], dict[Series, Floats]]:
         labels = rows.labels()
@@ -71,6 +75,23 @@ class CumulativeSums(RunningSums):
             }
         self.labels = {series: float(sums[series][-1]) for series in self.label_series}
         return [sums[series] for series in self.label_series], known
+
+    def _leading(self, rows: Labelled) -> Array:
+        labels = Coded.of(rows.labels(), "label")
+        sums = _without_subnormal(self.labels_by_class)
+        codes, self.labels_by_class = leading_codes(labels, sums, self._factor(ROWS))
+        return codes
+
+    def _class_tables(self, columns: Columns, ends: Integers) -> dict[str, Iterator[Floats]]:
+        tables, after = {}, {}
+        factor = self._factor(ROWS)
+        for kind, sums in self.by_class.items():
+            rows, carried = Coded.of(columns, kind), _without_subnormal(sums)
+            tables[kind] = sums_at_ends(rows, ends, carried, factor)
+            added = sums_between(rows, [len(columns)], self.n_classes, factor)[0]
+            after[kind] = self._kept(ROWS, len(columns)) * carried + added
+        self.by_class = after
+        return tables
 
     def _counts(self, columns: Columns, earlier: float) -> Floats | None:
         """Return the running number of rows where it is exact."""
@@ -166,6 +187,9 @@ class CumulativeSums(RunningSums):
             + later.carried[series]
             for series in self.summed
         }
+        self.by_class = {
+            kind: kept * sums + later.by_class[kind] for kind, sums in self.by_class.items()
+        }
         self.counts_are_exact = self.counts_are_exact and later.counts_are_exact
         self.n_scored += later.n_scored
 
@@ -224,6 +248,10 @@ class FadingSums(CumulativeSums):
 
     def _kept(self, series: Series, n_later: int) -> float:
         return float(self._factor(series) ** n_later)
+
+
+def _without_subnormal(sums: Floats) -> Floats:
+    return np.where(sums > _SUBNORMAL, sums, 0.0)
 
 
 @lru_cache(maxsize=8)

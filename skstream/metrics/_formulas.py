@@ -5,7 +5,7 @@ model with exactly the baseline's errors gets exactly 0, and a nearly perfect ba
 loss of digits.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -25,8 +25,8 @@ class Sums:
 
     Parameters
     ----------
-    by_kind : dict of str to list of ndarray
-        Shape (n_checkpoints,) each; one array, or one for each class.
+    by_kind : dict of str to sequence of ndarray
+        Shape (n_checkpoints,) each; one array, or one for each class, perhaps as one table.
     """
 
     def __init__(self, by_kind: SumsByKind) -> None:
@@ -38,13 +38,13 @@ class Sums:
         (sums,) = self._by_kind[kind]
         return sums
 
-    def of_classes(self, kind: str) -> list[Floats]:
+    def of_classes(self, kind: str) -> Sequence[Floats] | Floats:
         """Sums of a kind with one series for each class."""
         return self._by_kind[kind]
 
     def table(self, kind: str) -> Floats:
         """Return the sums of all classes, shape (n_classes, n_checkpoints)."""
-        return np.array(self._by_kind[kind])
+        return np.asarray(self._by_kind[kind])
 
     def value(self, formula: "Formula") -> Floats:
         """Return the result of a formula, computed once. Do not write into it."""
@@ -84,8 +84,11 @@ def error(sums: Sums) -> Floats:
     return ratio(sums["wrong"], sums["rows"])
 
 
-def _disagreement(first: list[Floats], second: list[Floats]) -> Floats:
+def _disagreement(first: Sequence[Floats] | Floats, second: Sequence[Floats] | Floats) -> Floats:
     """Sum of ``first[c] * second[d]`` over all c != d; no subtraction, so no lost digits."""
+    if isinstance(first, np.ndarray):
+        by_class: Floats = (_others(first) * second).sum(axis=0)
+        return by_class
     if len(first) == 2:
         total = first[0] * second[1]
         total += first[1] * second[0]
@@ -265,7 +268,7 @@ def cmd(sums: Sums) -> Floats:
     label, hit = sums.of_classes("label"), sums.of_classes("hit")
     if len(label) == 1:
         return np.where(sums["rows"] > 0.0, 0.0, np.nan)
-    determinant = hit[0] * hit[1] - (label[0] - hit[0]) * (label[1] - hit[1])
+    determinant: Floats = hit[0] * hit[1] - (label[0] - hit[0]) * (label[1] - hit[1])
     determinant[sums["rows"] == 0.0] = np.nan
     return determinant
 

@@ -19,9 +19,6 @@ from skstream.metrics._user import takes_weights
 # Rows are buffered into blocks of this size, so that the arithmetic does not depend on chunking,
 # and calls with a single row are cheap. A few arrays of this length fit the cache.
 _BLOCK = 32_768
-# Of more classes than these, blocks are shorter.
-_CLASSES_PER_BLOCK = 128
-_SHORTEST_BLOCK = 2_048
 # If values are requested repeatedly while rows are buffered, whole steps of them are read once, on
 # a copy that is kept. Sums of real numbers may then differ in the last digit from one pass.
 _STEP = 1024
@@ -150,8 +147,7 @@ class RunningMeasures:
         self._recorder = Recorder(
             record_every, list(self.forgetting), list(self.metrics), expected_rows
         )
-        n_labels = 0 if self.classes is None else len(self.classes)
-        self._block = _block_length(self.forgetting, n_labels)
+        self._block = _block_length(self.forgetting)
         n_classes = None if self.classes is None else len(self.classes)
         self._waiting = Waiting(self._block, n_classes)
         self._n_processed = 0
@@ -323,15 +319,10 @@ class RunningMeasures:
         return self
 
 
-def _block_length(forgetting: Mapping[str, Forgetting], n_classes: int) -> int:
-    """Rows per block: more for long windows, which are read once per block.
-
-    Fewer for series by class, which hold a number per row and class.
-    """
+def _block_length(forgetting: Mapping[str, Forgetting]) -> int:
+    """Rows per block: more for long windows, which are read once per block."""
     sizes = [f.window_size for f in forgetting.values() if isinstance(f, SlidingWindow)]
     block = _BLOCK
-    while block * n_classes > _BLOCK * _CLASSES_PER_BLOCK and block > _SHORTEST_BLOCK:
-        block //= 2
     while sizes and block < min(max(sizes) // 2, _LONGEST_BLOCK):
         block *= 2
     return block

@@ -1,6 +1,6 @@
 """Values of measures from rows of the stream: selects scored rows and previous labels."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import Self
 
@@ -16,7 +16,7 @@ from skstream.metrics._formulas import Sums
 from skstream.metrics._registry import Measure
 from skstream.metrics._rows import NOT_GIVEN, NOT_GIVEN_TARGET, Rows
 from skstream.metrics._sliding_sums import SlidingSums
-from skstream.metrics._sums import Integers, Labelled, RunningSums, SharedSums
+from skstream.metrics._sums import Integers, Labelled, RunningSums, SharedSums, SumsByKind
 from skstream.metrics._user import ScoredTape, call_at_checkpoints
 
 
@@ -66,7 +66,7 @@ class Scores:
         if self.tape is not None:
             scored = labelled.columns(None, None)
             self.tape.append(scored.y, scored.p, scored.weight)
-        values = {name: self._values(name, Sums(s), ends, n_rows) for name, s in sums.items()}
+        values = {name: self._values(name, s, ends, n_rows) for name, s in sums.items()}
         self.n_scored += labelled.n_scored
         if self.tape is not None:
             now = np.array([self.n_scored])
@@ -103,14 +103,19 @@ class Scores:
         return previous
 
     def _values(
-        self, name: str, sums: Sums, ends: Integers, n_rows: NDArray[np.int64]
+        self, name: str, sums: Iterable[SumsByKind], ends: Integers, n_rows: NDArray[np.int64]
     ) -> dict[str, NDArray[np.float64]]:
         if not len(ends):
             return {metric: np.empty(0) for metric in self.metrics}
+        # Of many classes, the sums are those at some ends after the other.
+        formulas = [m.formula for m in self.metrics.values() if m.formula is not None]
+        parts = [[some.value(formula) for formula in formulas] for some in map(Sums, sums)]
+        of_formula = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+        by_formula = dict(zip(formulas, of_formula, strict=True))
         values = {}
         for metric, measure in self.metrics.items():
             if measure.formula is not None:
-                values[metric] = sums.value(measure.formula)
+                values[metric] = by_formula[measure.formula]
             elif measure.function is not None and self.tape is not None:
                 values[metric] = call_at_checkpoints(
                     metric,

@@ -1,10 +1,11 @@
 """Running sums over the last rows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Self
 
 import numpy as np
 
+from skstream.metrics._class_tables import Coded, leading_codes_in_window, sums_in_window
 from skstream.metrics._columns import Array, Columns, Floats, Series
 from skstream.metrics._spread import SPREAD, Moments, all_weights, window_spreads
 from skstream.metrics._sums import (
@@ -39,6 +40,7 @@ class SlidingSums(RunningSums):
         self.labelled_tail: Columns | None = None
         self.n_scored_in_a_row = 0
         self.summed = [series for series in self.series if series != SPREAD]
+        self.labels_by_class = np.zeros(n_classes if self.many_classes else 0)
 
     def _label_sums(self, rows: Labelled) -> tuple[list[Floats], dict[Series, Floats]]:
         labels = rows.labels().following(self.labelled_tail)
@@ -56,6 +58,23 @@ class SlidingSums(RunningSums):
             skipped[rows.scored] = False
             self.n_scored_in_a_row = int(skipped[::-1].argmax())
         return [sums[series] for series in self.label_series], sums if same else {}
+
+    def _leading(self, rows: Labelled) -> Array:
+        labels = rows.labels().following(self.labelled_tail)
+        n_old = len(labels) - len(rows.y)
+        codes, self.labels_by_class = leading_codes_in_window(
+            Coded.of(labels, "label"), n_old, self.labels_by_class, self.window_size
+        )
+        self.labelled_tail = labels[-self.window_size :].copy()
+        return codes
+
+    def _class_tables(self, columns: Columns, ends: Integers) -> dict[str, Iterator[Floats]]:
+        rows = columns.following(self.tail)
+        n_old, size = len(rows) - len(columns), self.window_size
+        return {
+            kind: sums_in_window(Coded.of(rows, kind), n_old, ends, size, self.n_classes)
+            for kind in self.class_kinds
+        }
 
     def _running(
         self,

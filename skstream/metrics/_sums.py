@@ -5,7 +5,7 @@ A mechanism reads blocks of labelled rows and returns the sums at the places ask
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -14,7 +14,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.metrics._class_tables import MANY_CLASSES
 from skstream.metrics._columns import (
+    CLASSWISE,
     LABEL_ONLY,
     NEEDS_INCLUSIVE,
     NEEDS_MAJORITY,
@@ -28,8 +30,8 @@ from skstream.metrics._columns import (
 )
 
 Integers = NDArray[np.intp]
-#: By kind: a list of one array, or of one for each class; shape (n_ends,).
-SumsByKind = dict[str, list[Floats]]
+#: By kind: one array, or one for each class, of shape (n_ends,); of many classes one table.
+SumsByKind = dict[str, Sequence[Floats] | Floats]
 
 ROWS = Series("rows")
 #: With fewer checkpoints in a block than this it is quicker to sum what lies between them than
@@ -137,8 +139,11 @@ class RunningSums(ABC):
 
     def __init__(self, kinds: Iterable[str], n_classes: int) -> None:
         kinds = frozenset(kinds)
-        self.series = expand(kinds, n_classes)
-        self.label_series = expand({"label"}, n_classes)
+        self.many_classes = n_classes > MANY_CLASSES
+        by_class = CLASSWISE if self.many_classes else frozenset()
+        self.class_kinds = sorted(kinds & by_class)
+        self.series = expand(kinds - by_class, n_classes)
+        self.label_series = expand({"label"} - by_class, n_classes)
         self.n_classes = n_classes
         self.n_scored = 0
         self.n_labelled = 0
@@ -152,7 +157,7 @@ class RunningSums(ABC):
         """Take part in sharing, under the name of this mechanism."""
         self.shared, self.name = shared, name
 
-    def advance(self, rows: Labelled, ends: Integers) -> SumsByKind:
+    def advance(self, rows: Labelled, ends: Integers) -> Iterable[SumsByKind]:
         """Read rows and return the sums after the first ``ends[i]`` of their scored ones.
 
         Parameters
@@ -164,14 +169,18 @@ class RunningSums(ABC):
 
         Returns
         -------
-        dict of str to list of ndarray
-            By kind: one array, or one for each class; shape (n_ends,).
+        iterable of SumsByKind
+            At all ends; of many classes at some ends after the other, to be read once.
         """
         majority = inclusive = None
         known: dict[Series, Floats] = {}
         if self.needs_majority or self.needs_inclusive:
-            labels, known = self._label_sums(rows)
-            answers = leading_code(labels).astype(rows.y.dtype, copy=False)
+            if self.many_classes:
+                answers = self._leading(rows)
+            else:
+                labels, known = self._label_sums(rows)
+                answers = leading_code(labels)
+            answers = answers.astype(rows.y.dtype, copy=False)
             majority, inclusive = answers[:-1], answers[1:]
             if self.n_labelled == 0 and len(majority):
                 majority = majority.copy()
@@ -179,13 +188,15 @@ class RunningSums(ABC):
         if self.shared is not None:
             self._note_unscored(rows)
             known = {**known, **self._shared_sums("scored", rows.n_scored)}
-        sums = self._advance(rows.columns(majority, inclusive), ends, known)
+        columns = rows.columns(majority, inclusive)
+        tables = self._class_tables(columns, ends) if self.class_kinds else {}
+        sums = self._advance(columns, ends, known)
         self.n_scored += rows.n_scored
         self.n_labelled += len(rows.y)
-        by_kind: SumsByKind = {}
+        by_kind: dict[str, list[Floats]] = {}
         for series in self.series:
             by_kind.setdefault(series.kind, []).append(sums[series])
-        return by_kind
+        return _with_tables(by_kind, tables) if tables else [dict(by_kind)]
 
     def _note_unscored(self, rows: Labelled) -> None:
         """Follow which rows were scored, in a few bytes."""
@@ -220,6 +231,26 @@ class RunningSums(ABC):
         """
 
     @abstractmethod
+    def _leading(self, rows: Labelled) -> Array:
+        """Read the labels of all rows, of many classes.
+
+        Returns
+        -------
+        ndarray of shape (n + 1,)
+            Code of the class with the largest sum after 0, 1, ..., n of the labelled rows.
+        """
+
+    @abstractmethod
+    def _class_tables(self, columns: Columns, ends: Integers) -> dict[str, Iterator[Floats]]:
+        """Read scored rows, of many classes; before `_advance` reads them.
+
+        Returns
+        -------
+        dict of str to iterator of ndarray of shape (n_some_ends, n_classes)
+            By kind, the sums at some of the ends after the other; the same for all kinds.
+        """
+
+    @abstractmethod
     def _advance(
         self, columns: Columns, ends: Integers, known: dict[Series, Floats]
     ) -> dict[Series, Floats]:
@@ -241,6 +272,18 @@ class RunningSums(ABC):
     def copy(self) -> Self:
         """Return a twin that can be advanced on its own."""
         return copy(self)
+
+
+def _with_tables(
+    by_kind: Mapping[str, Sequence[Floats]], tables: Mapping[str, Iterator[Floats]]
+) -> Iterator[SumsByKind]:
+    """Sums at some ends after the other, with those by class."""
+    first = 0
+    for some in zip(*tables.values(), strict=True):
+        ends = slice(first, first + len(some[0]))
+        first = ends.stop
+        here = {kind: [sums[ends] for sums in of_kind] for kind, of_kind in by_kind.items()}
+        yield {**here, **{kind: table.T for kind, table in zip(tables, some, strict=True)}}
 
 
 def running_sums(
