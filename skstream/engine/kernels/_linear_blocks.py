@@ -108,12 +108,20 @@ def learn_dense(
     learn_rows = _linear_loops.learn_rows.compiled
     if room is None or settle is None:
         room = no_room(*W.shape)
-    i, q, noted = 0, 0, -1
-    while i <= len(X):
-        arguments = X, learns, rule, W, b, Q, asks, margins, answers, room
-        i, q, noted, n = learn_rows(*arguments, i, q, noted)
+    learnt = asked = 0
+    while True:
+        n_learnt, n_asked, n = learn_rows(X, learns, rule, W, b, Q, asks, margins, answers, room)
         if n and settle is not None:
-            settle(Ties(room.unit, room.number[:n], room.W[:n], room.b[:n]))
+            number = room.number[:n]
+            number += np.where(number >= 0, learnt, -asked)
+            settle(Ties(room.unit, number, room.W[:n], room.b[:n]))
+        if n_learnt > len(X):
+            return
+        learnt, asked = learnt + n_learnt, asked + n_asked
+        X, Q = X[n_learnt:], Q[n_asked:]
+        learns = Learns._make(values[n_learnt:] for values in learns)
+        asks = np.maximum(asks[n_learnt:] - n_asked, 0)
+        margins, answers = margins[n_learnt:], answers[n_asked:]
 
 
 def learn_sparse(

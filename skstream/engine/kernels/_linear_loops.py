@@ -31,6 +31,10 @@ GRADIENT_STEP, PA1, PA2 = 0, 1, 2
 TILE = 2048
 FACTORS_PER_PASS = 8
 
+# Sums of whole multiples of 1 / `GRAINS_PER_UNIT` are exact up to `LARGEST_EXACT`.
+GRAINS_PER_UNIT = 2.0**26
+LARGEST_EXACT = 2.0**26
+
 
 class Rule(NamedTuple):
     """What does not change from row to row.
@@ -314,7 +318,49 @@ def size_of(W: Floats, k: int, X: Floats, i: int) -> float:
 
 
 @jit
-def learn_until_tie(
+def is_exact(W: Floats, X: Floats, i: int, size: float) -> bool:
+    """Whether no order of the products of a row and the weights rounds.
+
+    So it is with whole numbers, and weights that are whole multiples of a power of two, as steps
+    of 1 or 0.5 make them; `size` is the largest sum of the sizes of the products.
+    """
+    if not size <= LARGEST_EXACT:
+        return False
+    for j in range(X.shape[1]):
+        if X[i, j] != math.floor(X[i, j]):
+            return False
+        for k in range(len(W)):
+            grains = W[k, j] * GRAINS_PER_UNIT
+            if X[i, j] != 0.0 and grains != math.floor(grains):
+                return False
+    return True
+
+
+@jit
+def note_tie(
+    W: Floats, b: Floats, X: Floats, i: int, values: Floats, number: int, ties: Ties, n_ties: int
+) -> int:
+    """Note row `i` if the order of a sum may decide its answer; how many are noted then.
+
+    Returns -1 if there is no room.
+    """
+    size = 0.0
+    for k in range(len(b)):
+        size = max(size, size_of(W, k, X, i))
+    if not is_near_tie(values, i, size * ties.unit) or is_exact(W, X, i, size):
+        return n_ties
+    if n_ties == len(ties.number):
+        return -1
+    ties.number[n_ties] = number
+    for k in range(len(b)):
+        ties.b[n_ties, k] = b[k]
+        for j in range(X.shape[1]):
+            ties.W[n_ties, k, j] = W[k, j]
+    return n_ties + 1
+
+
+@jit
+def learn_rows(
     X: Floats,
     learns: Learns,
     rule: Rule,
@@ -324,47 +370,58 @@ def learn_until_tie(
     asks: Integers,
     margins: Floats,
     answers: Floats,
-    unit: float,
-    first: int,
-    ask: int,
-    noted: int,
-) -> tuple[int, int, bool]:
-    """Learn from row `first` on and ask from row `ask` on, as long as no classes may tie.
+    ties: Ties,
+) -> tuple[int, int, int]:
+    """Learn dense rows, as many as there is room for ties; see `_linear_blocks.learn_dense`.
 
-    Returns the number of the row that is next to be learnt or was found to tie, the number of the
-    row next to be asked, and whether it was a row asked that ties. Row `noted` is known to tie.
+    Returns how many rows were learnt (one more than there are where nothing is left to do), how
+    many asked, and how many were noted in `ties`.
     """
     n, d = X.shape
-    for i in range(first, n + 1):
-        for q in range(max(asks[i], ask), asks[i + 1]):
-            size = 0.0
+    # A single decision value is compared with 0.
+    none = 0.0 if len(b) == 1 else -np.inf
+    n_ties = 0
+    for i in range(n + 1):
+        for q in range(asks[i], asks[i + 1]):
+            best, second, size = none, -np.inf, 0.0
             for k in range(len(b)):
                 p = 0.0
                 for j in range(d):
-                    p += W[k, j] * Q[q, j]
-                answers[q, k] = p + b[k]
-                size = max(size, size_of(W, k, Q, q))
-            if unit > 0.0 and is_near_tie(answers, q, size * unit):
-                return i, q + 1, True
+                    product = W[k, j] * Q[q, j]
+                    p += product
+                    size += abs(product)
+                p += b[k]
+                answers[q, k] = p
+                low = p if p < best else best
+                second = low if low > second else second
+                best = p if p > best else best
+            # No less than what `note_tie` looks at more closely.
+            if best - second <= ties.unit * (2.0 * size + abs(best) + abs(second)):
+                n_ties = note_tie(W, b, Q, q, answers, -1 - q, ties, n_ties)
+                if n_ties < 0:
+                    return i, q, len(ties.number)
         if i == n:
             break
         squared_norm = 0.0
         if rule.aggressive:
             for j in range(d):
                 squared_norm += X[i, j] * X[i, j]
-        size = 0.0
+        best, second, size = none, -np.inf, 0.0
         for k in range(len(b)):
             p = 0.0
             for j in range(d):
-                p += W[k, j] * X[i, j]
-            margins[i, k] = p + b[k]
-            size = max(size, size_of(W, k, X, i))
-        if len(b) == 1:
-            may_tie = abs(margins[i, 0]) <= size * unit
-        else:
-            may_tie = is_near_tie(margins, i, size * unit)
-        if may_tie and unit > 0.0 and i != noted:
-            return i, asks[i + 1], False
+                product = W[k, j] * X[i, j]
+                p += product
+                size += abs(product)
+            p += b[k]
+            margins[i, k] = p
+            low = p if p < best else best
+            second = low if low > second else second
+            best = p if p > best else best
+        if best - second <= ties.unit * (2.0 * size + abs(best) + abs(second)):
+            n_ties = note_tie(W, b, X, i, margins, i, ties, n_ties)
+            if n_ties < 0:
+                return i, asks[i + 1], len(ties.number)
         cut = learns.cut[i]
         for k in range(len(b)):
             p = margins[i, k]
@@ -393,45 +450,7 @@ def learn_until_tie(
                     W[k, j] *= scale
             if rule.fit_intercept:
                 b[k] += update
-    return n + 1, len(Q), False
-
-
-@jit
-def learn_rows(
-    X: Floats,
-    learns: Learns,
-    rule: Rule,
-    W: Floats,
-    b: Floats,
-    Q: Floats,
-    asks: Integers,
-    margins: Floats,
-    answers: Floats,
-    ties: Ties,
-    i: int,
-    q: int,
-    noted: int,
-) -> tuple[int, int, int, int]:
-    """Learn dense rows from number `i` on, and ask from number `q` on.
-
-    See `_linear_blocks.learn_dense`, and `Ties` for what is noted. Returns where it stopped
-    because no more could be noted (past all rows where it did not), the row noted last, and how
-    many were.
-    """
-    room, n_ties = len(ties.number), 0
-    unit = ties.unit if room else 0.0
-    while n_ties < max(room, 1):
-        i, q, is_ask = learn_until_tie(
-            X, learns, rule, W, b, Q, asks, margins, answers, unit, i, q, noted
-        )
-        if i > len(X):
-            break
-        ties.number[n_ties] = -q if is_ask else i
-        ties.W[n_ties], ties.b[n_ties] = W, b
-        n_ties += 1
-        if not is_ask:
-            noted = i
-    return i, q, noted, n_ties
+    return n + 1, len(Q), n_ties
 
 
 @jit

@@ -38,8 +38,8 @@ def room_for_ties(n_vectors: int, n_features: int) -> Ties:
 
 
 def no_room(n_vectors: int, n_features: int) -> Ties:
-    """No room: nothing is noted."""
-    return _room(0, n_vectors, n_features)
+    """No room: nothing is noted, because nothing is found to tie."""
+    return _room(0, n_vectors, n_features)._replace(unit=-np.inf)
 
 
 def _room(room: int, n_vectors: int, n_features: int) -> Ties:
