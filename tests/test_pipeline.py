@@ -374,7 +374,7 @@ class TestThreeNamedCombinations:
         )
 
     def test_pipeline_in_a_fold(self) -> None:
-        """Folds learn weighted rows, each with a clone that nobody else teaches."""
+        """Folds learn weighted rows, each with a clone that learns nothing else."""
         model = make_stream_pipeline(StandardScaler(), TemporalCorrection(LOGISTIC))
         weights = np.random.default_rng(1).poisson(1.0, size=(2, 60))
         folds = [clone(model) for _ in range(2)]

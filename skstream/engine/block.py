@@ -1,4 +1,4 @@
-"""What the engine hands to a model: learns and asks, interleaved, over a few rows."""
+"""The unit of work of a model: interleaved learns and asks over some rows."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -28,12 +28,11 @@ class Company:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A run of learns and asks that one model executes in order.
+    """Consecutive learns and asks that one model executes in order.
 
-    The order is given by the stamps: ask ``i`` is made after exactly ``stamp[i]`` of this
-    block's learns. Learns and asks have rows of their own (``learn_X``, ``ask_X``, often the
-    same object), because a transformer shows a model another row when it learns than when it
-    is asked.
+    The order is given by the stamps: ask ``i`` is made after exactly ``stamp[i]`` of this block's
+    learns. Learns and asks have separate rows (``learn_X``, ``ask_X``, often the same object),
+    because a transformer may give a row other values when it is learnt than when it is asked.
 
     Attributes
     ----------
@@ -52,12 +51,13 @@ class Block:
     batches : ndarray of shape (n_batches + 1,), dtype int64, or None
         Bounds of the learns that form one ``partial_fit`` each; None: one row each.
     groups : ndarray of shape (n_groups + 1,), dtype int64, or None
-        Bounds of the asks that share one ``predict`` call (all of one stamp); None: one row
-        each. Part of the protocol, not of the chunking, so that a model whose answers hang
-        on the size of the call answers alike however the stream is cut. Kernels ignore it.
+        Bounds of the asks that share one ``predict`` call (all of one stamp); None: one row each.
+        Part of the protocol, not of the chunking, so that a model whose answers depend on the size
+        of the call gives the same answers for any chunking. Kernels ignore it.
     company : mapping of int to Company, or None
-        For each call of ``predict``, by the number of asks left when it is made (which leaving out
-        earlier asks does not change): the rows that it is about. None: those asked, no others.
+        For each call of ``predict``, by the number of asks left when it is made (this number does
+        not change if earlier asks are left out): the rows of the call. None: those asked, no
+        others.
     """
 
     learn_X: Any
@@ -83,7 +83,7 @@ class Block:
 
 
 def cuts(block: Block, n_rows: int) -> Iterator[tuple[slice, slice]]:
-    """Cut a block into parts of about `n_rows` learns, and as many asks, in their order.
+    """Divide a block into parts of about `n_rows` learns, and as many asks, in their order.
 
     Rows of one batch, and asks that share a call, stay together.
 
@@ -137,7 +137,7 @@ def part_of(block: Block, learns: slice, asks: slice) -> Block:
 
 
 def bounds_within(bounds: np.ndarray | None, rows: slice) -> np.ndarray | None:
-    """Bounds of the batches or groups that lie within some rows, counted from the first."""
+    """Bounds of the batches or groups within some rows, counted from the first."""
     if bounds is None:
         return None
     within = bounds[(bounds > rows.start) & (bounds < rows.stop)]
@@ -164,7 +164,7 @@ def take_rows(X: Any, index: np.ndarray) -> Any:
 
 
 def stack_rows(parts: list[Any]) -> Any:
-    """Rows of several containers of one kind, one below the other."""
+    """Rows of several containers of one kind, stacked."""
     if len(parts) == 1:
         return parts[0]
     first = parts[0]
@@ -181,15 +181,15 @@ def _own_frame(rows: Any) -> Any:
     values = rows.to_numpy()
     if all(stride >= 0 for stride in values.strides):
         return rows.copy()
-    # `df[list("edcba")]` may be a view that runs backwards; a plain copy runs forwards.
+    # `df[list("edcba")]` may be a view with a negative stride; a plain copy has a positive one.
     return type(rows)(own_rows(values), index=rows.index, columns=rows.columns, copy=False)
 
 
 def own_rows(rows: Any) -> Any:
-    """Rows with memory of their own, so that writing into them changes nothing else.
+    """Copy of rows, so that writing into them changes nothing else.
 
-    Laid out alike: NumPy's arithmetic on columns that are not side by side, or backwards, may
-    round the last digit otherwise.
+    The memory layout is kept: NumPy's arithmetic on columns that are not contiguous, or in reverse
+    order, may round the last digit differently.
     """
     if not isinstance(rows, np.ndarray):
         if hasattr(rows, "iloc"):

@@ -27,7 +27,7 @@ class DatedArrivals(Arrivals):
     label_time : ndarray of shape (n_rows,)
         When the label becomes known; infinite where that is never, or not known yet.
     expected : ndarray of shape (n_rows,), dtype bool
-        Whether a label may still come. A row known to get none is asked once and forgotten.
+        Whether a label may still come. A row that will get no label is asked once and not stored.
     """
 
     arrival: np.ndarray = field(default_factory=_integers)
@@ -37,10 +37,10 @@ class DatedArrivals(Arrivals):
 
 @dataclass(frozen=True, slots=True)
 class DelayedState:
-    """Progress of a delayed timeline: waiting rows, and counts of labels come and learnt.
+    """Progress of a delayed timeline: waiting rows, and the numbers of labels received and learnt.
 
-    The table of waiting rows goes on to the next state, changed: a state that was stepped from
-    is used up.
+    The next state takes over the table of waiting rows and changes it, so an old state must not be
+    used again.
     """
 
     waiting: WaitingTable = field(default_factory=WaitingTable)
@@ -73,7 +73,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class DelayedOperations(Operations):
-    """Operations of a delayed timeline, and what the scores need to know of them.
+    """Operations of a delayed timeline, with the data that scoring needs.
 
     Attributes
     ----------
@@ -95,9 +95,9 @@ class DelayedOperations(Operations):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What happened in consecutive steps: attributes as those of `DelayedOperations`.
+    """Events of consecutive steps, with attributes as those of `DelayedOperations`.
 
-    `waiting` are the rows that wait in the end.
+    `waiting` are the rows that wait after the last step.
     """
 
     asked: Asked
@@ -108,7 +108,7 @@ class History:
 
 
 def history_of(steps: Sequence[DelayedOperations], waiting: np.ndarray) -> History:
-    """Put consecutive steps together, as if they had been one; `waiting` wait in the end."""
+    """Combine consecutive steps into one; `waiting` are the rows waiting after the last."""
     asked = [step.asked for step in steps if step.asked is not None]
     labelled = [step.labelled for step in steps if step.labelled is not None]
     n_arrived = [len(step.labels_before) for step in steps]
@@ -134,9 +134,9 @@ class DelayedTimeline:
     """Continuous re-evaluation under delayed labels (Grzenda, Gomes & Bifet 2020).
 
     Events come in the order of their time, then of their row, arrival before label. A row that
-    arrives is asked. A label that comes has its row asked a last time, then every waiting row
-    asked again for which the number of labels since its arrival is a multiple of
-    `poll_every`; then it is learnt. So no answer knows the label that caused it.
+    arrives is asked. When a label comes, its row is asked a last time. Then every waiting row is
+    asked again if the number of labels since its arrival is a multiple of `poll_every`. Then the
+    label is learnt. So no answer depends on the label that caused it.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class DelayedTimeline:
     poll_every : int or None
         Labels between two polls of a waiting row; None: no polls.
     poll_at_zero : bool
-        Whether the first label after its arrival has a row asked again.
+        Whether a row is asked again at the first label after its arrival.
     """
 
     n_warmup: int = 1
@@ -157,7 +157,7 @@ class DelayedTimeline:
         return DelayedState()
 
     def step(self, state: DelayedState, arrivals: Any) -> tuple[DelayedState, DelayedOperations]:
-        """Let rows arrive, and all labels come that are due before any later arrival."""
+        """Process arrivals, and all labels that are due before any later arrival."""
         rows = arrivals.first_row + np.arange(arrivals.n_rows)
         weight = np.ones(len(rows)) if arrivals.weight is None else arrivals.weight
         arrived = Waiting(
@@ -179,11 +179,11 @@ class DelayedTimeline:
         learnable: np.ndarray,
         weight: np.ndarray,
     ) -> tuple[DelayedState, DelayedOperations]:
-        """Let labels of waiting rows, ascending, come one after the other at one time."""
+        """Process labels of waiting rows (ascending) one after the other, at one time."""
         table = state.waiting
         at = table.positions(rows)
         table.label(at, time, learnable, weight)
-        if table.n_dated > len(rows):  # rows whose labels come by themselves: some may be due
+        if table.n_dated > len(rows):  # rows with a known label time: some labels may be due
             return self.advance(state, time)
         labelled = table.at(at)
         if len(rows) == 1:
@@ -194,28 +194,28 @@ class DelayedTimeline:
         return step
 
     def drop(self, state: DelayedState, rows: np.ndarray) -> DelayedState:
-        """Forget waiting rows."""
+        """Drop waiting rows."""
         state.waiting.remove(state.waiting.positions(rows))
         return state
 
     def advance(self, state: DelayedState, time: float) -> tuple[DelayedState, DelayedOperations]:
-        """Let all labels come that are due by a time."""
-        return self._advance(state, Waiting.nobody(), np.empty(0, dtype=bool), time)
+        """Process all labels that are due by a time."""
+        return self._advance(state, Waiting.empty(), np.empty(0, dtype=bool), time)
 
     def take_back(self, before: DelayedState, first_row: int) -> DelayedState:
-        """Return to a state after which rows, from this one on, have arrived and only asked."""
+        """Undo the arrival of this row and later ones, which were only asked."""
         before.waiting.truncate(first_row)
         return before
 
     def close(self, state: DelayedState) -> tuple[DelayedState, DelayedOperations]:
-        """Let all labels come whose time is known."""
+        """Process all labels whose time is known."""
         return self.advance(state, np.inf)
 
     def settle(
         self, state: DelayedState, horizon: float, most: int
     ) -> tuple[DelayedState, DelayedOperations]:
-        """Let labels come that are due by `horizon`: the earliest, and not more than `most`."""
-        return self._advance(state, Waiting.nobody(), np.empty(0, dtype=bool), horizon, most)
+        """Process the earliest labels that are due by `horizon`, at most `most` of them."""
+        return self._advance(state, Waiting.empty(), np.empty(0, dtype=bool), horizon, most)
 
     def _advance(
         self,
@@ -229,7 +229,7 @@ class DelayedTimeline:
         first_due = arrived.label_time.min() if len(arrived) else np.inf
         if horizon is None or (table.n_dated == 0 and first_due > horizon):
             return self._only_ask(state, arrived, expected)
-        held = table.everybody()
+        held = table.all_rows()
         candidates = held.followed_by(arrived.take(expected))
         due = np.isfinite(candidates.label_time) & (candidates.label_time <= horizon)
         if not due.any():
@@ -252,10 +252,10 @@ class DelayedTimeline:
     def _only_ask(
         self, state: DelayedState, arrived: Waiting, expected: np.ndarray
     ) -> tuple[DelayedState, DelayedOperations]:
-        """Let rows arrive while no label comes: half of the events of a live run."""
+        """Process arrivals without any label, as in a live call of `ask`."""
         n, nothing = len(arrived), _integers()
-        everybody = bool(expected.all())
-        state.waiting.add(arrived if everybody else arrived.take(expected))
+        all_expected = bool(expected.all())
+        state.waiting.add(arrived if all_expected else arrived.take(expected))
         answers = state.n_learnt >= self.n_warmup
         n_asks = n if answers else 0
         operations = DelayedOperations(
@@ -264,7 +264,7 @@ class DelayedTimeline:
             ask_rows=arrived.row[:n_asks],
             stamp=np.zeros(n_asks, dtype=np.int64),
             groups=np.arange(n_asks + 1),
-            released=nothing if everybody else arrived.row[~expected],
+            released=nothing if all_expected else arrived.row[~expected],
             settled=state.next_row + n,
             asked=Asked(
                 arrived.row,
@@ -272,7 +272,7 @@ class DelayedTimeline:
                 arrived.arrival,
                 np.full(n, answers),
             ),
-            labelled=Waiting.nobody(),
+            labelled=Waiting.empty(),
             polls_per_label=nothing,
             labels_before=np.zeros(n, dtype=np.int64),
         )
@@ -281,7 +281,7 @@ class DelayedTimeline:
     def _label_one(
         self, state: DelayedState, at: np.ndarray, labelled: Waiting
     ) -> tuple[DelayedState, DelayedOperations]:
-        """Let one label come: the other half of them. Its order needs no sorting."""
+        """Process one label, as in a live call of `label`; no sorting is needed."""
         table, polled = state.waiting, _integers()
         if self.poll_every is not None:
             positions = table.positions_polled(state.n_labels, self.poll_every)
@@ -314,7 +314,7 @@ class DelayedTimeline:
     def _label_many(
         self, state: DelayedState, at: np.ndarray, labelled: Waiting
     ) -> tuple[DelayedState, DelayedOperations]:
-        """Let labels come one after the other."""
+        """Process labels one after the other."""
         polled = poll_event = _integers()
         n = len(labelled)
         if self.poll_every is not None:
@@ -328,7 +328,7 @@ class DelayedTimeline:
             index, poll_event = self._polls(born, event_of, state.n_labels)
             polled = state.waiting.rows_at(positions[index])
         operations = self._in_order(
-            state, Waiting.nobody(), labelled, _integers(), polled, poll_event
+            state, Waiting.empty(), labelled, _integers(), polled, poll_event
         )
         return self._after(state, replace(operations, released=labelled.row))
 
@@ -341,7 +341,7 @@ class DelayedTimeline:
         polled: np.ndarray,
         poll_event: np.ndarray,
     ) -> DelayedOperations:
-        """Put the questions of arrivals, polls and labels, and the learns, into their order."""
+        """Sort the questions of arrivals, polls and labels, and the learns, into their order."""
         learns = events.learnable
         learnt_before = np.concatenate([[0], np.cumsum(learns)]).astype(np.int64)
         row = np.concatenate([arrived.row, polled, events.row])
@@ -386,8 +386,8 @@ class DelayedTimeline:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Positions of rows polled and the events (from 0 in this step) at which they are.
 
-        A row born after c labels is polled at the labels number c, c + K, c + 2K, ... that
-        come before its own: an arithmetic progression, so no event is looked at twice.
+        A row that arrived after c labels is polled at the labels number c, c + K, c + 2K, ...
+        before its own. This is an arithmetic progression, so no event is examined twice.
         """
         if self.poll_every is None or not len(born):
             return _integers(), _integers()

@@ -14,7 +14,7 @@ Features = Callable[[np.ndarray, np.ndarray], Any]
 
 
 def with_current_features(block: Block, operations: DelayedOperations, features: Features) -> Block:
-    """Show every question but the first, and every learn, the features of its time.
+    """Replace the features of every question but the first, and of every learn, by current ones.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def with_current_features(block: Block, operations: DelayedOperations, features:
     Returns
     -------
     block : Block
-        The same block on current features.
+        The same block with current features.
     """
     asked, labelled = operations.asked, operations.labelled
     assert asked is not None and labelled is not None

@@ -23,10 +23,10 @@ class FoldState:
 
 @dataclass(frozen=True, slots=True)
 class FoldTimeline:
-    """What one fold learns and is asked (Bifet et al. 2015, Section 3).
+    """Timeline of one fold: what it learns and is asked (Bifet et al. 2015, Section 3).
 
-    Every number drawn is addressed by seed, fold and row, so that neither the cutting of the
-    stream nor the worker it runs in changes it.
+    Every random number depends only on seed, fold and row, so that neither chunking nor the worker
+    changes it.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class FoldTimeline:
         return FoldState()
 
     def step(self, state: FoldState, arrivals: Arrivals) -> tuple[FoldState, Operations]:
-        """Return the state after these rows, and what is to be done."""
+        """Return the state after these rows, and the operations."""
         weight = self._learning_weight(arrivals.first_row, arrivals.first_row + arrivals.n_rows)
         tested = None
         if self.test_on == "held_out":
@@ -71,7 +71,7 @@ class FoldTimeline:
         return FoldState(n_learnt, operations.settled), operations
 
     def close(self, state: FoldState) -> tuple[FoldState, Operations]:
-        """Nothing waits at the end of the stream."""
+        """Return the state; there are no operations at the end of the stream."""
         none = np.empty(0, dtype=np.int64)
         return state, Operations(none, None, none, none, settled=state.next_row)
 

@@ -15,7 +15,7 @@ from skstream.utils._validation import is_fitted
 
 
 class LoopFailed(Exception):
-    """A model failed; says at which ask or learn of the block.
+    """Failure of a model, with the position of the ask or learn in the block.
 
     Attributes
     ----------
@@ -38,11 +38,11 @@ class LoopFailed(Exception):
 
 
 class BadAnswer(ValueError):
-    """An answer of the wrong shape or length, or one that is no label and no number."""
+    """An answer of the wrong shape or length, or one that is neither label nor number."""
 
 
 class Loop:
-    """Executes blocks on any estimator, exactly as a careful user would by hand."""
+    """Executes blocks on any estimator by calls of its methods, in order."""
 
     def __init__(self, estimator: Any, task: Task):
         self.estimator = estimator
@@ -56,7 +56,7 @@ class Loop:
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        del state["_learn"]  # a bound callable: made anew
+        del state["_learn"]  # a bound function: made again after loading
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -84,7 +84,7 @@ class Loop:
                 answers.append(self._ask(block, bounds[done], bounds[done + 1]))
                 done += 1
         except LoopFailed as failure:
-            failure.answers = self._codes(answers)  # an earlier answer may be a failure, too
+            failure.answers = self._codes(answers)  # an earlier answer may be wrong, too
             failure.stopped = True
             raise
         return self._codes(answers)
@@ -133,7 +133,7 @@ class Loop:
             )
 
     def _reshaped(self, answer: np.ndarray, n_rows: int) -> np.ndarray:
-        """Return an answer that is no column of `n_rows` labels, if the method gives such."""
+        """Return an answer after a check of its shape; one value per row for `predict`."""
         task, shape = self.task, answer.shape
         wanted = f"({n_rows},)"
         if task.method == "predict":
@@ -165,7 +165,7 @@ class Loop:
         self._classes = None
 
     def _codes(self, answers: list[np.ndarray]) -> np.ndarray:
-        """Answers as codes or numbers; fails at the first that is neither."""
+        """Answers as codes or numbers; raises an error at the first that is neither."""
         if not answers:
             return no_answers(self.task)
         try:
@@ -203,7 +203,7 @@ class Loop:
 
 
 def _joined(answers: list[np.ndarray]) -> np.ndarray:
-    """Put answers together; labels of several kinds stay what they are."""
+    """Concatenate answers; labels of different types keep their types."""
     if len({answer.dtype.kind for answer in answers}) > 1:
         answers = [answer.astype(object) for answer in answers]
     return np.concatenate(answers)
@@ -221,7 +221,7 @@ def no_answers(task: Task, n: int = 0) -> np.ndarray:
 
 
 def _rows_of_its_own(X: Any, index: np.ndarray, begin: int, end: int) -> Any:
-    """Rows that the model may write into, and keep: others read the same."""
+    """Copy of rows, which the model may change and keep; others read the same rows."""
     if end - begin == 1:
         row = int(index[begin])
         rows = X.iloc[row : row + 1] if hasattr(X, "iloc") else X[row : row + 1]

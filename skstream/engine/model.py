@@ -1,4 +1,4 @@
-"""One model on its way through the stream: kernel where exact, else the loop."""
+"""Execution of one model: by a kernel if that is exact, else by the loop."""
 
 import re
 from collections.abc import Iterator
@@ -27,17 +27,17 @@ from skstream.engine.warmup import WarmUp
 from skstream.utils._validation import is_fitted
 
 Engine = Literal["auto", "loop"]
-#: What an answer that is none (None or NaN) is: a failure of the model, or a wrong answer.
+#: How a missing answer (None or NaN) counts: as a failure of the model, or as a wrong answer.
 Unanswered = Literal["error", "wrong"]
 
-#: Code of a question that the model left without an answer, where that counts as wrong.
+#: Code of a missing answer, if it counts as wrong.
 UNANSWERED = -2
 
-# A block of more operations than this is gone back to the start of if its kernel fails, so that
-# the loop finds the row; of one row no more is to be found, and the copy would cost too much.
+# If the kernel fails in a block of more operations than this, the block is started again, so that
+# the loop finds the row. For one row this is not needed, and the copy would cost too much.
 _SURE_OF_ROW = 2
 
-# What models say that need several rows first; others say what nothing is to be added to.
+# Error messages of models that need several rows first; to these an advice is added.
 _SPEAKS_OF_ROWS = re.compile("(n_|number of |few )samples")
 
 
@@ -53,8 +53,8 @@ class ModelError(ValueError):
     row : int
         Row, counted from 0, at which it failed; -1 before the first one.
     result : EvaluationResult or None
-        What had been evaluated before, where there is something; of several workers, the models
-        that had finished.
+        Scores before the failure, if there are any; with several workers, of the models that had
+        finished.
     """
 
     def __init__(self, message: str, model: str = "", fold: int = 0, row: int = -1):
@@ -90,7 +90,7 @@ class ModelRun:
     Attributes
     ----------
     failure : ModelError or None
-        Why the model has stopped; it then answers nothing any more.
+        Why the model has stopped; it then gives no more answers.
     n_unanswered : int
         Questions that it left without an answer.
 
@@ -117,7 +117,7 @@ class ModelRun:
         self._unanswered = unanswered
         self._estimator = estimator
         self._kernel: Kernel | None = None
-        self._reason = ""  # why something goes through the loop
+        self._reason = ""  # why some parts are executed by the loop
         self._retries: Retries | None = None
         self._by_kernel = False
         self._loop: Loop | None = None
@@ -136,7 +136,7 @@ class ModelRun:
 
     @property
     def path(self) -> str:
-        """How the model was executed, and after a colon why not all by a kernel."""
+        """How the model was executed; after a colon, why not completely by a kernel."""
         if self._loop is None:
             return "kernel"
         path = "kernel and loop" if self._by_kernel else "loop"
@@ -144,7 +144,7 @@ class ModelRun:
 
     @property
     def asks_row_by_row(self) -> bool:
-        """Whether one answer of a call may stand in for a label in the next."""
+        """Whether an answer of a call may be used as a label for the next rows."""
         return asks_row_by_row(self._estimator)
 
     @property
@@ -170,7 +170,7 @@ class ModelRun:
 
     @property
     def can_resume(self) -> bool:
-        """Whether the model has stopped where it can go on."""
+        """Whether the model has stopped at a point from which it can continue."""
         return self._left is not None
 
     @property
@@ -179,7 +179,7 @@ class ModelRun:
         return self._left is not None and self._left.action == "learning"
 
     def resume(self, *, skip: bool) -> Resumed:
-        """Go on with the block at which the model stopped.
+        """Continue the block in which the model stopped.
 
         Parameters
         ----------
@@ -203,14 +203,14 @@ class ModelRun:
         return Resumed(answers, left.rows if skip else left.rows[:0], bool(n_skipped))
 
     def forget_failure(self, n_unanswered: int) -> None:
-        """Go on as if the last block, which taught nothing, had never been run."""
+        """Undo the last block, in which nothing was learnt."""
         self.failure, self._left, self.n_unanswered = None, None, n_unanswered
 
     def run(self, block: Block, operations: Operations) -> np.ndarray:
         """Execute a block; -1 or NaN where nothing had been learnt when asked.
 
-        A model that fails keeps its answers up to the failure, whatever executes it, and answers
-        nothing (-1 or NaN) from then on; `failure` says why.
+        If a model fails, its answers up to the failure are kept, in a kernel or in the loop, and
+        all later answers are missing (-1 or NaN); `failure` says why.
         """
         if self.failure is not None or not (block.n_asks or block.n_learns):
             return no_answers(self.task, block.n_asks)
@@ -268,7 +268,7 @@ class ModelRun:
                 answers = self._run_kernel(block)
             except TooLarge:
                 raise
-            except Exception as error:  # where no loop can tell more
+            except Exception as error:  # the loop could not find more details
                 failure = LoopFailed("running its kernel", 0)
                 failure.__cause__ = error
                 return self._stopped(failure, no_answers(self.task), block, operations)
@@ -280,7 +280,7 @@ class ModelRun:
         return answers if gap is None else self._stopped(gap, answers, block, operations)
 
     def _try_kernel(self) -> None:
-        """Go on with a kernel where the newest part without one is behind."""
+        """Try a kernel again after the newest part without one."""
         assert self._retries is not None
         if self._is_new or self._gathers or not self._retries.is_due():
             return
@@ -289,7 +289,7 @@ class ModelRun:
             self._retries = None
 
     def _run_kernel(self, block: Block) -> np.ndarray | None:
-        """Answers by the kernel; None where the loop is to execute the block."""
+        """Answers by the kernel; None if the loop has to execute the block."""
         kernel = self._kernel
         assert kernel is not None and self._retries is not None
         started = perf_counter()
@@ -303,17 +303,18 @@ class ModelRun:
             self._reason = self._reason or declined.reason
             self._retries.decline()
             if max(block.n_learns, block.n_asks) > 2 * ROWS_OF_RETRY:
-                raise TooLarge from declined  # most of it may be for the kernel yet
+                raise TooLarge from declined  # the kernel may still execute most of it
         except Exception as error:
             if before is None:
                 raise
-            # Whatever it is, the loop meets it at its row, or goes on without it.
+            # The loop meets the same error at its row, or continues without an error.
             kernel.restore(before)
             self._reason = f"its kernel failed with a {type(error).__name__}"
             self._retries = None
         finally:
             self._seconds_in_kernel += perf_counter() - started
-        # The estimator is as the loop would have left it: the loop goes on from here.
+        # The estimator has the attributes that the loop would give it: the loop continues from
+        # here.
         kernel.export()
         self._kernel = None
         self._begin_loop()
@@ -342,7 +343,7 @@ class ModelRun:
             answers = self._loop.run(block)
         except LoopFailed as failure:
             is_first = failure.action == "learning" and failure.index == 0
-            # Models that need several rows say so in a ValueError, or stumble over their number.
+            # Models that need several rows raise a ValueError about it, or another error.
             hopeless = isinstance(failure.__cause__, TypeError | AttributeError)
             if self._warmup is not None and is_first and block.batches is None and not hopeless:
                 self._gathers = True
@@ -371,14 +372,14 @@ class ModelRun:
         return self._run_loop(*rest)
 
     def _without_gaps(self, answers: np.ndarray) -> tuple[LoopFailed | None, np.ndarray]:
-        """See to questions without an answer, and answers that no measure can take."""
+        """Handle missing answers, and answers that no measure can use."""
         wrong: np.ndarray
         if answers.dtype.kind == "f":
             with np.errstate(all="ignore"):
                 # One sum is cheaper than a test per number, and misses nothing.
                 if np.isfinite(answers.sum()):
                     return None, answers
-            # No score is made of probabilities and decision values: they may be infinite.
+            # Probabilities and decision values are not scored: they may be infinite.
             bad = ~np.isfinite(answers) if self.task.method == "predict" else np.isnan(answers)
             wrong = bad if bad.ndim == 1 else bad.any(axis=1)
         else:
@@ -399,9 +400,9 @@ class ModelRun:
     def _stopped(
         self, failure: LoopFailed, answers: np.ndarray, block: Block, operations: Operations
     ) -> np.ndarray:
-        """Note the failure; return the answers to earlier rows, and none to the others."""
+        """Note the failure; return the earlier answers, and missing ones after them."""
         gap, answers = self._without_gaps(answers)
-        failure = failure if gap is None else gap  # an earlier answer was none
+        failure = failure if gap is None else gap  # an earlier answer was missing
         error, rows = self._explained(failure, block, operations)
         error.__cause__ = failure.__cause__
         self.failure = error
@@ -446,7 +447,7 @@ class ModelRun:
         return model_error(self.name, self.fold, action, cause, row, self._advice(failure)), rows
 
     def _advice(self, failure: LoopFailed) -> str:
-        """Say what may help a model that fails at its first rows."""
+        """Return advice for a model that fails at its first rows."""
         cause = failure.__cause__
         is_first = self._is_new and failure.action == "learning" and failure.index == 0
         if not is_first or not _SPEAKS_OF_ROWS.search(str(cause)):

@@ -1,4 +1,4 @@
-"""Going on with a block after a call that failed."""
+"""Continuing a block after a failed call."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ from skstream.engine.timeline import Operations
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """What a model did that went on after a failure.
+    """Answers of a model that continued after a failure.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Resumed:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A block that a model has done up to a call that failed.
+    """A block that a model has executed up to a failed call.
 
     `rows` are those of the call, `answers` the ones given before it, and `ask_bounds` the bounds
     of the asks that share a call.
@@ -52,7 +52,7 @@ class Left:
         answers: list[np.ndarray],
         ask_bounds: np.ndarray,
     ) -> "Left":
-        """Return the same of the block of which this is a part, after some answers."""
+        """Return the same for the whole block of which this is a part."""
         first = learns.start if self.action == "learning" else asks.start
         before = [*answers, self.answers]
         return Left(
@@ -66,7 +66,7 @@ class Left:
         )
 
     def rest(self, skip: bool) -> tuple[Block, Operations, int]:
-        """Return what is to be done from the failed call on, or after it, and the asks skipped."""
+        """Return the operations from the failed call on, or after it, and the skipped asks."""
         block, n_asked, n_skipped = self.block, len(self.answers), 0
         if self.action == "learning":
             n_learnt = self.index

@@ -1,4 +1,4 @@
-"""Kernels that decline: in what parts they are tried, and when again."""
+"""Retries of kernels that decline: sizes of parts, and times of the next try."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,25 +6,25 @@ from typing import Any
 from skstream.engine.block import Block, cuts, part_of
 from skstream.engine.kernels import Declined, Kernel, Task, find_kernel
 
-# Memory that the rows of a part of a block may take in a kernel, and the least such part.
+# Memory that the rows of a part of a block may take in a kernel, and the least number of rows.
 _BYTES_AT_ONCE = 1 << 26
 _LEAST_ROWS = 64
-# Rows of a first part, after which a kernel knows what a row takes.
+# Rows of the first part, after which a kernel knows the memory per row.
 _FIRST_ROWS = 32
-# Rows of the parts in which a kernel is tried again after it declined some; and how many parts go
-# through the loop at most before it is tried again.
+# Rows of the parts in which a kernel is tried again after it declined some; and the largest number
+# of parts executed by the loop before the next try.
 ROWS_OF_RETRY = 512
 MOST_ROWS = 1 << 40
 _MOST_WAITING = 64
 
 
 class TooLarge(Exception):
-    """A kernel declined a part of which it may execute most, where it is cut."""
+    """A kernel declined a part, but may execute most of it in smaller parts."""
 
 
 @dataclass(slots=True)
 class Retries:
-    """When a kernel that declined is tried again: soon, and later each time that it declines."""
+    """Decides when a kernel that declined is tried again: after more rows each time it declines."""
 
     n_declined: int = 0
     n_waiting: int = 0
@@ -57,7 +57,7 @@ class Retries:
 
 
 def next_part(block: Block, learns: slice, asks: slice, n_rows: int) -> tuple[slice, slice]:
-    """Return what follows some learns and asks of a block, about `n_rows` of them at most."""
+    """Return the next part of a block, of about `n_rows` rows, after some learns and asks."""
     first, ask = learns.stop, asks.stop
     learns, asks = slice(first, block.n_learns), slice(ask, block.n_asks)
     if max(block.n_learns - first, block.n_asks - ask) <= n_rows:
@@ -67,7 +67,7 @@ def next_part(block: Block, learns: slice, asks: slice, n_rows: int) -> tuple[sl
 
 
 def kernel_or_reason(estimator: Any, task: Task) -> tuple[Kernel | None, str]:
-    """Return a kernel, or why there is none; of failures the loop tells more, at its row."""
+    """Return a kernel, or why there is none; the loop shows failures at their row."""
     try:
         return find_kernel(estimator, task), ""
     except Declined as declined:

@@ -1,4 +1,4 @@
-"""The rows at hand: those that just arrived, and those still waiting for their turn."""
+"""Store of rows: those that just arrived, and those still waiting."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MAX_SMALL_SEGMENTS = 16
 
 @dataclass(slots=True)
 class _Segment:
-    """Consecutive rows stored together, some of which may be of no use any more."""
+    """Consecutive rows stored together, some of which may not be needed any more."""
 
     first: int
     numbers: np.ndarray
@@ -26,31 +26,31 @@ class _Segment:
 
     @classmethod
     def of(cls, numbers: np.ndarray, X: Any, y: np.ndarray) -> "_Segment":
-        """Store rows all of which are of use."""
+        """Store rows, all of which are needed."""
         n = len(numbers)
         return cls(int(numbers[0]), numbers, X, y, np.ones(n, dtype=bool), n)
 
     @property
     def wasteful(self) -> bool:
-        """Whether most rows stored are of no use any more."""
+        """Whether most stored rows are not needed any more."""
         return 2 * self.n_alive < len(self.numbers)
 
     def places(self, rows: np.ndarray) -> np.ndarray:
-        """Where rows stand that are stored here."""
+        """Positions of rows that are stored here."""
         if self.numbers[-1] - self.first == len(self.numbers) - 1:
             return rows - self.first
         return np.searchsorted(self.numbers, rows)
 
     def forget(self, places: np.ndarray) -> None:
-        """Note that rows are of no use any more."""
+        """Note that rows are not needed any more."""
         self.alive[places] = False
         self.n_alive -= len(places)
 
-    def living(self) -> "_Segment":
-        """Return the rows still of use, in memory of their own."""
+    def compacted(self) -> "_Segment":
+        """Return a copy of the rows that are still needed."""
         at = np.flatnonzero(self.alive)
-        # Not `take_rows`: a view would hold all rows, and those the user may write to.
-        # Frames say `copy`, because pandas shows consecutive rows in the user's memory.
+        # Not `take_rows`: a view would keep all rows, and the user may write into them. Frames need
+        # `copy`, because pandas returns consecutive rows as a view of the user's memory.
         X = self.X.iloc[at].copy() if hasattr(self.X, "iloc") else self.X[at]
         return _Segment.of(self.numbers[at], X, self.y[at])
 
@@ -60,7 +60,8 @@ class RowStore:
 
     Memory is that of the newest chunk and about twice that of the rows waiting. Waiting rows are
     stored in segments that are merged when they are many and small, and rewritten when most of
-    their rows are gone. So no step copies all rows waiting, and each is copied a few times in all.
+    their rows are not needed any more. So no step copies all waiting rows, and each row is copied
+    only a few times.
     """
 
     def __init__(self) -> None:
@@ -69,20 +70,20 @@ class RowStore:
         self._newest: _Segment | None = None
 
     def __len__(self) -> int:
-        """Return the number of rows of use that are stored."""
+        """Return the number of stored rows that are still needed."""
         newest = [] if self._newest is None else [self._newest]
         return sum(segment.n_alive for segment in self._segments + newest)
 
     def add(self, first_row: int, X: Any, y: np.ndarray) -> None:
-        """Take in consecutive rows and their label codes or targets.
+        """Add consecutive rows and their label codes or targets.
 
-        They are copied only when the operations that their arrival calls for are done.
+        They are copied only after the operations of their arrival.
         """
         numbers = np.arange(first_row, first_row + len(y))
         self._newest = _Segment.of(numbers, X, y) if len(y) else None
 
     def take_back(self) -> None:
-        """Let the newest rows never have come."""
+        """Remove the newest rows."""
         self._newest = None
 
     def set_labels(self, rows: np.ndarray, y: np.ndarray) -> None:
@@ -91,7 +92,7 @@ class RowStore:
             segment.y[segment.places(rows[begin:end])] = y[begin:end]
 
     def keep(self, waiting: np.ndarray) -> None:
-        """Forget every row but these, ascending."""
+        """Remove every row but these, ascending."""
         newest, self._newest = self._newest, None
         if not len(waiting):
             self._segments, self._firsts = [], []
@@ -104,7 +105,7 @@ class RowStore:
         self._settle(self._segments, newest)
 
     def release(self, rows: np.ndarray) -> None:
-        """Forget these rows."""
+        """Remove these rows."""
         newest, self._newest = self._newest, None
         rows = np.sort(rows)
         if newest is not None:
@@ -117,7 +118,7 @@ class RowStore:
         self._settle([segment for segment, _, _ in parts], newest)
 
     def block(self, operations: Operations) -> Block:
-        """Put the operations together with the rows they speak of, and few others."""
+        """Make a block from the operations and their rows, with few other rows."""
         newest, n_learns = self._newest, len(operations.learn_rows)
         rows = np.concatenate([operations.learn_rows, operations.ask_rows])
         if newest is None and not self._segments:
@@ -148,14 +149,14 @@ class RowStore:
         )
 
     def _gathered(self, rows: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Stored rows put together, their labels, and where in them every row asked for is."""
+        """Stored rows in one container, their labels, and the positions of the requested rows."""
         distinct, index = _distinct(rows)
         X, y = [], []
         for segment, begin, end in self._parts(distinct):
             places = segment.places(distinct[begin:end])
             X.append(take_rows(segment.X, places))
             y.append(segment.y[places])
-        if not X:  # nothing is asked for; any rows show the columns
+        if not X:  # no row is requested; any rows give the columns
             return self._segments[0].X, self._segments[0].y, index
         return stack_rows(X), y[0] if len(y) == 1 else np.concatenate(y), index
 
@@ -173,17 +174,17 @@ class RowStore:
         return [(segment, begin, end) for segment, begin, end in bounds if begin < end]
 
     def _settle(self, changed: list[_Segment], newest: _Segment | None) -> None:
-        """Store what is left of the newest rows; see that few segments hold few useless rows."""
+        """Store what is left of the newest rows; merge and rewrite segments if needed."""
         if any(segment.wasteful for segment in changed):
             self._segments = [
-                segment.living() if segment.wasteful else segment
+                segment.compacted() if segment.wasteful else segment
                 for segment in self._segments
                 if segment.n_alive
             ]
             self._firsts = [segment.first for segment in self._segments]
         if newest is None or not newest.n_alive:
             return
-        self._segments.append(newest.living())
+        self._segments.append(newest.compacted())
         self._firsts.append(self._segments[-1].first)
         n_segments = len(self._segments)
         if n_segments > MAX_SMALL_SEGMENTS and (
@@ -211,7 +212,7 @@ def _joined(segments: list[_Segment]) -> _Segment:
     if len(segments) == 1:
         return segments[0]
     parts = [
-        segment if segment.n_alive == len(segment.numbers) else segment.living()
+        segment if segment.n_alive == len(segment.numbers) else segment.compacted()
         for segment in segments
     ]
     return _Segment.of(
@@ -231,7 +232,7 @@ def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         distinct = np.sort(rows)
         distinct = distinct[np.flatnonzero(np.diff(distinct, prepend=-1))]
         return distinct, distinct.searchsorted(rows)
-    among = np.zeros(span, dtype=bool)  # many of the rows there are: cheaper than sorting
+    among = np.zeros(span, dtype=bool)  # for a large share of the rows this is cheaper than sorting
     among[rows - first] = True
     place = np.cumsum(among) - 1
     return np.flatnonzero(among) + first, place[rows - first]

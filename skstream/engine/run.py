@@ -1,4 +1,4 @@
-"""The engine: models in lockstep along one pass of the stream."""
+"""The engine: executes all models together in one pass of the stream."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -27,21 +27,21 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What one lane did in a step: its operations, and the answers to their asks."""
+    """A step of one lane: its operations, and the answers to their asks."""
 
     operations: Operations
     answers: np.ndarray
 
 
 class Engine:
-    """Executes every lane's timeline; owns the rows that wait for their turn.
+    """Executes every lane's timeline, and stores the waiting rows.
 
     Lanes that share a timeline object share its computation.
 
     Parameters
     ----------
     lanes : sequence of Lane
-        The models and their timelines. The others go on when a model fails.
+        The models and their timelines. If a model fails, the others continue.
     features : callable, default=None
         ``features(rows, times)`` where features change while a row waits for its label.
     """
@@ -58,7 +58,9 @@ class Engine:
         self._store = RowStore()
         self._unfinished: list[Any] | None = None  # operations whose blocks could not be made
         self._newest_operations: list[Any] = []
-        self._before: tuple[list[Any], int, list[Any]] | None = None  # an arrival on trial
+        self._before: tuple[list[Any], int, list[Any]] | None = (
+            None  # an arrival that may be undone
+        )
         late = isinstance(self._timelines[0], DelayedTimeline)
         self._chains = [late and lane.model.asks_row_by_row for lane in self.lanes]
         self._stand_ins = StandIns() if any(self._chains) else None
@@ -66,7 +68,7 @@ class Engine:
 
     @property
     def states(self) -> list[Any]:
-        """Where every timeline stands."""
+        """The state of every timeline."""
         return list(self._states)
 
     @property
@@ -87,7 +89,7 @@ class Engine:
         return any(lane.model.loops for lane in self.lanes)
 
     def arrive(self, X: Any, y: np.ndarray, arrivals: Arrivals) -> list[Answered]:
-        """Let rows arrive; return what each lane did, in the order of the lanes."""
+        """Process arrivals; return the step of each lane, in the order of the lanes."""
         self._store.add(arrivals.first_row, X, y)
         steps = [
             timeline.step(state, arrivals)
@@ -96,18 +98,18 @@ class Engine:
         return self._execute(steps)
 
     def arrive_on_trial(self, X: Any, y: np.ndarray, arrivals: Arrivals) -> list[Answered]:
-        """Let rows arrive that only ask; `confirm` or `take_back` must follow."""
+        """Process arrivals that are only asked; `confirm` or `take_back` must follow."""
         counts = [(lane.model.failure, lane.model.n_unanswered) for lane in self.lanes]
         self._before = self._states, arrivals.first_row, counts
         return self.arrive(X, y, arrivals)
 
     def confirm(self) -> None:
-        """Keep the rows that arrived on trial."""
+        """Keep the rows of the arrival that could be undone."""
         self._before = None
         self._forget_rows(self._newest_operations)
 
     def take_back(self) -> None:
-        """Let the rows that arrived on trial never have arrived."""
+        """Undo the arrival of the newest rows."""
         assert self._before is not None
         states, first_row, counts = self._before
         self._states = [
@@ -138,7 +140,7 @@ class Engine:
         ]
 
     def advance(self, time: float) -> list[Answered]:
-        """Let the labels come that are due (for timelines of delayed labels)."""
+        """Process the labels that are due (for timelines of delayed labels)."""
         return self._execute(
             [
                 timeline.advance(state, time)
@@ -149,7 +151,7 @@ class Engine:
     def label(
         self, rows: np.ndarray, y: np.ndarray, time: float, weight: np.ndarray
     ) -> list[Answered]:
-        """Let labels of waiting rows come (for timelines of delayed labels)."""
+        """Process labels of waiting rows (for timelines of delayed labels)."""
         self._store.set_labels(rows, y)
         steps = [
             timeline.label(state, rows, time, weight > 0, weight)
@@ -158,7 +160,7 @@ class Engine:
         return self._execute(steps)
 
     def drop(self, rows: np.ndarray) -> None:
-        """Forget rows that wait for their label: it will not be taken any more."""
+        """Drop waiting rows; their labels are not accepted any more."""
         self._states = [
             timeline.drop(state, rows)
             for timeline, state in zip(self._timelines, self._states, strict=True)
@@ -168,7 +170,7 @@ class Engine:
             self._stand_ins.drop(rows)
 
     def settle(self, horizon: float, most: int) -> list[Answered]:
-        """Let some of the labels come that are due (for timelines of delayed labels)."""
+        """Process some of the labels that are due (for timelines of delayed labels)."""
         steps = [
             timeline.settle(state, horizon, most)
             for timeline, state in zip(self._timelines, self._states, strict=True)
@@ -176,7 +178,7 @@ class Engine:
         return self._execute(steps)
 
     def close(self) -> list[Answered]:
-        """End the stream: do what was still waiting."""
+        """End the stream: execute what is still waiting."""
         steps = [
             timeline.close(state)
             for timeline, state in zip(self._timelines, self._states, strict=True)
@@ -185,7 +187,7 @@ class Engine:
 
     @property
     def unfinished(self) -> list[Any] | None:
-        """Operations that an error of `features` has kept from being executed, if there are any."""
+        """Operations not executed because of an error of `features`, if there are any."""
         return self._unfinished
 
     def _execute(self, steps: list[tuple[Any, Any]]) -> list[Answered]:
@@ -235,10 +237,10 @@ def _run_lane(lane: Lane, block: Block, operations: Operations) -> np.ndarray:
 
 
 def _routing_of(operations: Operations) -> Any:
-    """Let metadata routing decide about the user's weights alone.
+    """Apply metadata routing only to the user's weights.
 
-    A fold's weights stand for rows left out and repeated. They are no metadata of the user, who
-    requested none for them, and reach every model and step as they do without routing.
+    A fold's weights mean that rows are left out or repeated. They are not metadata of the user, so
+    they reach every model and step, as without routing.
     """
     routing = get_config()["enable_metadata_routing"]
     if routing and operations.own_weights and operations.weight is not None:

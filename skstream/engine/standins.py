@@ -1,4 +1,4 @@
-"""Rows still waiting for their labels, shown to models whose own answers stand in for them."""
+"""Calls of models that use their own answers in place of labels that are not known yet."""
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ class Calls:
     Attributes
     ----------
     operations : DelayedOperations
-        The questions of all calls: those in question, and those that keep them company.
+        The questions of all calls: the original ones, and the other rows of each call.
     bounds : ndarray of shape (n_calls + 1,), dtype int64
         Bounds of the calls among these questions.
     asked : list of ndarray
@@ -29,7 +29,7 @@ class Calls:
     asked: list[np.ndarray]
 
     def narrowed(self, block: Block, operations: Any) -> Block:
-        """Return a block of the original questions, each call of which knows its company.
+        """Return a block of the original questions, with the other rows of each call in `company`.
 
         Parameters
         ----------
@@ -56,28 +56,27 @@ class Calls:
 
 
 class StandIns:
-    """Keeps the rows that wait, in the order of their arrival, along a delayed timeline.
+    """Stores the waiting rows, in the order of their arrival, along a delayed timeline.
 
-    A model with ``previous_label="predicted"`` takes its own answers to the rows before, within
-    one call of ``predict``, for their labels. So a question is asked in one call with all rows
-    that have arrived before and are not learnt yet: their answers are made anew, by the model as
-    it is.
+    A model with ``previous_label="predicted"`` takes its own answers to the rows before, within one
+    call of ``predict``, for their labels. So a question is asked in one call with all rows that
+    arrived before and are not learnt yet: the current model answers them again.
     """
 
     def __init__(self) -> None:
         self._waiting: list[int] = []
 
     def drop(self, rows: np.ndarray) -> None:
-        """Let rows wait no more."""
+        """Remove rows."""
         dropped = set(rows.tolist())
         self._waiting = [row for row in self._waiting if row not in dropped]
 
     def take_back(self, first_row: int) -> None:
-        """Let the rows from this one on never have arrived."""
+        """Undo the arrival of the rows from this one on."""
         del self._waiting[bisect_left(self._waiting, first_row) :]
 
     def follow(self, operations: DelayedOperations) -> Calls:
-        """Let rows arrive and labels come; return the calls that ask the questions."""
+        """Process arrivals and labels; return the calls that ask the questions."""
         asked, labelled = operations.asked, operations.labelled
         assert asked is not None and labelled is not None and operations.released is not None
         never = set(operations.released.tolist()) - set(labelled.row.tolist())
@@ -99,7 +98,7 @@ class StandIns:
         return calls.made(operations)
 
     def preview(self, rows: np.ndarray, operations: Any) -> Calls:
-        """Return the calls that ask about waiting rows, one by one, out of turn."""
+        """Return the calls that ask about waiting rows, one by one, outside of the timeline."""
         calls = _CallsInTheMaking()
         for row in rows.tolist():
             calls.add(self._waiting, [row], FIRST, 0.0)
@@ -116,7 +115,7 @@ class _CallsInTheMaking:
         self._asked: list[np.ndarray] = []
 
     def add(self, waiting: list[int], asked: list[int], kind: int, time: Any) -> None:
-        """Take in one call about rows waiting, some of which are asked about."""
+        """Add one call with waiting rows, some of which are asked about."""
         rows = np.array(waiting[: bisect_right(waiting, max(asked))], dtype=np.int64)
         kinds = np.full(len(rows), POLL, dtype=np.int8)
         if kind == FIRST:

@@ -1,4 +1,4 @@
-"""The tape: what was asked, what was answered, and what was true."""
+"""The tape: true labels and the answers of all models."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,8 +25,8 @@ class Tape:
         nothing yet or had failed; -2 where it was asked and gave no answer, which counts as a
         wrong one. Under delayed labels the rows are those that got their label, in that order.
     previous : ndarray of shape (n_rows,) or None
-        Codes or targets that the persistent baseline answers, but for the last bin, where they
-        are not those of the row before.
+        Answers of the persistent baseline in all bins but the last, if they are not the labels of
+        the row before.
     """
 
     classes: np.ndarray | None
@@ -61,7 +61,7 @@ class Tape:
 
 
 def has_answer(answers: np.ndarray) -> np.ndarray:
-    """Where a model was asked and had not failed, as a mask."""
+    """Mask of the rows about which a model was asked before any failure."""
     given: np.ndarray = ~np.isnan(answers) if answers.dtype.kind == "f" else answers != -1
     return given
 
@@ -78,14 +78,14 @@ def labels_of(codes: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 class Recorder:
-    """Appends blocks of values without copying what is there, as small as they go."""
+    """Appends blocks of values without copying earlier ones, in the smallest integer type."""
 
     def __init__(self, classes: np.ndarray | None):
         self.dtype: Any = np.float64 if classes is None else code_dtype(len(classes))
         self._blocks: list[np.ndarray] = []
 
     def append(self, values: np.ndarray) -> None:
-        """Take in a block of codes or targets."""
+        """Append a block of codes or targets."""
         self._blocks.append(values.astype(self.dtype))
 
     def array(self) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""Timelines: who is asked what, and who learns when, as resumable state machines.
+"""Timelines: the order of asks and learns, as resumable state machines.
 
-A timeline turns events (rows arrived) into operations (ask these, learn those) without ever
-seeing a model or a feature. The engine executes the operations.
+A timeline turns events (rows arrived) into operations (ask these, learn those) without access to
+models or features. The engine executes the operations.
 """
 
 from dataclasses import dataclass, field, replace
@@ -70,9 +70,9 @@ class Operations:
         Rows that no later operation will need; the engine keeps all others. None: `waiting` says
         which to keep.
     settled : int
-        All rows below this number have had their part, and can be scored.
+        All rows below this number are finished, and can be scored.
     own_weights : bool
-        Whether the learning weights are the protocol's alone, without any of the user's.
+        Whether the learning weights come only from the protocol, not from the user.
     """
 
     learn_rows: np.ndarray
@@ -106,10 +106,10 @@ class Timeline(Protocol):
         """Return the state before the first row."""
 
     def step(self, state: Any, arrivals: Arrivals) -> tuple[Any, Operations]:
-        """Return the state after these rows, and what is to be done."""
+        """Return the state after these rows, and the operations."""
 
     def close(self, state: Any) -> tuple[Any, Operations]:
-        """Return the final state, and what was still to be done at the end of the stream."""
+        """Return the final state, and the operations left at the end of the stream."""
 
 
 def rows_of_warmup(n_missing: int, learnable: np.ndarray) -> int:
@@ -134,7 +134,7 @@ def operate_rows(
     n_learnt : int
         Warm-up rows learnt so far.
     n_warmup : int
-        Rows learnt unasked, by every fold and with weight 1.
+        Rows learnt without being asked, by every fold and with weight 1.
     arrivals : Arrivals
         The rows.
     fold_weight : ndarray of shape (n_rows,) or None
@@ -147,7 +147,7 @@ def operate_rows(
     n_learnt : int
         Warm-up rows learnt now.
     operations : Operations
-        What is to be done.
+        The asks and learns.
     """
     learnable = arrivals.learnable
     warm = rows_of_warmup(n_warmup - n_learnt, learnable)
@@ -224,13 +224,13 @@ class PrequentialTimeline:
     def step(
         self, state: PrequentialState, arrivals: Arrivals
     ) -> tuple[PrequentialState, Operations]:
-        """Return the state after these rows, and what is to be done."""
+        """Return the state after these rows, and the operations."""
         if self.batch_size == 1:
             return self._step_rows(state, arrivals)
         return self._step_batches(state, arrivals)
 
     def close(self, state: PrequentialState) -> tuple[PrequentialState, Operations]:
-        """Flush the incomplete batch."""
+        """Ask and learn the incomplete batch."""
         in_warmup = state.n_learnt < self.n_warmup
         sizes = [(len(state.rows), in_warmup)] if len(state.rows) else []
         return self._operate(state, sizes)

@@ -1,4 +1,4 @@
-"""Rows that wait for their label: as plain arrays, and as a table that changes in place."""
+"""Rows that wait for their label: as arrays, and as a table that changes in place."""
 
 from dataclasses import dataclass, fields
 
@@ -32,7 +32,7 @@ class Waiting:
     weight: np.ndarray
 
     @classmethod
-    def nobody(cls) -> "Waiting":
+    def empty(cls) -> "Waiting":
         """No rows at all."""
         integers, numbers = np.empty(0, dtype=np.int64), np.empty(0)
         return cls(integers, numbers, numbers, integers, np.empty(0, dtype=bool), numbers)
@@ -67,20 +67,20 @@ class Waiting:
 
 
 class WaitingTable:
-    """Rows that wait for their label, changed in place: adding and removing cost the rows moved.
+    """Table of waiting rows, changed in place: the cost is that of the rows added or removed.
 
-    Removed rows leave holes, which are closed when there are more of them than rows: every row is
-    copied a few times in all, and memory is that of the rows waiting.
+    Removed rows leave unused entries. The table is compacted when these are more than the rows, so
+    every row is copied only a few times, and memory is proportional to the waiting rows.
 
     Attributes
     ----------
     n_dated : int
-        Rows waiting the time of whose label is known.
+        Number of waiting rows whose label time is known.
     """
 
     def __init__(self) -> None:
         self.n_dated = 0
-        self._fill(Waiting.nobody())
+        self._fill(Waiting.empty())
 
     def _fill(self, waiting: Waiting) -> None:
         self._stored = waiting
@@ -97,19 +97,19 @@ class WaitingTable:
         rows: np.ndarray = self._stored.row[: self._n][self._alive[: self._n]]
         return rows
 
-    def everybody(self) -> Waiting:
-        """Return all rows waiting, without holes; not to be changed."""
+    def all_rows(self) -> Waiting:
+        """Return all waiting rows, without unused entries; do not change them."""
         if self._n_alive < self._n:
             self._compact()
         return self._stored.take(slice(self._n))
 
     def replace(self, waiting: Waiting) -> None:
-        """Let these rows wait, and no others; the arrays become the table's own."""
+        """Replace the content by these rows; the table takes over the arrays."""
         self._fill(waiting)
         self.n_dated = int(np.count_nonzero(np.isfinite(waiting.label_time)))
 
     def add(self, waiting: Waiting) -> None:
-        """Let rows wait that come after all others."""
+        """Add rows with larger numbers than all others."""
         n = len(waiting)
         if not n:
             return
@@ -145,7 +145,7 @@ class WaitingTable:
     def label(
         self, positions: np.ndarray, time: float, learnable: np.ndarray, weight: np.ndarray
     ) -> None:
-        """Note that labels come now which nobody knew the time of."""
+        """Set the label time of rows for which it was unknown."""
         stored = self._stored
         self.n_dated += int(np.count_nonzero(np.isinf(stored.label_time[positions])))
         stored.label_time[positions] = time
@@ -153,7 +153,7 @@ class WaitingTable:
         stored.weight[positions] = weight
 
     def remove(self, positions: np.ndarray) -> None:
-        """Let rows wait no more."""
+        """Remove rows."""
         self.n_dated -= int(np.count_nonzero(np.isfinite(self._stored.label_time[positions])))
         self._alive[positions] = False
         self._n_alive -= len(positions)
@@ -161,7 +161,7 @@ class WaitingTable:
             self._compact()
 
     def truncate(self, first_row: int) -> None:
-        """Let rows from this number on, which came last, never have waited."""
+        """Remove the rows from this number on, which were added last."""
         n = int(np.searchsorted(self._stored.row[: self._n], first_row))
         gone = slice(n, self._n)
         self.n_dated -= int(np.count_nonzero(np.isfinite(self._stored.label_time[gone])))
@@ -186,7 +186,7 @@ class WaitingTable:
         return rows
 
     def positions_polled(self, label: int, every: int) -> np.ndarray:
-        """Return where the rows are that the label of this number may have asked again."""
+        """Return the positions of the rows that may be polled at the label of this number."""
         if self._polls is None or self._polls.every != every:
             alive = np.flatnonzero(self._alive[: self._n])
             self._polls = PollCalendar(every, alive, self._stored.born[alive])
@@ -209,10 +209,10 @@ class WaitingTable:
 
 
 class PollCalendar:
-    """Which rows the next labels ask again: those born a multiple of some labels ago.
+    """Finds the rows to poll at a label: those that arrived a multiple of `every` labels ago.
 
-    Rows are in buckets, by the number of labels before their birth modulo that multiple, so that
-    a label looks at no others.
+    Rows are in buckets, by the number of labels before their arrival modulo `every`, so that only
+    one bucket is read at a label.
 
     Parameters
     ----------
@@ -234,7 +234,7 @@ class PollCalendar:
             self._old = dict(zip(names.tolist(), parts, strict=True))
 
     def add(self, begin: int, born: np.ndarray) -> None:
-        """Take in rows stored one after the other, from a position on."""
+        """Add rows that are stored one after the other, from a position on."""
         if born[0] == born[-1]:
             new = self._new.setdefault(int(born[0]) % self.every, [])
             new.extend(range(begin, begin + len(born)))
@@ -243,7 +243,7 @@ class PollCalendar:
             self._new.setdefault(one % self.every, []).append(position)
 
     def on(self, label: int, alive: np.ndarray) -> np.ndarray:
-        """Return where the rows of a label's bucket are that are still alive, ascending."""
+        """Return the positions of the rows of a label's bucket that still wait, ascending."""
         bucket = label % self.every
         positions = self._old.get(bucket)
         new = self._new.pop(bucket, None)

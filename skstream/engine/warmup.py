@@ -12,7 +12,7 @@ from skstream.utils._validation import unfitted_copy
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """Rows to be learnt, in memory of their own."""
+    """Copy of the rows to be learnt."""
 
     X: Any
     y: np.ndarray
@@ -21,11 +21,11 @@ class _Held:
 
 
 class WarmUp:
-    """Gathers the warm-up of a model that cannot learn its first row alone.
+    """Collects the warm-up of a model that cannot learn its first row alone.
 
     A model learns the rows of its warm-up one by one, as it does all others. If its very first
-    ``partial_fit`` fails, as that of `IncrementalPCA` does with fewer rows than components, then a
-    copy that has learnt nothing takes its place, and learns the whole warm-up in one call.
+    ``partial_fit`` fails, as that of `IncrementalPCA` does with fewer rows than components, then it
+    is replaced by a copy that has learnt nothing, which learns the whole warm-up in one call.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ class WarmUp:
         self._held: list[_Held] = []
 
     def take(self, block: Block, operations: Operations) -> list[tuple[Block, Operations]]:
-        """Hold back rows of the warm-up; return what is to be executed, nothing until all came.
+        """Collect rows of the warm-up; return the blocks to execute, none until all have come.
 
         The first block returned is the warm-up, in one call, and the second the rest of `block`.
         """
         n = min(self._n_missing, block.n_learns)
         index = block.learn_index[:n]
-        # Not `take_rows`: a view would hold all rows, and those the user may write to.
+        # Not `take_rows`: a view would keep all rows, and the user may write into them.
         X = block.learn_X.iloc[index] if hasattr(block.learn_X, "iloc") else block.learn_X[index]
         weight = None if block.weight is None else block.weight[:n]
         self._held.append(_Held(X, block.y[:n], weight, operations.learn_rows[:n]))
@@ -80,7 +80,7 @@ class WarmUp:
 
 
 def _without_learns(block: Block, operations: Operations, n: int) -> tuple[Block, Operations]:
-    """Leave out the first learns; what is asked is asked after them."""
+    """Leave out the first learns; the asks come after them."""
     weight = None if block.weight is None else block.weight[n:]
     stamp = block.stamp - n
     rest = replace(

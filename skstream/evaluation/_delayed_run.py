@@ -22,7 +22,7 @@ from skstream.utils._exclusive import exclusive
 
 
 class DelayedRun(DelayedScores):
-    """Models on their way along a stream whose labels come late.
+    """Run of models along a stream with delayed labels.
 
     Made by ``DelayedEvaluator.start``.
 
@@ -73,7 +73,7 @@ class DelayedRun(DelayedScores):
 
     @exclusive
     def feed(self, X: Any, y: Any, meta: Mapping[str, Any], advance: Advance = ignored) -> Self:
-        """Take in a chunk of a stream whose label times are known.
+        """Process a chunk of a stream whose label times are known.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class DelayedRun(DelayedScores):
             begin = end
 
     def _end_of_piece(self, begin: int, arrival: np.ndarray, label_time: np.ndarray) -> int:
-        """Find how many rows may arrive at once, with the labels that come among them."""
+        """Find how many rows can be processed at once, with the labels that come between them."""
         size = self._pace.size
         end = min(begin + size, len(arrival))
         while end > begin + 1:
@@ -153,7 +153,7 @@ class DelayedRun(DelayedScores):
 
     @exclusive
     def close(self) -> Self:
-        """End the stream: do what was still waiting. Nothing can follow.
+        """End the stream: execute what is still waiting. No rows can follow.
 
         Returns
         -------
@@ -187,9 +187,9 @@ class DelayedRun(DelayedScores):
         t : number or datetime, default=None
             Time of arrival; None: the number of the row.
         on_error : {"raise", "skip"}, default="raise"
-            What to do with rows that a model cannot answer (NaN, say). "raise": refuse the
-            call. "skip": refuse these rows alone, for all models; they do not wait, `n_refused`
-            counts them, and their labels are ignored.
+            What to do with rows that a model cannot answer (NaN, say). "raise": the whole call is
+            an error. "skip": only these rows are left out, for all models; they do not wait,
+            `n_refused` counts them, and their labels are ignored.
 
         Returns
         -------
@@ -202,16 +202,16 @@ class DelayedRun(DelayedScores):
         Raises
         ------
         ValueError
-            If an id waits already or is missing, or time goes back. The run stays as it was.
+            If an id waits already or is missing, or time goes back. The run is then unchanged.
         ModelError
-            If a model cannot answer a row; names both. No row of the call waits then, and the
-            run stays as it was.
+            If a model cannot answer a row; names both. No row of the call waits then, and the run
+            is unchanged.
 
         Notes
         -----
-        Calls are taken in the order in which they come, and the labels of one call in the order
-        of their rows. `evaluate` orders events of one time by row, label before the arrival of
-        later rows; given so, the results agree.
+        Calls are taken in the order in which they come, and the labels of one call in the order of
+        their rows. `evaluate` orders events of equal time by row, each label before the arrival of
+        later rows; in this order, the results are equal.
         """
         self._require_open()
         check_on_error(on_error)
@@ -265,7 +265,7 @@ class DelayedRun(DelayedScores):
     def _ask(
         self, chunk: Chunk, ids: list[Any], times: np.ndarray, *, skip: bool
     ) -> tuple[np.ndarray, list[Answered]]:
-        """Ask about all rows, or those that can be answered; if that fails, nothing changes."""
+        """Ask about all rows, or those that can be answered; an error changes nothing."""
         at = np.arange(len(ids))
         while len(at):
             try:
@@ -354,11 +354,12 @@ class DelayedRun(DelayedScores):
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of learning and scoring, as in `evaluate`; 0: neither learnt nor scored.
         on_unknown : {"error", "ignore"}, default="error"
-            What to do with ids of which no row waits, dropped ones above all: fail, or leave them
-            out. For rows that have their label, see ``on_relabel`` of the evaluator.
+            What to do with ids of rows that do not wait, such as dropped rows: raise an error, or
+            leave them out. For rows that have their label, see ``on_relabel`` of the evaluator.
         on_error : {"raise", "skip"}, default="raise"
-            What to do where a model cannot learn a row. "raise": stop, and wait for the decision
-            that `go_on` takes. "skip": this model does not learn this row; `n_skipped` counts it.
+            What to do where a model cannot learn a row. "raise": stop, and wait for a call of
+            `go_on` with your decision. "skip": this model does not learn this row; `n_skipped`
+            counts it.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Scores under delayed labels: of answers while rows wait, once their labels have come."""
+"""Scoring of the answers to waiting rows, once their labels have come."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -40,18 +40,18 @@ STEPS_PER_SCORING = 1 << 11
 
 @dataclass(frozen=True, kw_only=True)
 class DelaySettings:
-    """What a delayed run needs to know beside the common settings.
+    """Settings of a delayed run, in addition to the common settings.
 
     Attributes
     ----------
     n_bins : int
         Bins between arrival and label.
     reduce : str or callable
-        How the answers of a bin become one.
+        How the answers of a bin are reduced to one.
     label_times : LabelTimes or None
-        Where the stream does not give label times: how they follow from the arrivals.
+        How label times follow from the arrivals, if the stream does not give them.
     previous_label : {"newest", "known_at_arrival"}
-        What the persistent baseline knows.
+        Which label the persistent baseline repeats.
     features : callable or None
         ``features(rows, times)`` where features change while a row waits.
     on_relabel : {"error", "ignore", "count"}
@@ -69,12 +69,12 @@ class DelaySettings:
     max_pending: int | None = None
 
 
-#: The latest time of a label that comes at all.
+#: The latest finite time of a label.
 MAX_TIME = float(np.finfo(np.float64).max)
 
 
 class DelayedScores(StreamRun):
-    """What a run under delayed labels does with the answers, wherever rows and labels come from.
+    """Base class of delayed runs: notes the answers and scores them.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class DelayedScores(StreamRun):
         self._delay = delay
         n_answers = delay.n_bins + 2
         n_classes = None if settings.classes is None else len(settings.classes)
-        # The last answers may have another persistent baseline, which is not to be shared.
+        # The last answers may have another persistent baseline, so the sums are not shared.
         waiting, last = SharedSums(), SharedSums()
         shared = [*[waiting] * (n_answers - 1), last]
         self._measures = [[self._new_measures(sums) for sums in shared] for _ in places]
@@ -138,7 +138,7 @@ class DelayedScores(StreamRun):
         return self._n_arrived - self._n_never - self._n_labelled - self._n_dropped
 
     def _features_at(self, rows: np.ndarray, times: np.ndarray) -> Any:
-        """Ask the user for features of rows, at times as he gave them."""
+        """Call the user's `features`, with times of the kind that the user gave."""
         assert self._delay.features is not None
         return self._delay.features(rows, self._clock.times_for_user(times))
 
@@ -178,7 +178,7 @@ class DelayedScores(StreamRun):
         table = self._engine.states[0].waiting
         if not table.n_dated:
             return 0
-        return int(np.count_nonzero(table.everybody().label_time <= horizon))
+        return int(np.count_nonzero(table.all_rows().label_time <= horizon))
 
     def _let_labels_come(self, horizon: float) -> None:
         """Let the labels come that are due by a time, not too many at once."""
@@ -200,7 +200,7 @@ class DelayedScores(StreamRun):
         return super().close()
 
     def _weigh(self) -> None:
-        """From now on, rows have weights; those scored so far had the weight 1."""
+        """Note that rows have weights from now on; those scored before had weight 1."""
         if self._weights is None:
             self._weights = [np.ones(self._n_scored)]
 
@@ -215,7 +215,7 @@ class DelayedScores(StreamRun):
             meter.follow(self._n_arrived, lane.model)
 
     def _score(self) -> None:
-        """Score what was noted, once it is much: every time has a table per model, of all bins."""
+        """Score what was noted once there is enough, as each scoring has a fixed cost."""
         # Scoring looks at all that waits: the more there is of it, the rarer it must be.
         n_asks = max(ASKS_PER_SCORING, self._ledgers[0].n_held // 2)
         n_steps = max(STEPS_PER_SCORING, self.n_pending // 8)
@@ -233,8 +233,8 @@ class DelayedScores(StreamRun):
     def _score_steps(self) -> None:
         """Score the rows whose label came lately, in the order in which labels came.
 
-        Functions of the user may fail. What waits to be scored is dropped after they were called,
-        so that nothing is lost, and nothing is scored twice.
+        Functions of the user may fail. The rows to be scored are dropped only after the functions
+        were called, so that no row is lost and no row is scored twice.
         """
         self._measure()
         if not self._steps:
@@ -272,7 +272,7 @@ class DelayedScores(StreamRun):
         self._measure()
 
     def _measure(self) -> None:
-        """Let the measures read the rows scored last, unless they have."""
+        """Pass the rows scored last to the measures, unless that has been done."""
         if self._unmeasured is None:
             return
         y, tables, weight, past = self._unmeasured
@@ -283,7 +283,7 @@ class DelayedScores(StreamRun):
         self._unmeasured = None
 
     def _reduce(self) -> str | Callable[..., Any]:
-        """How the answers of a bin become one, for codes and for times as the run counts them."""
+        """Return `reduce` for codes and for times in the units of the run."""
         reduce = self._delay.reduce
         if isinstance(reduce, str):
             return reduce
@@ -325,7 +325,7 @@ class DelayedScores(StreamRun):
 
     @exclusive
     def result(self) -> EvaluationResult:
-        """Return the result so far; the run can go on afterwards.
+        """Return the result so far; the run can continue afterwards.
 
         Returns
         -------
@@ -337,7 +337,7 @@ class DelayedScores(StreamRun):
 
     @exclusive
     def outcome(self) -> RunOutcome:
-        """Return what this run's lanes did, and what became of the rows that waited."""
+        """Return the outcome of every lane, and the counts of waiting rows."""
         with deferred_interrupt():
             self._score_steps()
         waits = Waits(

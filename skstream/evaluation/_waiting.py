@@ -1,4 +1,4 @@
-"""Labels of rows that wait to be scored."""
+"""Store of the labels of rows that wait to be scored."""
 
 from copy import copy
 from typing import Any
@@ -18,12 +18,12 @@ class WaitingLabels:
         self._y = np.empty(0, dtype=dtype)
         self._known = np.empty(0, dtype=dtype)
         self._newest = np.full(1, self._nothing, dtype=dtype)
-        # Since the last time rows were settled: a live run has one per call.
+        # New rows since rows were last settled: a live run has one array per call.
         self._arrived: list[tuple[int, np.ndarray]] = []
         self._labelled: list[tuple[np.ndarray, np.ndarray]] = []
 
     def add(self, first_row: int, y: np.ndarray) -> None:
-        """Take in consecutive rows that arrived."""
+        """Add consecutive rows that arrived."""
         self._arrived.append((first_row, y))
 
     def label(self, rows: np.ndarray, y: np.ndarray) -> None:
@@ -33,7 +33,7 @@ class WaitingLabels:
     def look_up(self, history: History) -> tuple[np.ndarray, np.ndarray, "WaitingLabels"]:
         """Find labels, and newest labels known at arrival, of rows whose label came.
 
-        Nothing is forgotten: what is left to wait is returned beside them, to be put here.
+        This changes nothing: the labels of the remaining rows are returned too, to be stored later.
         """
         self._take_in()
         labelled = history.labelled

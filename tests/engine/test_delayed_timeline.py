@@ -28,7 +28,7 @@ class Event(NamedTuple):
 def literal(arrival, label_time, learnable, poll_every, poll_at_zero, n_warmup, live=False):
     """Ask and learn event by event; nothing is clever here.
 
-    Live, rows wait of whose label nobody knows that it never comes.
+    Live, rows also wait if their label never comes.
     """
     events = [Event(a, m, False) for m, a in enumerate(arrival)]
     events += [Event(t, m, True) for m, t in enumerate(label_time) if np.isfinite(t)]

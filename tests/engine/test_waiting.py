@@ -39,9 +39,9 @@ def test_rows_come_and_go(data, every):
             for row in gone:
                 del model[row]
         if data.draw(st.integers(0, 4)) == 0:
-            everybody = table.everybody()
-            assert everybody.row.tolist() == list(model)
-            table.replace(everybody.take(np.ones(len(model), dtype=bool)))
+            everything = table.all_rows()
+            assert everything.row.tolist() == list(model)
+            table.replace(everything.take(np.ones(len(model), dtype=bool)))
         assert table.rows().tolist() == list(model)
         assert len(table) == len(model)
         assert table.n_dated == sum(np.isfinite(t) for _, t in model.values())

@@ -547,7 +547,7 @@ def test_live_use_on_changing_features_is_the_batch_call(times, every):
         result = live(run, X[:n], Y[:n], arrival, label_time).result()
     assert result.tape.answers["m"].tolist() == batch.tape.answers["m"].tolist()
     assert result.waits.n_pending == batch.waits.n_never
-    if np.isfinite(label_time).all():  # a live run polls rows of which nobody knows yet
+    if np.isfinite(label_time).all():  # a live run also polls rows that get no label
         assert result.waits.n_polls == batch.waits.n_polls
     assert result.waits.n_unanswered == batch.waits.n_unanswered
 
