@@ -1,4 +1,4 @@
-"""Which answer was shown in each bin of the wait for a label (Grzenda et al. 2020)."""
+"""The answer in each bin of the time between arrival and label (Grzenda et al. 2020)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-#: Cells of the table of durations per row, bin and class that are held at once.
+#: Largest number of cells of the table of durations per row, bin and class.
 CELLS_AT_ONCE = 1 << 22
 
 
@@ -53,10 +53,10 @@ def answers_by_bin(
 ) -> np.ndarray:
     """Reduce the answers in force to one per row and bin.
 
-    A row's wait is cut into `n_bins` equal parts. An answer counts in a bin for the time it was
-    in force there; the one carried in from before included. Where the label came at once,
-    every bin takes the newest answer; a callable is then asked once for all bins, with the newest
-    answer and the duration 0.
+    The time between arrival and label is divided into `n_bins` equal parts. An answer counts in a
+    bin for the time it was in force there, also if it was given in an earlier bin. If the label
+    came at once, every bin takes the newest answer; a callable is then called once for all bins,
+    with the newest answer and the duration 0.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def answers_by_bin(
 
 @dataclass(frozen=True, slots=True)
 class _Pieces:
-    """An answer's share of a bin, with the position of its row among those looked at.
+    """The time of each answer in a bin, with the position of its row among the selected ones.
 
     Durations are in units in which every bin is as long as the row's whole delay.
     """
@@ -122,7 +122,7 @@ class _Pieces:
 
 
 def _changes(shown: Shown) -> Shown:
-    """Leave of the rows whose label did not come at once the first answers and the changes."""
+    """Select, of rows whose label did not come at once, the first answers and the changes."""
     new = np.concatenate(
         [[True], (np.diff(shown.row) > 0) | (shown.answer[1:] != shown.answer[:-1])]
     )
@@ -139,7 +139,7 @@ def _of_rows(shown: Shown, rows: np.ndarray) -> Shown:
 
 
 def _pieces(shown: Shown, n_bins: int) -> _Pieces:
-    """Cut the time of every answer at the bounds of the bins.
+    """Divide the time of every answer at the bounds of the bins.
 
     Times are scaled by the number of bins, so that bounds are multiples of the delay: whole
     numbers stay whole, and nothing is rounded.
@@ -164,7 +164,7 @@ def _pieces(shown: Shown, n_bins: int) -> _Pieces:
 
 
 def _dominant(part: _Pieces, n_rows: int, n_bins: int, n_classes: int) -> np.ndarray:
-    # The first columns are for answers that are none, codes -2 and -1.
+    # The first columns are for missing answers, codes -2 and -1.
     width = n_classes + 2
     cell = (part.row * n_bins + part.bin) * width + part.answer.astype(np.int64) + 2
     shown_for = np.bincount(cell, weights=part.duration, minlength=n_rows * n_bins * width)

@@ -22,7 +22,7 @@ _ZIP = b"PK\x03\x04"
 
 
 def save_checkpoint(run: Any, path: Path) -> None:
-    """Write a run and its checksum to a file, which is there whole or not at all."""
+    """Write a run and its checksum to a file, completely or not at all."""
     with atomic_write(path) as temporary, temporary.open("wb+") as file:
         file.write(bytes(_HEADER_BYTES))
         try:
@@ -45,10 +45,10 @@ def _header(checksum: str) -> bytes:
 
 
 def load_run(path: str | Path) -> Any:
-    """Load a checkpoint written by the ``save`` of a run, to go on where it stopped.
+    """Load a checkpoint written by the ``save`` of a run, to continue the run.
 
-    A checkpoint contains models and is a pickle: loading one can run any code, so load only
-    files that you trust. Its checksum finds damage, not malice.
+    A checkpoint contains models and is a pickle: loading one can run any code, so load only files
+    that you trust. Its checksum shows damage, but does not make the file safe.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def load_run(path: str | Path) -> Any:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is no checkpoint, is damaged or cut short, or has another format version; or
-        if what it holds cannot be made here, because a class of a model is missing.
+        If the file is not a checkpoint, is damaged or incomplete, or has another format version; or
+        if its content cannot be loaded here, because a class of a model is missing.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def load_run(path: str | Path) -> Any:
             raise
         except Exception as error:
             raise ValueError(
-                f"{path} is a whole checkpoint, but what it holds cannot be made here: "
+                f"{path} is a whole checkpoint, but its content cannot be loaded here: "
                 f"{type(error).__name__}: {error}. Load it where the classes of its models can "
                 "be imported, with the package versions that wrote it."
             ) from error

@@ -1,4 +1,4 @@
-"""What a model cost: time, size, and both together."""
+"""Cost of a model: time, size, and RAM-hours."""
 
 import pickle
 from dataclasses import dataclass
@@ -85,5 +85,5 @@ def pickled_size(model: Any) -> float:
     """Bytes of the pickled model; NaN where it cannot be pickled."""
     try:
         return float(len(pickle.dumps(model, protocol=pickle.HIGHEST_PROTOCOL)))
-    except Exception:  # whatever a model's own pickling raises: the size is not known
+    except Exception:  # pickling a model may raise any error: the size is then not known
         return float("nan")

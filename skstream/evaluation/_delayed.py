@@ -22,9 +22,9 @@ from skstream.utils._sklearn import Interval, StrOptions
 class DelayedEvaluator(StreamEvaluator):
     """Evaluate models whose labels come late, each after its own delay, or never.
 
-    Every row is asked when it arrives, again and again while its label is awaited, and a last
-    time just before the label is learnt. The time between arrival and label is cut into bins,
-    so that one sees how good the answers are by the time they are needed.
+    Every row is asked when it arrives, again and again while its label is awaited, and a last time
+    just before the label is learnt. The time between arrival and label is divided into bins, which
+    show how good the answers are at each time after the arrival.
 
     Parameters
     ----------
@@ -47,12 +47,13 @@ class DelayedEvaluator(StreamEvaluator):
         all bins, with the newest answer and the duration 0). "auto": "dominant" for classifiers
         and "mean" for regressors.
     poll_at_zero : bool, default=True
-        Ask a row again at the first label after its arrival already, as the paper says (its
-        authors' program does not; the answer is the first one again, only the cost differs).
+        Ask a row again already at the first label after its arrival, as the paper says. (The
+        program of its authors does not: the answer is equal to the first one, and only the cost
+        differs.)
     previous_label : {"newest", "known_at_arrival"}, default="newest"
         What the persistent baseline of kappa_temporal answers: the label that came before the
         row's own, or, in all bins but the last, the newest label known when the row arrived,
-        which is all that a real predictor could repeat.
+        which is the only label that a real predictor could repeat.
     features : callable, default=None
         ``features(rows, times)`` gives the features of rows (by number) as known at times, where
         they change while a row waits: for every question but the first, and for learning.
@@ -63,17 +64,17 @@ class DelayedEvaluator(StreamEvaluator):
         Most rows that may wait in a live run: the oldest are dropped, and counted. None: no
         limit.
     forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
-        What the running means remember, in the order of labels.
+        Which rows count in the running means, in the order of labels.
     n_warmup : int, default=1
         Labels learnt before anything is asked. Rows that arrive earlier are unscored. A model that
         cannot learn the first row alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all
         of them in one call.
     record_every : int, default=None
         Distance of the checkpoints of the curves, in labels. None: at most 1,024, the distance
-        doubling as the stream grows. The last one is always there.
+        doubling as the stream grows. The last row is always a checkpoint.
     missing_labels : {"error", "skip"}, default="error"
-        Rows whose label is missing at the time at which it should come are an error, or are
-        treated as never labelled.
+        Rows whose label is missing at its label time are an error, or are treated as never
+        labelled.
     keep_tape : bool or "auto", default="auto"
         Keep labels and answers, so that the result can be scored again and compared.
         "auto": where the length of the stream is known.
@@ -82,7 +83,7 @@ class DelayedEvaluator(StreamEvaluator):
     warm_start : bool, default=False
         Start from copies of fitted models instead of unfitted clones.
     return_models : bool, default=False
-        Put the fitted copies on the result.
+        Return the fitted copies in the attribute `models` of the result.
     random_state : int, default=None
         Seed of every random_state parameter that is None, nested ones too. None: drawn, and
         recorded in the result.
@@ -138,7 +139,7 @@ class DelayedEvaluator(StreamEvaluator):
         "on_relabel": [StrOptions({"error", "ignore", "count"})],
         "max_pending": [Interval(numbers.Integral, 1, None, closed="left"), None],
     }
-    #: Labels come one by one, and are learnt so.
+    #: Labels come one by one, and are learnt one by one.
     batch_size = 1
 
     def __init__(
@@ -208,7 +209,7 @@ class DelayedEvaluator(StreamEvaluator):
         Parameters
         ----------
         models : estimator, list of estimators, or dict of str to estimator
-            Models with ``partial_fit``. They are cloned, and stay untouched.
+            Models with ``partial_fit``. They are cloned, and do not change.
         X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or stream
             Features in the order of their arrival; or, without `y`, any iterable of chunks
             ``(X, y, meta)`` with "arrival" and "label_time" among the meta data.
@@ -228,7 +229,7 @@ class DelayedEvaluator(StreamEvaluator):
         Returns
         -------
         result : DelayedResult
-            Scores by bin, and what became of the rows that waited.
+            Scores by bin, and counts of rows with and without a label.
 
         Raises
         ------
@@ -251,7 +252,7 @@ class DelayedEvaluator(StreamEvaluator):
         return result
 
     def start(self, models: Any, *, classes: Any = None) -> DelayedRun:  # type: ignore[override]
-        """Start a run in which rows and labels come when they come.
+        """Start a live run, to which rows and labels are passed as they become known.
 
         Parameters
         ----------

@@ -39,7 +39,7 @@ class DelayedResult(EvaluationResult):
         return self.waits.n_bins
 
     def why_nothing_scored(self) -> str:
-        """Return why no row was scored; an empty text where some row was, or may still be."""
+        """Return why no row was scored; an empty text if a row was, or may still be, scored."""
         waits = self.waits
         if waits.n_labelled > waits.n_unanswered:
             return ""

@@ -1,4 +1,4 @@
-"""How long labels took to come."""
+"""Summary of the delays of labels."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ STEPS = 1 << 10
 
 
 class DelayCounts:
-    """Mean, median and longest of the delays so far, in memory that does not grow with them."""
+    """Mean, median and longest of the delays so far, in constant memory."""
 
     def __init__(self) -> None:
         self._n = 0
@@ -17,7 +17,7 @@ class DelayCounts:
         self._count = np.empty(0, dtype=np.int64)
 
     def add(self, delays: np.ndarray) -> None:
-        """Take in the delays of rows whose label came."""
+        """Add the delays of rows whose label came."""
         if not len(delays):
             return
         self._n += len(delays)

@@ -1,4 +1,4 @@
-"""What all evaluators share: from models and a stream to a result."""
+"""Base class of the evaluators."""
 
 import numbers
 import secrets
@@ -81,7 +81,7 @@ class EvaluationInterrupted(KeyboardInterrupt):
 
 
 class StreamEvaluator(BaseEstimator):
-    """Base class of the evaluators; parameters as scikit-learn keeps them."""
+    """Base class of the evaluators, with parameters in scikit-learn's style."""
 
     _parameter_constraints: ClassVar[dict[str, Any]]
     _protocol: ClassVar[str]
@@ -92,8 +92,8 @@ class StreamEvaluator(BaseEstimator):
         Parameters
         ----------
         **params
-            Values by name. Mechanisms of forgetting are frozen: one with the new value takes
-            the place of the old, which others may hold.
+            Values by name. Mechanisms of forgetting are frozen: it is replaced by one with the new
+            value, and other users of the old one see no change.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class StreamEvaluator(BaseEstimator):
         Parameters
         ----------
         models : estimator, list of estimators, or dict of str to estimator
-            Models with ``partial_fit``. They are cloned, and stay untouched.
+            Models with ``partial_fit``. They are cloned, and do not change.
         X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or stream
             Features in time order; or, without `y`, any iterable of chunks ``(X, y)`` or
             ``(X, y, meta)``.
@@ -164,14 +164,14 @@ class StreamEvaluator(BaseEstimator):
 
         Notes
         -----
-        Whatever exception ends an evaluation, of a model, of the rows or of the stream that gives
-        them, has an attribute ``result`` with the result so far (None before the first row): with
-        workers, of the models that had come as far as the others.
+        Any exception that ends an evaluation, from a model, the rows or the stream, has an
+        attribute ``result`` with the result so far (None before the first row); with workers, the
+        result of the models that had read as many rows as the others.
         """
         return self._evaluate(models, as_stream(X, y, sample_weight=sample_weight), classes)
 
     def start(self, models: Any, *, classes: Any = None) -> EvaluationRun:
-        """Start a run on a stream that is fed by hand, and may never end.
+        """Start a run to which you pass the rows yourself; the stream may be endless.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class StreamEvaluator(BaseEstimator):
         prepared: Mapping[Place, Any],
         stream: Any,
     ) -> list[dict[Place, Any]]:
-        """Share models and folds out to workers.
+        """Distribute models and folds over workers.
 
         Those with kernels stay together: reading the stream and its labels once more takes a
         worker longer than a kernel does.
@@ -231,7 +231,7 @@ class StreamEvaluator(BaseEstimator):
         return settings, prepared, [(name, fold) for name in named for fold in range(n_folds)]
 
     def _new_run(self, settings: Settings) -> Callable[..., Any]:
-        """Return what makes a run of models and places; it travels to the workers."""
+        """Return the function that makes a run of models and places; it is sent to the workers."""
         return partial(EvaluationRun, settings)
 
     def _assemble(
@@ -311,7 +311,7 @@ class StreamEvaluator(BaseEstimator):
         places: list[Place],
         stream: Any,
     ) -> EvaluationResult:
-        """Evaluate every group of models and folds in a worker of its own."""
+        """Evaluate every group of models and folds in a separate worker."""
         total = None if stream.n_rows is None else stream.n_rows * len(places)
 
         def so_far(why: str) -> EvaluationResult | None:
@@ -342,18 +342,18 @@ class StreamEvaluator(BaseEstimator):
 
 
 def carry(error: Exception, so_far: Callable[[], EvaluationResult | None]) -> None:
-    """Let an error that ends an evaluation carry the result so far, where there is one."""
+    """Add the result so far, if there is one, to an error that ends an evaluation."""
     try:
         result = so_far()
         error.result = result  # type: ignore[attr-defined]
-    except Exception:  # the error itself is what the user must see
+    except Exception:  # a failure here must not hide the error itself
         return
     if result is not None and not isinstance(error, ModelError):
         error.add_note("The result so far is in the attribute 'result' of this error.")
 
 
 def known_classes(stream: Any) -> Any:
-    """Labels that a stream says, or that its labels in memory hold; None if endless."""
+    """Classes that a stream declares, or that its labels in memory contain; None if unknown."""
     if stream.classes is None and hasattr(stream, "y"):
         return stream.y
     return stream.classes

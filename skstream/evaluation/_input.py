@@ -1,4 +1,4 @@
-"""Rows and labels on their way into a run: checked, and labels as codes."""
+"""Checks of the rows that enter a run, and encoding of their labels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from skstream.utils._masked import unmasked
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Rows ready for the engine.
+    """Checked rows with encoded labels, for the engine.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class RowShape:
         self._names: list[str] | None = None
 
     def forget(self) -> None:
-        """Forget the first rows, which were refused."""
+        """Forget the columns of the first rows, because those rows were not accepted."""
         self._n_features = self._names = None
 
     def check(self, X: Any, first_row: int) -> None:
@@ -120,7 +120,7 @@ def encoded(
 
 
 def encoded_labels(y: Any, classes: np.ndarray | None) -> np.ndarray:
-    """Encode labels or targets that must all be there."""
+    """Encode labels or targets, none of which may be missing."""
     codes = _targets(y, 0) if classes is None else encode_labels(y, classes)
     missing = np.isnan(codes) if classes is None else codes < 0
     if missing.any():
@@ -144,7 +144,7 @@ def _targets(y: Any, first_row: int) -> np.ndarray:
 
 
 def checked_weights(weight: Any, name: Callable[[int], str]) -> np.ndarray:
-    """Weights that are finite and not negative; `name` says which one is not."""
+    """Return weights that are finite and not negative; `name` names a wrong one in the error."""
     weights: np.ndarray = np.asarray(unmasked(weight, numbers=True), dtype=np.float64)
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():

@@ -10,12 +10,12 @@ from skstream.utils._sklearn import Interval, StrOptions
 
 
 class KFoldEvaluator(StreamEvaluator):
-    """Evaluate k copies of every model side by side, for honest tests of significance.
+    """Evaluate k copies of every model in parallel folds, for tests of significance.
 
-    One prequential run says nothing about chance. Here every row meets k copies of the model,
-    which learn it or not, and are tested on it or not, by one of three strategies; scores come
-    as one curve per fold, to be compared fold by fold. All models see the same folds and
-    weights.
+    One prequential run does not show whether a difference is due to chance. Here there are k copies
+    of each model. One of three strategies decides which copies learn a row and which are tested on
+    it. There is one curve of scores per fold, and models are compared fold by fold. All models have
+    the same folds and weights.
 
     Parameters
     ----------
@@ -33,14 +33,14 @@ class KFoldEvaluator(StreamEvaluator):
         How the one fold of "cross" and "split" is chosen: uniformly, or the row's number
         modulo `n_folds`.
     forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
-        What the running means remember, one mechanism per fold.
+        Which rows count in the running means, one mechanism per fold.
     n_warmup : int, default=1
         Rows learnt first, unasked, by every fold with weight 1. A model that cannot learn the
         first row alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all of them in one
         call.
     record_every : int, default=None
         Distance of the checkpoints of the curves, in rows. None: at most 1,024, the distance
-        doubling as the stream grows. The last one is always there.
+        doubling as the stream grows. The last row is always a checkpoint.
     missing_labels : {"error", "skip"}, default="error"
         Rows without a label are an error, or are asked, and neither learnt nor scored.
     keep_tape : bool or "auto", default="auto"
@@ -51,7 +51,7 @@ class KFoldEvaluator(StreamEvaluator):
     warm_start : bool, default=False
         Start from copies of fitted models instead of unfitted clones.
     return_models : bool, default=False
-        Put the fitted copies on the result.
+        Return the fitted copies in the attribute `models` of the result.
     random_state : int, default=None
         Seed of the folds and of the models' random_state parameters that are None (another one
         in each fold). None: drawn, and recorded in the result.
@@ -97,7 +97,7 @@ class KFoldEvaluator(StreamEvaluator):
         "test_on": [StrOptions({"held_out", "trained", "all"})],
         "assignment": [StrOptions({"random", "round_robin"})],
     }
-    #: Weights and assignments belong to single rows, and so does learning.
+    #: Folds weight and assign single rows, so rows are learnt one by one.
     batch_size = 1
 
     def __init__(

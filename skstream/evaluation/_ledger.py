@@ -1,4 +1,4 @@
-"""Answers given to rows that wait for their label, until it comes."""
+"""Store of the answers to rows that wait for their label."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Ledger:
         Parameters
         ----------
         history : History
-            What happened since the last time.
+            What happened since the last call.
         given : ndarray of shape (n_answered,)
             Answers to the questions that were not too early.
         reduce : str or callable
@@ -59,7 +59,7 @@ class Ledger:
             First answer, one per bin, and the last (test-then-train); all -1 or NaN where the
             first was given too early, or the last is missing because the model had failed.
         left : Answers
-            Answers to the rows that wait on.
+            Answers to the rows that still wait.
         """
         asked, labelled = history.asked, history.labelled
         answers = np.full(len(asked.row), self._nothing, dtype=self._dtype)
@@ -97,7 +97,7 @@ class Ledger:
         return table, Answers(row[kept], time[kept], answer[kept], is_poll[kept])
 
     def keep(self, left: "Answers") -> None:
-        """Hold the answers that `look_up` has left, and no others."""
+        """Replace the stored answers by those that `look_up` has left."""
         self._held = left
 
 
@@ -112,7 +112,7 @@ class Answers:
 
 
 def _among(rows: np.ndarray, waiting: np.ndarray) -> np.ndarray:
-    """Which rows are among those that wait, ascending."""
+    """Which rows are among the waiting rows, ascending."""
     if not len(waiting):
         return np.zeros(len(rows), dtype=bool)
     at = np.minimum(np.searchsorted(waiting, rows), len(waiting) - 1)

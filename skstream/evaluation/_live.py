@@ -1,4 +1,4 @@
-"""Live use: rows go by the names that the user gave them."""
+"""Live use: rows are identified by the ids that the user gives."""
 
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
@@ -12,13 +12,13 @@ from skstream.evaluation._input import Chunk, RowShape, checked_weights
 from skstream.streams._stream import as_rows
 from skstream.utils._masked import unmasked
 
-#: Labelled ids remembered, so that a second label is told from one of an unknown row.
+#: Number of labelled ids kept, to distinguish a second label from one of an unknown row.
 REMEMBERED_IDS = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
 class KnownIds:
-    """Which waiting rows some ids name.
+    """The waiting rows of some ids.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class KnownIds:
 
 
 class LiveIds:
-    """Names of the waiting rows of a live run, and of rows labelled lately."""
+    """Ids of the waiting rows of a live run, and of recently labelled rows."""
 
     def __init__(self) -> None:
         self._row_of: dict[Hashable, int] = {}
@@ -45,7 +45,7 @@ class LiveIds:
         self._refused: OrderedDict[Hashable, None] = OrderedDict()
 
     def check_new(self, ids: Sequence[Hashable]) -> None:
-        """Raise an error if an id waits already, comes twice, or is none."""
+        """Raise an error if an id waits already, comes twice, or is missing."""
         check_ids(ids)
         seen = set()
         for one in ids:
@@ -56,7 +56,7 @@ class LiveIds:
             seen.add(one)
 
     def add(self, ids: Sequence[Hashable], first_row: int) -> None:
-        """Name rows that arrived."""
+        """Store the ids of rows that arrived."""
         for row, one in enumerate(ids, first_row):
             self._row_of[one] = row
             self._id_of[row] = one
@@ -70,7 +70,7 @@ class LiveIds:
         _forget_oldest(self._refused)
 
     def rows_of(self, ids: Sequence[Hashable], on_relabel: str, on_unknown: str) -> KnownIds:
-        """Find the waiting rows of ids; raise an error, with nothing changed, if it must be."""
+        """Find the waiting rows of ids; an error leaves everything unchanged."""
         check_ids(ids)
         places: dict[int, int] = {}
         n_again = 0
@@ -101,7 +101,7 @@ class LiveIds:
 
     def _why_unknown(self, one: Hashable, ids: Sequence[Hashable]) -> str:
         n = sum(other not in self._row_of and other not in self._done for other in ids)
-        others = f" ({n:,} ids of this call are such)" if n > 1 else ""
+        others = f" ({n:,} such ids in this call)" if n > 1 else ""
         return (
             f"No row of id {one!r} waits for a label: it was never asked, was dropped, or had its "
             f"label more than {REMEMBERED_IDS:,} labels ago{others}. No label of this call was "
@@ -119,7 +119,7 @@ class LiveIds:
     def forget(self, rows: np.ndarray) -> None:
         """Drop waiting rows."""
         for row in rows.tolist():
-            if row in self._id_of:  # rows of a stream have no names
+            if row in self._id_of:  # rows of a stream have no ids
                 del self._row_of[self._id_of.pop(row)]
 
 
@@ -129,7 +129,7 @@ def _forget_oldest(ids: OrderedDict[Hashable, None]) -> None:
 
 
 def check_ids(ids: Sequence[Any]) -> None:
-    """Raise an error for ids by which no row can be found again."""
+    """Raise an error for ids that are missing or cannot be looked up."""
     for at, one in enumerate(ids):
         try:
             hash(one)
@@ -144,7 +144,7 @@ def check_ids(ids: Sequence[Any]) -> None:
 
 
 class LiveRows:
-    """Checks rows asked live, whose labels nobody knows yet.
+    """Checks rows asked live, whose labels are not known yet.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class LiveRows:
         self._kind: str | None = None
 
     def forget(self) -> None:
-        """Forget the first rows, which were refused."""
+        """Forget the columns of the first rows, because those rows were not accepted."""
         self._kind = None
 
     def chunk(self, X: Any, ids: Sequence[Hashable], first_row: int) -> Chunk:
@@ -177,7 +177,7 @@ class LiveRows:
         return Chunk(X, y, np.zeros(n, dtype=bool), None)
 
     def _check_kind(self, X: Any, first_row: int) -> None:
-        """Rows of several kinds cannot wait together."""
+        """Raise an error if rows come in another kind of container than before."""
         if isinstance(X, np.ndarray):
             kind = "array"
         elif sparse.issparse(X):

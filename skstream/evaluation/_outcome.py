@@ -1,4 +1,4 @@
-"""What workers bring back: plain data, put together by the parent."""
+"""Outcomes that workers return: plain data, combined by the parent process."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +12,8 @@ from skstream.evaluation._cost import Cost
 class LaneOutcome:
     """What one model did in one fold.
 
-    Of a model that failed, `failure` says why, and `n_valid` how many rows of its curves and
-    answers came before.
+    If the model failed, `failure` is the reason and `n_valid` the number of rows of its curves and
+    answers before the failure.
     """
 
     name: str
@@ -32,10 +32,10 @@ class LaneOutcome:
 class RunOutcome:
     """What one run's lanes did, and the labels they shared (None without a tape).
 
-    `previous` and `waits` are those of delayed labels: what the persistent baseline knew, and
-    what became of the rows that waited. `n_unlabelled` counts rows that came without a label.
-    `labels_hash` tells runs along other labels apart. `error`
-    is what ended the run in a worker, and `cause` where it came from.
+    `previous` and `waits` are only used under delayed labels: the answers of the persistent
+    baseline, and the counts of waiting rows. `n_unlabelled` counts rows that came without a label.
+    `labels_hash` shows whether two runs read the same labels. `error` is the exception that ended
+    the run in a worker, and `cause` its traceback.
     """
 
     lanes: list[LaneOutcome]

@@ -1,21 +1,21 @@
-"""How many rows to execute at once: by time, so that Ctrl-C and progress bars work."""
+"""Number of rows to execute at once, chosen by time so that Ctrl-C and progress bars work."""
 
 from collections.abc import Sequence
 
 from skstream.engine.run import Answered
 
-#: Seconds that one piece is to take.
+#: Intended duration of one piece, in seconds.
 TARGET = 0.2
 FIRST_SIZE = 16
-#: Most times by which the next piece is longer than this one.
+#: Largest factor by which the next piece may be longer than this one.
 GROWTH = 8
 
 
 class Pace:
-    """Cuts rows into pieces that each take about a fifth of a second.
+    """Divides rows into pieces that each take about a fifth of a second.
 
-    The first piece is short, because a model may take a second per row. How rows are cut changes
-    no answer and no score.
+    The first piece is short, because a model may take a second per row. The division changes no
+    answer and no score.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Pace:
         self.size = FIRST_SIZE
 
     def note(self, answered: Sequence[Answered], seconds: float) -> None:
-        """Note how long a step took; one in which rows only waited for others says nothing."""
+        """Note how long a step took; steps in which rows only waited are ignored."""
         done = [one.operations for one in answered]
         n_rows = max((max(len(d.ask_rows), len(d.learn_rows)) for d in done), default=0)
         if n_rows:
@@ -42,6 +42,6 @@ class Pace:
     def took(self, n_rows: int, seconds: float) -> None:
         """Note how long a piece took."""
         wanted = int(n_rows * TARGET / max(seconds, 1e-9))
-        if seconds < TARGET:  # what is left of a chunk may be short
+        if seconds < TARGET:  # the last piece of a chunk may be short
             wanted = max(self.size, min(wanted, GROWTH * self.size))
         self.size = min(max(1, wanted), self.max_size)

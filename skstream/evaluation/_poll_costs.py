@@ -1,4 +1,4 @@
-"""What continuous re-evaluation costs: periodic answers per event, in memory, per row."""
+"""Costs of continuous re-evaluation: periodic answers per event, in memory, and per row."""
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class PollCosts:
         self._points = np.empty((0, 4))
 
     def follow(self, history: History) -> None:
-        """Take in what happened since the last time."""
+        """Add what happened since the last call."""
         asked, labelled = history.asked, history.labelled
         n = len(labelled)
         n_arrived = len(history.labels_before)

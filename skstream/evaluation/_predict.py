@@ -1,4 +1,4 @@
-"""The answers of one model along a stream, without scores."""
+"""Predictions of one model along a stream, without scores."""
 
 import numbers
 from typing import Any
@@ -60,7 +60,7 @@ def prequential_predict(
     y : array-like of shape (n_rows,), default=None
         Labels or targets.
     method : {"predict", "predict_proba", "decision_function"}, default="predict"
-        What to ask.
+        Method of the model that is called.
     classes : array-like, default=None
         All labels that may come; found in `y` where it is an array.
     sample_weight : array-like of shape (n_rows,), default=None

@@ -18,15 +18,15 @@ class PrequentialEvaluator(StreamEvaluator):
         functions of `skstream.metrics`. None: accuracy, kappa, kappa_m, kappa_temporal and
         kappa_plus; for regressors mae, rmse and r2.
     forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
-        What the running means of the measures remember: "cumulative", "adwin", or a
+        Which rows count in the running means of the measures: "cumulative", "adwin", or a
         specification such as ``SlidingWindow(1000)``; a dict asks for several at once.
     batch_size : int, default=1
         Rows that are all predicted, then all learnt in one ``partial_fit``. More than 1 is
         another protocol than row by row, with other answers.
     n_warmup : int, default=1
         Rows learnt first, unasked: a model that has learnt nothing has no answer. They are not
-        scored, but are the past of every baseline. A model that cannot learn the first row alone
-        (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all of them in one call.
+        scored, but every baseline learns their labels. A model that cannot learn the first row
+        alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all of them in one call.
     record_every : int, default=None
         Distance of the checkpoints of the curves, in rows. None: at most 1,024, the distance
         doubling as the stream grows. The last row is always a checkpoint.
@@ -40,10 +40,10 @@ class PrequentialEvaluator(StreamEvaluator):
     warm_start : bool, default=False
         Start from copies of fitted models instead of unfitted clones.
     return_models : bool, default=False
-        Put the fitted copies on the result.
+        Return the fitted copies in the attribute `models` of the result.
     random_state : int, default=None
-        Seed of every random_state parameter that is None, nested ones too, and of the
-        protocol's own chance. None: drawn, and recorded in the result.
+        Seed of every random_state parameter that is None, nested ones too, and of the random
+        choices of the protocol. None: drawn, and recorded in the result.
     n_jobs : int, default=None
         Models evaluated at once, through joblib. Results do not depend on it.
         Models with kernels stay together in one process, where they are fastest.

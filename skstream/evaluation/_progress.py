@@ -10,10 +10,10 @@ import numpy as np
 
 from skstream.utils._optional import optional_import
 
-#: Is told how many more rows are done.
+#: Function that is called with the number of newly finished rows.
 Advance = Callable[[int], object]
 
-#: Seconds between two looks at how far the workers are.
+#: Seconds between two updates of the progress of workers.
 SECONDS_PER_LOOK = 0.2
 
 
@@ -23,7 +23,7 @@ def ignored(n_rows: int) -> None:
 
 @contextmanager
 def progress_bar(total: int | None, what: str, wanted: bool) -> Iterator[Advance]:
-    """Show a bar of rows, if it is wanted, and give the function that moves it."""
+    """Show a progress bar of rows, if requested, and give the function that advances it."""
     if not wanted:
         yield ignored
         return
@@ -51,7 +51,7 @@ class RowCounts:
         return cls(path)
 
     def counter(self, job: int) -> Advance:
-        """Return what counts the rows of a job; on another machine it counts nothing."""
+        """Return a function that counts the rows of a job; on another machine it does nothing."""
         try:
             counts = np.memmap(self._path, dtype=np.int64, mode="r+")
         except OSError:
@@ -64,7 +64,7 @@ class RowCounts:
         return advance
 
     def finish(self, job: int, n_rows: int) -> None:
-        """Note that a job is done, wherever it ran."""
+        """Note that a job is done, on any machine."""
         np.memmap(self._path, dtype=np.int64, mode="r+")[job] = n_rows
 
     def total(self) -> int:
@@ -76,7 +76,7 @@ class RowCounts:
 def bar_of_workers(
     total: int | None, what: str, wanted: bool, n_jobs: int
 ) -> Iterator[RowCounts | None]:
-    """Show a bar that a thread moves as the workers count their rows."""
+    """Show a progress bar that a thread updates while the workers count their rows."""
     if not wanted:
         yield None
         return

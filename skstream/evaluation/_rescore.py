@@ -43,7 +43,7 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
         for fold, p in enumerate(answers)
     }
     n_bins = next(iter(tables.values())).shape[1]
-    # The persistent baseline of the last bin knows more than that of the others.
+    # The persistent baseline of the last bin knows later labels than that of the others.
     pasts = [*[tape.previous] * (n_bins - 1), None]
     shared = {id(past): SharedSums() for past in pasts}
     running = {

@@ -1,4 +1,4 @@
-"""Results: scores over the stream, the tape behind them, and what they cost."""
+"""Results: scores over the stream, the tape of answers, and the costs of models."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ Values = dict[str, dict[str, dict[str, np.ndarray]]]
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class EvaluationResult:
-    """Result of an evaluation: immutable, printable, plottable, savable.
+    """Result of an evaluation: immutable, can be printed, plotted and saved.
 
     Attributes
     ----------
@@ -39,10 +39,10 @@ class EvaluationResult:
         n_bins + 2 under delayed labels), NaN where nothing was scored yet or the measure is
         undefined.
     measures : dict of str to MeasureFacts
-        What each measure says about its values: its canonical name, the better direction,
-        whether 0 is a naive guess, and its bounds.
+        Properties of each measure: its canonical name, whether a higher value is better, whether 0
+        is the value of a naive guess, and its bounds.
     mechanisms : dict of str to str
-        What each forgetting is, as `skstream.forgetting.parse_forgetting` reads it.
+        Specification of each mechanism, as `skstream.forgetting.parse_forgetting` reads it.
     classes : ndarray of shape (n_classes,) or None
         Sorted labels; None for regression.
     tape : Tape or None
@@ -55,14 +55,14 @@ class EvaluationResult:
     models : dict or None
         Fitted copies by model, where asked for (a list of them for several folds).
     failures : dict of str to str
-        Error message per failed model. Its answers and scores up to the failure are there; later
+        Error message per failed model. Its answers and scores up to the failure are kept; later
         scores are ``error_score``.
     failed_at : dict of str to list of (int or None)
         Per failed model and fold, how many rows (under delayed labels, labels) of the curves
         came before the failure; None for a fold that did not fail.
     left_out : dict of str to str
-        Models that are not in this result because the evaluation was broken off before they had
-        finished, and when that was.
+        Models that are not in this result because the evaluation ended before they had finished,
+        and the reason.
     n_unanswered : dict of str to int
         Per model, the questions that it was asked and left without an answer (None or NaN), over
         all folds; under delayed labels a row is asked several times.
@@ -219,7 +219,7 @@ class EvaluationResult:
         return result
 
     def why_nothing_scored(self) -> str:
-        """Return why no row was scored; an empty text where some row was, or may still be."""
+        """Return why no row was scored; an empty text if a row was, or may still be, scored."""
         n_rows = int(self.n_rows[-1]) if len(self.n_rows) else 0
         n_warmup = self.parameters.get("n_warmup", 0)
         if not 0 < n_rows <= n_warmup:
@@ -273,21 +273,21 @@ class EvaluationResult:
         a, b : str
             Names of the models.
         test : {"auto", "wilcoxon", "sign", "anytime", "mcnemar", "q"}, default="auto"
-            "wilcoxon" and "sign" compare the values of `metric` over folds. The others compare
-            the losses row by row: "anytime" stays valid however often one looks. "auto" is
+            "wilcoxon" and "sign" compare the values of `metric` over folds. The others compare the
+            losses row by row: "anytime" is valid for any number of looks at the result. "auto" is
             "wilcoxon" for several folds and "anytime" for one (that of `fold`, if given).
         metric : str, default=None
             Measure; None: the first. The tests over rows take its loss of a row: 0/1 for accuracy
-            and error, absolute or squared errors for mae, mse and rmse. They refuse a measure
-            that has none, and take the 0/1 loss (of regressors the absolute error) where the
-            first measure has none and no other is named; the statement says so.
+            and error, absolute or squared errors for mae, mse and rmse. A named measure without
+            such a loss is an error. If no measure is named and the first one has no such loss, they
+            take the 0/1 loss (for regressors the absolute error), and the statement says so.
         forgetting : str or Forgetting, default=None
-            Mechanism of the result; None: the first. For "q" and "mcnemar" it may be any
-            other one too, such as ``"window:1000"``; "anytime" is about all rows so far and
-            refuses what forgets.
+            Mechanism of the result; None: the first. For "q" and "mcnemar" it may be any other one
+            too, such as ``"window:1000"``; "anytime" compares all rows so far, and other mechanisms
+            are an error.
         at : int, default=None
-            Look at the stream up to this row only, at least 1. The tests over folds take the
-            last checkpoint not after it; the statement says which row that is.
+            Use only the rows up to this one, at least 1. The tests over folds take the last
+            checkpoint not after it; the statement names that row.
         fold : int, default=None
             Fold for the tests over rows.
         bin : int, default=None
@@ -342,8 +342,7 @@ class EvaluationResult:
         metric, forgetting : str, default=None
             Measure and mechanism; None: the first measure, the first mechanism.
         at : int, default=None
-            Look at the stream up to this row only, at least 1: at the last checkpoint not
-            after it.
+            Use the last checkpoint not after this row, at least 1.
         bin : int, default=None
             Bin under delayed labels; None: the last.
         **options
@@ -431,7 +430,7 @@ def assemble(
     so_far: bool = False,
     **further: Any,
 ) -> EvaluationResult:
-    """Put together what the workers brought back.
+    """Make a result from the outcomes of the workers.
 
     Parameters
     ----------
@@ -442,7 +441,7 @@ def assemble(
     kind : type, default=EvaluationResult
         Class of the result.
     so_far : bool, default=False
-        Whether the evaluation was broken off: the error that tells of it is enough to say.
+        Whether an error ended the evaluation: then there are no further warnings.
     **further
         Further attributes of that class.
 
@@ -501,7 +500,7 @@ def assemble(
                 for fold, n_valid in enumerate(rows):
                     _end_at_failure(curve[:, fold], result.n_rows, n_valid, result.error_score)
     if not so_far:
-        if settings.error_score != "raise":  # else the error has said it
+        if settings.error_score != "raise":  # else the error is message enough
             _warn_of_failures(result)
         _warn_of_undefined(result)
     return result
@@ -515,7 +514,7 @@ def _fold_columns(lanes: list[LaneOutcome], forgetting: str, metric: str) -> np.
 def _end_at_failure(
     curve: np.ndarray, n_rows: np.ndarray, n_valid: int | None, error_score: float
 ) -> None:
-    """Write the score of a failure over the values of a fold that came after it."""
+    """Replace the values of a fold after its failure by the error score."""
     if n_valid is not None:
         curve[n_rows > n_valid] = error_score
 

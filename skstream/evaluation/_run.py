@@ -1,4 +1,4 @@
-"""A run: models evaluated in lockstep while the stream goes by."""
+"""A run: models evaluated together while rows arrive."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -18,7 +18,7 @@ from skstream.utils._exclusive import exclusive
 
 
 class EvaluationRun(StreamRun):
-    """Models on their way along a stream: feed rows, look at the result at any time.
+    """Run of models along a stream: pass rows, and get the result at any time.
 
     Made by the ``start`` method of an evaluator.
 
@@ -61,7 +61,7 @@ class EvaluationRun(StreamRun):
 
     @exclusive
     def update(self, X: Any, y: Any, *, sample_weight: Any = None, on_error: str = "raise") -> Self:
-        """Let rows arrive with their labels: each is asked, then learnt.
+        """Process rows with their labels: each is predicted, then learnt.
 
         Parameters
         ----------
@@ -72,9 +72,9 @@ class EvaluationRun(StreamRun):
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of learning and scoring.
         on_error : {"raise", "skip"}, default="raise"
-            What to do where a model fails. "raise": stop, and wait for the decision that
-            `go_on` takes. "skip": a row that a model cannot answer is scored for no model, and
-            a model does not learn a row that it cannot learn; `n_skipped` counts both.
+            What to do where a model fails. "raise": stop, and wait for a call of `go_on` with your
+            decision. "skip": a row that a model cannot answer is scored for no model, and a model
+            does not learn a row that it cannot learn; `n_skipped` counts both.
 
         Returns
         -------
@@ -110,7 +110,7 @@ class EvaluationRun(StreamRun):
 
     @exclusive
     def feed(self, X: Any, y: Any, meta: Mapping[str, Any], advance: Advance = ignored) -> Self:
-        """Take in a chunk of a stream.
+        """Process a chunk of a stream.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class EvaluationRun(StreamRun):
         self._note(answered)
 
     def _note(self, answered: list[Answered]) -> None:
-        """Note the rows that have had their part in every lane."""
+        """Note the rows that are finished in every lane."""
         settled = min(one.operations.settled for one in answered)
         y, weight = self._unsettled
         n = settled - self._n_settled
@@ -191,7 +191,7 @@ class EvaluationRun(StreamRun):
             del self._unscored[0]
 
     def _on_tape(self, one: Answered, in_order: bool, n: int) -> np.ndarray:
-        """Answers to the newly settled rows, as they go onto the tape."""
+        """Answers to the newly settled rows, for the tape."""
         if in_order:
             return one.answers.astype(self._y.dtype)
         answers = np.full(n, np.nan if self._settings.classes is None else -1, self._y.dtype)

@@ -1,4 +1,4 @@
-"""What a run needs to know, resolved once and handed to every worker."""
+"""Settings of a run, resolved once and passed to every worker."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -43,9 +43,9 @@ class Settings:
     n_warmup : int
         Rows learnt before anything is asked.
     unanswered : {"error", "wrong"}
-        What a question without an answer is.
+        Whether a question without an answer is an error or a wrong answer.
     error_score : "raise" or float
-        Score of a failed model, or that a failure ends the run.
+        Score of a failed model; "raise": a failure ends the run.
     return_models : bool
         Whether fitted copies are wanted.
     baselines : tuple of str
@@ -88,7 +88,7 @@ class Settings:
     def lanes(
         self, models: Mapping[tuple[str, int], Any], places: Sequence[tuple[str, int]]
     ) -> list[Lane]:
-        """Put models (one per place: name and fold) on the timelines of their folds."""
+        """Combine models (one per place: name and fold) with the timelines of their folds."""
         return [
             Lane(
                 ModelRun(name, fold, models[name, fold], self.task, self.engine, self.unanswered),
@@ -163,7 +163,7 @@ def is_regression(models: Mapping[str, Any]) -> bool:
 def prepared_models(
     models: Mapping[str, Any], n_folds: int, *, seed: int, warm_start: bool
 ) -> dict[tuple[str, int], Any]:
-    """Make a seeded copy of every model for every fold; fitted copies where the start is warm."""
+    """Make a seeded copy of every model for every fold; a fitted copy for a warm start."""
     prepared = {}
     for name, model in models.items():
         for fold in range(n_folds):
@@ -177,9 +177,9 @@ def prepared_models(
 
 
 def check_unanswered(unanswered: str, *, regression: bool) -> None:
-    """Refuse to score regressors that give no answer: no error is wrong enough."""
+    """Raise an error for unanswered="wrong" with regressors: a missing number has no error."""
     if regression and unanswered == "wrong":
         raise ValueError(
-            'unanswered="wrong" is for classifiers: how wrong no answer is cannot be said of a '
-            'number. Use unanswered="error", and let the regressor always answer.'
+            'unanswered="wrong" is for classifiers: a missing number has no finite '
+            'error. Use unanswered="error", and let the regressor always answer.'
         )

@@ -22,7 +22,7 @@ FORMAT = 1
 def save_result(result: EvaluationResult, path: str | Path) -> Path:
     """Save a result as data.
 
-    The file is there whole or not at all, whatever happens while it is written.
+    The file is written completely or not at all, even if writing fails.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
 
 
 def load_result(path: str | Path) -> EvaluationResult:
-    """Load a result saved by ``result.save``. Only data is read, no code can run.
+    """Load a result saved by ``result.save``. Only data is read; no code is executed.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ def load_result(path: str | Path) -> EvaluationResult:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file is no saved result, is damaged or cut short, or is of a format this version
-        does not know.
+        If the file is not a saved result, is damaged or incomplete, or has a format that this
+        version does not know.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         raise ValueError(f"{path} is a folder. Give the path of a file written by result.save.")
     try:
         with zipfile.ZipFile(path) as archive:
-            damaged = archive.testzip()  # compares every checksum, which reading arrays need not
+            damaged = archive.testzip()  # compares every checksum; reading arrays may not do so
             if damaged is not None:
                 raise ValueError(f"the checksum of its part {damaged} is wrong")
         with np.load(path, allow_pickle=False) as file:
@@ -141,7 +141,7 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         number = header["format"]
     except (FileNotFoundError, PermissionError, MemoryError):
         raise
-    except Exception as error:  # what zipfile and zlib raise on damage is not documented
+    except Exception as error:  # the errors of zipfile and zlib on damaged files are not documented
         raise ValueError(
             f"{path} is not a result saved by skstream, or is damaged: {error}. Checkpoints of "
             "runs are loaded with load_run."
@@ -155,7 +155,7 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 
 def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationResult:
-    """Make the result of its arrays and its header."""
+    """Make the result from its arrays and its header."""
     further: dict[str, Any] = {}
     kind: type[EvaluationResult] = EvaluationResult
     if "waits" in header:

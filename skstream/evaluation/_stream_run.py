@@ -1,4 +1,4 @@
-"""What all runs share: steps of the models, failures and decisions, checkpoints, results."""
+"""Base class of runs: steps of the models, failures and decisions, checkpoints, results."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -35,9 +35,9 @@ _DECIDE = (
 
 @dataclass(frozen=True)
 class _Held:
-    """A call of a live run that was stopped: what was answered, and what is still to be noted.
+    """A stopped call of a live run: its answers, and what is still to be noted.
 
-    `answered` is None where no model has begun, for the `reason` given.
+    `answered` is None if no model has begun, for the `reason` given.
     """
 
     answered: list[Answered] | None
@@ -46,7 +46,7 @@ class _Held:
     reason: str = ""
 
     def operations(self, engine: Engine) -> Any:
-        """Return what the first lane was to do."""
+        """Return the operations of the first lane."""
         if self.answered is not None:
             return self.answered[0].operations
         assert engine.unfinished is not None
@@ -60,7 +60,7 @@ def check_on_error(on_error: str) -> None:
 
 
 class StreamRun(Exclusive):
-    """What all runs share: models in lockstep, a state, checkpoints, and results so far.
+    """Base class of runs: models executed together, a state, checkpoints, and results so far.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class StreamRun(Exclusive):
         self._pace = Pace(self._rows_per_piece)
         self._state = "open"
         self._live = False
-        self._interrupt: Held | None = None  # what holds back Ctrl-C in a call of a live run
+        self._interrupt: Held | None = None  # delays Ctrl-C until the end of a call of a live run
         self._held: _Held | None = None
         self._rest: Callable[[], object] | None = None  # of the call that was stopped
         self._left_out: set[int] = set()  # lanes whose failure the user has accepted
@@ -118,7 +118,7 @@ class StreamRun(Exclusive):
 
     @abstractmethod
     def feed(self, X: Any, y: Any, meta: Mapping[str, Any], advance: Advance = ignored) -> Any:
-        """Take in a chunk of a stream; `advance` is told of every piece how many rows it had."""
+        """Process a chunk; `advance` is called with the number of rows of every piece."""
 
     @property
     def n_skipped(self) -> dict[str, int]:
@@ -126,13 +126,13 @@ class StreamRun(Exclusive):
         return dict(self._n_skipped)
 
     def hold_failures(self) -> Self:
-        """Wait for the user's decision where a model fails, as runs do that he feeds by hand."""
+        """Wait for the user's decision if a model fails, as live runs do."""
         self._live = True
         return self
 
     @abstractmethod
     def _score(self) -> None:
-        """Score what was noted. If a function of the user fails, it can be done again."""
+        """Score what was noted. If a function of the user fails, this can be repeated."""
 
     @abstractmethod
     def _curves(self, lane: int) -> Any:
@@ -152,7 +152,7 @@ class StreamRun(Exclusive):
 
     @exclusive
     def close(self) -> Self:
-        """End the stream: do what was still waiting. Nothing can follow.
+        """End the stream: execute what is still waiting. No rows can follow.
 
         Returns
         -------
@@ -167,18 +167,18 @@ class StreamRun(Exclusive):
 
     @exclusive
     def go_on(self, decision: str) -> Self:
-        """Finish the call that a failure has stopped, as the user decides.
+        """Finish the call that a failure has stopped, by the given decision.
 
-        A model that fails in a live run stops the run in the middle of the call, with nothing
-        lost: the other models have done the call, `result` gives what came before it, and `save`
+        A model that fails in a live run stops the run in the middle of the call. No row is lost:
+        the other models have finished the call, `result` gives the scores before it, and `save`
         works.
 
         Parameters
         ----------
         decision : {"retry", "skip", "leave_out"}
-            "retry": try what failed again, after its cause was mended. "skip": the model that
-            failed does not learn that row; where it failed to answer, the row is scored for no
-            model. "leave_out": the model does nothing any more, and later scores of it are NaN.
+            "retry": repeat the failed step, after you have removed its cause. "skip": the model
+            that failed does not learn that row; where it failed to answer, the row is scored for no
+            model. "leave_out": the model is not called any more, and its later scores are NaN.
 
         Returns
         -------
@@ -188,7 +188,7 @@ class StreamRun(Exclusive):
         Raises
         ------
         ModelError
-            If a model fails again, or another one: the run waits for the next decision.
+            If this or another model fails: the run waits for the next decision.
         RuntimeError
             If the run does not wait for a decision.
 
@@ -217,7 +217,7 @@ class StreamRun(Exclusive):
         if held.answered is None:
             if decision != "retry":
                 raise ValueError(
-                    f"No model has failed, but {held.reason}: mend that, and go_on('retry')."
+                    f"No model has failed, but {held.reason}: correct that, and go_on('retry')."
                 )
             self._step(self._engine.finish, held.commit, then=held.then)
             self._do_rest()
@@ -228,7 +228,7 @@ class StreamRun(Exclusive):
             name, _ = self._places[fixed[0]]
             raise ValueError(
                 f"Model '{name}' cannot go on from where it failed: its kernel failed, or the "
-                "failure came to light when later rows were done. Decide 'leave_out', or load an "
+                "failure was found only after later rows were done. Decide 'leave_out', or load an "
                 "earlier checkpoint."
             )
         if decision == "skip":
@@ -256,9 +256,9 @@ class StreamRun(Exclusive):
         then: str = "open",
         skip: bool = False,
     ) -> None:
-        """Let the models take a step, note it and score it; or stop where it can be gone on.
+        """Execute a step, note it and score it; or stop at a point where it can be continued.
 
-        `commit` notes what happened and runs no code of the user's.
+        `commit` notes what happened, and calls no function of the user.
         """
         self._held = None
         started = perf_counter()
@@ -275,7 +275,7 @@ class StreamRun(Exclusive):
 
     @contextmanager
     def _first_rows(self) -> Iterator[None]:
-        """Where the first rows of all are refused, others may have other columns."""
+        """If the very first rows were not accepted, the next ones may have other columns."""
         try:
             yield
         except BaseException:
@@ -288,7 +288,7 @@ class StreamRun(Exclusive):
 
     @contextmanager
     def _before_rest(self, rest: Callable[[], object]) -> Iterator[None]:
-        """Remember the rest of a call, which `go_on` does if the run stops in the block."""
+        """Store the rest of a call, which `go_on` executes if the run stops in the block."""
         try:
             yield
         except Exception:
@@ -297,7 +297,7 @@ class StreamRun(Exclusive):
             raise
 
     def _guard(self) -> AbstractContextManager[Any]:
-        """In a live run, let Ctrl-C wait for the end of every call."""
+        """In a live run, delay Ctrl-C until the end of every call."""
         return self._hold_interrupts() if self._live and self._interrupt is None else nullcontext()
 
     @contextmanager
@@ -313,7 +313,7 @@ class StreamRun(Exclusive):
 
     @contextmanager
     def _models_at_work(self) -> Iterator[None]:
-        """Where this is interrupted (in a live run, by a second Ctrl-C), the run is broken."""
+        """Mark the run as unusable if the block is interrupted (live: by a second Ctrl-C)."""
         self._state = "broken"
         if self._interrupt is None:
             yield
@@ -375,12 +375,12 @@ class StreamRun(Exclusive):
         return [k for k in self._engine.failures if k not in self._left_out]
 
     def _raise_failure(self) -> None:
-        """Raise the error of a model that failed, unless the others are to go on."""
+        """Raise the error of a model that failed, unless the others shall continue."""
         if self._raises_failure:
             self._engine.raise_failure()
 
     def _resume(self, lane: int, answered: list[Answered], *, skip: bool) -> None:
-        """Let a model that failed go on, after the call that failed or with it."""
+        """Continue with a model that failed, after the failed call or by repeating it."""
         name, _ = self._places[lane]
         model, answers = self._engine.lanes[lane].model, answered[lane].answers
         again = True
@@ -410,15 +410,15 @@ class StreamRun(Exclusive):
         """Note a step that was due."""
 
     def _note_labels(self, y: np.ndarray) -> None:
-        """Follow the labels in a few bytes, whatever the pieces they come in."""
+        """Update the hash of the labels; it does not depend on chunking."""
         self._labels_hash = crc32(y.tobytes(), self._labels_hash)
 
     def _finish_scores(self) -> None:
-        """Score what the measures have put off, at the end of the stream."""
+        """Score the rows that the measures have buffered, at the end of the stream."""
 
     @exclusive
     def result(self) -> EvaluationResult:
-        """Return the result so far; the run can go on afterwards.
+        """Return the result so far; the run can continue afterwards.
 
         Returns
         -------
@@ -431,7 +431,7 @@ class StreamRun(Exclusive):
 
     @exclusive
     def outcome(self) -> RunOutcome:
-        """Return what this run's lanes did, for putting results together."""
+        """Return the outcome of every lane, from which results are made."""
         failures, settings = self._engine.failures, self._settings
         lanes = [
             LaneOutcome(
@@ -441,7 +441,7 @@ class StreamRun(Exclusive):
                 answers=self._recorded(k),
                 cost=self._meters[k].cost(lane.model),
                 path=lane.model.path,
-                # A copy: the run goes on, and the user may do with it what he likes.
+                # A copy: the run continues, and the user may change the returned model.
                 estimator=deepcopy(lane.model.estimator()) if settings.return_models else None,
                 failure=str(failures[k]) if k in failures else None,
                 n_valid=self._n_valid(k) if k in failures else None,
@@ -463,11 +463,11 @@ class StreamRun(Exclusive):
 
     @exclusive
     def save(self, path: str | Path) -> Path:
-        """Save a checkpoint from which `load_run` goes on with an identical result.
+        """Save a checkpoint from which `load_run` continues with an identical result.
 
-        The checkpoint holds the models and is written by joblib: load it only if you trust
-        whoever wrote it. The file is there whole or not at all: a process killed while saving
-        leaves the checkpoint that was there before.
+        The checkpoint holds the models and is written by joblib: load it only if you trust its
+        author. The file is written completely or not at all: if the process is killed while saving,
+        the previous checkpoint remains.
 
         Parameters
         ----------

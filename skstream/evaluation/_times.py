@@ -1,4 +1,4 @@
-"""The clock of a run: times of all its events, of one kind, as numbers and back."""
+"""Conversion of the times of a run, all of one kind, to numbers and back."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ ROW_NUMBERS = "the row numbers, since arrival was not given"
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Times as numbers: as they are, or as microseconds since 1970; infinite where missing.
+    """Times as numbers: unchanged, or as microseconds since 1970; infinite where missing.
 
     Attributes
     ----------
@@ -59,14 +59,14 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """What the times of a run are, once the first is known.
+    """The kind of the times of a run, once the first is known.
 
     Attributes
     ----------
     kind : str or None
         Kind of all times of the run; None before the first.
     source : str
-        What showed it.
+        The parameter that determined it, in words.
     """
 
     kind: str | None = None
@@ -94,7 +94,7 @@ class Clock:
         """Return the clock of a run whose rows arrive at their numbers, and these times."""
         if self.kind not in (None, NUMBERS):
             raise ValueError(
-                f"arrival was not given, so that the rows would arrive at their row numbers "
+                f"arrival was not given, so the rows would arrive at their row numbers "
                 f"({values[0]:.15g}), but {self.source}. Give the time of arrival."
             )
         clock = Clock(NUMBERS, f"arrivals are {ROW_NUMBERS}") if self.kind is None else self
@@ -107,7 +107,7 @@ class Clock:
         if kind == DURATIONS and not self.counts_microseconds:
             raise ValueError(
                 f"{name} is a duration (timedelta), but {self.source}. Pass arrival= as datetimes "
-                f"beside it, or a number as the {name}."
+                f"too, or a number as the {name}."
             )
         if kind == NUMBERS and self.counts_microseconds:
             raise ValueError(
@@ -135,11 +135,11 @@ class Clock:
         )
 
     def times_for_user(self, times: np.ndarray) -> np.ndarray:
-        """Times of the run as its callables get them: numbers, or ``datetime64[us]``."""
+        """Times for the user's functions: numbers, or ``datetime64[us]``."""
         return times.astype("datetime64[us]") if self.counts_microseconds else times
 
     def durations_for_user(self, durations: np.ndarray) -> np.ndarray:
-        """Durations as its callables get them: numbers, or ``timedelta64[us]``."""
+        """Durations for the user's functions: numbers, or ``timedelta64[us]``."""
         if not self.counts_microseconds:
             return durations
         return np.round(durations).astype("timedelta64[us]")
@@ -246,7 +246,7 @@ class UserReduce:
     classes : ndarray or None
         Labels of the codes; None for regression.
     clock : Clock
-        What the times are.
+        The kind of the times.
     """
 
     function: Callable[[np.ndarray, np.ndarray], Any]
@@ -254,7 +254,7 @@ class UserReduce:
     clock: Clock
 
     def __call__(self, answers: np.ndarray, durations: np.ndarray) -> float:
-        """Return the code, or value, of the answer that stands for a bin."""
+        """Return the code, or value, of the reduced answer of a bin."""
         durations = self.clock.durations_for_user(durations)
         if self.classes is None:
             value = float(self.function(answers, durations))
@@ -265,7 +265,7 @@ class UserReduce:
                 )
             return value
         label = self.function(labels_of(answers, self.classes), durations)
-        if label is None and UNANSWERED in answers:  # one of the answers, and a wrong one
+        if label is None and UNANSWERED in answers:  # an answer that is not a class
             return UNANSWERED
         try:
             (code,) = encode_labels([label], self.classes)

@@ -1,4 +1,4 @@
-"""What became of the rows that waited for their labels."""
+"""Counts of rows by what happened to their labels, and costs of polling."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ class Waits:
 
     @classmethod
     def of_plain(cls, plain: Mapping[str, Any], poll_costs: dict[str, np.ndarray]) -> Self:
-        """Make the counts again from what `plain` returned."""
+        """Make the counts from the data that `plain` returned."""
         delays = {
             name: timedelta(**one) if isinstance(one, dict) else one
             for name, one in plain["delays"].items()

@@ -1,4 +1,4 @@
-"""Models and folds in workers, and what becomes of those that fail, die or disagree."""
+"""Models and folds in worker processes, and handling of failed or terminated workers."""
 
 import pickle
 import traceback
@@ -22,14 +22,14 @@ from skstream.utils._sklearn import QuietParallel
 Place = tuple[str, int]
 NewRun = Callable[..., StreamRun]
 
-#: Times that a model and fold whose worker dies is tried again, alone.
+#: Number of retries, alone, of a model and fold whose worker process terminated.
 N_RETRIES = 2
-#: Rows on which it is found out which models have kernels.
+#: Number of first rows used to find out which models have kernels.
 ROWS_OF_TRIAL = 64
 
 
 class WorkerTraceback(Exception):
-    """Where an exception came from in a worker, as text."""
+    """Traceback of an exception in a worker, as text."""
 
     def __str__(self) -> str:
         return f"\n{self.args[0]}"
@@ -37,7 +37,7 @@ class WorkerTraceback(Exception):
 
 @dataclass(frozen=True)
 class Job:
-    """Models and folds that one worker evaluates in lockstep."""
+    """Models and folds that one worker evaluates together."""
 
     new_run: NewRun
     models: Mapping[Place, Any]
@@ -58,7 +58,7 @@ class Job:
 def run_job(job: Job) -> RunOutcome:
     """Evaluate models along the stream; runs in a worker.
 
-    An exception does not escape: the outcome carries it, beside the result so far.
+    An exception is not raised: the outcome holds it, with the result so far.
     """
     run = job.new_run(job.models, job.places)
     count = ignored if job.counts is None else job.counts.counter(job.number)
@@ -77,7 +77,7 @@ def run_job(job: Job) -> RunOutcome:
 
 
 def _portable(error: Exception) -> Exception:
-    """Return the exception if it survives the way between processes, else its text."""
+    """Return the exception if it can be pickled, else an exception with its text."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
@@ -86,7 +86,7 @@ def _portable(error: Exception) -> Exception:
 
 
 class Workers:
-    """Runs jobs through joblib, and keeps what is finished whatever happens to the others.
+    """Runs jobs through joblib, and keeps finished outcomes if other jobs fail.
 
     Parameters
     ----------
@@ -95,14 +95,14 @@ class Workers:
     n_jobs : int or None
         As joblib takes it.
     survive : bool
-        Whether the others go on where a model fails or its workers die.
+        Whether the others continue if a model fails or its workers terminate.
 
     Attributes
     ----------
     finished : list of RunOutcome
         Outcomes so far.
     dead : dict of (str, int) to ModelError
-        Models and folds whose workers died again and again.
+        Models and folds whose workers terminated in every attempt.
     """
 
     def __init__(self, jobs: Sequence[Job], n_jobs: int | None, survive: bool):
@@ -118,7 +118,7 @@ class Workers:
         Raises
         ------
         ModelError
-            If a model fails, or its workers die, and that is to end all.
+            If a model fails, or its workers terminate, and `survive` is False.
         """
         try:
             self._run(self._jobs)
@@ -144,7 +144,7 @@ class Workers:
                 job.counts.finish(job.number, outcome.n_rows * len(places))
 
     def _run_one_by_one(self) -> None:
-        """Try what is left one model and fold at a time, so that a death tells whose it is."""
+        """Run what is left one model and fold at a time, to find the one that ends its worker."""
         done = {(lane.name, lane.fold) for outcome in self.finished for lane in outcome.lanes}
         for job in self._jobs:
             for place in job.places:
@@ -180,13 +180,13 @@ class Workers:
 
 
 def _is_death(error: BaseException) -> bool:
-    """Whether a worker process is gone: joblib's and Dask's exceptions for it."""
+    """Whether an exception of joblib or Dask says that a worker process terminated."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     return not kinds.isdisjoint({"BrokenProcessPool", "KilledWorker"})
 
 
 def joined(workers: Workers, places: Sequence[Place]) -> RunOutcome:
-    """Put the outcomes of all workers together.
+    """Combine the outcomes of all workers.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def joined(workers: Workers, places: Sequence[Place]) -> RunOutcome:
 def joined_so_far(
     workers: Workers, places: Sequence[Place], why: str
 ) -> tuple[RunOutcome | None, dict[str, str]]:
-    """Put together the models that are complete; name the others, and why they are left out."""
+    """Combine the models that are complete; name the others, and why they are left out."""
     groups: dict[Any, list[RunOutcome]] = {}
     for outcome in workers.finished:
         if outcome.lanes and not isinstance(outcome.error, ModelError):
@@ -251,7 +251,7 @@ def joined_so_far(
 
 
 def _dead_lane(place: Place, error: ModelError, like: LaneOutcome) -> LaneOutcome:
-    """Return the outcome of a model that left nothing, as long as another one."""
+    """Return the outcome of a model without any answers, as long as another one."""
     name, fold = place
     values = {
         forgetting: {metric: np.full_like(curve, np.nan) for metric, curve in metrics.items()}
@@ -276,9 +276,9 @@ def _dead_lane(place: Place, error: ModelError, like: LaneOutcome) -> LaneOutcom
 def places_with_kernels(
     new_run: NewRun, models: Mapping[Place, Any], stream: Iterable[Any]
 ) -> list[Place]:
-    """Models and folds that kernels execute, found out by copies of them on the first rows.
+    """Models and folds with kernels, found by running copies of them on the first rows.
 
-    None where that fails: the workers then meet the error, and say more of it.
+    None if that fails: the workers then raise the same error with more details.
     """
     try:
         places = list(models)
