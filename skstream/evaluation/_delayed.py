@@ -47,9 +47,8 @@ class DelayedEvaluator(StreamEvaluator):
         all bins, with the newest answer and the duration 0). "auto": "dominant" for classifiers
         and "mean" for regressors.
     poll_at_zero : bool, default=True
-        Ask a row again already at the first label after its arrival, as the paper says. (The
-        program of its authors does not: the answer is equal to the first one, and only the cost
-        differs.)
+        Ask a row again already at the first label after its arrival, as the paper says. The program
+        of its authors does not: the answer is equal to the first one, and only the cost differs.
     previous_label : {"newest", "known_at_arrival"}, default="newest"
         What the persistent baseline of kappa_temporal answers: the label that came before the
         row's own, or, in all bins but the last, the newest label known when the row arrived,
