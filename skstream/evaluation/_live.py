@@ -101,7 +101,7 @@ class LiveIds:
 
     def _why_unknown(self, one: Hashable, ids: Sequence[Hashable]) -> str:
         n = sum(other not in self._row_of and other not in self._done for other in ids)
-        others = f" ({n:,} such ids in this call)" if n > 1 else ""
+        others = f" ({n:,} ids of this call are such)" if n > 1 else ""
         return (
             f"No row of id {one!r} waits for a label: it was never asked, was dropped, or had its "
             f"label more than {REMEMBERED_IDS:,} labels ago{others}. No label of this call was "

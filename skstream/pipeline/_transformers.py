@@ -99,7 +99,7 @@ def prepared(name: str, transformer: Any, X: Any) -> Any:
         kind = type(getattr(transformer, "estimator", transformer)).__name__
         raise TypeError(
             f"Step {name!r}: {kind} takes texts or dicts, but gets a data frame, of which it would "
-            f"see only the names of the columns. Name the column to read, as a single name: "
+            f"see the names of the columns alone. Name the column to read, as a single name: "
             f"ColumnTransformer([('words', {kind}(), {X.columns[0]!r})])."
         )
     if isinstance(transformer, FrozenEstimator):

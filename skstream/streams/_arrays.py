@@ -286,7 +286,7 @@ def as_stream(
     given = [name for name, values in {"y": y, **meta}.items() if values is not None]
     if given:
         raise ValueError(
-            f"{given[0]} is given together with a source of chunks ({type(X).__name__}). Its "
+            f"{given[0]} is given beside a source of chunks ({type(X).__name__}). Its "
             f"chunks (X, y, meta) must bring it themselves."
         )
     check_chunk_size(chunk_size)
