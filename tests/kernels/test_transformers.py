@@ -275,7 +275,7 @@ def test_snapshots(transformer: Any) -> None:
     [
         (transformer, bad)
         for transformer in SCALERS
-        for bad in (np.nan, np.inf, "float32", "wide", "objects", "csc")
+        for bad in (np.nan, np.inf, "float16", "wide", "objects", "csc")
     ],
     ids=repr,
 )
@@ -286,8 +286,8 @@ def test_declines_and_changes_nothing(transformer: Any, bad: Any) -> None:
     kernel.run(block_of(X, "prequential", rng))
     before = twin(kernel)
     worse: Any = X.copy()
-    if bad == "float32":
-        worse = X.astype(np.float32)
+    if bad == "float16":
+        worse = np.zeros(X.shape, np.float16)
     elif bad == "wide":
         worse = np.hstack([X, X])
     elif bad == "objects":
@@ -328,7 +328,6 @@ def test_declines_weights_that_scikit_learn_would_cut_or_round() -> None:
         MinMaxScaler(feature_range=(0, math.inf)),
         MinMaxScaler(clip=1),
         MaxAbsScaler(copy=False),
-        MaxAbsScaler().fit(np.ones((3, 2), dtype=np.float32)),
         Normalizer(copy=False),
         Binarizer(copy=False),
         FunctionTransformer(lambda X: X - X.mean(axis=0)),

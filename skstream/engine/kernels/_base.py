@@ -183,6 +183,7 @@ def kernel_of(*estimator_types: type) -> Callable[[type], type]:
 
 #: Reasons that several kernels give.
 OTHER_COLUMNS = "rows with other columns than those learnt first have no kernel"
+OTHER_PRECISION = "float32 and float64 rows together have no kernel"
 DENSE_AND_SPARSE = "dense and sparse rows together have no kernel"
 
 

@@ -1,4 +1,4 @@
-"""Rows as kernels compute with them: float64, finite, with the columns that were learnt first."""
+"""Rows as kernels compute with them: finite floats, with the columns that were learnt first."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -79,18 +79,22 @@ def read_block(
     accept_sparse: bool = False,
     dtypes: tuple[type, ...] = EXACT,
     finite: bool = True,
+    keep_single: bool = False,
 ) -> Learnt:
     """Rows that a block learns and asks, or `Declined` where the loop should look at them.
 
     Declined is whatever scikit-learn may treat otherwise than as float64: other containers and
     dtypes, NaN and infinity (unless `finite` is False: then the caller sees to them), columns
-    that do not match.
+    that do not match. With `keep_single`, dense rows of float32 stay float32, for models that
+    compute in the precision of their rows.
     """
+    if keep_single:
+        dtypes = EXACT_OR_SINGLE
     learn = ask = None
     if block.n_learns:
         rows = _read(block.learn_X, accept_sparse, dtypes)
         columns = columns.learn(rows)
-        learn = _as_float64(take_rows(rows.values, block.learn_index))
+        learn = _as_floats(take_rows(rows.values, block.learn_index), keep_single)
         if finite:
             _check_finite(learn)
     if block.n_asks:
@@ -98,10 +102,11 @@ def read_block(
             rows = _read(block.ask_X, accept_sparse, dtypes)
         columns.check(rows)
         same = learn is not None and _same_rows(block)
-        ask = learn if same else _as_float64(take_rows(rows.values, block.ask_index))
+        ask = learn if same else _as_floats(take_rows(rows.values, block.ask_index), keep_single)
         if finite and not same:
             _check_finite(ask)
-    nothing = np.empty((0, columns.number or 0))
+    like = learn if ask is None else ask
+    nothing = np.empty((0, columns.number or 0), None if like is None else like.dtype)
     return Learnt(nothing if learn is None else learn, nothing if ask is None else ask, columns)
 
 
@@ -159,7 +164,12 @@ def _read_frame(X: Any, dtypes: tuple[type, ...]) -> Rows:
         values = validate_data(reader, X, dtype="numeric", ensure_all_finite=False)
     except (TypeError, ValueError) as error:  # e.g. names of mixed types
         raise Declined("a data frame that scikit-learn refuses has no kernel") from error
-    return Rows(_check_array(values, dtypes), getattr(reader, "feature_names_in_", None))
+    values = _check_array(values, dtypes)
+    if is_polars and values.dtype == np.float32:
+        # Models that take float32 or float64 get float64: of a polars frame scikit-learn does not
+        # look up the types of the columns.
+        values = values.astype(np.float64)
+    return Rows(values, getattr(reader, "feature_names_in_", None))
 
 
 def _is_number_of_pandas(dtype: Any, dtypes: tuple[type, ...]) -> bool:
@@ -181,10 +191,13 @@ def _is_number_of_polars(dtype: Any, dtypes: tuple[type, ...]) -> bool:
     return bool(dtype.is_integer() or dtype.is_float() or str(dtype) == "Boolean")
 
 
-def _as_float64(values: Any) -> Any:
-    """Rows as float64; dense rows contiguous."""
+def _as_floats(values: Any, keep_single: bool) -> Any:
+    """Rows as float64, or float32 where it is kept; dense rows contiguous."""
+    is_single = keep_single and values.dtype == np.float32
     if not sparse.issparse(values):
-        return np.ascontiguousarray(values, dtype=np.float64)
+        return np.ascontiguousarray(values, dtype=np.float32 if is_single else np.float64)
+    if is_single:
+        raise Declined("sparse float32 rows have no kernel")
     return values if values.dtype == np.float64 else values.astype(np.float64)
 
 

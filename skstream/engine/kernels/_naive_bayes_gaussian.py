@@ -2,7 +2,7 @@
 
 import copy
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import unique_labels
 
 from skstream.engine.block import Block
 from skstream.engine.kernels._base import Declined, Kernel, Task, kernel_of, value_of
-from skstream.engine.kernels._input import Columns, read_block
+from skstream.engine.kernels._input import EXACT, EXACT_OR_SINGLE, Columns, read_block
 from skstream.engine.kernels._naive_bayes_gaussian_states import LoopedGroups, SummedGroups
 from skstream.engine.kernels._naive_bayes_scores import answers, is_proper_prior, refused_answers
 from skstream.engine.kernels._pieces import Floats, running_sums
@@ -32,6 +32,8 @@ class GaussianKernel(Kernel):
     """
 
     bitwise = False
+    # It computes float32 rows in float32, where no two ways of adding agree.
+    _dtypes: ClassVar[tuple[type, ...]] = EXACT
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
@@ -79,7 +81,7 @@ class GaussianKernel(Kernel):
             return answers(np.empty((0, self._n_classes)), self.task)
         if self._groups is None and block.n_asks and block.stamp[0] == 0:
             raise Declined("asking before anything is learnt has no kernel")
-        learn, ask, columns = read_block(block, self._columns)
+        learn, ask, columns = read_block(block, self._columns, dtypes=self._dtypes)
         if _is_extreme(learn):
             raise Declined("values beyond 1e100 or within 1e-100 of 0 have no kernel")
         if block.weight is not None and _is_extreme_weight(block.weight):
@@ -162,6 +164,8 @@ class GaussianKernel(Kernel):
 @kernel_of(IncrementalGaussianNB)
 class IncrementalGaussianKernel(GaussianKernel):
     """IncrementalGaussianNB, taught row by row; the last group of rows is all of them."""
+
+    _dtypes = EXACT_OR_SINGLE
 
     @classmethod
     def _takes_up(cls, estimator: Any, classes: NDArray[Any]) -> bool:

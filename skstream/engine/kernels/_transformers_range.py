@@ -12,6 +12,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler
 from skstream.engine.block import Block
 from skstream.engine.kernels._base import (
     DENSE_AND_SPARSE,
+    OTHER_PRECISION,
     Declined,
     Task,
     TransformKernel,
@@ -24,8 +25,6 @@ from skstream.engine.kernels._outside import refused_scaler
 from skstream.engine.kernels._pieces import Floats, Integers, pieces, rows_per_piece
 from skstream.utils._validation import is_fitted
 
-# Ranges below this are taken for constant features by scikit-learn.
-_TINY = 10 * np.finfo(np.float64).eps
 # Stored values per piece of sparse rows.
 _PIECE_VALUES = 1 << 17
 
@@ -49,22 +48,27 @@ class RangeKernel(TransformKernel):
 
     @classmethod
     def refusal(cls, transformer: Any, task: Task) -> str | None:
-        """Refuse batches, rows that are not copied, and a state that is not in float64."""
+        """Refuse batches, rows that are not copied, and a state that is not in float64 or 32."""
         refused = refused_scaler(transformer, task, ("copy", "clip"))
         if refused is not None:
             return refused
-        known = not is_fitted(transformer) or transformer.scale_.dtype == np.float64
+        known = not is_fitted(transformer) or transformer.scale_.dtype in (np.float64, np.float32)
         return None if known else f"a fitted state in {transformer.scale_.dtype}"
 
     def run(self, block: Block) -> Block:
         """Learn and transform."""
         if not block.n_learns and not block.n_asks:
             return block
-        learn, ask, columns = read_block(block, self._columns, accept_sparse=self._accepts_sparse)
+        learn, ask, columns = read_block(
+            block, self._columns, accept_sparse=self._accepts_sparse, keep_single=True
+        )
         assert columns.number is not None
         extremes = self._extremes
         if extremes is None:
-            extremes = self._no_extremes(columns.number)
+            extremes = self._no_extremes(columns.number, learn.dtype)
+        used = [rows.dtype for rows in (learn, ask) if rows.shape[0]]
+        if any(dtype != extremes[0].dtype for dtype in used):
+            raise Declined(OTHER_PRECISION)
         if sparse.issparse(learn) or sparse.issparse(ask):
             learn, ask, extremes = self._scale_stored_values(block, learn, ask, extremes)
         else:
@@ -98,7 +102,7 @@ class RangeKernel(TransformKernel):
         raise Declined("sparse rows have no kernel")
 
     @abstractmethod
-    def _no_extremes(self, n_features: int) -> list[Floats]:
+    def _no_extremes(self, n_features: int, dtype: Any) -> list[Floats]:
         """Extremes where nothing has been learnt: any row goes beyond them."""
 
     @abstractmethod
@@ -153,8 +157,8 @@ class MinMaxScalerKernel(RangeKernel):
             return value_of(transformer, "feature_range")
         return super().refusal(transformer, task)
 
-    def _no_extremes(self, n_features: int) -> list[Floats]:
-        return [np.full(n_features, np.inf), np.full(n_features, -np.inf)]
+    def _no_extremes(self, n_features: int, dtype: Any) -> list[Floats]:
+        return [np.full(n_features, np.inf, dtype), np.full(n_features, -np.inf, dtype)]
 
     def _known_extremes(self) -> list[Floats]:
         return [self.transformer.data_min_.copy(), self.transformer.data_max_.copy()]
@@ -168,14 +172,15 @@ class MinMaxScalerKernel(RangeKernel):
         x *= scale[of_row]
         x += offset[of_row]
         if self.transformer.clip:
-            np.clip(x, *self._bounds(), out=x)
+            np.clip(x, *self._bounds(x.dtype), out=x)
 
-    def _bounds(self) -> tuple[float, float]:
+    def _bounds(self, dtype: Any) -> tuple[Any, Any]:
+        """Ends of the range in the precision of the rows."""
         low, high = self.transformer.feature_range
-        return float(low), float(high)
+        return dtype.type(low), dtype.type(high)
 
     def _scale_and_offset(self, lowest: Floats, highest: Floats) -> tuple[Floats, Floats]:
-        low, high = self._bounds()
+        low, high = self._bounds(lowest.dtype)
         scale = (high - low) / _without_zeros(highest - lowest)
         return scale, low - lowest * scale
 
@@ -192,8 +197,8 @@ class MaxAbsScalerKernel(RangeKernel):
 
     _accepts_sparse = True
 
-    def _no_extremes(self, n_features: int) -> list[Floats]:
-        return [np.zeros(n_features)]
+    def _no_extremes(self, n_features: int, dtype: Any) -> list[Floats]:
+        return [np.zeros(n_features, dtype)]
 
     def _known_extremes(self) -> list[Floats]:
         return [self.transformer.max_abs_.copy()]
@@ -257,4 +262,5 @@ def _running(operation: np.ufunc, start: Floats, x: Floats) -> Floats:
 
 def _without_zeros(scale: Floats) -> Floats:
     """Copy of a scale with 1 instead of what scikit-learn takes for 0."""
-    return np.where(scale < _TINY, 1.0, scale)
+    tiny = 10 * np.finfo(scale.dtype).eps  # what scikit-learn takes for a constant feature
+    return np.where(scale < tiny, scale.dtype.type(1.0), scale)

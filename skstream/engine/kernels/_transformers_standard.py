@@ -21,6 +21,8 @@ _EPS = np.finfo(np.float64).eps
 # Up to this weight the spread that scikit-learn finds in a single weighted row is exactly 0:
 # w·x/w may differ from x by a power of two, of which squares and products are exact.
 _MAX_WEIGHT = 2.0**26
+# Weights of float32 rows are counted in float32, which knows no more whole numbers.
+_MAX_SINGLE_COUNT = 2.0**24
 
 
 @dataclass
@@ -72,7 +74,7 @@ class StandardScalerKernel(TransformKernel):
         """Learn and transform."""
         if not block.n_learns and not block.n_asks:
             return block
-        learn, ask, columns = read_block(block, self._columns, accept_sparse=True)
+        learn, ask, columns = read_block(block, self._columns, accept_sparse=True, keep_single=True)
         is_sparse = sparse.issparse(learn) or sparse.issparse(ask)
         self._check(block, (learn, ask), is_sparse)
         assert columns.number is not None
@@ -101,6 +103,10 @@ class StandardScalerKernel(TransformKernel):
         weight = block.weight
         if weight is not None and ((weight != np.trunc(weight)) | (weight > _MAX_WEIGHT)).any():
             raise Declined("StandardScaler has no kernel for fractional or huge weights")
+        if weight is not None and rows[0].dtype == np.float32 and (weight != 1.0).any():
+            n = 0.0 if self._state is None else self._state.n
+            if self._is_idle or n + weight.sum() >= _MAX_SINGLE_COUNT:
+                raise Declined("StandardScaler has no kernel for such weights of float32 rows")
         if not is_sparse:
             return
         mixed = any(len(X) for X in rows if not sparse.issparse(X))
@@ -121,7 +127,8 @@ class StandardScalerKernel(TransformKernel):
             state.n = _run_rows(learn, weight, ask, block.stamp, state.n, *moments, *flags, *out)
             return out
         for piece in pieces(block, rows_per_piece(len(state.mean))):
-            n, means, variances = _states(state, learn[piece.learns], piece.weight)
+            x = learn[piece.learns].astype(np.float64, copy=False)
+            n, means, variances = _states(state, x, piece.weight)
             scales = _scale_of(variances, means, n[:, None])
             for rows, of_row, into in (
                 (learn[piece.learns], np.arange(1, len(n)), out[0][piece.learns]),
@@ -129,9 +136,9 @@ class StandardScalerKernel(TransformKernel):
             ):
                 into[:] = rows
                 if model.with_mean:
-                    into -= means[of_row]
+                    into -= means[of_row].astype(into.dtype, copy=False)
                 if model.with_std:
-                    into /= scales[of_row]
+                    into /= scales[of_row].astype(into.dtype, copy=False)
         return out
 
     def _scale_stored_values(
@@ -264,9 +271,9 @@ def _transform_row(x, i, mean, scale, with_mean, with_std, out):  # type: ignore
     for j in range(x.shape[1]):
         value = x[i, j]
         if with_mean:
-            value -= mean[j]
+            value = value - x.dtype.type(mean[j])
         if with_std:
-            value /= scale[j]
+            value = value / x.dtype.type(scale[j])
         out[i, j] = value
 
 
