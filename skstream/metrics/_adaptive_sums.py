@@ -285,7 +285,7 @@ class AdaptiveSums(RunningSums):
         return oldest
 
     def _merge(self, later: Self) -> None:
-        """Refuse: where the window would have been cut cannot be known from two summaries."""
+        """Raise an error: two summaries do not determine where the window would have shrunk."""
         raise NotImplementedError
 
     def copy(self) -> Self:

@@ -227,7 +227,7 @@ class RunningSums(ABC):
         sums : list of ndarray
             For every class its sum after 0, 1, ..., n of the labelled rows.
         known : dict of Series to ndarray
-            Those running sums of the scored rows that this has already brought to light.
+            The running sums of the scored rows that were computed on the way.
         """
 
     @abstractmethod

@@ -13,7 +13,7 @@ from skstream.utils._optional import optional_import
 
 FIGURE_INCHES = (8.0, 4.5)
 LEGENDS = ("auto", "outside", "inside", "ends")
-#: More lines than this are named at their ends: nobody finds one of twenty in a legend.
+#: More lines than this are named at their ends: one of twenty is hard to find in a legend.
 MOST_LINES_IN_LEGEND = 7
 MOST_ROWS_IN_LEGEND = 24
 #: Matplotlib takes seconds to find a free place among more points.

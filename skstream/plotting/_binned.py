@@ -1,4 +1,4 @@
-"""Performance by the time a label is still away."""
+"""Performance by the time between arrival and label."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -67,7 +67,7 @@ class Rule(NamedTuple):
 
 
 class Learns(NamedTuple):
-    """Everything known about the examples to learn before the first of them is.
+    """Targets, weights and rates of the examples, computed before the first is learnt.
 
     Attributes
     ----------

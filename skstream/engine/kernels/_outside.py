@@ -1,4 +1,4 @@
-"""What estimators that leave the features to others, or to nobody, know of their input."""
+"""Columns and classes of estimators that do not use the values of the features."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
