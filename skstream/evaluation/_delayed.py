@@ -17,6 +17,7 @@ from skstream.evaluation._settings import Settings
 from skstream.evaluation._times import LabelTimes
 from skstream.streams import as_stream
 from skstream.utils._sklearn import Interval, StrOptions
+from skstream.utils._warnings import warn
 
 
 class DelayedEvaluator(StreamEvaluator):
@@ -240,12 +241,19 @@ class DelayedEvaluator(StreamEvaluator):
         -----
         UndefinedMetricWarning
             If no row could be scored, so that all scores are NaN; says why.
+        UserWarning
+            If `max_pending` or `on_relabel` is set, which are for live runs alone.
         """
         stream = as_stream(
             X, y, sample_weight=sample_weight, arrival=arrival, label_time=label_time
         )
         if self.delay is not None and label_time is None:
             LabelTimes.of(self.delay).check_length(stream.n_rows)
+        if self.max_pending is not None or self.on_relabel != "error":
+            warn(
+                "max_pending and on_relabel are for live runs (start): in evaluate, every row waits "
+                "for its one label."
+            )
         result = self._evaluate(models, stream, classes)
         assert isinstance(result, DelayedResult)
         return result

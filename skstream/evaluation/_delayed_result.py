@@ -70,9 +70,11 @@ class DelayedResult(EvaluationResult):
         Returns
         -------
         values : ndarray of shape (n_bins + 2,)
-            Values by bin, at the last checkpoint not after `at`.
+            Values by bin, at the last checkpoint not after `at`; NaN where no label has come.
         """
         curve = self.curve(model, metric, forgetting)
+        if at is None and not len(curve):
+            return np.full(self.n_bins + 2, np.nan)
         values: np.ndarray = curve[_compare.checkpoint(self, at), 0]
         return values
 

@@ -13,7 +13,7 @@ from skstream.engine.run import Answered
 from skstream.engine.tape import labels_of
 from skstream.evaluation._delayed_scores import DelayedScores, DelaySettings
 from skstream.evaluation._input import Chunk, encoded_labels
-from skstream.evaluation._live import LiveIds, LiveRows, label_weights
+from skstream.evaluation._live import LiveIds, LiveRows, as_ids, label_weights
 from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._stream_run import check_on_error
@@ -215,12 +215,15 @@ class DelayedRun(DelayedScores):
         """
         self._require_open()
         check_on_error(on_error)
-        ids = list(ids)
+        ids = as_ids(ids)
         with self._first_rows():
             chunk = self._live_rows.chunk(X, ids, self._n_arrived)
             self._ids.check_new(ids)
             clock, arrival = self._arrivals_of(len(ids), None) if t is None else self._now(t)
-            self._check_order(arrival)
+            if t is None:
+                self._check_row_numbers(arrival)
+            else:
+                self._check_order(arrival)
             times = arrival.values if t is None else np.full(len(ids), arrival.values[0])
             waiting = self._engine.states[0].waiting
             if waiting.n_dated:  # rows of a stream, whose labels come by themselves
@@ -381,7 +384,7 @@ class DelayedRun(DelayedScores):
         check_on_error(on_error)
         if on_unknown not in ("error", "ignore"):
             raise ValueError(f'on_unknown must be "error" or "ignore". Got {on_unknown!r} instead.')
-        ids = list(ids)
+        ids = as_ids(ids)
         codes = encoded_labels(y, self._settings.classes)
         if len(ids) != len(codes):
             raise ValueError(f"There are {len(ids)} ids and {len(codes)} labels.")
@@ -456,6 +459,13 @@ class DelayedRun(DelayedScores):
             return self._clock.after_row_numbers(numbers)
         times = self._clock.read(given, "arrival")
         return self._clock.after(times), times
+
+    def _check_row_numbers(self, arrival: Times) -> None:
+        if arrival.values[0] < self._last_time:
+            raise ValueError(
+                f"Without t, a row arrives at its row number ({self._n_arrived}), but the last "
+                f"event was at {self._last_shown}. Pass t=..., as in the calls before."
+            )
 
     def _check_order(self, arrival: Times) -> None:
         times = arrival.values

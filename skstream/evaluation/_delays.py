@@ -38,6 +38,6 @@ class DelayCounts:
         middle = np.searchsorted(np.cumsum(self._count), (self._n + 1) // 2)
         return {
             "mean": self._total / self._n,
-            "median": float(self._value[middle]),
+            "median": min(float(self._value[middle]), self._longest),
             "max": self._longest,
         }

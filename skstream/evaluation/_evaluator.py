@@ -76,7 +76,12 @@ class EvaluationInterrupted(KeyboardInterrupt):
     """
 
     def __init__(self, result: EvaluationResult | None):
-        super().__init__("Evaluation interrupted; the result so far is in its attribute 'result'.")
+        so_far = (
+            "nothing was finished, so that there is no result so far"
+            if result is None
+            else "the result so far is in its attribute 'result'"
+        )
+        super().__init__(f"Evaluation interrupted: {so_far}.")
         self.result = result
 
 
@@ -164,9 +169,9 @@ class StreamEvaluator(BaseEstimator):
 
         Notes
         -----
-        Any exception that ends an evaluation, from a model, the rows or the stream, has an
-        attribute ``result`` with the result so far (None before the first row); with workers, the
-        result of the models that had read as many rows as the others.
+        Any exception that ends an evaluation (also SystemExit), from a model, the rows or the
+        stream, has an attribute ``result`` with the result so far (None before the first row);
+        with workers, the result of the models that had finished (None if none had).
         """
         return self._evaluate(models, as_stream(X, y, sample_weight=sample_weight), classes)
 
@@ -298,7 +303,7 @@ class StreamEvaluator(BaseEstimator):
                 run.close()
             except KeyboardInterrupt as interrupt:
                 raise EvaluationInterrupted(so_far()) from interrupt
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 carry(error, so_far)
                 raise
         return self._assemble(settings, [run.outcome()])
@@ -335,17 +340,17 @@ class StreamEvaluator(BaseEstimator):
             except KeyboardInterrupt as interrupt:
                 result = so_far("the evaluation was interrupted")
                 raise EvaluationInterrupted(result) from interrupt
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 carry(error, partial(so_far, f"{type(error).__name__} ended the evaluation"))
                 raise
         return self._assemble(settings, [outcome])
 
 
-def carry(error: Exception, so_far: Callable[[], EvaluationResult | None]) -> None:
+def carry(error: Exception | SystemExit, so_far: Callable[[], EvaluationResult | None]) -> None:
     """Add the result so far, if there is one, to an error that ends an evaluation."""
     try:
         result = so_far()
-        error.result = result  # type: ignore[attr-defined]
+        error.result = result  # type: ignore[union-attr]
     except Exception:  # a failure here must not hide the error itself
         return
     if result is not None and not isinstance(error, ModelError):

@@ -1,7 +1,7 @@
 """Live use: rows are identified by the ids that the user gives."""
 
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +49,11 @@ class LiveIds:
         check_ids(ids)
         seen = set()
         for one in ids:
-            if one in self._row_of or one in seen:
+            if one in seen:
+                raise ValueError(
+                    f"id {one!r} comes twice in this call; give every waiting row its own id."
+                )
+            if one in self._row_of:
                 raise ValueError(
                     f"id {one!r} waits for its label already; give every waiting row its own id."
                 )
@@ -126,6 +130,19 @@ class LiveIds:
 def _forget_oldest(ids: OrderedDict[Hashable, None]) -> None:
     while len(ids) > REMEMBERED_IDS:
         ids.popitem(last=False)
+
+
+def as_ids(ids: Any) -> list[Any]:
+    """Return ids as a list; raise an error for one alone."""
+    if (
+        isinstance(ids, (str, bytes))
+        or not isinstance(ids, Iterable)
+        or getattr(ids, "ndim", 1) == 0
+    ):
+        raise ValueError(
+            f"ids is {ids!r}, which is one id and no list of ids. Pass one id per row: [{ids!r}]."
+        )
+    return list(ids)
 
 
 def check_ids(ids: Sequence[Any]) -> None:

@@ -88,7 +88,10 @@ class Clock:
         """Return the clock of a run that has seen these times."""
         if self.kind is not None or times.kind == MISSING:
             return self
-        return replace(self, kind=times.kind, source=f"{times.name} holds {times.kind}")
+        who = times.name
+        if who == "t":
+            who = f"t of the first event, {times.shown(0)},"
+        return replace(self, kind=times.kind, source=f"{who} holds {times.kind}")
 
     def after_row_numbers(self, values: np.ndarray) -> "tuple[Clock, Times]":
         """Return the clock of a run whose rows arrive at their numbers, and these times."""
@@ -217,7 +220,14 @@ class LabelTimes:
                 )
             return clock.read_durations(X[self.delay], "delay")
         if callable(self.delay):
-            delays = clock.read_durations(self.delay(X, clock.times_for_user(arrival)), "delay")
+            try:
+                given = self.delay(X, clock.times_for_user(arrival))
+            except Exception as error:
+                error.add_note(
+                    f"Raised by delay(X, arrival) for rows {first_row} to {first_row + n_rows - 1}."
+                )
+                raise
+            delays = clock.read_durations(given, "delay")
             if delays.ndim == 1 and len(delays) != n_rows:
                 raise ValueError(
                     f"delay(X, arrival) was asked for {n_rows} rows and returned {len(delays)} "
@@ -257,14 +267,14 @@ class UserReduce:
         """Return the code, or value, of the reduced answer of a bin."""
         durations = self.clock.durations_for_user(durations)
         if self.classes is None:
-            value = float(self.function(answers, durations))
+            value = float(self._call(answers, durations))
             if not np.isfinite(value):
                 raise ValueError(
                     f"reduce(answers, durations) returned {value} for the answers "
                     f"{answers.tolist()}. It must return a finite number."
                 )
             return value
-        label = self.function(labels_of(answers, self.classes), durations)
+        label = self._call(labels_of(answers, self.classes), durations)
         if label is None and UNANSWERED in answers:  # an answer that is not a class
             return UNANSWERED
         try:
@@ -277,3 +287,13 @@ class UserReduce:
                 f"{self.classes.tolist()}. It must return one of the answers, or another class."
             )
         return int(code)
+
+    def _call(self, answers: np.ndarray, durations: np.ndarray) -> Any:
+        try:
+            return self.function(answers, durations)
+        except Exception as error:
+            error.add_note(
+                f"Raised by reduce(answers, durations) for the answers {answers.tolist()} and the "
+                f"durations {durations.tolist()} of one bin."
+            )
+            raise

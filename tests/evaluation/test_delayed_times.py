@@ -107,7 +107,7 @@ def test_live_runs_refuse_mixed_kinds_and_stay_usable(first, second):
         lambda: run.ask([[1.0]], ["b"], second),
         lambda: run.label(["a"], ["up"], second),
     ):
-        with pytest.raises(ValueError, match=r"t holds .*, but t holds"):
+        with pytest.raises(ValueError, match=r"t holds .*, but t of the first event, .*, holds"):
             mistake()
     assert run.label(["a"], ["up"], first).n_pending == 0
 

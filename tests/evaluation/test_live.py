@@ -173,7 +173,9 @@ def test_dates_are_shown_as_they_were_given():
         run.ask(rows[1:2], ["q"], noon - datetime.timedelta(hours=1))
     with pytest.raises(ValueError, match=wrong):
         run.label(["p"], y[:1], noon - datetime.timedelta(hours=1))
-    with pytest.raises(ValueError, match=r"row numbers \(1\), but t holds datetimes"):
+    with pytest.raises(
+        ValueError, match=r"row numbers \(1\), but t of the first event, .*, holds datetimes"
+    ):
         run.ask(rows[1:2], ["q"])
     run.label(["p"], y[:1])  # at the time of the last event
     days = np.array(["2024-05-03", "2024-05-02", "2024-05-04", "2024-05-05"], "datetime64[D]")

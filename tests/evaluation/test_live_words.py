@@ -1,0 +1,107 @@
+"""What live runs and functions of the user say where something is wrong."""
+
+import numpy as np
+import pytest
+
+from skstream import DelayedEvaluator, EvaluationInterrupted, MajorityClass, PrequentialEvaluator
+from skstream.evaluation._delays import DelayCounts
+
+X = np.arange(20.0).reshape(-1, 2)
+Y = np.tile(["a", "b"], 5)
+
+
+def live(**options):
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, **options)
+    return evaluator.start({"m": MajorityClass()}, classes=["a", "b"])
+
+
+@pytest.mark.parametrize("ids", [7, "row", b"row", np.array(7)])
+def test_one_id_alone_is_refused(ids):
+    run = live()
+    with pytest.raises(ValueError, match="one id per row"):
+        run.ask(X[:1], ids)
+    with pytest.raises(ValueError, match="one id per row"):
+        run.label(ids, ["a"])
+
+
+def test_ids_that_come_twice_in_a_call_are_told_from_waiting_ones():
+    run = live()
+    with pytest.raises(ValueError, match="id 'd' comes twice in this call"):
+        run.ask(X[:2], ["d", "d"])
+    run.ask(X[:1], ["d"])
+    with pytest.raises(ValueError, match="id 'd' waits for its label already"):
+        run.ask(X[:1], ["d"])
+
+
+def test_rows_without_a_time_after_later_events_are_explained():
+    run = live()
+    run.ask(X[:1], [0], t=0)
+    run.label([0], ["a"], t=5)
+    with pytest.raises(ValueError, match=r"row number \(1\).*last event was at 5. Pass t="):
+        run.ask(X[1:2], [1])
+    assert run.ask(X[1:2], [1], t=5)["m"].tolist() == ["a"]
+
+
+def test_results_before_the_first_label_are_nan_by_bin():
+    run = live()
+    run.ask(X[:1], [0])
+    result = run.result()
+    np.testing.assert_array_equal(result.bins("m", "accuracy"), np.full(4, np.nan))
+    assert np.isnan(result.summary("accuracy")["m"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda rows: None, "returned NoneType"),
+        (lambda rows: X[rows, :1], "returned 1 columns instead of 2"),
+        (lambda rows: X[rows, 0], "returned ndarray of shape"),
+    ],
+)
+def test_features_of_the_wrong_kind_are_named(answer, message):
+    evaluator = DelayedEvaluator(
+        "accuracy", n_bins=2, delay=3, poll_every=1, features=lambda rows, times: answer(rows)
+    )
+    with pytest.raises(ValueError, match=rf"features\(rows, times\) was asked.*{message}"):
+        evaluator.evaluate({"m": MajorityClass()}, X, Y)
+
+
+@pytest.mark.parametrize("name", ["delay", "features", "reduce"])
+def test_functions_that_fail_are_named(name):
+    def fail(*arguments):
+        raise ZeroDivisionError("by nothing")
+
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, **{"delay": 3, "poll_every": 1, name: fail})
+    with pytest.raises(ZeroDivisionError) as caught:
+        evaluator.evaluate({"m": MajorityClass()}, X, Y)
+    assert any(f"Raised by {name}(" in note for note in caught.value.__notes__)
+
+
+def test_parameters_of_live_runs_alone_are_said_to_have_no_effect():
+    for options in ({"max_pending": 3}, {"on_relabel": "ignore"}):
+        evaluator = DelayedEvaluator("accuracy", n_bins=2, delay=3, **options)
+        with pytest.warns(UserWarning, match="max_pending and on_relabel are for live runs"):
+            evaluator.evaluate({"m": MajorityClass()}, X, Y)
+
+
+def test_the_median_delay_is_not_longer_than_the_longest():
+    for delay in np.linspace(1000, 2000, 37):
+        counts = DelayCounts()
+        counts.add(np.full(3, delay))
+        assert counts.summary()["median"] <= counts.summary()["max"] == delay
+
+
+def test_interruptions_say_whether_there_is_a_result():
+    assert "nothing was finished" in str(EvaluationInterrupted(None))
+
+    def chunks(error, n):
+        yield from [(X, Y, {})] * n
+        raise error
+
+    evaluator = PrequentialEvaluator("accuracy")
+    with pytest.raises(EvaluationInterrupted, match="nothing was finished"):
+        evaluator.evaluate(MajorityClass(), chunks(KeyboardInterrupt(), 0), classes=["a", "b"])
+    with pytest.raises(SystemExit) as caught:
+        evaluator.evaluate(MajorityClass(), chunks(SystemExit(3), 1), classes=["a", "b"])
+    assert caught.value.code == 3
+    assert caught.value.result.n_rows[-1] == 10
