@@ -251,8 +251,8 @@ class DelayedEvaluator(StreamEvaluator):
             LabelTimes.of(self.delay).check_length(stream.n_rows)
         if self.max_pending is not None or self.on_relabel != "error":
             warn(
-                "max_pending and on_relabel are for live runs (start): in evaluate, every row waits "
-                "for its one label."
+                "max_pending and on_relabel are for live runs (start): in evaluate, every row "
+                "waits for its one label."
             )
         result = self._evaluate(models, stream, classes)
         assert isinstance(result, DelayedResult)

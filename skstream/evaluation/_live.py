@@ -134,11 +134,8 @@ def _forget_oldest(ids: OrderedDict[Hashable, None]) -> None:
 
 def as_ids(ids: Any) -> list[Any]:
     """Return ids as a list; raise an error for one alone."""
-    if (
-        isinstance(ids, (str, bytes))
-        or not isinstance(ids, Iterable)
-        or getattr(ids, "ndim", 1) == 0
-    ):
+    alone = isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable)
+    if alone or getattr(ids, "ndim", 1) == 0:
         raise ValueError(
             f"ids is {ids!r}, which is one id and no list of ids. Pass one id per row: [{ids!r}]."
         )
