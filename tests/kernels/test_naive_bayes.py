@@ -125,6 +125,34 @@ def test_equals_the_loop(
     assert_equals_loop(model, block, Task(classes, method), rng)
 
 
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+@pytest.mark.parametrize("timeline", TIMELINES)
+def test_many_classes_equal_the_loop(model: Any, timeline: str) -> None:
+    """Of many classes rows are gone through one by one."""
+    rng = np.random.default_rng(len(timeline))
+    for weight in ("none", "any"):
+        block = make_block(
+            counts(rng, 60, 12, whole=weight == "none"),
+            labels(rng, 60, 150),
+            timeline,
+            rng,
+            weights(rng, 60, weight),
+        )
+        for method in ("predict", "predict_proba"):
+            assert_equals_loop(model, block, Task(np.arange(150), method), rng)
+
+
+def test_a_broken_twin_of_many_classes_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    block = make_block(counts(rng, 60, 12), labels(rng, 60, 150), TIMELINES[0], rng, None)
+    broken = counts_module.learn_one_by_one
+    monkeypatch.setattr(
+        counts_module, "learn_one_by_one", lambda piece, x, sums: broken(piece, x * 2.0, sums)
+    )
+    with pytest.raises(AssertionError):
+        assert_equals_loop(MultinomialNB(), block, Task(np.arange(150)), rng)
+
+
 @settings(max_examples=15)
 @given(
     model=st.sampled_from(

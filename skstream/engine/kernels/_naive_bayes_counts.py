@@ -1,6 +1,7 @@
 """Naive Bayes on counts: the statistics are sums, so prefix sums give the answers of a block."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,9 @@ from skstream.engine.kernels._pieces import (
     running_sums,
 )
 from skstream.utils._validation import is_fitted
+
+# Of more classes than these, rows are gone through one by one: each changes one class alone.
+_MANY_CLASSES = 128
 
 
 class DiscreteKernel(Kernel):
@@ -196,9 +200,18 @@ class FeatureCountsKernel(DiscreteKernel):
         scores = np.empty((block.n_asks, self._n_classes))
         for piece in pieces(block, rows_per_piece(max(self._counts.shape))):
             known = weights[piece.learns.start : piece.learns.stop + 1]
-            states = self._count_states(piece, _dense(learn[piece.learns]))
-            asked = _dense(ask[piece.asks])
-            scores[piece.asks] = self._piece_scores(piece, asked, states, known)
+            learnt, asked = _dense(learn[piece.learns]), _dense(ask[piece.asks])
+            if self._n_classes > _MANY_CLASSES:
+                factors = self._factors_at_asks(piece, learnt, known)
+                for (factor, constant), row, out in zip(
+                    factors, asked, scores[piece.asks], strict=True
+                ):
+                    np.einsum("ij,j->i", factor, row, out=out)
+                    if constant is not None:
+                        out += constant
+            else:
+                states = self._count_states(piece, learnt)
+                scores[piece.asks] = self._piece_scores(piece, asked, states, known)
         return scores
 
     def _count_states(self, piece: Piece, x: Floats) -> list[tuple[Floats, Integers]]:
@@ -213,6 +226,27 @@ class FeatureCountsKernel(DiscreteKernel):
             count[:] = counts[-1]
             states.append((counts, np.concatenate([[0], np.cumsum(mine)])))
         return states
+
+    @abstractmethod
+    def _factors_at_asks(
+        self, piece: Piece, x: Floats, weights: Floats
+    ) -> Iterator[tuple[Floats, Floats | None]]:
+        """Factors and constant terms of all classes at each ask, learning the piece.
+
+        Parameters
+        ----------
+        piece : Piece
+        x : ndarray of shape (n_learns, n_features)
+        weights : ndarray of shape (n_learns + 1, n_classes)
+            Weights of the classes after 0, 1, ... learns.
+
+        Yields
+        ------
+        factors : ndarray of shape (n_classes, n_features)
+            Overwritten after the next.
+        constants : ndarray of shape (n_classes,), or None
+            For none.
+        """
 
     @abstractmethod
     def _piece_scores(
@@ -249,6 +283,23 @@ class OwnCountsKernel(FeatureCountsKernel):
                 scores[:, k] += constants[which]
         return scores
 
+    def _factors_at_asks(
+        self, piece: Piece, x: Floats, weights: Floats
+    ) -> Iterator[tuple[Floats, Floats | None]]:
+        assert self._counts is not None
+        factors, constants = self._linear(self._counts.copy(), weights[0])
+        after = np.array(list(learn_one_by_one(piece, x, self._counts))).reshape(x.shape)
+        learnt = weights[np.arange(1, len(x) + 1), piece.y]
+        new_factors, new_constants = self._linear(after, learnt)
+        done = 0
+        for stamp in piece.stamp.tolist():
+            for t in range(done, stamp):
+                factors[piece.y[t]] = new_factors[t]
+                if constants is not None and new_constants is not None:
+                    constants[piece.y[t]] = new_constants[t]
+            done = stamp
+            yield factors, constants
+
     @abstractmethod
     def _linear(self, counts: Floats, weights: Floats) -> tuple[Floats, Floats | None]:
         """Factors and constant terms of the log likelihood, linear in the features.
@@ -260,6 +311,28 @@ class OwnCountsKernel(FeatureCountsKernel):
         weights : ndarray of shape (n_states,)
             Weight of the class.
         """
+
+
+def learn_one_by_one(piece: Piece, x: Floats, counts: Floats) -> Iterator[Floats]:
+    """Add a piece's rows to the counts of their classes.
+
+    Parameters
+    ----------
+    piece : Piece
+    x : ndarray of shape (n_learns, n_features)
+    counts : ndarray of shape (n_classes, n_features)
+        Brought forward.
+
+    Yields
+    ------
+    ndarray of shape (n_features,)
+        A copy of the counts of a row's class after the row.
+    """
+    if piece.weight is not None:
+        x = x * piece.weight[:, None]
+    for row, code in zip(x, piece.y.tolist(), strict=True):
+        counts[code] += row
+        yield counts[code].copy()
 
 
 def _dense(X: Any) -> Floats:

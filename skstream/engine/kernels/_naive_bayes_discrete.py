@@ -1,5 +1,6 @@
 """Kernels for MultinomialNB, BernoulliNB and ComplementNB."""
 
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any
 
@@ -10,7 +11,11 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from skstream.engine.block import Block
 from skstream.engine.kernels._base import Declined, Task, kernel_of, value_of
 from skstream.engine.kernels._events import Events
-from skstream.engine.kernels._naive_bayes_counts import FeatureCountsKernel, OwnCountsKernel
+from skstream.engine.kernels._naive_bayes_counts import (
+    FeatureCountsKernel,
+    OwnCountsKernel,
+    learn_one_by_one,
+)
 from skstream.engine.kernels._naive_bayes_sparse import (
     Histogram,
     bernoulli_scores,
@@ -209,6 +214,23 @@ class ComplementKernel(FeatureCountsKernel):
             factors = self._factors(smoothed - own)
             scores[:, k] = np.einsum("ij,ij->i", ask, np.take(factors, which, axis=0))
         return scores
+
+    def _factors_at_asks(
+        self, piece: Piece, x: Floats, weights: Floats
+    ) -> Iterator[tuple[Floats, None]]:
+        assert self._counts is not None
+        rows = learn_one_by_one(piece, x, self._counts)
+        done, factors = -1, np.empty(0)
+        for stamp in piece.stamp.tolist():
+            if stamp > done:
+                for _ in range(max(done, 0), stamp):
+                    next(rows)
+                done = stamp
+                smoothed = self._counts.sum(axis=0) + self.estimator.alpha
+                factors = self._factors(smoothed - self._counts)
+            yield factors, None
+        for _ in rows:  # learnt after the last ask
+            pass
 
     def _factors(self, others: Floats) -> Floats:
         """Weights of the features from the smoothed counts of the other classes."""
