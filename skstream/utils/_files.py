@@ -1,14 +1,18 @@
 """Writing files completely or not at all."""
 
 import os
+import re
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 #: Longest part of a file's name that its temporary file repeats: names have a limit of 255 bytes.
 _SHOWN = 32
+#: Age from which a temporary file is taken for one of a killed process.
+SECONDS_UNTIL_STALE = 24 * 3600
 
 
 @contextmanager
@@ -18,7 +22,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     At any moment `path` is either the old file or the complete new file, even if the process is
     killed or the machine loses power. If the block raises an error, the temporary file is removed
     and `path` is as it was. A killed process can leave its temporary file behind: a hidden file in
-    the same folder whose name holds ".tmp".
+    the same folder whose name holds ".tmp". Writing the same file again removes it after a day.
 
     Parameters
     ----------
@@ -73,6 +77,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
             temporary.unlink()
         raise
     _flush_folder_to_disk(target.parent)
+    _remove_stale(target)
 
 
 def _mode_of(path: Path) -> int | None:
@@ -84,10 +89,26 @@ def _mode_of(path: Path) -> int | None:
 
 def _new_file_beside(target: Path) -> Path:
     """Make an empty file whose permissions are those that the process gives to new files."""
-    name = f".{target.stem[:_SHOWN]}.{secrets.token_hex(6)}.tmp{target.suffix[:_SHOWN]}"
-    temporary = target.with_name(name)
+    temporary = target.with_name(_name_of_temporary(target, secrets.token_hex(6)))
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     return temporary
+
+
+def _name_of_temporary(target: Path, token: str) -> str:
+    return f".{target.stem[:_SHOWN]}.{token}.tmp{target.suffix[:_SHOWN]}"
+
+
+def _remove_stale(target: Path) -> None:
+    """Remove what killed processes left of the same file a day ago, here or on other machines."""
+    if len(target.stem) > _SHOWN or len(target.suffix) > _SHOWN:
+        return  # other files have temporary files of such a name
+    token = re.compile(re.escape(_name_of_temporary(target, "#")).replace(r"\#", "[0-9a-f]{12}"))
+    with suppress(OSError):
+        for other in target.parent.iterdir():
+            if token.fullmatch(other.name):
+                with suppress(OSError):
+                    if time.time() - other.stat().st_mtime > SECONDS_UNTIL_STALE:
+                        other.unlink()
 
 
 def _flush_to_disk(path: Path) -> None:
