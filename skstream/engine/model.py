@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skstream.base import asks_row_by_row
+from skstream.base import asks_row_by_row, learning_parts
 from skstream.engine.block import Block, part_of, take_rows
 from skstream.engine.kernels import Declined, Kernel, Task
 from skstream.engine.loop import BadAnswer, Loop, LoopFailed, no_answers
@@ -24,6 +24,7 @@ from skstream.engine.retries import (
 )
 from skstream.engine.timeline import Operations
 from skstream.engine.warmup import WarmUp
+from skstream.utils._sklearn import is_plain_gaussian_nb
 from skstream.utils._validation import is_fitted
 
 Engine = Literal["auto", "loop"]
@@ -394,7 +395,7 @@ class ModelRun:
         first = int(wrong.argmax())
         self.n_unanswered += 1
         failure = LoopFailed("answering", first)
-        failure.__cause__ = BadAnswer(_gap(answers[first], self.task))
+        failure.__cause__ = BadAnswer(_gap(answers[first], self.task, self._estimator))
         return failure, answers[:first]
 
     def _stopped(
@@ -476,16 +477,32 @@ def model_error(
     """Return the error that says which model failed at what, and why."""
     of_fold = f" (fold {fold})" if fold else ""
     why = str(cause) if isinstance(cause, BadAnswer) else f"{type(cause).__name__}: {cause}"
+    if isinstance(cause, AttributeError) and cause.__cause__ is not None:
+        why += _why_not_offered(cause)
     why += advice
     return ModelError(f"Model '{name}'{of_fold} failed while {action}: {why}", name, fold, row)
 
 
-def _gap(answer: Any, task: Task) -> str:
+def _why_not_offered(error: BaseException) -> str:
+    """Say what the innermost model says of a method that is offered only in some cases."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    advice = ' Pass loss="log_loss" to it for probabilities.' if "loss=" in str(error) else ""
+    return f" ({error}).{advice}"
+
+
+def _gap(answer: Any, task: Task, estimator: Any) -> str:
     if task.method == "predict" and answer.dtype.kind == "f" and np.isinf(answer):
         return f"its answer is {answer}; predictions must be finite numbers."
     advice = (
         "" if task.classes is None else (' Pass unanswered="wrong" to score such rows as errors.')
     )
+    if any(is_plain_gaussian_nb(part) for part in learning_parts(estimator)):
+        advice = (
+            " GaussianNB takes its variance floor from the rows of one call, and from a single row "
+            "that is 0. Use skstream.naive_bayes.IncrementalGaussianNB, whose floor follows all "
+            f"rows learnt.{advice}"
+        )
     return f"it gave no answer (None or NaN) where one was asked.{advice}"
 
 

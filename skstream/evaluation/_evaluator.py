@@ -18,6 +18,7 @@ from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._run import EvaluationRun
 from skstream.evaluation._settings import (
     Settings,
+    check_fitted_classes,
     check_unanswered,
     is_regression,
     named_models,
@@ -58,7 +59,11 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "warm_start": ["boolean"],
     "return_models": ["boolean"],
     "random_state": [Interval(numbers.Integral, 0, 2**32 - 1, closed="both"), None],
-    "n_jobs": [numbers.Integral, None],
+    "n_jobs": [
+        Interval(numbers.Integral, 1, None, closed="left"),
+        Interval(numbers.Integral, None, -1, closed="right"),
+        None,
+    ],
     "unanswered": [StrOptions({"error", "wrong"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
@@ -196,7 +201,10 @@ class StreamEvaluator(BaseEstimator):
 
     def _evaluate(self, models: Any, stream: Any, classes: Any) -> EvaluationResult:
         known = known_classes(stream) if classes is None else classes
-        settings, prepared, places = self._prepare(models, known, n_rows=stream.n_rows)
+        source = "y" if classes is None else "classes"
+        settings, prepared, places = self._prepare(
+            models, known, n_rows=stream.n_rows, source=source
+        )
         new_run = self._new_run(settings)
         if min(effective_n_jobs(self.n_jobs), len(places)) > 1 and stream.reiterable:
             groups = self._groups(settings, new_run, prepared, stream)
@@ -223,12 +231,14 @@ class StreamEvaluator(BaseEstimator):
         return groups
 
     def _prepare(
-        self, models: Any, classes: Any, *, n_rows: int | None
+        self, models: Any, classes: Any, *, n_rows: int | None, source: str = "classes"
     ) -> tuple[Settings, dict[tuple[str, int], Any], list[tuple[str, int]]]:
-        """Resolve the settings; copy and seed the models."""
+        """Resolve the settings; copy and seed the models. `source` is where classes come from."""
         self._validate()
         named = named_models(models)
-        settings = self._settings(named, classes, n_rows=n_rows)
+        settings = self._settings(named, classes, n_rows=n_rows, source=source)
+        if self.warm_start:
+            check_fitted_classes(named, settings.classes)
         n_folds = len(settings.timelines)
         prepared = prepared_models(
             named, n_folds, seed=settings.parameters["seed"], warm_start=self.warm_start
@@ -255,7 +265,9 @@ class StreamEvaluator(BaseEstimator):
             caller_name=type(self).__name__,
         )
 
-    def _settings(self, named: Mapping[str, Any], classes: Any, *, n_rows: int | None) -> Settings:
+    def _settings(
+        self, named: Mapping[str, Any], classes: Any, *, n_rows: int | None, source: str
+    ) -> Settings:
         regression = is_regression(named)
         check_unanswered(self.unanswered, regression=regression)
         if not regression and classes is None:
@@ -265,7 +277,7 @@ class StreamEvaluator(BaseEstimator):
             )
         if self.batch_size == 1:
             _warn_of_gaussian_nb(named)
-        labels = None if regression else find_classes(classes)
+        labels = None if regression else find_classes(classes, source)
         metrics = resolve_metrics(self.metrics, classes=labels)
         warn_of_calls(metrics, n_rows, self.record_every)
         keep_tape = n_rows is not None if self.keep_tape == "auto" else self.keep_tape

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.block import take_rows
-from skstream.streams import as_stream
-from skstream.utils._labels import encode_labels
+from skstream.streams._stream import as_meta, as_rows, check_lengths, kind_of, kinds_differ
+from skstream.utils._labels import as_labels, encode_labels, refuse_single
 from skstream.utils._masked import unmasked
 
 
@@ -64,6 +64,7 @@ class RowShape:
     def __init__(self) -> None:
         self._n_features: int | None = None
         self._names: list[str] | None = None
+        self._kind = ""
 
     def forget(self) -> None:
         """Forget the columns of the first rows, because those rows were not accepted."""
@@ -74,12 +75,16 @@ class RowShape:
         names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
         n_features = X.shape[1]
         if self._n_features is None:
-            self._n_features, self._names = n_features, names
+            if X.shape[0] == 0:
+                return  # an empty chunk says nothing about the rows to come
+            self._n_features, self._names, self._kind = n_features, names, kind_of(X)
         if n_features != self._n_features:
             raise ValueError(
                 f"The rows from row {first_row} on have {n_features} features; those before "
                 f"them have {self._n_features}. All rows of a stream must have the same columns."
             )
+        if (names is None) != (self._names is None):
+            raise ValueError(kinds_differ(kind_of(X), self._kind, first_row))
         if names != self._names:
             raise ValueError(
                 f"The rows from row {first_row} on have the columns {names}; those before them "
@@ -99,7 +104,10 @@ def encoded(
     first_row: int,
 ) -> Chunk:
     """Check rows that arrive, and encode their labels; raises before anything is learnt."""
-    (X, y, meta), *_ = as_stream(X, y, sample_weight=sample_weight, chunk_size=max(1, len(y)))
+    X, y = as_rows(X), as_labels(y)
+    check_lengths(X, y)
+    given = {} if sample_weight is None else {"sample_weight": sample_weight}
+    meta = as_meta(given, len(y))
     shape.check(X, first_row)
     if classes is None:
         codes = _targets(y, first_row)
@@ -121,6 +129,7 @@ def encoded(
 
 def encoded_labels(y: Any, classes: np.ndarray | None) -> np.ndarray:
     """Encode labels or targets, none of which may be missing."""
+    refuse_single(y, "y")
     codes = _targets(y, 0) if classes is None else encode_labels(y, classes)
     missing = np.isnan(codes) if classes is None else codes < 0
     if missing.any():
@@ -145,7 +154,15 @@ def _targets(y: Any, first_row: int) -> np.ndarray:
 
 def checked_weights(weight: Any, name: Callable[[int], str]) -> np.ndarray:
     """Return weights that are finite and not negative; `name` names a wrong one in the error."""
-    weights: np.ndarray = np.asarray(unmasked(weight, numbers=True), dtype=np.float64)
+    values = np.asarray(unmasked(weight, numbers=True))
+    try:
+        weights: np.ndarray = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        at = _first_no_number(values)
+        value = values[at].item() if isinstance(values[at], np.generic) else values[at]
+        raise ValueError(
+            f"{name(at)} is {value!r}, which is no number; weights must be finite and not negative."
+        ) from error
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
         at = int(wrong.argmax())
@@ -154,3 +171,12 @@ def checked_weights(weight: Any, name: Callable[[int], str]) -> np.ndarray:
             "not negative (0: asked, but neither learnt nor scored)."
         )
     return weights
+
+
+def _first_no_number(values: Any) -> int:
+    for at, value in enumerate(values):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return at
+    return 0

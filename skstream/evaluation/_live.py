@@ -10,6 +10,7 @@ from scipy import sparse
 
 from skstream.evaluation._input import Chunk, RowShape, checked_weights
 from skstream.streams._stream import as_rows
+from skstream.utils._labels import refuse_single
 from skstream.utils._masked import unmasked
 
 #: Number of labelled ids kept, to distinguish a second label from one of an unknown row.
@@ -157,6 +158,12 @@ def check_ids(ids: Sequence[Any]) -> None:
             raise ValueError(f"ids[{at}] is {one!r}: a row without an id cannot be found again.")
 
 
+def as_ids(ids: Any) -> list[Any]:
+    """Ids in a list; one text is an error, since its letters would be taken for ids."""
+    refuse_single(ids, "ids")
+    return list(ids)
+
+
 class LiveRows:
     """Checks rows asked live, whose labels are not known yet.
 
@@ -211,7 +218,8 @@ def label_weights(sample_weight: Any, n: int) -> np.ndarray:
     """Check weights of `n` labels; 1 where none are given."""
     if sample_weight is None:
         return np.ones(n)
-    weights = np.asarray(unmasked(sample_weight, numbers=True), dtype=np.float64)
+    refuse_single(sample_weight, "sample_weight")
+    weights = np.asarray(unmasked(sample_weight, numbers=True))
     if weights.shape != (n,):
         raise ValueError(f"sample_weight has shape {weights.shape}, but there are {n} labels.")
     return checked_weights(weights, lambda at: f"sample_weight[{at}]")

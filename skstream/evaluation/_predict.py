@@ -163,4 +163,4 @@ def _classes(model: Any, stream: Any, classes: Any) -> np.ndarray | None:
             "The labels that may come are not known: this stream does not say its classes. "
             "Pass classes=[...]."
         )
-    return find_classes(known)
+    return find_classes(known, "y" if classes is None else "classes")

@@ -14,6 +14,7 @@ from skstream.engine.model import Engine, ModelRun, Unanswered, failures_named
 from skstream.engine.run import Lane
 from skstream.engine.timeline import Timeline
 from skstream.utils._choices import names_as_text
+from skstream.utils._labels import as_labels, distinct_labels, encode_answers
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._validation import is_regressor, unfitted_copy
 
@@ -102,7 +103,9 @@ def named_models(models: Any) -> dict[str, Any]:
     """Models by name, from one model, a list or a dict; each must have ``partial_fit``."""
     if isinstance(models, Mapping):
         named = names_as_text(models, "models")
-    elif isinstance(models, Sequence) and not hasattr(models, "partial_fit"):
+    elif isinstance(models, Sequence) and not (
+        isinstance(models, (str, bytes)) or hasattr(models, "partial_fit")
+    ):
         named = _numbered(list(models))
     else:
         named = _numbered([models])
@@ -114,7 +117,7 @@ def named_models(models: Any) -> dict[str, Any]:
 
 
 def _numbered(models: list[Any]) -> dict[str, Any]:
-    names = [type(model).__name__ for model in models]
+    names = [(model if isinstance(model, type) else type(model)).__name__ for model in models]
     repeated = {name for name in names if names.count(name) > 1}
     seen: dict[str, int] = {}
     named = {}
@@ -128,7 +131,13 @@ def _require_partial_fit(name: str, model: Any) -> None:
     if isinstance(model, type):
         raise TypeError(
             f"Model '{name}' is the class {model.__name__}, not an instance; "
-            f"pass {model.__name__}()."
+            f"pass an instance, {model.__name__}()."
+        )
+    if isinstance(model, (str, bytes)):
+        raise TypeError(
+            f"Model '{name}' is the text {model!r}, and a model is an estimator with partial_fit, "
+            "for example SGDClassifier(). The command line takes names of models; functions take "
+            "the models."
         )
     try:
         check_can_learn(model)
@@ -174,6 +183,31 @@ def prepared_models(
                     else seed_estimator(unfitted_copy(model), seed, name, fold)
                 )
     return prepared
+
+
+def check_fitted_classes(models: Mapping[str, Any], classes: np.ndarray | None) -> None:
+    """Refuse models that start fitted and may answer labels that are not among the classes."""
+    if classes is None:
+        return
+    for name, model in models.items():
+        own = getattr(model, "classes_", None)
+        if own is None or np.ndim(own) != 1:
+            continue
+        labels = as_labels(own)
+        others = labels[encode_answers(labels, classes) < 0].tolist()
+        if others:
+            every = distinct_labels(as_labels([*classes.tolist(), *others]), "classes").tolist()
+            raise ValueError(
+                f"Model '{name}' was fitted before (warm_start=True) with the classes "
+                f"{_shown(labels.tolist())}, and may answer {_shown(others)}, which "
+                f"{'is' if len(others) == 1 else 'are'} not among the classes of this evaluation: "
+                f"{_shown(classes.tolist())}. Pass classes={_shown(every)}."
+            )
+
+
+def _shown(labels: list[Any], most: int = 20) -> str:
+    more = f", ... ({len(labels)} classes)" if len(labels) > most else ""
+    return f"[{', '.join(map(repr, labels[:most]))}{more}]"
 
 
 def check_unanswered(unanswered: str, *, regression: bool) -> None:

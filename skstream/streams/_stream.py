@@ -174,7 +174,13 @@ def as_rows(X: Any, *, texts: bool = False) -> Any:
             f"make_stream_pipeline(ColumnTransformer([('words', HashingVectorizer(), 'text')]), "
             f"...), where 'text' is the name of that column."
         )
-    hint = " Pass X.reshape(-1, 1) if this is one feature." if X.ndim == 1 else ""
+    hint = ""
+    if X.ndim == 1:
+        n = len(X)
+        hint = (
+            f" Pass X.reshape(1, -1) if these are the features of one row ({n} features), or "
+            f"X.reshape(-1, 1) if they are the rows of one feature ({n} rows)."
+        )
     raise ValueError(f"X must have the shape (n_rows, n_features). Got shape {X.shape}.{hint}")
 
 
@@ -215,7 +221,7 @@ def as_meta(meta: Mapping[str, Any] | None, n_rows: int, where: str = "") -> Met
         if key not in META_KEYS:
             raise ValueError(f"Unknown key {key!r} in meta{where}. Known: {', '.join(META_KEYS)}.")
         if key == "id":
-            array = as_labels(values)
+            array = as_labels(values, f"{key}{where}")
         elif key in _TIMES:
             array = time_column(values, f"{key}{where}")
         else:
@@ -289,18 +295,24 @@ def _parts(chunk: Any, number: int, start: int) -> Chunk:
     return X, y, as_meta(chunk[2] if len(chunk) == 3 else None, len(y), where)
 
 
-def _kind(X: Any) -> str:
+def kind_of(X: Any) -> str:
+    """Kind of container of features, in words; all chunks of a stream must have the same."""
     if is_frame(X):
         return f"{type(X).__module__.partition('.')[0]} frame"
     return "sparse matrix" if sparse.issparse(X) else "dense array"
 
 
+def kinds_differ(kind: str, before: str, row: int) -> str:
+    """Say in a sentence that the container of the features changes at a row."""
+    return (
+        f"X is a {kind} in the chunk that starts at row {row}, and a {before} in the chunks "
+        "before it. Use one kind throughout."
+    )
+
+
 def _check_same_features(X: Any, first: Any, start: int) -> None:
-    if _kind(X) != _kind(first):
-        raise ValueError(
-            f"X is a {_kind(X)} in the chunk that starts at row {start}, and a {_kind(first)} in "
-            f"the chunks before it. Use one kind throughout."
-        )
+    if kind_of(X) != kind_of(first):
+        raise ValueError(kinds_differ(kind_of(X), kind_of(first), start))
     if X.shape[1:] != first.shape[1:]:
         raise ValueError(
             f"Row {start} has {_width(X)} features, but the rows before it have {_width(first)}. "

@@ -40,7 +40,10 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     ------
     ValueError
         If `y` is not one-dimensional.
+    TypeError
+        If `y` is one text, or nothing that holds labels.
     """
+    refuse_single(y, name)
     y = unmasked(y)
     if isinstance(y, np.ndarray):
         labels = y
@@ -54,6 +57,35 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
         hint = f" Pass {name}.ravel()." if labels.ndim == 2 and labels.shape[1] == 1 else ""
         raise ValueError(f"{name} must be one-dimensional. Got shape {labels.shape} instead.{hint}")
     return labels
+
+
+def refuse_single(values: Any, name: str) -> None:
+    """Raise an error for one text, whose letters would be read as labels, or one number.
+
+    Parameters
+    ----------
+    values : object
+        What was given where an array-like of shape (n_rows,) belongs.
+    name : str
+        What the argument is called in the error message.
+
+    Raises
+    ------
+    TypeError
+        If `values` is a text, bytes, None or another object that cannot be iterated.
+    """
+    if isinstance(values, (str, bytes, bytearray)):
+        raise TypeError(
+            f"{name} is the text {values!r}, but one value per row is needed. For a single row, "
+            f"pass [{values!r}]."
+        )
+    if values is None:
+        raise TypeError(f"{name} is None, but one value per row is needed.")
+    if not (hasattr(values, "__iter__") or hasattr(values, "__array__")):
+        raise TypeError(
+            f"{name} is {values!r} ({type(values).__name__}), but one value per row is needed. "
+            f"For a single row, pass [{values!r}]."
+        )
 
 
 def _from_sequence(y: Any) -> NDArray[Any]:
@@ -84,13 +116,15 @@ def _is_missing(label: Any) -> bool:
     return isinstance(label, (float, np.floating)) and math.isnan(label)
 
 
-def find_classes(y: Any) -> NDArray[Any]:
+def find_classes(y: Any, name: str = "y") -> NDArray[Any]:
     """Sorted distinct labels; missing ones (None, NaN, ``pandas.NA``) left out.
 
     Parameters
     ----------
     y : array-like of shape (n_rows,)
         Labels: integers, booleans, strings, or whole numbers stored as floats.
+    name : str, default="y"
+        What the argument is called in error messages.
 
     Returns
     -------
@@ -110,10 +144,13 @@ def find_classes(y: Any) -> NDArray[Any]:
     >>> find_classes([3, 1, None, 3]).tolist()
     [1, 3]
     """
-    classes = distinct_labels(as_labels(y))
+    classes = distinct_labels(as_labels(y, name), name)
     if len(classes) == 0:
+        advice = (
+            "Name every label that may come." if name == "classes" else "Pass classes= instead."
+        )
         raise ValueError(
-            "y holds no label: it is empty, or all its labels are missing. Pass classes= instead."
+            f"{name} holds no label: it is empty, or all its labels are missing. {advice}"
         )
     return classes
 

@@ -545,7 +545,8 @@ def test_a_fitted_model_answers_before_the_first_label(engine):
     assert answers["cold"].tolist() == [None] * 5
     run.label(range(5), Y[:5], 1)
     assert run.result().waits.n_unanswered == 5  # as in evaluate
-    batch = evaluator.evaluate(models, X[:5], Y[:5], arrival=np.zeros(5), label_time=np.ones(5))
+    times = {"arrival": np.zeros(5), "label_time": np.ones(5)}
+    batch = evaluator.evaluate(models, X[:5], Y[:5], classes=CLASSES, **times)
     np.testing.assert_array_equal(
         batch.tape.answers["warm"], run.close().result().tape.answers["warm"]
     )

@@ -219,7 +219,7 @@ def test_a_subclass_is_checked_too():
         ((X[:7], Y), ValueError, "X has 7 rows, but y has 10 labels"),
         ((X[:0], Y[:0]), ValueError, r"empty: X has shape \(0, 2\)"),
         ((X, None), ValueError, "y is missing: X is a ndarray"),
-        ((X[:, 0], Y), ValueError, r"Got shape \(10,\)\. Pass X\.reshape\(-1, 1\)"),
+        ((X[:, 0], Y), ValueError, r"Got shape \(10,\)\. Pass X\.reshape\(1, -1\)"),
         ((X[None], Y), ValueError, r"Got shape \(1, 10, 2\)"),
         ((X, Y.reshape(-1, 1)), ValueError, r"y must be one-dimensional.*Pass y\.ravel"),
         (([[1, 2], [3, 4], [5]], [0, 1, 0]), ValueError, "Row 2 of X has 1 features, but row 0"),

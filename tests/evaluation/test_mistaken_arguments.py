@@ -1,0 +1,102 @@
+"""Messages for arguments that are not what was meant: models, workers, classes."""
+
+import numpy as np
+import pytest
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import StandardScaler
+
+from skstream import (
+    DelayedEvaluator,
+    KFoldEvaluator,
+    ModelError,
+    PrequentialEvaluator,
+    prequential_predict,
+)
+from skstream.pipeline import make_stream_pipeline
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 3))
+y, thirds = np.arange(60) % 2, np.arange(60) % 3
+
+
+@pytest.mark.parametrize("models", [SGDClassifier, [SGDClassifier]])
+def test_a_class_in_place_of_a_model_is_named(models):
+    message = r"'SGDClassifier' is the class SGDClassifier.*an instance, SGDClassifier\(\)"
+    with pytest.raises(TypeError, match=message):
+        PrequentialEvaluator().evaluate(models, X, y)
+
+
+@pytest.mark.parametrize("models", ["sgd", ["sgd"], {"sgd": "sgd"}])
+def test_a_text_in_place_of_a_model_is_named(models):
+    with pytest.raises(TypeError, match=r"is the text 'sgd', and a model is an estimator.*command"):
+        PrequentialEvaluator().evaluate(models, X, y)
+
+
+@pytest.mark.parametrize("evaluator", [PrequentialEvaluator, DelayedEvaluator, KFoldEvaluator])
+def test_no_workers_at_all_is_an_error_of_the_evaluator(evaluator):
+    options = {"delay": 1} if evaluator is DelayedEvaluator else {}
+    with pytest.raises(ValueError, match=r"n_jobs.*Got 0 instead"):
+        evaluator(n_jobs=0, **options).evaluate(SGDClassifier(), X, y)
+
+
+def test_classes_of_mixed_types_are_not_blamed_on_y():
+    mixed = ["up", 1, "down"]
+    with pytest.raises(TypeError, match="The labels in classes cannot be sorted"):
+        PrequentialEvaluator().evaluate(SGDClassifier(), X, y, classes=mixed)
+    with pytest.raises(TypeError, match="The labels in classes cannot be sorted"):
+        PrequentialEvaluator().start(SGDClassifier(), classes=mixed)
+    with pytest.raises(TypeError, match="The labels in classes cannot be sorted"):
+        prequential_predict(SGDClassifier(), X, y, classes=mixed)
+    with pytest.raises(ValueError, match="classes holds no label"):
+        PrequentialEvaluator().evaluate(SGDClassifier(), X, y, classes=[])
+    with pytest.raises(ValueError, match=r"y holds the number 0\.5"):
+        PrequentialEvaluator().evaluate(SGDClassifier(), X, y + 0.5)
+
+
+@pytest.mark.filterwarnings("ignore:Model 'm' learns with GaussianNB")
+@pytest.mark.parametrize(
+    "model",
+    [
+        SGDClassifier(random_state=0).fit(X, thirds),
+        GaussianNB().fit(X, thirds),
+        make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0)).fit(X, thirds),
+        FrozenEstimator(GaussianNB().fit(X, thirds)),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_fitted_model_of_more_classes_is_refused_before_the_first_row(model):
+    evaluator = PrequentialEvaluator("accuracy", warm_start=True)
+    message = r"with the classes \[0, 1, 2\], and may answer \[2\].*Pass classes=\[0, 1, 2\]"
+    with pytest.raises(ValueError, match=message):
+        evaluator.evaluate({"m": model}, X, y)
+    with pytest.raises(ValueError, match=message):
+        evaluator.start({"m": model}, classes=[0, 1])
+    result = evaluator.evaluate({"m": model}, X, y, classes=[0, 1, 2])
+    assert len(result.predictions("m")) == 60
+
+
+def test_fitted_models_of_the_same_or_no_classes_start_warm():
+    evaluator = PrequentialEvaluator(warm_start=True)
+    evaluator.evaluate(SGDClassifier(random_state=0).fit(X, y), X, y)
+    evaluator.evaluate(SGDRegressor(random_state=0).fit(X, y), X, y)
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_probabilities_that_a_loss_does_not_have_name_the_loss(engine, scaled):
+    model = SGDClassifier(random_state=0)
+    if scaled:
+        model = make_stream_pipeline(StandardScaler(), model)
+    with pytest.raises(ModelError, match=r"not available for loss='hinge'.*log_loss"):
+        prequential_predict(model, X, y, method="predict_proba", engine=engine)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_a_gaussian_nb_without_an_answer_names_the_model_that_has_one(engine, scaled):
+    model = make_stream_pipeline(StandardScaler(), GaussianNB()) if scaled else GaussianNB()
+    with pytest.raises(ModelError, match=r"gave no answer.*naive_bayes.IncrementalGaussianNB"):
+        prequential_predict(model, np.round(X), y, method="predict_proba", engine=engine)
