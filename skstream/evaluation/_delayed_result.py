@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstream.evaluation import _compare
+from skstream.evaluation._input import why_no_weight
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._waits import Waits
 
@@ -41,6 +42,8 @@ class DelayedResult(EvaluationResult):
     def why_nothing_scored(self) -> str:
         """Return why no row was scored; an empty text if a row was, or may still be, scored."""
         waits = self.waits
+        if self.has_no_weight:
+            return why_no_weight(int(self.n_rows[-1]))
         if waits.n_labelled > waits.n_unanswered:
             return ""
         if waits.n_labelled:

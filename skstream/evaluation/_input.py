@@ -173,6 +173,11 @@ def checked_weights(weight: Any, name: Callable[[int], str]) -> np.ndarray:
     return weights
 
 
+def why_no_weight(n_rows: int) -> str:
+    """Say in a clause that no row has a weight above 0, and what that means."""
+    return f"all {n_rows:,} weights are 0 (a row of weight 0 is neither learnt nor scored)."
+
+
 def _first_no_number(values: Any) -> int:
     for at, value in enumerate(values):
         try:

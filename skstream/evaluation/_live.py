@@ -158,12 +158,6 @@ def check_ids(ids: Sequence[Any]) -> None:
             raise ValueError(f"ids[{at}] is {one!r}: a row without an id cannot be found again.")
 
 
-def as_ids(ids: Any) -> list[Any]:
-    """Ids in a list; one text is an error, since its letters would be taken for ids."""
-    refuse_single(ids, "ids")
-    return list(ids)
-
-
 class LiveRows:
     """Checks rows asked live, whose labels are not known yet.
 

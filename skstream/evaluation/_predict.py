@@ -12,13 +12,14 @@ from skstream.engine.run import Answered, Engine, Lane
 from skstream.engine.tape import labels_of
 from skstream.engine.timeline import Arrivals, PrequentialTimeline
 from skstream.evaluation._evaluator import known_classes
-from skstream.evaluation._input import RowShape, encoded
+from skstream.evaluation._input import RowShape, encoded, why_no_weight
 from skstream.evaluation._settings import check_unanswered, named_models
 from skstream.streams import as_stream
 from skstream.utils._labels import find_classes
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
 from skstream.utils._validation import is_regressor, unfitted_copy
+from skstream.utils._warnings import warn
 
 _CONSTRAINTS = {
     "method": [StrOptions({"predict", "predict_proba", "decision_function"})],
@@ -85,7 +86,8 @@ def prequential_predict(
     -------
     y_pred : ndarray of shape (n_asked,) or (n_asked, n_classes)
         Answers to the rows asked, in order. Where every row has a label these are all rows
-        but the first `n_warmup`: compare with ``y[n_warmup:]``.
+        but the first `n_warmup`: compare with ``y[n_warmup:]``. Empty, with a warning, where
+        no row was asked.
     rows : ndarray of shape (n_asked,)
         Their row numbers, if `return_rows`.
 
@@ -129,7 +131,8 @@ def prequential_predict(
     pass_through = Engine([Lane(ModelRun(name, 0, copy, task, engine, unanswered), timeline)])
     shape = RowShape()
     answered: list[Answered] = []
-    first_row = 0
+    first_row = n_learnable = 0
+    weightless = True
     for rows_X, rows_y, meta in stream:
         chunk = encoded(
             rows_X,
@@ -144,10 +147,21 @@ def prequential_predict(
         answered.extend(pass_through.arrive(chunk.X, chunk.y, arrivals))
         pass_through.raise_failure()
         first_row += chunk.n_rows
+        positive = np.ones(chunk.n_rows, bool) if chunk.weight is None else chunk.weight > 0
+        weightless = weightless and not positive.any()
+        n_learnable += int(np.count_nonzero(positive & chunk.labelled))
     answered.extend(pass_through.close())
     pass_through.raise_failure()
     answers = np.concatenate([one.answers for one in answered])
     rows = np.concatenate([one.operations.ask_rows for one in answered])
+    if not len(rows):
+        came = (
+            why_no_weight(first_row)
+            if weightless
+            else f"the first {n_warmup:,} rows that can be learnt (with a label, and a weight "
+            f"above 0) are learnt unasked (n_warmup), and {n_learnable:,} came."
+        )
+        warn(f"No row was asked, so that there is no prediction: {came}")
     y_pred = answers
     if task.classes is not None and method == "predict":
         y_pred = labels_of(answers, task.classes)

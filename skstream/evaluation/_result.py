@@ -11,6 +11,7 @@ from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from skstream.engine.tape import Tape
 from skstream.evaluation import _compare, _report
 from skstream.evaluation._cost import Cost
+from skstream.evaluation._input import why_no_weight
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._ranking import rank
 from skstream.evaluation._rescore import rescored
@@ -220,11 +221,19 @@ class EvaluationResult:
 
     def why_nothing_scored(self) -> str:
         """Return why no row was scored; an empty text if a row was, or may still be, scored."""
+        if self.has_no_weight:
+            return why_no_weight(int(self.n_rows[-1]))
         n_rows = int(self.n_rows[-1]) if len(self.n_rows) else 0
         n_warmup = self.parameters.get("n_warmup", 0)
         if not 0 < n_rows <= n_warmup:
             return ""
         return f"the first {n_warmup:,} rows are learnt unasked (n_warmup), and {n_rows:,} came."
+
+    @property
+    def has_no_weight(self) -> bool:
+        """Whether every weight was 0, as far as the tape tells."""
+        weight = None if self.tape is None else self.tape.weight
+        return weight is not None and len(weight) > 0 and not weight.any()
 
     def require_tape(self) -> Tape:
         """Return the tape, or raise an error that says how to keep one."""

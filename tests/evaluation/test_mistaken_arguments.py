@@ -100,3 +100,23 @@ def test_a_gaussian_nb_without_an_answer_names_the_model_that_has_one(engine, sc
     model = make_stream_pipeline(StandardScaler(), GaussianNB()) if scaled else GaussianNB()
     with pytest.raises(ModelError, match=r"gave no answer.*naive_bayes.IncrementalGaussianNB"):
         prequential_predict(model, np.round(X), y, method="predict_proba", engine=engine)
+
+
+@pytest.mark.parametrize("model", [SGDClassifier(), SGDRegressor()])
+def test_predictions_of_no_row_warn(model):
+    with pytest.warns(UserWarning, match=r"No row was asked.*first 100 rows.*and 60 came"):
+        assert len(prequential_predict(model, X, y, n_warmup=100)) == 0
+    with pytest.warns(UserWarning, match=r"No row was asked.*all 60 weights are 0"):
+        assert len(prequential_predict(model, X, y, sample_weight=np.zeros(60))) == 0
+    with pytest.warns(UserWarning, match=r"No row was asked.*and 1 came"):
+        unlabelled = np.array([1.0] + [np.nan] * 59)
+        options = {"missing_labels": "skip", "n_warmup": 2, "classes": [0, 1]}
+        prequential_predict(model, X, unlabelled, **options)
+
+
+@pytest.mark.parametrize(
+    "evaluator", [PrequentialEvaluator("accuracy"), DelayedEvaluator("accuracy", delay=1)]
+)
+def test_weights_that_are_all_zero_are_the_reason_given(evaluator):
+    with pytest.warns(UserWarning, match=r"No row was scored.*all 60 weights are 0"):
+        evaluator.evaluate(SGDClassifier(), X, y, sample_weight=np.zeros(60))

@@ -58,10 +58,10 @@ def test_a_text_is_never_read_letter_by_letter():
 
 def test_a_text_is_no_list_of_ids_or_labels_in_delayed_runs():
     run = live(DelayedEvaluator, classes=["a", "b"])
-    with pytest.raises(TypeError, match="ids is the text 'pq'"):
+    with pytest.raises(ValueError, match="ids is 'pq', which is one id"):
         run.ask(X[:2], "pq")
     run.ask(X[:2], ["p", "q"])
-    with pytest.raises(TypeError, match="ids is the text 'pq'"):
+    with pytest.raises(ValueError, match="ids is 'pq', which is one id"):
         run.label("pq", ["a", "b"])
     with pytest.raises(TypeError, match="y is the text 'ab'"):
         run.label(["p", "q"], "ab")
