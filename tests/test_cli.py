@@ -178,6 +178,7 @@ def test_options_reach_the_evaluator(
 def test_picture(run: Run, csv_file: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     picture = tmp_path / "pictures" / "curves.png"
+    picture.parent.mkdir()
     status, output, _ = run(
         "evaluate", csv_file, "--target", "label", "--plot", picture, "--plot-metric", "accuracy"
     )
@@ -287,8 +288,9 @@ def test_interruption_gives_the_result_so_far(
 def test_warnings_are_one_line(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     path = tmp_path / "constant.csv"
-    path.write_text("x,label\n" + "1,a\n2,a\n3,a\n4,a\n")
-    status, _, errors = run("evaluate", path, "--target", "label", "--metric", "kappa_temporal")
+    path.write_text("x,label\n" + "0,b\n1,a\n2,a\n3,a\n4,a\n")
+    options = ["--metric", "kappa_temporal", "--forgetting", "window:2"]
+    status, _, errors = run("evaluate", path, "--target", "label", *options)
     assert status == 0
     assert errors.startswith("skstream: warning: Undefined")
     assert ".py" not in errors

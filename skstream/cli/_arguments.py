@@ -178,6 +178,13 @@ def _add_files(group: Any) -> None:
         help="CSV: text that stands for a missing "
         "value, beside the usual ones (nothing, ?, NA, NaN, null); repeatable",
     )
+    add(
+        "--not-null",
+        action="append",
+        metavar="TEXT",
+        help="CSV: text that is a value of its own, though it usually stands for a missing one "
+        "(NA, null); repeatable",
+    )
     add("--encoding", metavar="NAME", help="CSV: encoding (default: utf-8)")
 
 

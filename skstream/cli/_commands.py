@@ -81,6 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def evaluate(options: argparse.Namespace) -> int:
     """Evaluate the models on a file, and write what was asked for."""
+    _check_repeated("--model", options.model)
+    _check_repeated("--forgetting", options.forgetting or [])
     given = {text: _model(text) for text in options.model}
     _check_outputs(options.plot, options.save)
     if options.plot_metric is not None and options.plot is None:
@@ -102,6 +104,11 @@ def evaluate(options: argparse.Namespace) -> int:
             f"of which would be a label. Numbers are predicted by regressors: --model "
             f"sgd-regressor. If they are labels all the same, pass --nominal "
             f"{shlex.quote(options.target)}."
+        )
+    if classes is not None and len(classes) == 1:
+        raise ValueError(
+            f"The target column {options.target!r} holds one label only, {classes.tolist()[0]!r}: "
+            "there is nothing to predict. Is another column the target (--target)?"
         )
     drawn = _metric_to_draw(options, classes)
     evaluator = PrequentialEvaluator(
@@ -126,8 +133,15 @@ def evaluate(options: argparse.Namespace) -> int:
 def demo(options: argparse.Namespace) -> int:
     """Compare some models with the baselines; end with a table and a picture."""
     picture = options.out / "demo.png"
-    _check_outputs(picture, options.out)
+    _make_folder(options.out, "--out")
+    _check_outputs(picture, None)
     stream, description = _demo_stream(options.data)
+    if stream.classes is None:
+        raise ValueError(
+            "The target column 'class' holds numbers with fractions, which a regressor predicts, "
+            "and the demo compares classifiers. Evaluate regressors: skstream evaluate "
+            f"{shlex.quote(description)} --target class --model sgd-regressor."
+        )
     print(f"Stream: {description}")
     print(f"Labels: {label_profile(stream).advice}\n")
     evaluator = PrequentialEvaluator(
@@ -215,7 +229,8 @@ def _with_baselines(models: dict[str, Any], stream: Stream, target: str) -> dict
 
 def _reading(options: argparse.Namespace) -> dict[str, Any]:
     """How the files are to be read, in the words of the streams; None where nothing was said."""
-    null_values = options.null_value
+    null_values, kept = options.null_value, options.not_null
+    texts = [text for text in (*NULL_VALUES, *(null_values or ())) if text not in (kept or ())]
     return {
         "exclude": options.exclude,
         "columns": options.column,
@@ -227,7 +242,7 @@ def _reading(options: argparse.Namespace) -> dict[str, Any]:
         "decimal": options.decimal,
         "header": False if options.no_header else None,
         "encoding": options.encoding,
-        "null_values": None if null_values is None else [*NULL_VALUES, *null_values],
+        "null_values": None if null_values is None and kept is None else texts,
     }
 
 
@@ -283,9 +298,18 @@ def _check_outputs(picture: Path | None, folder: Path | None) -> None:
             )
         if picture.is_dir():
             raise IsADirectoryError(f"--plot {picture} is a folder; name a file in it.")
-        _make_folder(picture.parent, "--plot")
+        if not picture.parent.is_dir():
+            raise FileNotFoundError(
+                f"--plot needs the folder {picture.parent}, which is not there or is no folder."
+            )
     if folder is not None:
         _make_folder(folder, "--save")
+
+
+def _check_repeated(option: str, given: list[str]) -> None:
+    for value in given:
+        if given.count(value) > 1:
+            raise ValueError(f"{option} {shlex.quote(value)} was given twice.")
 
 
 def _make_folder(folder: Path, option: str) -> None:

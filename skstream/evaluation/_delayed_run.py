@@ -12,7 +12,7 @@ from skstream.engine.model import ModelError
 from skstream.engine.run import Answered
 from skstream.engine.tape import labels_of
 from skstream.evaluation._delayed_scores import DelayedScores, DelaySettings
-from skstream.evaluation._input import Chunk, encoded_labels
+from skstream.evaluation._input import Chunk, MissingLabelError, encoded_labels
 from skstream.evaluation._live import LiveIds, LiveRows, as_ids, label_weights
 from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._settings import Settings
@@ -506,8 +506,9 @@ class DelayedRun(DelayedScores):
         missing = ~chunk.labelled & np.isfinite(label_time)
         if missing.any() and self._settings.missing_labels == "error":
             at = first_row + int(missing.argmax())
-            raise ValueError(
+            raise MissingLabelError(
                 f"Row {at} has no label (None or NaN), but a time at which it comes. Use np.inf "
-                'as the time of labels that never come, or missing_labels="skip".'
+                'as the time of labels that never come, or missing_labels="skip".',
+                at,
             )
         return np.where(chunk.labelled, label_time, np.inf)

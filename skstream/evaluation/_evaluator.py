@@ -3,6 +3,7 @@
 import numbers
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -12,6 +13,7 @@ from sklearn.base import BaseEstimator
 from skstream.base import learning_parts
 from skstream.engine.model import ModelError
 from skstream.engine.timeline import Timeline
+from skstream.evaluation._input import MissingLabelError
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._progress import bar_of_workers, progress_bar
 from skstream.evaluation._result import EvaluationResult, assemble
@@ -38,7 +40,7 @@ from skstream.evaluation._workers import (
 from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics import resolve_metrics
 from skstream.metrics._user import warn_of_calls
-from skstream.streams import as_stream
+from skstream.streams import Stream, as_stream
 from skstream.utils._labels import find_classes
 from skstream.utils._sklearn import (
     Interval,
@@ -316,7 +318,7 @@ class StreamEvaluator(BaseEstimator):
             except KeyboardInterrupt as interrupt:
                 raise EvaluationInterrupted(so_far()) from interrupt
             except (Exception, SystemExit) as error:
-                carry(error, so_far)
+                carry(error, so_far, stream)
                 raise
         return self._assemble(settings, [run.outcome()])
 
@@ -353,13 +355,21 @@ class StreamEvaluator(BaseEstimator):
                 result = so_far("the evaluation was interrupted")
                 raise EvaluationInterrupted(result) from interrupt
             except (Exception, SystemExit) as error:
-                carry(error, partial(so_far, f"{type(error).__name__} ended the evaluation"))
+                why = f"{type(error).__name__} ended the evaluation"
+                carry(error, partial(so_far, why), stream)
                 raise
         return self._assemble(settings, [outcome])
 
 
-def carry(error: Exception | SystemExit, so_far: Callable[[], EvaluationResult | None]) -> None:
+def carry(
+    error: Exception | SystemExit,
+    so_far: Callable[[], EvaluationResult | None],
+    stream: Stream,
+) -> None:
     """Add the result so far, if there is one, to an error that ends an evaluation."""
+    if isinstance(error, MissingLabelError):
+        with suppress(Exception):  # a failure here must not hide the error itself
+            error.add(stream.about_missing_label(error.row))
     try:
         result = so_far()
         error.result = result  # type: ignore[union-attr]

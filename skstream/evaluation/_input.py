@@ -58,6 +58,27 @@ class Chunk:
         )
 
 
+class MissingLabelError(ValueError):
+    """A row without a label, where that is an error.
+
+    Parameters
+    ----------
+    message : str
+        What happened.
+    row : int
+        Number of the row in the stream.
+    """
+
+    def __init__(self, message: str, row: int = -1) -> None:
+        super().__init__(message)
+        self.row = row
+
+    def add(self, words: str) -> None:
+        """Let the message end with what the source says of the row."""
+        if words:
+            self.args = (f"{self.args[0]} {words}",)
+
+
 class RowShape:
     """Width and column names of the first rows, which all later ones must share."""
 
@@ -117,9 +138,10 @@ def encoded(
         labelled = codes >= 0
     if missing_labels == "error" and not labelled.all():
         row = first_row + int(labelled.argmin())
-        raise ValueError(
+        raise MissingLabelError(
             f"Row {row} has no label (None or NaN). A row without its label cannot be learnt or "
-            'scored; drop it, or pass missing_labels="skip" to have it asked only.'
+            'scored; drop it, or pass missing_labels="skip" to have it asked only.',
+            row,
         )
     weight = meta.get("sample_weight")
     if weight is not None:

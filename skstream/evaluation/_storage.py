@@ -120,9 +120,13 @@ def load_result(path: str | Path) -> EvaluationResult:
     arrays, header = _read(Path(path))
     try:
         return _made(arrays, header)
-    except (KeyError, TypeError, AttributeError) as error:
+    except KeyError as error:
         raise ValueError(
-            f"{path} is not a result saved by skstream: {type(error).__name__}: {error}."
+            f"{path} is not a result saved by skstream: its part {error} is missing."
+        ) from error
+    except (TypeError, AttributeError) as error:
+        raise ValueError(
+            f"{path} is not a result saved by skstream: its parts do not fit together ({error})."
         ) from error
 
 
@@ -137,8 +141,12 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
                 raise ValueError(f"the checksum of its part {damaged} is wrong")
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
+        if "header" not in arrays:
+            raise ValueError("it has no header")
         header = json.loads(str(arrays.pop("header")))
-        number = header["format"]
+        number = header.get("format") if isinstance(header, dict) else None
+        if number is None:
+            raise ValueError("its header names no format")
     except (FileNotFoundError, PermissionError, MemoryError):
         raise
     except Exception as error:  # the errors of zipfile and zlib on damaged files are not documented

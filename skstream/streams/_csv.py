@@ -5,13 +5,17 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, cast
 
+from numpy.typing import NDArray
+
 from skstream.streams._columns import BOOLEAN, INTEGER, NOMINAL, NUMBER, TIME, role_of
 from skstream.streams._csv_checks import (
     check_beginning,
     check_end,
     first_misfit,
+    first_records,
     in_words,
     is_value,
+    place_of_row,
 )
 from skstream.streams._files import Paths
 from skstream.streams._stream import StreamError
@@ -211,7 +215,9 @@ class CSVStream(TableStream):
 
     def _types_in(self, file: str) -> dict[str, Any]:
         pa = optional_import("pyarrow", "CSVStream")
-        check_beginning(file, self.delimiter, self.encoding, header=self.header)
+        check_beginning(
+            file, self.delimiter, self.encoding, header=self.header, decimal=self.decimal
+        )
         with self._open(file, {}, None) as reader:
             types = {field.name: field.type for field in reader.schema}
         types |= dict.fromkeys(set(self.nominal) & set(types), pa.string())
@@ -241,7 +247,78 @@ class CSVStream(TableStream):
                 " These look like values: if the file has no line of names, pass header=False, and "
                 "the columns are called f0, f1, and so on."
             )
+        if not self.header and name in self._first_record():
+            message += (
+                " The first line of the file holds this name: leave out header=False, and the "
+                "columns are called by their names."
+            )
         return message
+
+    def _about_mark(self, text: str) -> str:
+        if not self.header and text in self._first_record():
+            return (
+                "It stands in the first line of the file, which seems to hold the names of the "
+                "columns: leave out header=False."
+            )
+        return super()._about_mark(text)
+
+    def _first_record(self) -> list[str]:
+        return first_records(self.files[0], self.delimiter, self.encoding)[0]
+
+    def _scan_classes(self) -> NDArray[Any] | None:
+        classes = super()._scan_classes()
+        pa = optional_import("pyarrow", "CSVStream")
+        if pa.types.is_integer(self._arrow_types[self.target]) and self.target not in self.numeric:
+            self._warn_of_merged_labels()
+        return classes
+
+    def _warn_of_merged_labels(self) -> None:
+        """Warn of labels that differ in their zeros alone, as the first lines show them."""
+        column = list(self._arrow_types).index(self.target)
+        records = first_records(self.files[0], self.delimiter, self.encoding)
+        texts = {record[column].strip() for record in records[:-1] if len(record) > column}
+        by_number: dict[str, list[str]] = {}
+        for text in sorted(text for text in texts if text.isdecimal()):
+            by_number.setdefault(text.lstrip("0"), []).append(text)
+        same = [one for one in by_number.values() if len(one) > 1]
+        if same:
+            warn(
+                f"The target column {self.target!r} holds {same[0][0]!r} and {same[0][1]!r}, which "
+                f"are the same number, and so one label. If they are two labels, pass "
+                f"nominal=[{self.target!r}]."
+            )
+
+    def about_missing_label(self, row: int) -> str:
+        """Say what stands in the file where a row has no label.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row in the stream.
+
+        Returns
+        -------
+        words : str
+            File and line, and the text that was read as a missing label.
+        """
+        column = list(self._arrow_types).index(self.target)
+        first = 0
+        for file in self.files:
+            found = place_of_row(
+                file, row - first, column, self.delimiter, self.encoding, header=self.header
+            )
+            if found is not None:
+                line, text = found
+                place = f"Row {row} is line {line} of {file}"
+                if not text:
+                    return f"{place}, where column {self.target!r} is empty."
+                return (
+                    f"{place}, where the text {text!r} stands in column {self.target!r} and was "
+                    f"read as a missing label. To keep it as a label, pass null_values= without "
+                    f"{text!r}."
+                )
+            first += sum(batch.num_rows for batch in self._batches_of(file, [self.target]))
+        return ""
 
     def _check_same_columns(self, types: dict[str, Any], file: str) -> None:
         pa = optional_import("pyarrow", "CSVStream")

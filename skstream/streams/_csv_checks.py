@@ -23,9 +23,55 @@ _OTHER_KINDS = {
 _DELIMITERS = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
 _OTHER_WIDTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
 _NUMBER = re.compile(r"\s*[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?\s*")
+_COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 
 
-def check_beginning(file: str, delimiter: str, encoding: str, *, header: bool) -> None:
+def first_records(file: str, delimiter: str, encoding: str) -> list[list[str]]:
+    """Values in the first lines of a file, whose last may be incomplete; the first may be names."""
+    text = io.StringIO(_beginning(file, encoding), newline="")
+    return list(csv.reader(text, delimiter=delimiter))
+
+
+def place_of_row(
+    file: str, row: int, column: int, delimiter: str, encoding: str, *, header: bool
+) -> tuple[int, str] | None:
+    """Find where a row stands in its file, and what stands there.
+
+    Parameters
+    ----------
+    file : str
+        Path.
+    row : int
+        Number of the row in this file; row 0 is the first below the names.
+    column : int
+        Position of the column.
+    delimiter, encoding : str
+        As given by the user.
+    header : bool
+        Whether the first line holds names.
+
+    Returns
+    -------
+    (int, str) or None
+        Number of the line, counted from 1, on which the row begins, and the text of the column;
+        None if there is no such row.
+    """
+    pa = optional_import("pyarrow", "CSVStream")
+    with pa.input_stream(file) as stream:
+        lines = io.TextIOWrapper(stream, encoding=encoding, newline="")
+        reader = csv.reader(lines, delimiter=delimiter)
+        begin, at = 1, -int(header)
+        for record in reader:
+            if record and at == row:
+                return begin, record[column] if column < len(record) else ""
+            at += bool(record)  # the reader of streams takes no notice of empty lines
+            begin = reader.line_num + 1
+    return None
+
+
+def check_beginning(
+    file: str, delimiter: str, encoding: str, *, header: bool, decimal: str = "."
+) -> None:
     """Raise an error if the first lines of a file are not as expected; say what they are.
 
     Parameters
@@ -36,6 +82,8 @@ def check_beginning(file: str, delimiter: str, encoding: str, *, header: bool) -
         As given by the user.
     header : bool
         Whether the first line holds names.
+    decimal : str, default="."
+        As given by the user.
 
     Raises
     ------
@@ -52,8 +100,9 @@ def check_beginning(file: str, delimiter: str, encoding: str, *, header: bool) -
             f"out, and say the character with delimiter=."
         )
     records = list(islice(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), 2))
-    if len(records[-1]) == 1:
-        _refuse_other_delimiter(file, text, records[-1][0], delimiter)
+    for record in records:
+        if len(record) == 1:
+            _refuse_other_delimiter(file, text, record[0], delimiter, decimal)
     if header:
         check_no_name_twice(records[0], file)
 
@@ -143,14 +192,19 @@ def _beginning(file: str, encoding: str) -> str:
     return text.removeprefix("\ufeff")
 
 
-def _refuse_other_delimiter(file: str, text: str, record: str, delimiter: str) -> None:
+def _refuse_other_delimiter(
+    file: str, text: str, record: str, delimiter: str, decimal: str
+) -> None:
     """Raise an error if another character than the delimiter seems to separate the values."""
     lines = text.splitlines()[:_LINES]
     for other, name in _DELIMITERS.items():
         if other != delimiter and other in record and other in lines[0]:
+            values = [value for line in lines for value in line.split(other)]
+            commas = other != "," and decimal == "." and any(map(_COMMA.fullmatch, values))
+            also = " and decimal=','" if commas else ""
             raise ValueError(
                 f"{file} has one column where it is cut at {delimiter!r}, and its lines seem to be "
-                f"separated by {name}: {_shortened(lines[0])!r}. Pass delimiter={other!r}."
+                f"separated by {name}: {_shortened(lines[0])!r}. Pass delimiter={other!r}{also}."
             )
     widths = {len(line.split()) for line in lines}
     if len(widths) == 1 and widths != {1} and len(lines) > 1:

@@ -109,6 +109,10 @@ class FirstRows(Stream):
         """Names of the features."""
         return self._stream.feature_names
 
+    def about_missing_label(self, row: int) -> str:
+        """Say what the source shows where a row has no label."""
+        return self._stream.about_missing_label(row)
+
     def chunks(self) -> Iterator[Any]:
         """Chunks of the stream, the last one shortened."""
         left = self._limit

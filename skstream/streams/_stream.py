@@ -121,6 +121,10 @@ class Stream(ABC):
         """Names of the features; None if they have none."""
         return None
 
+    def about_missing_label(self, row: int) -> str:
+        """Say what the source shows where a row has no label; empty where it shows nothing."""
+        return ""
+
     @abstractmethod
     def chunks(self) -> Iterable[Any]:
         """Chunks from the first row on, each ``(X, y)`` or ``(X, y, meta)``."""

@@ -331,9 +331,13 @@ class TableStream(Stream):
         if odd is not None:
             raise ValueError(
                 f"Column {name!r} holds numbers, but also the text {odd!r}, so the whole column "
-                f"would be read as categories. {self._about_marks} If they are categories, name "
-                f"the column in nominal=."
+                f"would be read as categories. {self._about_mark(odd)} If they are categories, "
+                f"name the column in nominal=."
             )
+
+    def _about_mark(self, text: str) -> str:
+        """Say what to do about a text among numbers."""
+        return self._about_marks
 
     def _say_of_plain_numbers(self, name: str, n_values: int, example: str) -> None:
         """Warn of texts that are all numbers: another kind of file would give other features."""

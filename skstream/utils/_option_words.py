@@ -28,6 +28,8 @@ _PARAMETER = re.compile(
     rf"(?<![\w.(\"'])(?P<name>{'|'.join(OPTIONS)})="
     r"(?P<value>\[.*?\]|'[^']*'|\"[^\"]*\"|\w+)?"
 )
+#: The library takes a list without a text; the command line takes the text.
+_KEPT_TEXT = re.compile(r"null_values= without (?=')")
 
 
 def in_options(message: str) -> str:
@@ -49,7 +51,8 @@ def in_options(message: str) -> str:
     >>> in_options("Leave it out with exclude=, or pass missing_labels='skip'.")
     "Leave it out with --exclude, or pass --missing-labels 'skip'."
     """
-    return _PARAMETER.sub(_option, message.replace("header=False", "--no-header"))
+    message = message.replace("header=False", "--no-header")
+    return _PARAMETER.sub(_option, _KEPT_TEXT.sub("--not-null ", message))
 
 
 def _option(found: re.Match[str]) -> str:

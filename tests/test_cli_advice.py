@@ -1,0 +1,143 @@
+"""Errors of the command line about files say what stands there, and what to do."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skstream.cli import main
+from skstream.evaluation import load_result
+
+pytest.importorskip("pyarrow", reason="CSV files are read by pyarrow")
+
+ROWS = [(x / 10, -x / 7, "up" if x % 3 else "down") for x in range(-30, 30)]
+
+
+def written(folder: Path, labels: Any = None, names: str = "a,b,class", comma: bool = False) -> str:
+    rows = [(a, b, label if labels is None else labels(i)) for i, (a, b, label) in enumerate(ROWS)]
+    lines = [f"{a:.3f},{b:.3f},{label}" for a, b, label in rows]
+    if comma:
+        lines = [line.replace(",", ";").replace(".", ",") for line in lines]
+    path = folder / "rows.csv"
+    path.write_text("\n".join([names, *lines]) + "\n")
+    return str(path)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(list(arguments)) == 2
+    output = capsys.readouterr()
+    assert "evaluation after" not in output.out
+    return output.err
+
+
+@pytest.mark.parametrize("more", [[], ["--model", "sgd", "--n-jobs", "2"], ["--n-rows", "20"]])
+@pytest.mark.parametrize("text", ["null", "NA"])
+def test_a_label_that_reads_as_missing_is_shown_with_its_line(
+    text: str, more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, lambda i: text if i == 3 else ("up", "down")[i % 2])
+    words = refused(capsys, "evaluate", file, "--target", "class", *more)
+    assert f"Row 3 is line 5 of {file}, where the text '{text}' stands in column 'class'" in words
+    assert f"pass --not-null '{text}'." in words
+    assert main(["evaluate", file, "--target", "class", "--not-null", text]) == 0
+    labels = ", ".join(sorted(("up", "down", text)))
+    assert f"(labels {labels})" in capsys.readouterr().out
+
+
+def test_an_empty_label_is_shown_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, lambda i: "" if i == 7 else ("up", "down")[i % 2])
+    words = refused(capsys, "evaluate", file, "--target", "class")
+    assert f"Row 7 is line 9 of {file}, where column 'class' is empty." in words
+    assert main(["evaluate", file, "--target", "class", "--missing-labels", "skip"]) == 0
+    assert "1 row without a label: neither learnt nor scored" in capsys.readouterr().out
+
+
+def test_semicolons_and_decimal_commas_are_recognised_in_the_header(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, names="a;b;class", comma=True)
+    words = refused(capsys, "evaluate", file, "--target", "class")
+    assert "separated by semicolons: 'a;b;class'. Pass --delimiter ';' and --decimal ','" in words
+    options = ["--delimiter", ";", "--decimal", ","]
+    assert main(["evaluate", file, "--target", "class", *options]) == 0
+
+
+@pytest.mark.parametrize("target", ["class", "f2"])
+def test_names_taken_for_data_are_recognised(
+    target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = refused(capsys, "evaluate", written(tmp_path), "--target", target, "--no-header")
+    assert "leave out --no-header" in words
+
+
+def test_a_target_of_one_label_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = written(tmp_path, lambda i: "up")
+    for more in ([], ["--model", "sgd"]):
+        words = refused(capsys, "evaluate", file, "--target", "class", *more)
+        assert "The target column 'class' holds one label only, 'up'" in words
+
+
+@pytest.mark.filterwarnings("default:.*same number")
+def test_labels_that_are_the_same_number_are_warned_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, lambda i: ("01", "1", "2")[i % 3])
+    assert main(["evaluate", file, "--target", "class"]) == 0
+    output = capsys.readouterr()
+    assert "column 'class' holds '01' and '1', which are the same number" in output.err
+    assert "--nominal 'class'" in output.err
+    assert main(["evaluate", file, "--target", "class", "--nominal", "class"]) == 0
+    output = capsys.readouterr()
+    assert output.err == ""
+    assert "labels 01, 1, 2" in output.out
+
+
+def test_labels_with_leading_zeros_that_stay_apart_are_fine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, lambda i: ("01", "02", "10")[i % 3])
+    assert main(["evaluate", file, "--target", "class"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_the_demo_refuses_a_target_of_fractions_as_evaluate_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, lambda i: i / 8)
+    words = refused(capsys, "demo", "--data", file, "--out", str(tmp_path / "out"))
+    assert "holds numbers with fractions, which a regressor predicts" in words
+    assert "--model sgd-regressor" in words
+
+
+@pytest.mark.parametrize("option", [["--model", "sgd"], ["--forgetting", "window:9"]])
+def test_what_is_given_twice_is_refused(
+    option: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = refused(capsys, "evaluate", written(tmp_path), "--target", "class", *option, *option)
+    assert f"{option[0]} {option[1]} was given twice" in words
+
+
+def test_a_picture_makes_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "not" / "there" / "p.png"
+    words = refused(
+        capsys, "evaluate", written(tmp_path), "--target", "class", "--plot", str(picture)
+    )
+    assert f"--plot needs the folder {picture.parent}" in words
+    assert not (tmp_path / "not").exists()
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [{"x": np.arange(3)}, {"header": np.array("{}")}, {"header": np.array('{"format": 1}')}],
+)
+def test_a_foreign_file_of_arrays_is_refused_in_words(arrays: Any, tmp_path: Path) -> None:
+    path = tmp_path / "foreign.npz"
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match="is not a result saved by skstream") as caught:
+        load_result(path)
+    assert "KeyError" not in str(caught.value)
+    assert ": 'header'" not in str(caught.value)
