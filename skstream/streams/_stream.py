@@ -122,7 +122,18 @@ class Stream(ABC):
         return None
 
     def about_missing_label(self, row: int) -> str:
-        """Say what the source shows where a row has no label; empty where it shows nothing."""
+        """Say what the source shows where a row has no label.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row.
+
+        Returns
+        -------
+        words : str
+            Sentences that end an error; empty where the source shows nothing.
+        """
         return ""
 
     @abstractmethod
