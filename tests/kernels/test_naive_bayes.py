@@ -348,7 +348,7 @@ def test_data_frames_keep_their_names() -> None:
         kernel, _ = assert_equals_loop(model, block, Task(np.arange(2)), rng)
         with pytest.raises(Declined):
             kernel.run(make_block(X.to_numpy(), y, "delayed", rng))
-    X["y"] = X["y"].astype("Int64")
+    X["y"] = X["y"].astype(object)
     with pytest.raises(Declined):
         kernel_for(MultinomialNB(), Task(np.arange(2))).run(make_block(X, y, "delayed", rng))
 
