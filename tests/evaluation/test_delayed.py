@@ -430,7 +430,7 @@ def test_live_mistakes_of_ids_and_times_leave_the_run_as_it_was():
     with pytest.raises(ValueError, match="2 rows and 1 ids"):
         run.ask(rows[:2], ["p"], 1.0)
     run.ask(rows[:1], ["p"], 100.0)
-    with pytest.raises(ValueError, match="after an event at 100"):
+    with pytest.raises(ValueError, match="but the last event was at 100"):
         run.ask(rows[1:2], ["q"])  # the row number, 1, is a time long past
     with pytest.raises(ValueError, match="missing"):
         run.label(["p"], [None], 101.0)

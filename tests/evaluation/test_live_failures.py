@@ -247,7 +247,7 @@ def test_rows_that_no_model_can_answer_are_refused_and_counted():
 
 def test_a_first_row_that_is_refused_does_not_fix_the_columns():
     run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
-    with pytest.raises(ValueError, match="waits for its label already"):
+    with pytest.raises(ValueError, match="comes twice in this call"):
         run.ask(np.zeros((2, 9)), ["p", "p"])
     run.ask(X[:1], ["p"])
     other = PrequentialEvaluator("accuracy").start(MajorityClass(), classes=CLASSES)
