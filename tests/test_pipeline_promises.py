@@ -253,7 +253,7 @@ class TestSetParams:
         model = make_stream_pipeline(StandardScaler(), clone(SGD)).fit(X, Y)
         new = MinMaxScaler() if name != "steps" else [("min", MinMaxScaler()), ("sgd", SGD)]
         model.set_params(**{name: new})
-        with pytest.raises(ValueError, match=f"'{name}' was set after rows .* fit starts anew"):
+        with pytest.raises(ValueError, match=f"'{name}' was set after rows .* Call fit, "):
             model.partial_fit(X, Y)
         for engine in ("auto", "loop"):
             evaluator = PrequentialEvaluator("accuracy", engine=engine, warm_start=True)
