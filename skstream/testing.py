@@ -39,20 +39,23 @@ def check_stream_estimator(
 
     The checks are:
 
-    - predictions before anything was learnt raise `NotFittedError`; - predicting changes nothing,
-    to any depth (`check_estimator` compares shallow copies); - the order of the questions does not
-    matter, only that of the labels learnt: rows asked together, alone or in another order get the
-    same answers. If the answer of a model to one row of a call depends on its answer to the row
-    before, only the first answer of each call is checked; - pickled and unpickled in the middle of
-    a stream, it continues as if nothing had happened; - a class that appears late, between two
-    others in the order of labels, is learnt and predicted; - answers are labels of the type learnt,
-    in every type; - class probabilities are finite, non-negative and sum to 1, with a column per
-    class; - memory does not grow with the rows learnt; - ``fit`` forgets what was learnt before,
-    and ``partial_fit`` after ``fit`` does not; - classes missing at the first ``partial_fit``,
-    labels that are not among them and rows of
+    - predictions before anything was learnt raise `NotFittedError`;
+    - predicting changes nothing, to any depth (`check_estimator` compares shallow copies);
+    - the order of the questions does not matter, only that of the labels learnt: rows asked
+      together, alone or in another order get the same answers. If the answer of a model to one
+      row of a call depends on its answer to the row before, only the first answer of each call
+      is checked;
+    - pickled and unpickled in the middle of a stream, it continues as if nothing had happened;
+    - a class that appears late, between two others in the order of labels, is learnt and
+      predicted;
+    - answers are labels of the type learnt, in every type;
+    - class probabilities are finite, non-negative and sum to 1, with a column per class;
+    - memory does not grow with the rows learnt;
+    - ``fit`` forgets what was learnt before, and ``partial_fit`` after ``fit`` does not;
+    - classes missing at the first ``partial_fit``, labels that are not among them and rows of
       another width raise a ValueError;
     - with ``batch_split=True``, dividing rows into several calls of ``partial_fit`` changes
-    nothing.
+      nothing.
 
     Parameters
     ----------
