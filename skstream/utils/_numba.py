@@ -43,9 +43,8 @@ class Jitted(Generic[P, R]):
         The function as written.
     """
 
-    def __init__(self, function: Callable[P, R], in_any_order: bool = False):
+    def __init__(self, function: Callable[P, R]):
         self.plain = function
-        self._in_any_order = in_any_order
         functools.update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -64,8 +63,7 @@ class Jitted(Generic[P, R]):
         numba = optional_import("numba", "A compiled loop")
         # Without fastmath LLVM neither reorders sums nor fuses a product with a sum, so that
         # every operation rounds as it does in Python. error_model: 1 / 0 is inf, as in C.
-        fastmath: bool | set[str] = {"reassoc", "nsz"} if self._in_any_order else False
-        options: dict[str, Any] = {"nogil": True, "fastmath": fastmath, "error_model": "numpy"}
+        options: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
         function = _calling_compiled_helpers(self.plain)
         try:
             compiled = numba.njit(cache=True, **options)(function)
@@ -100,11 +98,6 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
     4.0
     """
     return Jitted(function)
-
-
-def jit_bounds(function: Callable[P, R]) -> Jitted[P, R]:
-    """Compile a function that may add in any order: for bounds, never for results."""
-    return Jitted(function, in_any_order=True)
 
 
 def _calling_compiled_helpers(function: Callable[P, R]) -> Callable[P, R]:

@@ -169,8 +169,9 @@ class _LinearKernel(Kernel):
         is_sparse = sparse.issparse(rows.learn) or sparse.issparse(rows.ask)
         margins = np.empty((n, len(b)))
         answers = np.empty((block.n_asks, len(b)))
-        n_asks = np.bincount(block.stamp, minlength=n + 1)
-        asks = np.concatenate([[0], np.cumsum(n_asks)])
+        asks = np.zeros(n + 2, dtype=np.int64)
+        if block.n_asks:
+            np.cumsum(np.bincount(block.stamp, minlength=n + 1), out=asks[1:])
         for begin in range(0, max(n, 1), PART_ROWS):
             end = min(begin + PART_ROWS, n)
             bounds = asks_between(asks, begin, end)

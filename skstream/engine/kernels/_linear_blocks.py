@@ -108,9 +108,11 @@ def learn_dense(
     learn_rows = _linear_loops.learn_rows.compiled
     if room is None or settle is None:
         room = no_room(*W.shape)
+    several = True if len(b) > 1 else None
     learnt = asked = 0
     while True:
-        n_learnt, n_asked, n = learn_rows(X, learns, rule, W, b, Q, asks, margins, answers, room)
+        rows = X, learns, rule, W, b, Q, asks, margins, answers
+        n_learnt, n_asked, n = learn_rows(*rows, room, several)
         if n and settle is not None:
             number = room.number[:n]
             number += np.where(number >= 0, learnt, -asked)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.utils._numba import Jitted, jit, jit_bounds
+from skstream.utils._numba import Jitted, jit
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -121,26 +121,6 @@ class Ties(NamedTuple):
     number: Integers
     W: Floats
     b: Floats
-
-
-@jit
-def is_near_tie(values: Floats, i: int, reach: float) -> bool:
-    """Whether the best two decision values of a row may be equal but for rounding.
-
-    Of a single one, whether it may be 0.
-    """
-    if values.shape[1] == 1:
-        return bool(abs(values[i, 0]) <= reach)
-    best, second = values[i, 0], values[i, 1]
-    if second > best:
-        best, second = second, best
-    for k in range(2, values.shape[1]):
-        if values[i, k] > second:
-            second = values[i, k]
-            if second > best:
-                best, second = second, best
-    # Adding the intercepts rounds once more.
-    return bool(best - second <= 2.0 * reach + 1e-15 * (abs(best) + abs(second)))
 
 
 @jit
@@ -308,55 +288,32 @@ def truncated(w: float, cut: float, scale: float) -> float:
     return w
 
 
-@jit_bounds
-def size_of(W: Floats, k: int, X: Floats, i: int) -> float:
-    """Sum of the sizes of the products of a row and a weight vector, added in any order."""
-    size = 0.0
-    for j in range(X.shape[1]):
-        size += abs(W[k, j] * X[i, j])
-    return size
-
-
 @jit
-def is_exact(W: Floats, X: Floats, i: int, size: float) -> bool:
-    """Whether no order of the products of a row and the weights rounds.
+def may_round(W: Floats, X: Floats, i: int, size: float) -> bool:
+    """Whether the order of the products of a row and the weights may change their sum at all.
 
-    So it is with whole numbers, and weights that are whole multiples of a power of two, as steps
-    of 1 or 0.5 make them; `size` is the largest sum of the sizes of the products.
+    Not so with whole numbers, and weights that are whole multiples of a power of two, as steps
+    of 1 or 0.5 make them; `size` is no less than the sum of the sizes of the products.
     """
-    if not size <= LARGEST_EXACT:
-        return False
+    n_rounded = 0
     for j in range(X.shape[1]):
-        if X[i, j] != math.floor(X[i, j]):
-            return False
+        n_rounded += X[i, j] != np.floor(X[i, j])
         for k in range(len(W)):
             grains = W[k, j] * GRAINS_PER_UNIT
-            if X[i, j] != 0.0 and grains != math.floor(grains):
-                return False
-    return True
+            n_rounded += grains != np.floor(grains)
+    return n_rounded > 0 or size > LARGEST_EXACT
 
 
 @jit
-def note_tie(
-    W: Floats, b: Floats, X: Floats, i: int, values: Floats, number: int, ties: Ties, n_ties: int
-) -> int:
-    """Note row `i` if the order of a sum may decide its answer; how many are noted then.
-
-    Returns -1 if there is no room.
-    """
-    size = 0.0
+def note(
+    number: int, W: Floats, b: Floats, n_ties: int, numbers: Integers, at_W: Floats, at_b: Floats
+) -> None:
+    """Write down row `number`, and the weights of the moment; see `Ties`."""
+    numbers[n_ties] = number
     for k in range(len(b)):
-        size = max(size, size_of(W, k, X, i))
-    if not is_near_tie(values, i, size * ties.unit) or is_exact(W, X, i, size):
-        return n_ties
-    if n_ties == len(ties.number):
-        return -1
-    ties.number[n_ties] = number
-    for k in range(len(b)):
-        ties.b[n_ties, k] = b[k]
-        for j in range(X.shape[1]):
-            ties.W[n_ties, k, j] = W[k, j]
-    return n_ties + 1
+        at_b[n_ties, k] = b[k]
+        for j in range(W.shape[1]):
+            at_W[n_ties, k, j] = W[k, j]
 
 
 @jit
@@ -371,20 +328,28 @@ def learn_rows(
     margins: Floats,
     answers: Floats,
     ties: Ties,
+    several: bool | None,
 ) -> tuple[int, int, int]:
     """Learn dense rows, as many as there is room for ties; see `_linear_blocks.learn_dense`.
+
+    `several` is None if there is a single weight vector, else True. Where it is None, numba leaves
+    out what is for several vectors: a single one has compiled code of its own.
 
     Returns how many rows were learnt (one more than there are where nothing is left to do), how
     many asked, and how many were noted in `ties`.
     """
     n, d = X.shape
-    # A single decision value is compared with 0.
-    none = 0.0 if len(b) == 1 else -np.inf
-    n_ties = 0
+    if several is None:
+        n_vectors = 1
+    else:
+        n_vectors = len(b)
+    # A call that hands arrays on counts references to them: too slow but for the rows that tie.
+    unit, numbers, at_W, at_b = ties
+    room, n_ties = len(numbers), 0
     for i in range(n + 1):
         for q in range(asks[i], asks[i + 1]):
-            best, second, size = none, -np.inf, 0.0
-            for k in range(len(b)):
+            best, second, size, p = -np.inf, -np.inf, 0.0, 0.0
+            for k in range(n_vectors):
                 p = 0.0
                 for j in range(d):
                     product = W[k, j] * Q[q, j]
@@ -392,22 +357,27 @@ def learn_rows(
                     size += abs(product)
                 p += b[k]
                 answers[q, k] = p
-                low = p if p < best else best
-                second = low if low > second else second
-                best = p if p > best else best
-            # No less than what `note_tie` looks at more closely.
-            if best - second <= ties.unit * (2.0 * size + abs(best) + abs(second)):
-                n_ties = note_tie(W, b, Q, q, answers, -1 - q, ties, n_ties)
-                if n_ties < 0:
-                    return i, q, len(ties.number)
+                if several is not None:
+                    low = p if p < best else best
+                    second = low if low > second else second
+                    best = p if p > best else best
+            if several is None:
+                is_near = abs(p) <= unit * size
+            else:
+                is_near = best - second <= unit * (2.0 * size + abs(best) + abs(second))
+            if is_near and may_round(W, Q, q, size):
+                if n_ties == room:
+                    return i, q, n_ties
+                note(-1 - q, W, b, n_ties, numbers, at_W, at_b)
+                n_ties += 1
         if i == n:
             break
         squared_norm = 0.0
         if rule.aggressive:
             for j in range(d):
                 squared_norm += X[i, j] * X[i, j]
-        best, second, size = none, -np.inf, 0.0
-        for k in range(len(b)):
+        best, second, size, p = -np.inf, -np.inf, 0.0, 0.0
+        for k in range(n_vectors):
             p = 0.0
             for j in range(d):
                 product = W[k, j] * X[i, j]
@@ -415,17 +385,24 @@ def learn_rows(
                 size += abs(product)
             p += b[k]
             margins[i, k] = p
-            low = p if p < best else best
-            second = low if low > second else second
-            best = p if p > best else best
-        if best - second <= ties.unit * (2.0 * size + abs(best) + abs(second)):
-            n_ties = note_tie(W, b, X, i, margins, i, ties, n_ties)
-            if n_ties < 0:
-                return i, asks[i + 1], len(ties.number)
+            if several is not None:
+                low = p if p < best else best
+                second = low if low > second else second
+                best = p if p > best else best
+        if several is None:
+            is_near = abs(p) <= unit * size
+        else:
+            is_near = best - second <= unit * (2.0 * size + abs(best) + abs(second))
+        if is_near and may_round(W, X, i, size):
+            if n_ties == room:
+                return i, asks[i + 1], n_ties
+            note(i, W, b, n_ties, numbers, at_W, at_b)
+            n_ties += 1
         cut = learns.cut[i]
-        for k in range(len(b)):
-            p = margins[i, k]
-            if k == learns.code[i]:
+        for k in range(n_vectors):
+            if several is not None:
+                p = margins[i, k]
+            if several is None or k == learns.code[i]:
                 update = step_of(rule, learns.target[i], p, learns.eta[i], squared_norm)
                 update *= learns.own_weight[i]
             else:

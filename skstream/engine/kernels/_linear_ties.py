@@ -17,14 +17,7 @@ from sklearn.utils import check_array
 
 from skstream.engine.block import take_rows
 from skstream.engine.kernels import _linear_plain
-from skstream.engine.kernels._linear_loops import (
-    Floats,
-    Integers,
-    Learns,
-    Rule,
-    Ties,
-    is_near_tie,
-)
+from skstream.engine.kernels._linear_loops import Floats, Integers, Learns, Rule, Ties
 
 # Numbers that may be noted before the rows noted are settled.
 _ROOM = 1 << 16
@@ -78,16 +71,22 @@ class Decisions(NamedTuple):
 
     def settle(self, ties: Ties) -> None:
         """Put scikit-learn's own decision values in the place of those noted."""
-        learnt = np.flatnonzero(ties.number >= 0)
-        if len(learnt):
-            at = ties.number[learnt]
-            where = self.learn_X, self.learn_index[at]
-            self.margins[at] = _decisions(*where, ties.W[learnt], ties.b[learnt])
-        asked = np.flatnonzero(ties.number < 0)
-        if len(asked):
-            at = -1 - ties.number[asked]
-            where = self.ask_X, self.ask_index[at]
-            self.answers[at] = _decisions(*where, ties.W[asked], ties.b[asked])
+        learnt = ties.number >= 0
+        if learnt.all():
+            self._settle_learnt(ties)
+            return
+        self._settle_learnt(_some(ties, learnt))
+        asked = _some(ties, ~learnt)
+        at = -1 - asked.number
+        self.answers[at] = _decisions(self.ask_X, self.ask_index[at], asked.W, asked.b)
+
+    def _settle_learnt(self, ties: Ties) -> None:
+        at = ties.number
+        self.margins[at] = _decisions(self.learn_X, self.learn_index[at], ties.W, ties.b)
+
+
+def _some(ties: Ties, which: NDArray[np.bool_]) -> Ties:
+    return Ties(ties.unit, ties.number[which], ties.W[which], ties.b[which])
 
 
 def _decisions(X: Any, index: NDArray[np.intp], W: Floats, b: Floats) -> Floats:
@@ -95,8 +94,9 @@ def _decisions(X: Any, index: NDArray[np.intp], W: Floats, b: Floats) -> Floats:
     values: Floats
     if isinstance(X, np.ndarray) and X.dtype == np.float64 and _lies_as_usual(X):
         # A product of matrices for each row: the very calls of BLAS that single rows make.
-        rows = np.asarray(X)[index]
-        values = np.matmul(rows[:, np.newaxis], W.transpose(0, 2, 1))[:, 0] + b
+        rows = np.asarray(X).take(index, axis=0)
+        values = np.matmul(rows[:, np.newaxis], W.transpose(0, 2, 1))[:, 0]
+        values += b
         return values
     values = np.empty(b.shape)
     for i in range(len(index)):
@@ -172,22 +172,14 @@ def _suspects(raw: Floats, rows: Floats, longest: float, size: float) -> NDArray
     if not len(raw):
         return np.empty(0, dtype=np.intp)
     if raw.shape[1] == 1:
-        apart, slack = np.abs(raw[:, 0]), 0.0
+        apart, largest = np.abs(raw[:, 0]), np.zeros(len(raw))
     else:
         two_best = np.partition(raw, -2, axis=1)[:, -2:]
-        apart = two_best[:, 1] - two_best[:, 0]
-        slack = 1e-14 * float(np.abs(raw).max())
+        apart, largest = two_best[:, 1] - two_best[:, 0], np.abs(two_best).sum(axis=1)
+    # Adding the intercepts rounds once more.
+    apart -= 1e-15 * largest
     unit = 2.0 * _unit(rows.shape[1]) * longest
-    near = np.flatnonzero(apart <= unit * size + slack)
-    if not len(near):
-        return near
+    near = np.flatnonzero(apart <= unit * size)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows[near], rows[near]))
-    reaches = unit * lengths
-    return np.array(
-        [
-            i
-            for i, reach in zip(near.tolist(), reaches, strict=True)
-            if is_near_tie.plain(raw, i, reach)
-        ],
-        dtype=np.intp,
-    )
+    suspects: NDArray[np.intp] = near[apart[near] <= unit * lengths]
+    return suspects
