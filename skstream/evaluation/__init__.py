@@ -4,9 +4,6 @@ from skstream.engine.model import ModelError
 from skstream.engine.tape import Tape
 from skstream.evaluation._checkpoint import load_run
 from skstream.evaluation._cost import Cost
-from skstream.evaluation._delayed import DelayedEvaluator
-from skstream.evaluation._delayed_result import DelayedResult
-from skstream.evaluation._delayed_run import DelayedRun
 from skstream.evaluation._evaluator import EvaluationInterrupted
 from skstream.evaluation._kfold import KFoldEvaluator
 from skstream.evaluation._predict import prequential_predict
@@ -14,7 +11,10 @@ from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
 from skstream.evaluation._storage import load_result
-from skstream.evaluation._waits import Waits
+from skstream.evaluation.delayed._evaluator import DelayedEvaluator
+from skstream.evaluation.delayed._result import DelayedResult
+from skstream.evaluation.delayed._run import DelayedRun
+from skstream.evaluation.delayed._waits import Waits
 
 __all__ = [
     "Cost",

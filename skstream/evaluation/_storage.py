@@ -10,9 +10,9 @@ import numpy as np
 
 from skstream.engine.tape import Tape
 from skstream.evaluation._cost import Cost
-from skstream.evaluation._delayed_result import DelayedResult
 from skstream.evaluation._result import EvaluationResult
-from skstream.evaluation._waits import Waits
+from skstream.evaluation.delayed._result import DelayedResult
+from skstream.evaluation.delayed._waits import Waits
 from skstream.metrics import MeasureFacts
 from skstream.utils._files import atomic_write
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream.evaluation._bins import Shown, answers_by_bin
+from skstream.evaluation.delayed._bins import Shown, answers_by_bin
 
 
 def literal(since, answers, delay, n_bins, reduce):

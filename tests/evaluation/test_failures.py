@@ -19,7 +19,7 @@ from skstream import (
     load_result,
     prequential_predict,
 )
-from skstream.engine.kernels import _base
+from skstream.engine.kernels import base as _base
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import as_stream, make_demo_stream
 from tests.evaluation._models import Scripted, numbered_rows

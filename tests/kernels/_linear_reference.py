@@ -14,7 +14,7 @@ from sklearn import linear_model
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 
 from skstream.engine.block import Block
-from skstream.engine.kernels._base import Kernel, Task, make_kernel
+from skstream.engine.kernels.base import Kernel, Task, make_kernel
 
 PATHS = ("plain", "compiled") if find_spec("numba") else ("plain",)
 

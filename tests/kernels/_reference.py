@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import StandardScaler
 
 from skstream.engine.block import Block, take_rows
-from skstream.engine.kernels._base import Kernel, Task
+from skstream.engine.kernels.base import Kernel, Task
 
 TIMELINES = ("prequential", "delayed", "polls", "holdout", "bootstrap")
 

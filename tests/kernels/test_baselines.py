@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-import skstream.engine.kernels._baselines as kernels
+import skstream.engine.kernels.baselines as kernels
 from skstream.baselines import (
     MajorityClass,
     MajorityWindow,
@@ -17,7 +17,7 @@ from skstream.baselines import (
     PersistentRegressor,
 )
 from skstream.engine.block import Block
-from skstream.engine.kernels._base import Declined, Task, make_kernel
+from skstream.engine.kernels.base import Declined, Task, make_kernel
 from tests.kernels._reference import (
     TIMELINES,
     assert_same_state,

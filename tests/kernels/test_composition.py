@@ -24,7 +24,7 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-import skstream.engine.kernels._temporal as temporal_kernels
+import skstream.engine.kernels.temporal as temporal_kernels
 from skstream.baselines import MajorityClass
 from skstream.engine.block import Block, take_rows
 from skstream.engine.kernels import (
@@ -36,7 +36,7 @@ from skstream.engine.kernels import (
     make_kernel,
     registered_kernels,
 )
-from skstream.engine.kernels._base import _TRANSFORM_KERNELS
+from skstream.engine.kernels.base import _TRANSFORM_KERNELS
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from tests.kernels._reference import (

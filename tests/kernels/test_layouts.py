@@ -34,7 +34,7 @@ from skstream.engine.kernels import (
     make_transform_kernel,
     registered_kernels,
 )
-from skstream.engine.kernels import _rows_alone as rows_alone
+from skstream.engine.kernels.transformers import row_by_row as rows_alone
 from skstream.engine.model import ModelRun
 from skstream.pipeline import StreamPipeline
 from tests.kernels._reference import (

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 
 from skstream.engine.block import Block
-from skstream.engine.kernels._base import Declined, Task
+from skstream.engine.kernels.base import Declined, Task
 from tests.kernels._linear_reference import (
     PATHS,
     aggressive,

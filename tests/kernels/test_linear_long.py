@@ -14,10 +14,10 @@ from sklearn.linear_model._stochastic_gradient import LEARNING_RATE_TYPES, PENAL
 from sklearn.utils._seq_dataset import ArrayDataset64, CSRDataset64
 
 from skstream.engine.block import Block
-from skstream.engine.kernels import _linear
-from skstream.engine.kernels._base import Task
-from skstream.engine.kernels._linear_plain import step_function
-from skstream.engine.kernels._linear_settings import Settings
+from skstream.engine.kernels.base import Task
+from skstream.engine.kernels.linear import kernel as _linear
+from skstream.engine.kernels.linear.plain import step_function
+from skstream.engine.kernels.linear.settings import Settings
 from tests._data import load_stream
 from tests.kernels._linear_reference import (
     PATHS,

@@ -13,9 +13,9 @@ from sklearn.base import clone
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 
 from skstream.engine.block import Block
-from skstream.engine.kernels import _linear_support
-from skstream.engine.kernels._base import Declined, Task, make_kernel
-from skstream.engine.kernels._linear_plain import step_function
+from skstream.engine.kernels.base import Declined, Task, make_kernel
+from skstream.engine.kernels.linear import support as _linear_support
+from skstream.engine.kernels.linear.plain import step_function
 from tests.kernels._linear_reference import (
     PATHS,
     aggressive,

@@ -12,9 +12,8 @@ from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
 
 from skstream.engine.block import Block
-from skstream.engine.kernels import _naive_bayes  # noqa: F401 - registers the kernels
-from skstream.engine.kernels import _naive_bayes_counts as counts_module
-from skstream.engine.kernels._base import Declined, Kernel, Task, make_kernel
+from skstream.engine.kernels.base import Declined, Kernel, Task, make_kernel
+from skstream.engine.kernels.naive_bayes import counts as counts_module
 from tests.kernels._reference import (
     TIMELINES,
     as_storage,

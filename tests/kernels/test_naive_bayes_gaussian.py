@@ -15,10 +15,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
 from skstream.engine.block import Block
-from skstream.engine.kernels import _naive_bayes  # noqa: F401 - registers the kernels
-from skstream.engine.kernels import _naive_bayes_gaussian_states as states_module
-from skstream.engine.kernels import _naive_bayes_moments as moments_module
-from skstream.engine.kernels._base import Declined, Kernel, Task, make_kernel
+from skstream.engine.kernels.base import Declined, Kernel, Task, make_kernel
+from skstream.engine.kernels.naive_bayes import gaussian_states as states_module
+from skstream.engine.kernels.naive_bayes import moments as moments_module
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests._data import load_stream
 from tests.kernels._reference import (

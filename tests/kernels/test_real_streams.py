@@ -21,10 +21,10 @@ from sklearn.preprocessing import StandardScaler
 
 from skstream.engine.block import Block
 from skstream.engine.kernels import Task, make_kernel
-from skstream.engine.kernels import _naive_bayes_counts as counts_module
-from skstream.engine.kernels import _naive_bayes_gaussian as gaussian_module
-from skstream.engine.kernels._linear_settings import Settings
-from skstream.engine.kernels._pieces import running_sums
+from skstream.engine.kernels.cuts import running_sums
+from skstream.engine.kernels.linear.settings import Settings
+from skstream.engine.kernels.naive_bayes import counts as counts_module
+from skstream.engine.kernels.naive_bayes import gaussian as gaussian_module
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporallyAugmented

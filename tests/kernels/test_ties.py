@@ -8,7 +8,8 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import Perceptron, SGDClassifier
 
-from skstream.engine.kernels import Task, _linear_blocks
+from skstream.engine.kernels import Task
+from skstream.engine.kernels.linear import blocks as _linear_blocks
 from tests.kernels._linear_reference import PATHS, kernel_for, path, run_row_by_row
 from tests.kernels._reference import cut, make_block
 
@@ -75,7 +76,7 @@ def test_every_storage(storage: str) -> None:
 def test_the_fault_shows_without_a_second_look(n_classes: int, monkeypatch: Any) -> None:
     learn = _linear_blocks.learn_dense
     monkeypatch.setattr(
-        "skstream.engine.kernels._linear.learn_dense",
+        "skstream.engine.kernels.linear.kernel.learn_dense",
         lambda *arguments: learn(*arguments[:9]),
     )
     task = Task(np.arange(n_classes))

@@ -27,8 +27,8 @@ from sklearn.preprocessing import (
 )
 
 from skstream.engine.block import Block
-from skstream.engine.kernels import _transformers
-from skstream.engine.kernels._base import Declined, Task, TransformKernel, make_transform_kernel
+from skstream.engine.kernels.base import Declined, Task, TransformKernel, make_transform_kernel
+from skstream.engine.kernels.transformers import __init__ as _transformers
 from tests.kernels._reference import (
     TIMELINES,
     as_storage,

@@ -1,6 +1,6 @@
-"""Exact kernels, beside the generic loop; `_all` names them, and is imported at first use."""
+"""Exact kernels, beside the generic loop; `all` names them, and is imported at first use."""
 
-from skstream.engine.kernels._base import (
+from skstream.engine.kernels.base import (
     Declined,
     Kernel,
     Task,

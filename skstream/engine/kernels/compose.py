@@ -1,0 +1,50 @@
+"""What kernels of meta-estimators and pipelines have in common."""
+
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+
+from skstream.engine.block import Block, stack_rows, take_rows
+from skstream.engine.kernels.base import Declined
+
+
+def check_weights(block: Block) -> None:
+    """Leave weights to the loop where metadata routing decides which model they reach."""
+    if block.weight is not None and get_config()["enable_metadata_routing"]:
+        raise Declined("weights have no kernel where metadata routing says whom they reach")
+
+
+def separate_rows(block: Block) -> tuple[Any, Any, np.ndarray]:
+    """Rows of a block in the order of the learns, and those asked that are not the same.
+
+    A row asked right before it is learnt is what it will be when it is learnt, to any model
+    whose view of a row depends on what has been learnt before. It need not be made twice.
+
+    Returns
+    -------
+    learnt : rows
+        The rows to learn.
+    others : rows
+        The rows asked that are not the next to be learnt.
+    is_other : ndarray of shape (n_asks,), dtype bool
+        Which asks they are.
+    """
+    is_other = np.ones(block.n_asks, dtype=bool)
+    if block.ask_X is block.learn_X and block.n_learns:
+        following = np.minimum(block.stamp, block.n_learns - 1)
+        is_other = block.learn_index[following] != block.ask_index
+        is_other |= block.stamp == block.n_learns
+    others = take_rows(block.ask_X, block.ask_index[is_other])
+    return take_rows(block.learn_X, block.learn_index), others, is_other
+
+
+def joined_rows(
+    learnt: Any, others: Any, is_other: np.ndarray, stamp: np.ndarray
+) -> tuple[Any, np.ndarray]:
+    """Storage for rows from `separate_rows`, and where in it every asked row stands."""
+    if not is_other.any():
+        return learnt, stamp.astype(np.intp)
+    n_learns = learnt.shape[0]
+    index = np.where(is_other, n_learns + np.cumsum(is_other) - 1, stamp).astype(np.intp)
+    return stack_rows([learnt, others]) if n_learns else others, index

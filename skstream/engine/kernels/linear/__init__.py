@@ -1,0 +1,1 @@
+"""Exact kernels of linear models learnt by gradient steps."""

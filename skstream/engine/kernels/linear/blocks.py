@@ -1,0 +1,216 @@
+"""Learning and asking a block of rows, compiled or plain, dense or sparse.
+
+At every row scikit-learn shrinks all weights, also the 2^18 of hashed text of which the row
+knows fifty. One product per weight and row cannot be saved, because rounding makes the order
+of the products part of the result; but it need not go through memory. So sparse rows run in
+stretches: the weights that a stretch reads or changes are gathered into a small array and
+learn there row by row; all others are then shrunk as often as there were rows, tile by tile.
+Weights that are zero and stay zero take part in nothing.
+"""
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from skstream.engine.kernels.linear import loops as _linear_loops
+from skstream.engine.kernels.linear import plain as _linear_plain
+from skstream.engine.kernels.linear.loops import (
+    FACTORS_PER_PASS,
+    Floats,
+    Integers,
+    Learns,
+    Rule,
+    SparseRows,
+    Ties,
+)
+from skstream.engine.kernels.linear.ties import no_room, ties_afterwards
+from skstream.utils._numba import numba_enabled
+
+# A stretch has at most so many rows, and (but for its first row) stored values.
+STRETCH_ROWS = 64
+STRETCH_VALUES = 4096
+
+
+def sparse_rows(X: Any) -> SparseRows:
+    """Rows of a CSR matrix, or none of a dense array."""
+    csr = sparse.csr_array(X)
+    return SparseRows(csr.data, csr.indices, csr.indptr.astype(np.int64))
+
+
+def part_of(rows: SparseRows, begin: int, end: int) -> SparseRows:
+    """Rows `begin` to `end`."""
+    first, last = rows.bounds[begin], rows.bounds[end]
+    bounds = rows.bounds[begin : end + 1] - first
+    return SparseRows(rows.values[first:last], rows.at[first:last], bounds)
+
+
+def asks_between(asks: Integers, begin: int, end: int) -> Integers:
+    """Bounds of the asks from `begin` on and before `end` learns, as `learn_dense` takes them.
+
+    The asks after all learns belong to the last ones.
+    """
+    bounds = asks[begin : end + 2].copy()
+    if end + 2 < len(asks):
+        bounds[-1] = bounds[-2]
+    return bounds
+
+
+def learn_dense(
+    X: Floats,
+    learns: Learns,
+    rule: Rule,
+    W: Floats,
+    b: Floats,
+    Q: Floats,
+    asks: Integers,
+    margins: Floats,
+    answers: Floats,
+    settle: Callable[[Ties], None] | None = None,
+    room: Ties | None = None,
+) -> None:
+    """Learn the rows of `X`, answering between them; compiled or plain.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_learns, n_features)
+        Rows to learn, C order.
+    learns : Learns
+        Their targets, weights and rates.
+    rule : Rule
+        Loss and kind of step.
+    W : ndarray of shape (n_vectors, n_features)
+        Weights: one vector, or one per class. Changed in place.
+    b : ndarray of shape (n_vectors,)
+        Intercepts. Changed in place.
+    Q : ndarray of shape (n_asks, n_features)
+        Rows to ask, C order.
+    asks : ndarray of shape (n_learns + 2,)
+        Rows ``asks[i]`` to ``asks[i + 1]`` of `Q` are asked after ``i`` learns.
+    margins : ndarray of shape (n_learns, n_vectors)
+        Filled with the decision values of every row just before it is learnt.
+    answers : ndarray of shape (n_asks, n_vectors)
+        Filled with the decision values of the rows asked.
+    settle : callable, default=None
+        Called with `Ties` whenever some have been noted; may change `margins` and `answers`.
+    room : Ties, default=None
+        Where they are noted; its contents do not matter.
+    """
+    if not numba_enabled():
+        before = W.copy(), b.copy()
+        steps = _linear_plain.learn_rows(X, learns, rule, W, b, Q, asks, margins, answers)
+        if settle is not None:
+            for ties in ties_afterwards(X, learns, rule, *before, Q, asks, margins, answers, steps):
+                settle(ties)
+        return
+    learn_rows = _linear_loops.learn_rows.compiled
+    if room is None or settle is None:
+        room = no_room(*W.shape)
+    several = True if len(b) > 1 else None
+    learnt = asked = 0
+    while True:
+        rows = X, learns, rule, W, b, Q, asks, margins, answers
+        n_learnt, n_asked, n = learn_rows(*rows, room, several)
+        if n and settle is not None:
+            number = room.number[:n]
+            number += np.where(number >= 0, learnt, -asked)
+            settle(Ties(room.unit, number, room.W[:n], room.b[:n]))
+        if n_learnt > len(X):
+            return
+        learnt, asked = learnt + n_learnt, asked + n_asked
+        X, Q = X[n_learnt:], Q[n_asked:]
+        learns = Learns._make(values[n_learnt:] for values in learns)
+        asks = np.maximum(asks[n_learnt:] - n_asked, 0)
+        margins, answers = margins[n_learnt:], answers[n_asked:]
+
+
+def learn_sparse(
+    X: SparseRows,
+    learns: Learns,
+    rule: Rule,
+    W: Floats,
+    b: Floats,
+    Q: SparseRows,
+    asks: Integers,
+    margins: Floats,
+    answers: Floats,
+) -> None:
+    """Learn sparse rows, answering between them; as `learn_dense`, which see."""
+    learn_stretch, shrink = _linear_plain.learn_stretch, _linear_plain.shrink
+    if numba_enabled():
+        learn_stretch, shrink = _linear_loops.learn_stretch.compiled, _linear_loops.shrink.compiled
+    shrinks = bool((learns.shrink != 1.0).any())
+    columns, X, Q = _renumber(X, Q, (W != 0.0).any(axis=0) if shrinks else None, W.shape[1])
+    active = np.ascontiguousarray(W[:, columns].T)
+    slots = np.empty(len(columns), dtype=np.int64)
+    for begin, end in _stretches(X, Q, asks):
+        bounds = asks_between(asks, begin, end)
+        first, last = bounds[0], bounds[-1]
+        here, rows, asked = _gather(part_of(X, begin, end), part_of(Q, first, last), slots)
+        weights = active[here]
+        part = Learns._make(values[begin:end] for values in learns)
+        learn_stretch(
+            rows,
+            part,
+            rule,
+            weights,
+            b,
+            asked,
+            bounds - first,
+            margins[begin:end],
+            answers[first:last],
+        )
+        if shrinks:
+            shrink(active.reshape(-1), _padded(part.shrink))
+        active[here] = weights
+    W[:, columns] = active.T
+
+
+def _renumber(
+    X: SparseRows, Q: SparseRows, shrinking: NDArray[np.bool_] | None, n_features: int
+) -> tuple[Integers, SparseRows, SparseRows]:
+    """Columns in play (read, learnt, or shrinking), and the rows with positions among them."""
+    in_play = np.zeros(n_features, dtype=bool) if shrinking is None else shrinking
+    in_play[X.at] = True
+    in_play[Q.at] = True
+    columns = np.flatnonzero(in_play)
+    position = np.empty(n_features, dtype=np.int64)
+    position[columns] = np.arange(len(columns))
+    return columns, X._replace(at=position[X.at]), Q._replace(at=position[Q.at])
+
+
+def _stretches(X: SparseRows, Q: SparseRows, asks: Integers) -> list[tuple[int, int]]:
+    """Bounds of the stretches; at least one, for asks alone."""
+    n = len(X.bounds) - 1
+    stored = X.bounds + Q.bounds[asks[: n + 1]]
+    bounds = [0]
+    while bounds[-1] < n:
+        begin = bounds[-1]
+        fitting = int(np.searchsorted(stored, stored[begin] + STRETCH_VALUES, side="right")) - 1
+        bounds.append(min(max(begin + 1, fitting), begin + STRETCH_ROWS, n))
+    return list(itertools.pairwise(bounds)) or [(0, 0)]
+
+
+def _gather(
+    rows: SparseRows, asked: SparseRows, slots: Integers
+) -> tuple[Integers, SparseRows, SparseRows]:
+    """Positions that a stretch uses, and its rows with places among them.
+
+    `slots` is scratch space; it need not be cleared, because only what was just written is read.
+    """
+    used = np.concatenate([rows.at, asked.at])
+    order = np.arange(len(used))
+    slots[used] = order
+    here = used[slots[used] == order]
+    slots[here] = order[: len(here)]
+    return here, rows._replace(at=slots[rows.at]), asked._replace(at=slots[asked.at])
+
+
+def _padded(factors: Floats) -> Floats:
+    """Factors and ones, a multiple of `FACTORS_PER_PASS`."""
+    padded = np.ones(-(-len(factors) // FACTORS_PER_PASS) * FACTORS_PER_PASS)
+    padded[: len(factors)] = factors
+    return padded

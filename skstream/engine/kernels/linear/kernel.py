@@ -1,0 +1,362 @@
+"""Kernels of scikit-learn's linear models by stochastic gradient descent.
+
+Supported, each row by row: SGDClassifier, SGDRegressor, Perceptron and, where scikit-learn
+still has them, PassiveAggressiveClassifier and PassiveAggressiveRegressor, with every loss,
+penalty and learning rate, class weights, sample weights, dense and CSR rows. Coefficients,
+intercepts and ``t_`` are those of ``partial_fit`` to the last bit; decision values are added
+feature by feature where scikit-learn's ``predict`` calls BLAS, and agree to about 1e-15
+relative; where that could decide the answer, they are scikit-learn's own (`_linear_ties`).
+Refused: averaging, early stopping, verbose output, a ``RandomState`` instance (each call would
+draw from it), float32 rows.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
+from sklearn.utils.class_weight import compute_class_weight
+
+from skstream.engine.block import Block, own_rows, take_rows
+from skstream.engine.kernels.base import DENSE_AND_SPARSE, Declined, Kernel, Task, kernel_of
+from skstream.engine.kernels.input import Columns, Learnt, check_stored_once, read_block
+from skstream.engine.kernels.linear.answers import codes, probabilities
+from skstream.engine.kernels.linear.blocks import (
+    asks_between,
+    learn_dense,
+    learn_sparse,
+    sparse_rows,
+)
+from skstream.engine.kernels.linear.loops import PA1, Floats, Learns, Ties
+from skstream.engine.kernels.linear.settings import (
+    AGGRESSIVE_CLASSIFIERS,
+    AGGRESSIVE_REGRESSORS,
+    Settings,
+    read_settings,
+)
+from skstream.engine.kernels.linear.support import refused
+from skstream.engine.kernels.linear.ties import Decisions, room_for_ties
+from skstream.utils._validation import is_fitted
+
+# Longer blocks run in parts, whose arrays stay in the processor's cache.
+PART_ROWS = 8192
+
+
+@dataclass(frozen=True)
+class _State:
+    """What has been learnt. Arrays are never changed in place, so a state is its own snapshot.
+
+    Attributes
+    ----------
+    columns : Columns
+        Number and names of the features.
+    W : ndarray of shape (n_vectors, n_features)
+        Weights; one vector for two classes or regression.
+    b : ndarray of shape (n_vectors,)
+        Intercepts.
+    t : float
+        scikit-learn's ``t_``: one more than the number of rows learnt.
+    first : tuple or None
+        Row, target and weight learnt first by this kernel; None if nothing was.
+    """
+
+    columns: Columns
+    W: Floats
+    b: Floats
+    t: float
+    first: tuple[Any, Any, float] | None
+
+
+class _LinearKernel(Kernel):
+    """What classifiers and regressors have in common."""
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        self._settings: Settings = read_settings(estimator)
+        self._class_weight = _class_weights(estimator, task)
+        self._takes_weights = type(estimator) not in AGGRESSIVE_CLASSIFIERS + AGGRESSIVE_REGRESSORS
+        self._state: _State | None = None
+        self._ties: Ties | None = None
+        # The first learn whose traces are in the estimator, and the attributes it had before.
+        self._exported: tuple[Any, Any, float] | None = None
+        self._own_attributes = set(vars(estimator))
+        if is_fitted(estimator):
+            self._state = _State(
+                columns=Columns.of(estimator),
+                W=np.array(estimator.coef_, ndmin=2),
+                b=np.array(estimator.intercept_),
+                t=float(estimator.t_),
+                first=None,
+            )
+
+    def snapshot(self) -> _State | None:
+        """Return the state, which nothing changes any more."""
+        return self._state
+
+    def restore(self, snapshot: _State | None) -> None:
+        """Go back to a state returned by `snapshot`."""
+        self._state = snapshot
+
+    def run(self, block: Block) -> NDArray[Any]:
+        """Execute the block and return the answers to its asks, in their order."""
+        if block.batches is not None and len(block.batches) != block.n_learns + 1:
+            raise Declined("batches of several rows have no kernel")
+        if block.weight is not None and not (np.isfinite(block.weight) & (block.weight > 0)).all():
+            raise Declined("weights that are not positive numbers have no kernel")
+        if not self._takes_weights:
+            block = _with_weights_as_repetition(block)
+        state = self._state
+        if state is None and block.n_asks and block.stamp[0] == 0:
+            raise Declined("asking before anything is learnt has no kernel")
+        # A row asked right before it is learnt is answered by the margin that learning needs.
+        foreign = _foreign_asks(block)
+        asked = replace(block, ask_index=block.ask_index[foreign], stamp=block.stamp[foreign])
+        _check_storages(asked)
+        known = Columns() if state is None else state.columns
+        rows = read_block(asked, known, accept_sparse=True, finite=False)
+        if rows.columns.number is None:
+            return self._answers(np.empty((0, self._n_vectors)))  # no work, and no state
+        if state is None:
+            W = np.zeros((self._n_vectors, rows.columns.number))
+            state = _State(rows.columns, W, np.zeros(len(W)), t=1.0, first=None)
+        W, b = state.W.copy(), state.b.copy()
+        margins, answers = self._learn(asked, rows, W, b, state.t)
+        # A number that is not finite makes the decision values of its row so: there are fewer
+        # of them to look at. Where they overflow, BLAS may come to another answer.
+        if not (np.isfinite(margins).all() and np.isfinite(answers).all()):
+            raise Declined("rows or decision values that are not finite have no kernel")
+        # Weights that stop being finite never are again; scikit-learn raises an error then.
+        if not (np.isfinite(W).all() and np.isfinite(b).all()):
+            raise Declined("weights that grow beyond all bounds have no kernel")
+        if block.n_learns:
+            first = state.first or _first_learn(block)
+            self._state = replace(state, W=W, b=b, t=state.t + block.n_learns, first=first)
+        return self._answers(_joined(margins, answers, block.stamp, foreign))
+
+    def export(self) -> None:
+        """Write the fitted attributes into the estimator."""
+        state, estimator = self._state, self.estimator
+        first = None if state is None else state.first
+        if first is None and self._exported is None:
+            return
+        if first is not self._exported:
+            # scikit-learn makes its attributes itself, from the first row learnt (anew if the
+            # kernel went back to before it); then those that go on changing are replaced.
+            for name in set(vars(estimator)) - self._own_attributes:
+                delattr(estimator, name)
+            if first is not None:
+                self._learn_first(*first)
+            self._exported = first
+        if state is not None:
+            shape = (-1,) if self.task.classes is None else state.W.shape
+            estimator.coef_ = state.W.reshape(shape).copy()
+            estimator.intercept_ = state.b.copy()
+            estimator.t_ = state.t
+
+    @property
+    def _n_vectors(self) -> int:
+        classes = self.task.classes
+        return 1 if classes is None or len(classes) == 2 else len(classes)
+
+    def _learn(
+        self, block: Block, rows: Learnt, W: Floats, b: Floats, t: float
+    ) -> tuple[Floats, Floats]:
+        """Margins of the rows learnt and decision values of the rows asked; changes `W`, `b`."""
+        n, rule = block.n_learns, self._settings.rule
+        is_sparse = sparse.issparse(rows.learn) or sparse.issparse(rows.ask)
+        margins = np.empty((n, len(b)))
+        answers = np.empty((block.n_asks, len(b)))
+        asks = np.zeros(n + 2, dtype=np.int64)
+        if block.n_asks:
+            np.cumsum(np.bincount(block.stamp, minlength=n + 1), out=asks[1:])
+        for begin in range(0, max(n, 1), PART_ROWS):
+            end = min(begin + PART_ROWS, n)
+            bounds = asks_between(asks, begin, end)
+            first, last = bounds[0], bounds[-1]
+            X, Q = rows.learn[begin:end], rows.ask[first:last]
+            learns = self._learns(block, begin, end, X, t)
+            arguments = learns, rule, W, b
+            results = bounds - first, margins[begin:end], answers[first:last]
+            if is_sparse:
+                learn_sparse(sparse_rows(X), *arguments, sparse_rows(Q), *results)
+                continue
+            if self.task.classes is None:
+                learn_dense(X, *arguments, Q, *results)
+                continue
+            learnt = block.learn_X, block.learn_index[begin:end]
+            asked = block.ask_X, block.ask_index[first:last]
+            decisions = Decisions(*learnt, *asked, *results[1:])
+            learn_dense(X, *arguments, Q, *results, decisions.settle, self._room(W))
+        return margins, answers
+
+    def _room(self, W: Floats) -> Ties:
+        """Room for ties, made once."""
+        if self._ties is None:
+            self._ties = room_for_ties(*W.shape)
+        return self._ties
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_ties": None}
+
+    def _learns(self, block: Block, begin: int, end: int, X: Any, t: float) -> Learns:
+        """Everything known about examples before the first of them is learnt."""
+        n, y = end - begin, block.y[begin:end]
+        weight = np.ones(n) if block.weight is None else block.weight[begin:end]
+        eta, shrink, cut = self._settings.schedule(t + begin, n)
+        if self._settings.rule.aggressive == PA1:
+            # A row of norm 0 is passed over, penalty and all.
+            with np.errstate(over="ignore"):
+                squares = X.multiply(X) if sparse.issparse(X) else X * X
+                passed_over = np.asarray(squares.sum(axis=1)).ravel() == 0
+            shrink[passed_over], cut[passed_over] = 1.0, 0.0
+        if self.task.classes is None:
+            target = np.asarray(y, dtype=np.float64)
+            if not np.isfinite(target).all():
+                raise Declined("targets that are not finite have no kernel")
+            return Learns(np.zeros(n, np.int64), target, weight, weight, eta, shrink, cut)
+        own_weight = self._class_weight.take(y)
+        if block.weight is not None:
+            own_weight *= weight
+        if self._n_vectors == 1:
+            target = np.array([self._settings.rule.low, 1.0]).take(y)
+            return Learns(np.zeros(n, np.int64), target, own_weight, weight, eta, shrink, cut)
+        code = y.astype(np.int64, copy=False)
+        return Learns(code, np.ones(n), own_weight, weight, eta, shrink, cut)
+
+    @abstractmethod
+    def _learn_first(self, row: Any, target: Any, weight: float) -> None:
+        """Let the estimator itself learn a row."""
+
+    @abstractmethod
+    def _answers(self, raw: Floats) -> NDArray[Any]:
+        """Turn decision values of shape (n_asks, n_vectors) into answers."""
+
+
+@kernel_of(SGDClassifier, Perceptron, *AGGRESSIVE_CLASSIFIERS)
+class LinearClassifierKernel(_LinearKernel):
+    """Linear classifiers: one weight vector for two classes, one against all for more."""
+
+    @classmethod
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse what is not known to be exact of parameters, and of the fitted state."""
+        methods = ["predict", "decision_function"]
+        if type(estimator) is SGDClassifier and estimator.loss in ("log_loss", "modified_huber"):
+            methods.append("predict_proba")
+        if task.classes is None:
+            return "a regression task"
+        if len(task.classes) < 2:
+            return "a single class"
+        if task.method not in methods:
+            return f"{task.method} as the answer"
+        return refused(estimator, task)
+
+    def _learn_first(self, row: Any, target: Any, weight: float) -> None:
+        classes = self.task.classes
+        assert classes is not None
+        label = classes[[target]]
+        new = None if is_fitted(self.estimator) else classes
+        if self._takes_weights:
+            self.estimator.partial_fit(row, label, classes=new, sample_weight=[weight])
+        else:
+            self.estimator.partial_fit(row, label, classes=new)
+
+    def _answers(self, raw: Floats) -> NDArray[Any]:
+        if self.task.method == "predict":
+            return codes(raw)
+        if self.task.method == "decision_function":
+            return raw[:, 0] if raw.shape[1] == 1 else raw
+        return probabilities(raw, self.estimator.loss)
+
+
+@kernel_of(SGDRegressor, *AGGRESSIVE_REGRESSORS)
+class LinearRegressorKernel(_LinearKernel):
+    """Linear regressors."""
+
+    @classmethod
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse what is not known to be exact of parameters, and of the fitted state."""
+        if task.classes is not None or task.method != "predict":
+            return "these answers"
+        return refused(estimator, task)
+
+    def _learn_first(self, row: Any, target: Any, weight: float) -> None:
+        if self._takes_weights:
+            self.estimator.partial_fit(row, [target], sample_weight=[weight])
+        else:
+            self.estimator.partial_fit(row, [target])
+
+    def _answers(self, raw: Floats) -> NDArray[Any]:
+        return raw[:, 0]
+
+
+def _class_weights(estimator: Any, task: Task) -> Floats:
+    if task.classes is None:
+        return np.ones(0)
+    weights = compute_class_weight(estimator.class_weight, classes=task.classes, y=task.classes)
+    return np.asarray(weights, dtype=np.float64)
+
+
+def _with_weights_as_repetition(block: Block) -> Block:
+    """Repeat rows where the estimator takes no weights: one call, the row several times."""
+    if block.weight is None:
+        return block
+    times = block.weight.astype(np.int64)
+    if (times != block.weight).any():
+        raise Declined("fractional weights have no kernel in a model without sample_weight")
+    ends = np.concatenate([[0], np.cumsum(times)])
+    return replace(
+        block,
+        learn_index=np.repeat(block.learn_index, times),
+        y=np.repeat(block.y, times),
+        weight=None,
+        stamp=ends[block.stamp],
+        batches=None,
+    )
+
+
+def _foreign_asks(block: Block) -> NDArray[np.intp]:
+    """Positions of the asks that are not for the row learnt next."""
+    if block.ask_X is not block.learn_X or block.n_learns == 0:
+        return np.arange(block.n_asks)
+    next_learnt = block.learn_index.take(block.stamp, mode="clip")
+    is_foreign = (next_learnt != block.ask_index) | (block.stamp == block.n_learns)
+    return np.flatnonzero(is_foreign)
+
+
+def _check_storages(block: Block) -> None:
+    """Leave to the loop what is not all dense, or all CSR in the form that SGD reads."""
+    storages = [block.learn_X] if block.n_learns else []
+    if block.n_asks:
+        storages.append(block.ask_X)
+    are_sparse = [sparse.issparse(X) for X in storages]
+    if not any(are_sparse):
+        return
+    if not all(are_sparse):
+        raise Declined(DENSE_AND_SPARSE)
+    for X in storages:
+        check_stored_once(X)
+        # Rows of a csr_matrix get 32-bit indices when they are taken, those of a csr_array keep
+        # theirs, and scikit-learn refuses them.
+        if X.indices.dtype != np.int32 and X[:1].indices.dtype != np.int32:
+            raise Declined("a csr_array with 64-bit indices has no kernel")
+
+
+def _joined(
+    margins: Floats, answers: Floats, stamp: NDArray[np.int64], foreign: NDArray[np.intp]
+) -> Floats:
+    """Decision values of all asks: margins of rows learnt next, and answers to the others."""
+    if len(margins) == 0:
+        return answers
+    if len(foreign) == 0:
+        return margins.take(stamp, axis=0)
+    raw = margins.take(stamp, axis=0, mode="clip")
+    raw[foreign] = answers
+    return raw
+
+
+def _first_learn(block: Block) -> tuple[Any, Any, float]:
+    row = own_rows(take_rows(block.learn_X, block.learn_index[:1]))
+    return row, block.y[0], 1.0 if block.weight is None else float(block.weight[0])

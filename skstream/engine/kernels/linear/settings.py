@@ -1,0 +1,198 @@
+"""Parameters of scikit-learn's SGD estimators, as its loops use them."""
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn import linear_model
+
+from skstream.engine.kernels.base import value_of
+from skstream.engine.kernels.linear.loops import (
+    GRADIENT_STEP,
+    GRADIENTS,
+    PA1,
+    PA2,
+    Floats,
+    Rule,
+    epsilon_insensitive,
+    hinge,
+    huber,
+    log_loss,
+    modified_huber,
+    squared_epsilon_insensitive,
+    squared_error,
+    squared_hinge,
+)
+from skstream.utils._numba import jit
+
+# Deprecated since scikit-learn 1.8, absent from 1.10 on.
+AGGRESSIVE_CLASSIFIERS: tuple[type, ...] = tuple(
+    getattr(linear_model, name)
+    for name in ("PassiveAggressiveClassifier",)
+    if hasattr(linear_model, name)
+)
+AGGRESSIVE_REGRESSORS: tuple[type, ...] = tuple(
+    getattr(linear_model, name)
+    for name in ("PassiveAggressiveRegressor",)
+    if hasattr(linear_model, name)
+)
+
+_REGRESSION_LOSSES = {
+    "squared_error": squared_error,
+    "huber": huber,
+    "epsilon_insensitive": epsilon_insensitive,
+    "squared_epsilon_insensitive": squared_epsilon_insensitive,
+}
+_LOSSES = {
+    "hinge": hinge,
+    "perceptron": hinge,
+    "squared_hinge": squared_hinge,
+    "log_loss": log_loss,
+    "modified_huber": modified_huber,
+    **_REGRESSION_LOSSES,
+}
+# Thresholds of the hinges are fixed; the other losses take the parameter `epsilon`.
+_THRESHOLDS = {"hinge": 1.0, "perceptron": 0.0, "squared_hinge": 1.0}
+_AGGRESSIVE = {"pa1": PA1, "pa2": PA2}
+
+# Beyond these limits learning rates could overflow, where C and Python differ.
+MAX_POWER = 10.0
+MIN_ALPHA = 1e-100
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the loops learn: the rule of a single step, and what changes with the step number.
+
+    Attributes
+    ----------
+    rule : Rule
+        Loss and kind of step.
+    learning_rate : str
+        scikit-learn's names.
+    eta0, power_t, alpha : float
+        As in scikit-learn.
+    l1_share : float
+        Share of the penalty that is l1.
+    shrinks, cuts : bool
+        Whether the penalty has an l2 and an l1 part.
+    """
+
+    rule: Rule
+    learning_rate: str
+    eta0: float
+    power_t: float
+    alpha: float
+    l1_share: float
+    shrinks: bool
+    cuts: bool
+
+    def schedule(self, t: float, n: int) -> tuple[Floats, Floats, Floats]:
+        """Learning rates, l2 factors and l1 amounts of the `n` steps from number `t` on."""
+        # Products run from left to right, as in scikit-learn.
+        eta = self._learning_rates(t, n)
+        shrink, cut = np.ones(n), np.zeros(n)
+        if self.shrinks:
+            np.multiply(1.0 - self.l1_share, eta, out=shrink)
+            shrink *= self.alpha
+            np.subtract(1.0, shrink, out=shrink)
+            np.maximum(0.0, shrink, out=shrink)
+        if self.cuts:
+            cut = self.l1_share * eta * self.alpha
+        return eta, shrink, cut
+
+    def _learning_rates(self, t: float, n: int) -> Floats:
+        if self.learning_rate == "optimal":
+            rates: Floats = np.arange(t, t + n)
+            rates += self._optimal_start
+            rates -= 1.0
+            rates *= self.alpha
+            return np.divide(1.0, rates, out=rates)
+        if self.learning_rate == "invscaling":
+            rates = np.empty(n)
+            _inverse_scaling(self.eta0, self.power_t, t, rates)
+            return rates
+        return np.full(n, self.eta0)
+
+    @functools.cached_property
+    def _optimal_start(self) -> float:
+        """Bottou's heuristic: the first step is of the size of a typical weight."""
+        typical_weight = math.sqrt(1.0 / math.sqrt(self.alpha))
+        slope: float = GRADIENTS[self.rule.loss].plain(1.0, -typical_weight, self.rule.epsilon)
+        first_rate = typical_weight / max(1.0, slope)
+        return 1.0 / (first_rate * self.alpha)
+
+
+@jit
+def _inverse_scaling(eta0: float, power: float, t: float, rates: Floats) -> None:
+    # NumPy's power may round differently from the C library's, which scikit-learn calls.
+    for i in range(len(rates)):
+        rates[i] = eta0 / math.pow(t, power)
+        t += 1.0
+
+
+def refused_parameter(estimator: Any) -> str | None:
+    """Which valid parameter of an SGD estimator the loops do not know; None: all are known."""
+    for name in ("early_stopping", "average", "verbose"):
+        if getattr(estimator, name):
+            return value_of(estimator, name)
+    # Row by row it shuffles nothing; but a generator given by the user is drawn from.
+    if isinstance(estimator.random_state, np.random.RandomState):
+        return "a RandomState as random_state"
+    loss, learning_rate, penalty, alpha = _handed_on(estimator)
+    # Negative powers are deprecated; large ones overflow within a long stream.
+    if learning_rate == "invscaling" and not 0 <= estimator.power_t <= MAX_POWER:
+        return value_of(estimator, "power_t")
+    rates = ("constant", "optimal", "invscaling", "adaptive", "pa1", "pa2")
+    if loss not in (_REGRESSION_LOSSES if _is_regressor(estimator) else _LOSSES):
+        return value_of(estimator, "loss")
+    if learning_rate not in rates:
+        return value_of(estimator, "learning_rate")
+    if penalty not in (None, "l2", "l1", "elasticnet"):
+        return value_of(estimator, "penalty")
+    if 0.0 < float(alpha) < MIN_ALPHA:
+        return value_of(estimator, "alpha")
+    return None if math.isfinite(float(estimator.eta0) * float(alpha)) else "an infinite eta0"
+
+
+def _is_regressor(estimator: Any) -> bool:
+    return type(estimator) in (linear_model.SGDRegressor, *AGGRESSIVE_REGRESSORS)
+
+
+def _handed_on(estimator: Any) -> tuple[str, str, str | None, float]:
+    """Loss, learning rate, penalty and alpha, as an estimator hands them to the loop."""
+    if type(estimator) in (*AGGRESSIVE_CLASSIFIERS, *AGGRESSIVE_REGRESSORS):
+        # These two hand on other parameters than they hold.
+        first_kind = "epsilon_insensitive" if _is_regressor(estimator) else "hinge"
+        return first_kind, "pa1" if estimator.loss == first_kind else "pa2", None, 1.0
+    return estimator.loss, estimator.learning_rate, estimator.penalty, estimator.alpha
+
+
+def read_settings(estimator: Any) -> Settings:
+    """Return the settings of an SGD estimator that `refused_parameter` does not refuse."""
+    is_classifier = not _is_regressor(estimator)
+    losses = _LOSSES if is_classifier else _REGRESSION_LOSSES
+    loss, learning_rate, penalty, alpha = _handed_on(estimator)
+    l1_share = {"l2": 0.0, "l1": 1.0}.get(penalty or "", estimator.l1_ratio)
+    eta0, alpha = float(estimator.eta0), float(alpha)
+    rule = Rule(
+        loss=GRADIENTS.index(losses[loss]),
+        epsilon=_THRESHOLDS.get(loss, float(estimator.epsilon)),
+        low=0.0 if loss == "log_loss" else -1.0,
+        is_classifier=is_classifier,
+        aggressive=_AGGRESSIVE.get(learning_rate, GRADIENT_STEP),
+        eta0=eta0,
+        fit_intercept=bool(estimator.fit_intercept),
+    )
+    return Settings(
+        rule=rule,
+        learning_rate=learning_rate,
+        eta0=eta0,
+        power_t=float(estimator.power_t),
+        alpha=alpha,
+        l1_share=float(l1_share or 0.0),
+        shrinks=penalty in ("l2", "elasticnet"),
+        cuts=penalty in ("l1", "elasticnet"),
+    )

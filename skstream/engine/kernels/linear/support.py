@@ -1,0 +1,96 @@
+"""Which linear estimators the kernels execute exactly; in doubt, none."""
+
+import functools
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import SGDClassifier
+
+from skstream.engine.kernels.base import Task
+from skstream.engine.kernels.linear.blocks import learn_dense
+from skstream.engine.kernels.linear.loops import Learns
+from skstream.engine.kernels.linear.settings import read_settings, refused_parameter
+from skstream.utils._numba import numba_enabled
+from skstream.utils._validation import is_fitted
+
+
+def refused(estimator: Any, task: Task) -> str | None:
+    """What of parameters, state, and this machine's arithmetic is not known; None: nothing."""
+    if task.batch_size > 1:
+        return f"batch_size={task.batch_size}"
+    # What warns is refused by its parameter, before anything is tried.
+    try:
+        parameter = refused_parameter(estimator)
+    except (TypeError, ValueError):
+        return "parameters that it refuses"
+    if parameter is not None:
+        return parameter
+    if not _is_accepted_by_sklearn(estimator, task):
+        return "parameters that it refuses"
+    if is_fitted(estimator) and not _can_be_taken_up(estimator, task):
+        return "a fitted state of another kind than partial_fit leaves for these classes"
+    return None if _agrees_with_sklearn(numba_enabled()) else "this processor's arithmetic"
+
+
+def _is_accepted_by_sklearn(estimator: Any, task: Task) -> bool:
+    """Whether a copy learns one row without an error; errors are left to the loop.
+
+    Warnings are not looked for, because their filters belong to the whole process: other
+    threads would meet what is set here. Of the parameters that are not refused before, none warns.
+    """
+    unfitted = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
+    copy = object.__new__(type(estimator))  # the constructor of a deprecated class warns
+    vars(copy).update(unfitted, verbose=0, random_state=0)
+    try:
+        if task.classes is None:
+            copy.partial_fit(np.zeros((1, 1)), [0.0])
+        else:
+            copy.partial_fit(np.zeros((1, 1)), task.classes[:1], classes=task.classes)
+    except Exception:
+        return False
+    return True
+
+
+def _can_be_taken_up(estimator: Any, task: Task) -> bool:
+    """Whether a fitted state is complete, of this task, and in double precision."""
+    fitted = vars(estimator)
+    if not {"coef_", "intercept_", "t_", "n_iter_", "n_features_in_"} <= fitted.keys():
+        return False
+    d = fitted["n_features_in_"]
+    if task.classes is None:
+        shapes: list[tuple[int, ...]] = [(d,), (1,)]
+    elif not np.array_equal(fitted.get("classes_", ()), task.classes):
+        return False
+    else:
+        n_vectors = 1 if len(task.classes) == 2 else len(task.classes)
+        shapes = [(n_vectors, d), (n_vectors,)]
+    arrays = [fitted["coef_"], fitted["intercept_"]]
+    return (
+        all(
+            isinstance(array, np.ndarray) and array.dtype == np.float64 and array.shape == shape
+            for array, shape in zip(arrays, shapes, strict=True)
+        )
+        and float(fitted["t_"]).is_integer()
+    )
+
+
+@functools.cache
+def _agrees_with_sklearn(compiled: bool) -> bool:
+    """Whether the arithmetic of this machine and this scikit-learn is ours, to the last bit.
+
+    Compilers may fuse a product and a sum into one rounding (usual on ARM), and another version
+    may compute otherwise; after 40 rows of the default schedule either shows.
+    """
+    n, d = 40, 5
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, d)), rng.integers(0, 2, size=n)
+    model = SGDClassifier(loss="log_loss", random_state=0)
+    for i in range(n):
+        model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1])
+    settings = read_settings(model)
+    ones, none = np.ones(n), np.zeros(n + 2, dtype=np.int64)
+    learns = Learns(none[:n], y.astype(np.float64), ones, ones, *settings.schedule(1.0, n))
+    W, b = np.zeros((1, d)), np.zeros(1)
+    margins, answers = np.empty((n, 1)), np.empty((0, 1))
+    learn_dense(X, learns, settings.rule, W, b, X[:0], none, margins, answers)
+    return np.array_equal(W, model.coef_) and np.array_equal(b, model.intercept_)

@@ -1,0 +1,185 @@
+"""Decision values at which the order of a sum decides the answer, summed as scikit-learn does.
+
+The loops add the products of a row and the weights feature by feature, as ``partial_fit`` does.
+``predict`` has BLAS add them, in another order. Both sums are right to a few units in the last
+place; but where classes tie, as they do for zeros and ones and a constant rate, those units are all
+there is. So a row whose margin may be nothing but rounding is noted with the weights of that
+moment, and scikit-learn's own product of the two is taken. Sparse rows need none of this:
+scikit-learn, too, adds their products in the order in which they are stored.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from skstream.engine.block import take_rows
+from skstream.engine.kernels.linear import plain as _linear_plain
+from skstream.engine.kernels.linear.loops import Floats, Integers, Learns, Rule, Ties
+
+# Numbers that may be noted before the rows noted are settled.
+_ROOM = 1 << 16
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def room_for_ties(n_vectors: int, n_features: int) -> Ties:
+    """Room to note at least 8 rows."""
+    room = int(np.clip(_ROOM // (n_vectors * n_features), 8, 512))
+    return _room(room, n_vectors, n_features)
+
+
+def no_room(n_vectors: int, n_features: int) -> Ties:
+    """No room: nothing is noted, because nothing is found to tie."""
+    return _room(0, n_vectors, n_features)._replace(unit=-np.inf)
+
+
+def _room(room: int, n_vectors: int, n_features: int) -> Ties:
+    return Ties(
+        _unit(n_features),
+        np.empty(room, dtype=np.int64),
+        np.empty((room, n_vectors, n_features)),
+        np.empty((room, n_vectors)),
+    )
+
+
+def _unit(n_features: int) -> float:
+    """By what share of the sizes of its products two sums may differ, with a margin."""
+    return 2.0 * (n_features + 2) * _EPS
+
+
+class Decisions(NamedTuple):
+    """Rows of a part of a block as the loop would show them to the model, and their values.
+
+    Attributes
+    ----------
+    learn_X, ask_X : {ndarray, dataframe}
+        Storage of the rows.
+    learn_index, ask_index : ndarray of shape (n_learns,) and (n_asks,)
+        Where the rows stand in it.
+    margins, answers : ndarray of shape (n_learns, n_vectors) and (n_asks, n_vectors)
+        Decision values of the rows learnt, and of those asked; changed by `settle`.
+    """
+
+    learn_X: Any
+    learn_index: NDArray[np.intp]
+    ask_X: Any
+    ask_index: NDArray[np.intp]
+    margins: Floats
+    answers: Floats
+
+    def settle(self, ties: Ties) -> None:
+        """Put scikit-learn's own decision values in the place of those noted."""
+        learnt = ties.number >= 0
+        if learnt.all():
+            self._settle_learnt(ties)
+            return
+        self._settle_learnt(_some(ties, learnt))
+        asked = _some(ties, ~learnt)
+        at = -1 - asked.number
+        self.answers[at] = _decisions(self.ask_X, self.ask_index[at], asked.W, asked.b)
+
+    def _settle_learnt(self, ties: Ties) -> None:
+        at = ties.number
+        self.margins[at] = _decisions(self.learn_X, self.learn_index[at], ties.W, ties.b)
+
+
+def _some(ties: Ties, which: NDArray[np.bool_]) -> Ties:
+    return Ties(ties.unit, ties.number[which], ties.W[which], ties.b[which])
+
+
+def _decisions(X: Any, index: NDArray[np.intp], W: Floats, b: Floats) -> Floats:
+    """What ``decision_function`` computes, on each row that it would see."""
+    values: Floats
+    if isinstance(X, np.ndarray) and X.dtype == np.float64 and _lies_as_usual(X):
+        # A product of matrices for each row: the very calls of BLAS that single rows make.
+        rows = np.asarray(X).take(index, axis=0)
+        values = np.matmul(rows[:, np.newaxis], W.transpose(0, 2, 1))[:, 0]
+        values += b
+        return values
+    values = np.empty(b.shape)
+    for i in range(len(index)):
+        row = take_rows(X, index[i : i + 1])
+        row = np.asarray(row) if isinstance(row, np.ndarray) else check_array(row)
+        values[i] = (row @ W[i].T + b[i])[0]
+    return values
+
+
+def _lies_as_usual(X: NDArray[Any]) -> bool:
+    return X.strides[1:] == (X.itemsize,) and X.flags.aligned
+
+
+def ties_afterwards(
+    X: Floats,
+    learns: Learns,
+    rule: Rule,
+    W: Floats,
+    b: Floats,
+    Q: Floats,
+    asks: Integers,
+    margins: Floats,
+    answers: Floats,
+    squared_steps: float,
+) -> Iterator[Ties]:
+    """Ties of rows that were learnt without noting any, by learning them again up to each.
+
+    Parameters
+    ----------
+    X, learns, rule, Q, asks, margins, answers
+        As in `learn_dense`, after it.
+    W, b : ndarray
+        Weights and intercepts before.
+    squared_steps : float
+        Sum of the squared steps of all weight vectors.
+
+    Yields
+    ------
+    Ties
+    """
+    if not np.isfinite(squared_steps):
+        return
+    # No weight vector grew longer than this: every step moves it along a row, and penalties
+    # make it shorter.
+    sizes = [float(np.sqrt(np.vdot(rows, rows))) for rows in (X, Q)]
+    longest = float(np.linalg.norm(W)) + float(np.sqrt(squared_steps)) * sizes[0]
+    learnt = _suspects(margins, X, longest, sizes[0])
+    asked = _suspects(answers, Q, longest, sizes[1])
+    stamps = np.searchsorted(asks, asked, side="right") - 1
+    number = np.concatenate([learnt, -1 - asked])
+    stamp = np.concatenate([learnt, stamps])
+    order = np.argsort(stamp, kind="stable")
+    number, stamp = number[order], stamp[order]
+    W, b, done, room = W.copy(), b.copy(), 0, room_for_ties(*W.shape)
+    none = np.zeros(len(X) + 2, dtype=np.int64)
+    again = np.empty_like(margins)
+    for begin in range(0, len(number), len(room.number)):
+        n = min(len(room.number), len(number) - begin)
+        for i in range(n):
+            until = int(stamp[begin + i])
+            if until > done:
+                part = Learns._make(values[done:until] for values in learns)
+                rows, asks_of_none = X[done:until], none[: until - done + 2]
+                into = again[done:until], answers[:0]
+                _linear_plain.learn_rows(rows, part, rule, W, b, Q[:0], asks_of_none, *into)
+                done = until
+            room.W[i], room.b[i] = W, b
+        yield Ties(room.unit, number[begin : begin + n], room.W[:n], room.b[:n])
+
+
+def _suspects(raw: Floats, rows: Floats, longest: float, size: float) -> NDArray[np.intp]:
+    """Rows that may tie; `longest` and `size` bound the lengths of weights and of rows."""
+    if not len(raw):
+        return np.empty(0, dtype=np.intp)
+    if raw.shape[1] == 1:
+        apart, largest = np.abs(raw[:, 0]), np.zeros(len(raw))
+    else:
+        two_best = np.partition(raw, -2, axis=1)[:, -2:]
+        apart, largest = two_best[:, 1] - two_best[:, 0], np.abs(two_best).sum(axis=1)
+    # Adding the intercepts rounds once more.
+    apart -= 1e-15 * largest
+    unit = 2.0 * _unit(rows.shape[1]) * longest
+    near = np.flatnonzero(apart <= unit * size)
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows[near], rows[near]))
+    suspects: NDArray[np.intp] = near[apart[near] <= unit * lengths]
+    return suspects

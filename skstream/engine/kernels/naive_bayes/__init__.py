@@ -1,0 +1,1 @@
+"""Exact kernels of naive Bayes."""

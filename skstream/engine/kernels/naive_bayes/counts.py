@@ -1,0 +1,340 @@
+"""Naive Bayes on counts: the statistics are sums, so prefix sums give the answers of a block."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.multiclass import unique_labels
+
+from skstream.engine.block import Block
+from skstream.engine.kernels.base import DENSE_AND_SPARSE, Declined, Kernel, Task, value_of
+from skstream.engine.kernels.cuts import (
+    Floats,
+    Integers,
+    Piece,
+    distinct,
+    pieces,
+    rows_per_piece,
+    running_sums,
+)
+from skstream.engine.kernels.input import EXACT_OR_SINGLE, Columns, read_block
+from skstream.engine.kernels.naive_bayes.scores import (
+    answers,
+    is_proper_alpha,
+    is_proper_prior,
+    log_prior,
+    refused_answers,
+)
+from skstream.engine.kernels.naive_bayes.sparse import class_states
+from skstream.engine.kernels.schema import OTHER_CLASSES
+from skstream.engine.kernels.sparse_events import Events, merge_events
+from skstream.utils._validation import is_fitted
+
+# Of more classes than these, rows are gone through one by one: each changes one class alone.
+_MANY_CLASSES = 128
+
+
+class DiscreteKernel(Kernel):
+    """What the naive Bayes models on counts have in common.
+
+    The state is what scikit-learn keeps: the weight of each class, and a count per class and
+    feature. Counts are added up in the order of the rows, as ``partial_fit`` adds them.
+    """
+
+    bitwise = False
+
+    # Subclasses and instances may say otherwise.
+    _dtypes: tuple[type, ...] = EXACT_OR_SINGLE
+    _has_prior: bool = True
+    # Sparse rows of fewer columns are made dense.
+    _min_sparse_columns: int = 0
+    # Stored values per piece of sparse rows: its working arrays stay in the caches.
+    _values_per_piece: int = 1 << 17
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        assert task.classes is not None
+        self._n_classes = len(task.classes)
+        self._columns = Columns.of(estimator)
+        self._class_count = np.zeros(self._n_classes)
+        self._counts: Floats | None = None
+        if is_fitted(estimator):
+            self._class_count = np.array(estimator.class_count_)
+            self._counts = self._known_counts()
+
+    @classmethod
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse parameters to which ``partial_fit`` objects, or of which it warns."""
+        refused = refused_answers(task)
+        if refused is not None:
+            return refused
+        assert task.classes is not None
+        prior = estimator.class_prior
+        if not is_proper_alpha(estimator.alpha, estimator.force_alpha):
+            return value_of(estimator, "alpha")
+        if not isinstance(estimator.fit_prior, bool | np.bool_):
+            return value_of(estimator, "fit_prior")
+        if prior is not None and not is_proper_prior(prior, len(task.classes)):
+            return value_of(estimator, "class_prior")
+        known = not is_fitted(estimator) or np.array_equal(estimator.classes_, task.classes)
+        return None if known else OTHER_CLASSES
+
+    def run(self, block: Block) -> NDArray[Any]:
+        """Execute the block."""
+        if not block.n_learns and not block.n_asks:
+            return answers(np.empty((0, self._n_classes)), self.task)
+        learn, ask, columns = read_block(
+            block, self._columns, accept_sparse=True, dtypes=self._dtypes
+        )
+        shared = ask is learn
+        learn = self._prepare(learn)
+        ask = learn if shared else self._prepare(ask)
+        is_sparse = sparse.issparse(learn) or sparse.issparse(ask)
+        if is_sparse and any(len(X) for X in (learn, ask) if not sparse.issparse(X)):
+            raise Declined(DENSE_AND_SPARSE)
+        assert columns.number is not None
+        self._check(block, learn, is_sparse, columns.number)
+        # Nothing is declined from here on.
+        self._columns = columns
+        if self._counts is None:
+            self._counts = np.zeros((self._n_classes, self._n_counts(columns.number)))
+        weights = self._class_weights(block)
+        if is_sparse and columns.number >= self._min_sparse_columns:
+            scores = self._sparse_scores(block, learn, ask)
+        else:
+            scores = self._dense_scores(block, learn, ask, weights)
+        if self._has_prior:
+            model = self.estimator
+            scores += log_prior(weights[block.stamp], model.fit_prior, model.class_prior)
+        self._class_count = weights[-1].copy()
+        return answers(scores, self.task)
+
+    def _known_counts(self) -> Floats:
+        """Counts of a fitted model."""
+        return np.array(self.estimator.feature_count_)
+
+    def _n_counts(self, n_columns: int) -> int:
+        """Number of counts per class."""
+        return n_columns
+
+    def _prepare(self, X: Any) -> Any:
+        """Rows as the model's formulas see them."""
+        return X
+
+    def _check(self, block: Block, learn: Any, is_sparse: bool, n_columns: int) -> None:
+        """Decline what ``partial_fit`` would refuse."""
+        alpha = self.estimator.alpha
+        if np.ndim(alpha) and len(alpha) != n_columns:
+            raise Declined("an alpha of another length than the rows has no kernel")
+        values = learn.data if sparse.issparse(learn) else learn
+        if values.size and values.min() < 0:
+            raise Declined("negative counts have no kernel")
+
+    def _class_weights(self, block: Block) -> Floats:
+        """Weights per class before each learn, and after the last."""
+        steps = np.zeros((block.n_learns, self._n_classes))
+        steps[np.arange(block.n_learns), block.y] = 1.0 if block.weight is None else block.weight
+        return running_sums(self._class_count, steps)
+
+    @abstractmethod
+    def _dense_scores(self, block: Block, learn: Any, ask: Any, weights: Floats) -> Floats:
+        """Log likelihoods of shape (n_asks, n_classes); `weights` as of `_class_weights`."""
+
+    def _sparse_scores(self, block: Block, learn: Any, ask: Any) -> Floats:
+        """Log likelihoods of shape (n_asks, n_classes) from the stored values of CSR rows."""
+        events, event_of_ask = merge_events(block, learn, ask)
+        weights = class_states(self._class_count, events, events.weight)
+        scores = np.empty((events.number, self._n_classes))
+        for rows, piece in events.pieces(self._values_per_piece):
+            scores[rows] = self._event_scores(piece, weights[rows.start : rows.stop + 1])
+        return scores[event_of_ask]
+
+    @abstractmethod
+    def _event_scores(self, events: Events, weights: Floats) -> Floats:
+        """Log likelihoods of shape (n_events, n_classes), learning the events.
+
+        Parameters
+        ----------
+        events : Events
+        weights : ndarray of shape (n_events + 1, n_classes)
+            Weights of the classes before each event, and after the last.
+        """
+
+    def snapshot(self) -> Any:
+        """Copy of the state."""
+        counts = None if self._counts is None else self._counts.copy(order="K")
+        return self._columns, self._class_count.copy(), counts
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a copy of the state."""
+        self._columns, class_count, counts = snapshot
+        self._class_count = class_count.copy()
+        self._counts = None if counts is None else counts.copy(order="K")
+
+    def export(self) -> None:
+        """Write the fitted attributes of scikit-learn."""
+        if self._counts is None:
+            return
+        model = self.estimator
+        self._columns.export(model)
+        model.classes_ = unique_labels(self.task.classes)
+        model.class_count_ = self._class_count.copy()
+        prior = log_prior(self._class_count, model.fit_prior, model.class_prior)
+        model.class_log_prior_ = np.array(prior)
+        self._export_counts(np.array(self._counts, order="C"))
+
+    @abstractmethod
+    def _export_counts(self, counts: Floats) -> None:
+        """Write the counts, and what the model makes of them."""
+
+
+class FeatureCountsKernel(DiscreteKernel):
+    """Models of one count per class and feature."""
+
+    def _dense_scores(self, block: Block, learn: Any, ask: Any, weights: Floats) -> Floats:
+        assert self._counts is not None
+        self._counts = np.ascontiguousarray(self._counts)
+        scores = np.empty((block.n_asks, self._n_classes))
+        for piece in pieces(block, rows_per_piece(max(self._counts.shape))):
+            known = weights[piece.learns.start : piece.learns.stop + 1]
+            learnt, asked = _dense(learn[piece.learns]), _dense(ask[piece.asks])
+            if self._n_classes > _MANY_CLASSES:
+                factors = self._factors_at_asks(piece, learnt, known)
+                for (factor, constant), row, out in zip(
+                    factors, asked, scores[piece.asks], strict=True
+                ):
+                    np.einsum("ij,j->i", factor, row, out=out)
+                    if constant is not None:
+                        out += constant
+            else:
+                states = self._count_states(piece, learnt)
+                scores[piece.asks] = self._piece_scores(piece, asked, states, known)
+        return scores
+
+    def _count_states(self, piece: Piece, x: Floats) -> list[tuple[Floats, Integers]]:
+        """Counts of each class over time, and which of them hold after 0, 1, ... learns."""
+        assert self._counts is not None
+        if piece.weight is not None:
+            x = x * piece.weight[:, None]
+        states = []
+        for k, count in enumerate(self._counts):
+            mine = piece.y == k
+            counts = running_sums(count, x[mine])
+            count[:] = counts[-1]
+            states.append((counts, np.concatenate([[0], np.cumsum(mine)])))
+        return states
+
+    @abstractmethod
+    def _factors_at_asks(
+        self, piece: Piece, x: Floats, weights: Floats
+    ) -> Iterator[tuple[Floats, Floats | None]]:
+        """Factors and constant terms of all classes at each ask, learning the piece.
+
+        Parameters
+        ----------
+        piece : Piece
+        x : ndarray of shape (n_learns, n_features)
+        weights : ndarray of shape (n_learns + 1, n_classes)
+            Weights of the classes after 0, 1, ... learns.
+
+        Yields
+        ------
+        factors : ndarray of shape (n_classes, n_features)
+            Overwritten after the next.
+        constants : ndarray of shape (n_classes,), or None
+            For none.
+        """
+
+    @abstractmethod
+    def _piece_scores(
+        self, piece: Piece, ask: Floats, states: list[tuple[Floats, Integers]], weights: Floats
+    ) -> Floats:
+        """Log likelihoods of a piece's asks.
+
+        Parameters
+        ----------
+        piece : Piece
+        ask : ndarray of shape (n_asks, n_features)
+        states : list of (counts, position)
+            As of `_count_states`, for each class.
+        weights : ndarray of shape (n_learns + 1, n_classes)
+            Weights of the classes after 0, 1, ... learns.
+        """
+
+
+class OwnCountsKernel(FeatureCountsKernel):
+    """Models whose score for a class depends on nothing but the counts of that class."""
+
+    def _piece_scores(
+        self, piece: Piece, ask: Floats, states: list[tuple[Floats, Integers]], weights: Floats
+    ) -> Floats:
+        scores = np.empty((len(ask), self._n_classes))
+        for k, (counts, position) in enumerate(states):
+            state = position[piece.stamp]
+            first, which = distinct(state)
+            known = weights[piece.stamp[first], k]
+            factors, constants = self._linear(counts[state[first]], known)
+            # einsum sums each row for itself: unlike a matrix product, the same in any cutting.
+            scores[:, k] = np.einsum("ij,ij->i", ask, np.take(factors, which, axis=0))
+            if constants is not None:
+                scores[:, k] += constants[which]
+        return scores
+
+    def _factors_at_asks(
+        self, piece: Piece, x: Floats, weights: Floats
+    ) -> Iterator[tuple[Floats, Floats | None]]:
+        assert self._counts is not None
+        factors, constants = self._linear(self._counts.copy(), weights[0])
+        after = np.array(list(learn_one_by_one(piece, x, self._counts))).reshape(x.shape)
+        learnt = weights[np.arange(1, len(x) + 1), piece.y]
+        new_factors, new_constants = self._linear(after, learnt)
+        done = 0
+        for stamp in piece.stamp.tolist():
+            for t in range(done, stamp):
+                factors[piece.y[t]] = new_factors[t]
+                if constants is not None and new_constants is not None:
+                    constants[piece.y[t]] = new_constants[t]
+            done = stamp
+            yield factors, constants
+
+    @abstractmethod
+    def _linear(self, counts: Floats, weights: Floats) -> tuple[Floats, Floats | None]:
+        """Factors and constant terms of the log likelihood, linear in the features.
+
+        Parameters
+        ----------
+        counts : ndarray of shape (n_states, n_features)
+            Counts of a class; may be overwritten.
+        weights : ndarray of shape (n_states,)
+            Weight of the class.
+        """
+
+
+def learn_one_by_one(piece: Piece, x: Floats, counts: Floats) -> Iterator[Floats]:
+    """Add a piece's rows to the counts of their classes.
+
+    Parameters
+    ----------
+    piece : Piece
+    x : ndarray of shape (n_learns, n_features)
+    counts : ndarray of shape (n_classes, n_features)
+        Brought forward.
+
+    Yields
+    ------
+    ndarray of shape (n_features,)
+        A copy of the counts of a row's class after the row.
+    """
+    if piece.weight is not None:
+        x = x * piece.weight[:, None]
+    for row, code in zip(x, piece.y.tolist(), strict=True):
+        counts[code] += row
+        yield counts[code].copy()
+
+
+def _dense(X: Any) -> Floats:
+    rows: Floats = X.toarray() if sparse.issparse(X) else X
+    return rows

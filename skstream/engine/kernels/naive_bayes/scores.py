@@ -1,0 +1,101 @@
+"""What the naive Bayes kernels share: checks of parameters, class priors, answers from scores."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.engine.kernels.base import Task
+from skstream.engine.kernels.cuts import Floats
+
+
+def is_proper_alpha(alpha: Any, force_alpha: Any) -> bool:
+    """Whether smoothing is a number or an array that no ``partial_fit`` objects to.
+
+    Below 1e-10 scikit-learn replaces it with a warning, or takes logarithms of 0.
+    """
+    if not isinstance(force_alpha, bool | np.bool_) or isinstance(alpha, str):
+        return False
+    if isinstance(alpha, Real):
+        return bool(1e-10 <= float(alpha) < np.inf)
+    try:
+        values = np.asarray(alpha)
+    except ValueError:
+        return False
+    return bool(
+        values.ndim == 1
+        and values.dtype.kind in "iuf"
+        and len(values)
+        and values.min() >= 1e-10
+        and np.isfinite(values).all()
+    )
+
+
+def is_proper_prior(prior: Any, n_classes: int) -> bool:
+    """Whether class probabilities are positive numbers, one per class."""
+    try:
+        values = np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return values.shape == (n_classes,) and bool((values > 0).all() and np.isfinite(values).all())
+
+
+def log_prior(counts: Floats, fit_prior: bool, class_prior: Any) -> Floats:
+    """Log probabilities of the classes, as the discrete models of scikit-learn set them.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (..., n_classes)
+        Weights learnt per class.
+    fit_prior, class_prior
+        The parameters of the model.
+
+    Returns
+    -------
+    ndarray of shape (..., n_classes)
+        Minus infinity for a class not yet seen.
+    """
+    if class_prior is not None:
+        known: Floats = np.log(np.asarray(class_prior, dtype=np.float64))
+        return np.broadcast_to(known, counts.shape)
+    if not fit_prior:
+        return np.full(counts.shape, -np.log(counts.shape[-1]))
+    with np.errstate(divide="ignore"):
+        learnt: Floats = np.log(counts) - np.log(counts.sum(axis=-1, keepdims=True))
+    return learnt
+
+
+def answers(scores: Floats, task: Task) -> NDArray[Any]:
+    """Codes, or probabilities, from joint log likelihoods of shape (n_asks, n_classes).
+
+    As in scikit-learn, the first class whose score is NaN is the answer.
+    """
+    if task.method == "predict":
+        codes: NDArray[np.int64] = scores.argmax(axis=1)
+        return codes
+    best = scores.max(axis=1, keepdims=True)
+    shift = np.where(np.isfinite(best), best, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total = np.log(np.exp(scores - shift).sum(axis=1, keepdims=True)) + shift
+        probabilities: Floats = np.exp(scores - total)
+    return probabilities
+
+
+def refused_answers(task: Task) -> str | None:
+    """What of a task naive Bayes does not do, for `Kernel.refusal`."""
+    if task.classes is None:
+        return "a regression task"
+    if task.method not in ("predict", "predict_proba"):
+        return f"{task.method} as the answer"
+    return None if are_proper_classes(task.classes) else "these class labels"
+
+
+def are_proper_classes(classes: NDArray[Any] | None) -> bool:
+    """Whether scikit-learn takes these for class labels, one row at a time."""
+    if classes is None or not len(classes):
+        return False
+    kind = classes.dtype.kind
+    if kind == "f":
+        return bool((classes == np.trunc(classes)).all())
+    return kind in "biuU" or (kind == "O" and all(isinstance(label, str) for label in classes))

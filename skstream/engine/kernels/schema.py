@@ -1,0 +1,134 @@
+"""Columns and classes of estimators that do not use the values of the features."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import unique_labels
+from sklearn.utils.validation import validate_data
+
+from skstream.engine.block import Block
+from skstream.engine.kernels.base import OTHER_COLUMNS, Declined, Task, value_of
+from skstream.utils._sklearn import output_container
+from skstream.utils._validation import is_fitted
+
+#: Why a fitted model is refused whose labels are others than those of the stream.
+OTHER_CLASSES = "other classes_ than the labels of the stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Number and names of the columns, where the rows have any."""
+
+    n_features: int | None
+    names: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, estimator: Any) -> "Outside":
+        """Read what an estimator knows from its fitted attributes."""
+        names = getattr(estimator, "feature_names_in_", None)
+        n_features = getattr(estimator, "n_features_in_", None)
+        return cls(n_features, None if names is None else tuple(names))
+
+    @classmethod
+    def of_rows(cls, X: Any) -> "Outside":
+        """Read what an estimator would learn from rows, as scikit-learn sees them."""
+        reader = BaseEstimator()
+        try:
+            validate_data(reader, X, skip_check_array=True)
+        except TypeError as error:  # for the loop to explain
+            raise Declined("columns with names of several types have no kernel") from error
+        return cls.of(reader)
+
+    def write(self, estimator: Any) -> None:
+        """Set the fitted attributes."""
+        if self.n_features is not None:
+            estimator.n_features_in_ = self.n_features
+        if self.names is not None:
+            estimator.feature_names_in_ = np.asarray(self.names, dtype=object)
+
+
+def outside_after(known: Outside | None, block: Block) -> Outside | None:
+    """What is known after a block; `Declined` if its rows do not look like those before."""
+    if block.n_learns:
+        seen = Outside.of_rows(block.learn_X)
+        if known is not None and seen != known:
+            raise Declined(OTHER_COLUMNS)
+        known = seen
+    if block.n_asks and block.ask_X is not block.learn_X and Outside.of_rows(block.ask_X) != known:
+        raise Declined(OTHER_COLUMNS)
+    return known
+
+
+def knows_classes(estimator: Any, task: Task) -> bool:
+    """Whether an estimator is unfitted, or fitted with the classes of the task."""
+    if not is_fitted(estimator):
+        return True
+    return task.classes is not None and np.array_equal(estimator.classes_, class_labels(task))
+
+
+def refused_task(
+    estimator: Any, task: Task, methods: Sequence[str], *, one_by_one: bool = False
+) -> str | None:
+    """What of the task of a classifier has no kernel, for `Kernel.refusal`.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted or not.
+    task : Task
+    methods : sequence of str
+        Those that the kernel answers.
+    one_by_one : bool, default=False
+        Whether a batch is one step, so that the kernel knows rows one by one only.
+    """
+    if task.classes is None:
+        return "a regression task"
+    if task.method not in methods:
+        return f"{task.method} as the answer"
+    if one_by_one and task.batch_size > 1:
+        return f"batch_size={task.batch_size}"
+    if not has_valid_parameters(estimator):
+        return "parameters that it refuses"
+    return None if knows_classes(estimator, task) else OTHER_CLASSES
+
+
+def class_labels(task: Task) -> Any:
+    """Class labels as an estimator keeps them."""
+    return unique_labels(task.classes)
+
+
+def refused_output(transformer: Any) -> str | None:
+    """Refuse a transformer that was asked for data frames, for `TransformKernel.refusal`."""
+    container = output_container(transformer)
+    return None if container == "default" else f'set_output(transform="{container}")'
+
+
+def refused_scaler(transformer: Any, task: Task, flags: Sequence[str]) -> str | None:
+    """Refuse what no scaler's kernel knows, for `TransformKernel.refusal`.
+
+    Parameters
+    ----------
+    transformer : estimator
+        With a parameter `copy`, which must be True.
+    task : Task
+    flags : sequence of str
+        Parameters that must be True or False.
+    """
+    if task.batch_size > 1:
+        return f"batch_size={task.batch_size}"
+    for name in flags:
+        if not isinstance(getattr(transformer, name), bool | np.bool_):
+            return value_of(transformer, name)
+    return refused_output(transformer) if transformer.copy else value_of(transformer, "copy")
+
+
+def has_valid_parameters(estimator: Any) -> bool:
+    """Whether ``fit`` would accept the parameters; if not, the loop shows its error."""
+    try:
+        estimator._validate_params()
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,173 @@
+"""Learns and asks of sparse rows in one order of time, and their values by column."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from skstream.engine.block import Block
+from skstream.engine.kernels.cuts import Floats, Integers
+
+# Groups up to this many values are summed column by column over all groups at once.
+_SHORT = 16
+
+
+class Events(NamedTuple):
+    """Rows in the order of time, as the arrays of a CSR matrix.
+
+    Event ``i`` is: ask about row ``i`` where ``asked[i]``, then learn it where ``y[i] >= 0``.
+    """
+
+    values: Floats
+    at: Integers
+    bounds: Integers
+    y: Integers
+    weight: Floats
+    asked: NDArray[np.bool_]
+
+    @property
+    def number(self) -> int:
+        """Number of events."""
+        return len(self.y)
+
+    def rows_of_values(self) -> Integers:
+        """Event that each stored value belongs to."""
+        return np.repeat(np.arange(self.number), np.diff(self.bounds))
+
+    def pieces(self, n_values: int) -> Iterator[tuple[slice, "Events"]]:
+        """Cut into runs of events with about `n_values` stored values each."""
+        first = 0
+        while first < self.number:
+            limit = self.bounds[first] + n_values
+            last = max(first + 1, int(np.searchsorted(self.bounds, limit, side="right")) - 1)
+            rows = slice(first, last)
+            stored = slice(self.bounds[first], self.bounds[last])
+            yield (
+                rows,
+                Events(
+                    self.values[stored],
+                    self.at[stored],
+                    self.bounds[first : last + 1] - self.bounds[first],
+                    self.y[rows],
+                    self.weight[rows],
+                    self.asked[rows],
+                ),
+            )
+            first = last
+
+
+def merge_events(
+    block: Block, learn: Any, ask: Any, *, as_stored: bool = False
+) -> tuple[Events, Integers]:
+    """Bring the learns and asks of a block into one order of time.
+
+    An ask about the very row that is learnt next shares its event: test-then-train needs every
+    row once. The values of a row are sorted by column, and those of one column added, unless they
+    are wanted `as_stored`.
+
+    Returns
+    -------
+    events : Events
+    event_of_ask : ndarray of shape (n_asks,)
+    """
+    shared = np.zeros(block.n_asks, dtype=bool)
+    if block.ask_X is block.learn_X:
+        early = block.stamp < block.n_learns
+        next_learnt = block.learn_index[block.stamp[early]]
+        shared[early] = next_learnt == block.ask_index[early]
+    alone = np.flatnonzero(~shared)
+    learns = np.arange(block.n_learns)
+    event_of_learn, event_of_ask = learns, block.stamp.astype(np.intp)
+    X = learn
+    if len(alone):
+        event_of_learn = learns + np.searchsorted(block.stamp[alone], learns, side="right")
+        event_of_ask[shared] = event_of_learn[block.stamp[shared]]
+        event_of_ask[alone] = block.stamp[alone] + np.arange(len(alone))
+        asked_rows = ask[alone]
+        X = sparse.vstack([learn, asked_rows], format="csr") if block.n_learns else asked_rows
+        order = np.empty(block.n_learns + len(alone), dtype=np.intp)
+        order[event_of_learn] = learns
+        order[event_of_ask[alone]] = block.n_learns + np.arange(len(alone))
+        X = X[order]
+    if (
+        not as_stored and not X.has_canonical_format
+    ):  # a feature stored twice in a row counts as its sum
+        X = X.copy()
+        X.sum_duplicates()
+    y = np.full(X.shape[0], -1, dtype=np.int64)
+    y[event_of_learn] = block.y
+    weight = np.ones(X.shape[0])
+    if block.weight is not None:
+        weight[event_of_learn] = block.weight
+    asked = np.zeros(X.shape[0], dtype=bool)
+    asked[event_of_ask] = True
+    return Events(X.data, X.indices, X.indptr.astype(np.int64), y, weight, asked), event_of_ask
+
+
+class Groups:
+    """Stored values grouped by their column, in the order of time within each group.
+
+    Running sums are taken group by group, each from a value of its own. To take them all at
+    once, the groups lie in tables by size (a power of two): a row holds the start, the
+    values, and zeros, which change no sum.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_groups,)
+        The distinct columns.
+    """
+
+    def __init__(self, at: Integers):
+        n = len(at)
+        # Sorting column and position packed into one number is faster than a stable argsort.
+        bits = max(n.bit_length(), 1)
+        keys = (at.astype(np.int64) << bits) | np.arange(n)
+        keys.sort()
+        column, order = keys >> bits, keys & ((1 << bits) - 1)
+        first = np.flatnonzero(np.diff(column, prepend=-1))
+        self.columns = column[first]
+        size = np.diff(first, append=n)
+        room = (2 ** np.ceil(np.log2(size))).astype(np.int64)
+        by_room = np.argsort(room, kind="stable")
+        start = np.empty(len(room), dtype=np.int64)
+        ends = np.cumsum(room[by_room] + 1)
+        start[by_room] = ends - room[by_room] - 1
+        self._start, self._end = start, start + room
+        self._length = int(ends[-1]) if n else 0
+        self._before = np.empty(n, dtype=np.int64)
+        self._before[order] = np.arange(n) + np.repeat(start - first, size)
+        rooms, tables = np.unique(room[by_room], return_index=True)
+        begin = ends[tables] - rooms - 1
+        ends = np.append(begin, self._length)[1:]
+        self._tables = list(zip(rooms.tolist(), begin, ends, strict=True))
+
+    def running(
+        self, starts: Floats, values: Floats, operation: np.ufunc = np.add
+    ) -> tuple[Floats, Floats]:
+        """Sum of each group before each of its values, and after all of them.
+
+        Parameters
+        ----------
+        starts : ndarray of shape (n_groups,)
+        values : ndarray of shape (n_values,)
+        operation : {numpy.add, numpy.maximum}, default=numpy.add
+            With `maximum`, largest values instead of sums; of numbers that are not negative.
+
+        Returns
+        -------
+        before : ndarray of shape (n_values,)
+        after : ndarray of shape (n_groups,)
+        """
+        sums = np.zeros(self._length)
+        sums[self._start] = starts
+        sums[self._before + 1] = values
+        for room, begin, end in self._tables:
+            table = sums[begin:end].reshape(-1, room + 1)
+            if room <= _SHORT:
+                for j in range(room):
+                    operation(table[:, j], table[:, j + 1], out=table[:, j + 1])
+            else:
+                operation.accumulate(table, axis=1, out=table)
+        return sums[self._before], sums[self._end]

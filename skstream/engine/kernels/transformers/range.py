@@ -1,0 +1,266 @@
+"""Kernels for MinMaxScaler and MaxAbsScaler: running extremes, which no rounding touches."""
+
+from abc import abstractmethod
+from dataclasses import replace
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler
+
+from skstream.engine.block import Block
+from skstream.engine.kernels.base import (
+    DENSE_AND_SPARSE,
+    OTHER_PRECISION,
+    Declined,
+    Task,
+    TransformKernel,
+    kernel_of,
+    value_of,
+)
+from skstream.engine.kernels.cuts import Floats, Integers, pieces, rows_per_piece
+from skstream.engine.kernels.input import Columns, check_stored_once, read_block
+from skstream.engine.kernels.schema import refused_scaler
+from skstream.engine.kernels.sparse_events import Groups, merge_events
+from skstream.utils._validation import is_fitted
+
+# Stored values per piece of sparse rows.
+_PIECE_VALUES = 1 << 17
+
+
+class RangeKernel(TransformKernel):
+    """What scalers by extreme values have in common."""
+
+    expands = False
+    _accepts_sparse = False
+
+    def __init__(self, transformer: Any, task: Task):
+        super().__init__(transformer, task)
+        self._columns = Columns.of(transformer)
+        self._n_rows = 0
+        # One array of shape (n_features,) per kind of extreme.
+        self._extremes: list[Floats] | None = None
+        self._has_learnt = False
+        if is_fitted(transformer):
+            self._n_rows = int(transformer.n_samples_seen_)
+            self._extremes = self._known_extremes()
+
+    @classmethod
+    def refusal(cls, transformer: Any, task: Task) -> str | None:
+        """Refuse batches, rows that are not copied, and a state that is not in float64 or 32."""
+        refused = refused_scaler(transformer, task, ("copy", "clip"))
+        if refused is not None:
+            return refused
+        known = not is_fitted(transformer) or transformer.scale_.dtype in (np.float64, np.float32)
+        return None if known else f"a fitted state in {transformer.scale_.dtype}"
+
+    def run(self, block: Block) -> Block:
+        """Learn and transform."""
+        if not block.n_learns and not block.n_asks:
+            return block
+        learn, ask, columns = read_block(
+            block, self._columns, accept_sparse=self._accepts_sparse, keep_single=True
+        )
+        assert columns.number is not None
+        extremes = self._extremes
+        if extremes is None:
+            extremes = self._no_extremes(columns.number, learn.dtype)
+        used = [rows.dtype for rows in (learn, ask) if rows.shape[0]]
+        if any(dtype != extremes[0].dtype for dtype in used):
+            raise Declined(OTHER_PRECISION)
+        if sparse.issparse(learn) or sparse.issparse(ask):
+            learn, ask, extremes = self._scale_stored_values(block, learn, ask, extremes)
+        else:
+            learn, ask, extremes = self._scale(block, learn, ask, extremes)
+        if block.n_learns:
+            self._columns, self._extremes, self._has_learnt = columns, extremes, True
+            self._n_rows += block.n_learns
+        return replace(
+            block,
+            learn_X=learn,
+            learn_index=np.arange(block.n_learns),
+            ask_X=ask,
+            ask_index=np.arange(block.n_asks),
+        )
+
+    def _scale(
+        self, block: Block, learn: Floats, ask: Floats, extremes: list[Floats]
+    ) -> tuple[Floats, Floats, list[Floats]]:
+        learnt, asked = learn.copy(), ask.copy()
+        for piece in pieces(block, rows_per_piece(learn.shape[1])):
+            states = self._extremes_over_time(extremes, learn[piece.learns])
+            extremes = [of_kind[-1] for of_kind in states]
+            after = np.arange(1, len(piece.y) + 1)
+            self._transform(learnt[piece.learns], states, after)
+            self._transform(asked[piece.asks], states, piece.stamp)
+        return learnt, asked, [of_kind.copy() for of_kind in extremes]
+
+    def _scale_stored_values(
+        self, block: Block, learn: Any, ask: Any, extremes: list[Floats]
+    ) -> tuple[Any, Any, list[Floats]]:
+        raise Declined("sparse rows have no kernel")
+
+    @abstractmethod
+    def _no_extremes(self, n_features: int, dtype: Any) -> list[Floats]:
+        """Extremes where nothing has been learnt: any row goes beyond them."""
+
+    @abstractmethod
+    def _known_extremes(self) -> list[Floats]:
+        """Extremes of a fitted transformer."""
+
+    @abstractmethod
+    def _extremes_over_time(self, extremes: list[Floats], x: Floats) -> list[Floats]:
+        """Extremes after 0, 1, ... rows, each of shape (n_rows + 1, n_features)."""
+
+    @abstractmethod
+    def _transform(self, x: Floats, states: list[Floats], of_row: Integers) -> None:
+        """Transform rows in place, each through one of the states."""
+
+    def snapshot(self) -> Any:
+        """Copy of the state; its arrays are never written to."""
+        return self._columns, self._n_rows, self._extremes, self._has_learnt
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a copy of the state."""
+        self._columns, self._n_rows, self._extremes, self._has_learnt = snapshot
+
+    def export(self) -> None:
+        """Write the fitted attributes of scikit-learn."""
+        if not self._has_learnt:
+            return
+        assert self._extremes is not None
+        self._columns.export(self.transformer)
+        self.transformer.n_samples_seen_ = self._n_rows
+        self._export_extremes(self._extremes)
+
+    @abstractmethod
+    def _export_extremes(self, extremes: list[Floats]) -> None:
+        """Write what the transformer makes of its extremes."""
+
+
+@kernel_of(MinMaxScaler)
+class MinMaxScalerKernel(RangeKernel):
+    """MinMaxScaler: dense rows."""
+
+    @classmethod
+    def refusal(cls, transformer: Any, task: Task) -> str | None:
+        """Add the range, which scikit-learn wants as a tuple in ascending order."""
+        bounds = transformer.feature_range
+        proper = (
+            isinstance(bounds, tuple)
+            and len(bounds) == 2
+            and all(isinstance(bound, Real) and np.isfinite(float(bound)) for bound in bounds)
+            and bounds[0] < bounds[1]
+        )
+        if not proper:
+            return value_of(transformer, "feature_range")
+        return super().refusal(transformer, task)
+
+    def _no_extremes(self, n_features: int, dtype: Any) -> list[Floats]:
+        return [np.full(n_features, np.inf, dtype), np.full(n_features, -np.inf, dtype)]
+
+    def _known_extremes(self) -> list[Floats]:
+        return [self.transformer.data_min_.copy(), self.transformer.data_max_.copy()]
+
+    def _extremes_over_time(self, extremes: list[Floats], x: Floats) -> list[Floats]:
+        lowest, highest = extremes
+        return [_running(np.minimum, lowest, x), _running(np.maximum, highest, x)]
+
+    def _transform(self, x: Floats, states: list[Floats], of_row: Integers) -> None:
+        scale, offset = self._scale_and_offset(*states)
+        x *= scale[of_row]
+        x += offset[of_row]
+        if self.transformer.clip:
+            np.clip(x, *self._bounds(x.dtype), out=x)
+
+    def _bounds(self, dtype: Any) -> tuple[Any, Any]:
+        """Ends of the range in the precision of the rows."""
+        low, high = self.transformer.feature_range
+        return dtype.type(low), dtype.type(high)
+
+    def _scale_and_offset(self, lowest: Floats, highest: Floats) -> tuple[Floats, Floats]:
+        low, high = self._bounds(lowest.dtype)
+        scale = (high - low) / _without_zeros(highest - lowest)
+        return scale, low - lowest * scale
+
+    def _export_extremes(self, extremes: list[Floats]) -> None:
+        model, (lowest, highest) = self.transformer, extremes
+        model.data_min_, model.data_max_ = lowest.copy(), highest.copy()
+        model.data_range_ = highest - lowest
+        model.scale_, model.min_ = self._scale_and_offset(lowest, highest)
+
+
+@kernel_of(MaxAbsScaler)
+class MaxAbsScalerKernel(RangeKernel):
+    """MaxAbsScaler: dense or CSR rows."""
+
+    _accepts_sparse = True
+
+    def _no_extremes(self, n_features: int, dtype: Any) -> list[Floats]:
+        return [np.zeros(n_features, dtype)]
+
+    def _known_extremes(self) -> list[Floats]:
+        return [self.transformer.max_abs_.copy()]
+
+    def _extremes_over_time(self, extremes: list[Floats], x: Floats) -> list[Floats]:
+        return [_running(np.maximum, extremes[0], np.abs(x))]
+
+    def _transform(self, x: Floats, states: list[Floats], of_row: Integers) -> None:
+        x /= _without_zeros(states[0])[of_row]
+        if self.transformer.clip:
+            np.clip(x, -1.0, 1.0, out=x)
+
+    def _scale_stored_values(
+        self, block: Block, learn: Any, ask: Any, extremes: list[Floats]
+    ) -> tuple[Any, Any, list[Floats]]:
+        """Only stored values change, and only columns with some in the row."""
+        for X in (learn, ask):
+            if sparse.issparse(X):
+                check_stored_once(X)
+        if any(len(X) for X in (learn, ask) if not sparse.issparse(X)):
+            raise Declined(DENSE_AND_SPARSE)
+        events, event_of_ask = merge_events(block, learn, ask, as_stored=True)
+        largest = extremes[0].copy()
+        learnt, asked = np.empty((2, len(events.values)))
+        for rows, piece in events.pieces(_PIECE_VALUES):
+            stored = slice(events.bounds[rows.start], events.bounds[rows.stop])
+            is_learnt = np.repeat(piece.y >= 0, np.diff(piece.bounds))
+            groups = Groups(piece.at)
+            sizes = np.where(is_learnt, np.abs(piece.values), 0.0)
+            before, after = groups.running(largest[groups.columns], sizes, np.maximum)
+            largest[groups.columns] = after
+            asked[stored] = self._scaled(piece.values, before)
+            learnt[stored] = self._scaled(piece.values, np.maximum(before, sizes))
+        like = learn if block.n_learns else ask
+        # With indices of the type that the rows came with: some models refuse wider ones.
+        at, bounds = (numbers.astype(like.indices.dtype) for numbers in (events.at, events.bounds))
+        shape = (events.number, len(largest))
+        learnt_rows, asked_rows = (
+            type(like)((values, at, bounds), shape=shape)[rows]
+            for values, rows in (
+                (learnt, np.flatnonzero(events.y >= 0)),
+                (asked, event_of_ask),
+            )
+        )
+        return learnt_rows, asked_rows, [largest]
+
+    def _scaled(self, values: Floats, largest: Floats) -> Floats:
+        scaled: Floats = values * (1.0 / _without_zeros(largest))
+        return np.clip(scaled, -1.0, 1.0) if self.transformer.clip else scaled
+
+    def _export_extremes(self, extremes: list[Floats]) -> None:
+        self.transformer.max_abs_ = extremes[0].copy()
+        self.transformer.scale_ = _without_zeros(extremes[0])
+
+
+def _running(operation: np.ufunc, start: Floats, x: Floats) -> Floats:
+    """Extremes of the start and the first 0, 1, ... rows."""
+    extremes: Floats = operation.accumulate(np.concatenate([start[None], x]), axis=0)
+    return extremes
+
+
+def _without_zeros(scale: Floats) -> Floats:
+    """Copy of a scale with 1 instead of what scikit-learn takes for 0."""
+    tiny = 10 * np.finfo(scale.dtype).eps  # what scikit-learn takes for a constant feature
+    return np.where(scale < tiny, scale.dtype.type(1.0), scale)

@@ -1,0 +1,299 @@
+"""Kernel for StandardScaler: scikit-learn's own recurrence, bit for bit."""
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.preprocessing import StandardScaler
+
+from skstream.engine.block import Block
+from skstream.engine.kernels.base import Declined, Task, TransformKernel, kernel_of
+from skstream.engine.kernels.cuts import Floats, Integers, pieces, rows_per_piece
+from skstream.engine.kernels.input import Columns, check_stored_once, read_block
+from skstream.engine.kernels.schema import refused_scaler
+from skstream.utils._numba import jit, numba_enabled
+from skstream.utils._validation import is_fitted
+
+_EPS = np.finfo(np.float64).eps
+# Up to this weight the spread that scikit-learn finds in a single weighted row is exactly 0:
+# w·x/w may differ from x by a power of two, of which squares and products are exact.
+_MAX_WEIGHT = 2.0**26
+# Weights of float32 rows are counted in float32, which knows no more whole numbers.
+_MAX_SINGLE_COUNT = 2.0**24
+
+
+@dataclass
+class _State:
+    """What the scaler has learnt; `n` counts rows, or sums their weights."""
+
+    n: float
+    mean: Floats
+    var: Floats
+
+
+@kernel_of(StandardScaler)
+class StandardScalerKernel(TransformKernel):
+    """StandardScaler, taught row by row; CSR rows without centring.
+
+    Whole weights only: between a weighted row and one of weight 1, which ``partial_fit`` gets
+    without a weight, scikit-learn cuts the sum of the weights to an integer.
+    """
+
+    expands = False
+
+    def __init__(self, transformer: Any, task: Task):
+        super().__init__(transformer, task)
+        self._columns = Columns.of(transformer)
+        self._state: _State | None = None
+        self._newest_is_weighted = False
+        self._has_learnt = False
+        # Without both, the scaler counts rows, and that is all.
+        self._is_idle = not transformer.with_mean and not transformer.with_std
+        if is_fitted(transformer):
+            nothing = np.zeros(transformer.n_features_in_)
+            mean, var = transformer.mean_, transformer.var_
+            self._state = _State(
+                float(transformer.n_samples_seen_),
+                nothing if mean is None else mean.copy(),
+                nothing if var is None else var.copy(),
+            )
+
+    @classmethod
+    def refusal(cls, transformer: Any, task: Task) -> str | None:
+        """Refuse batches, rows that are not copied, and a state of an unusual kind."""
+        refused = refused_scaler(transformer, task, ("copy", "with_mean", "with_std"))
+        if refused is not None:
+            return refused
+        known = not is_fitted(transformer) or _is_usual(transformer)
+        return None if known else "a fitted state of an unusual kind"
+
+    def run(self, block: Block) -> Block:
+        """Learn and transform."""
+        if not block.n_learns and not block.n_asks:
+            return block
+        learn, ask, columns = read_block(block, self._columns, accept_sparse=True, keep_single=True)
+        is_sparse = sparse.issparse(learn) or sparse.issparse(ask)
+        self._check(block, (learn, ask), is_sparse)
+        assert columns.number is not None
+        state = copy.deepcopy(self._state)
+        if state is None:
+            nothing = np.zeros(columns.number)
+            state = _State(0.0, nothing, nothing.copy())
+        if self._is_idle or (is_sparse and not self.transformer.with_std):
+            state.n += block.n_learns
+        elif is_sparse:
+            learn, ask = self._scale_stored_values(block, learn, ask, state)
+        else:
+            learn, ask = self._scale(block, learn, ask, state)
+        if block.n_learns:
+            self._columns, self._state, self._has_learnt = columns, state, True
+            self._newest_is_weighted = block.weight is not None and block.weight[-1] != 1.0
+        return replace(
+            block,
+            learn_X=learn,
+            learn_index=np.arange(block.n_learns),
+            ask_X=ask,
+            ask_index=np.arange(block.n_asks),
+        )
+
+    def _check(self, block: Block, rows: tuple[Any, Any], is_sparse: bool) -> None:
+        weight = block.weight
+        if weight is not None and ((weight != np.trunc(weight)) | (weight > _MAX_WEIGHT)).any():
+            raise Declined("StandardScaler has no kernel for fractional or huge weights")
+        if weight is not None and rows[0].dtype == np.float32 and (weight != 1.0).any():
+            n = 0.0 if self._state is None else self._state.n
+            if self._is_idle or n + weight.sum() >= _MAX_SINGLE_COUNT:
+                raise Declined("StandardScaler has no kernel for such weights of float32 rows")
+        if not is_sparse:
+            return
+        mixed = any(len(X) for X in rows if not sparse.issparse(X))
+        if mixed or weight is not None or self.transformer.with_mean:
+            raise Declined("StandardScaler has no kernel for weighted or centred sparse rows")
+        for X in rows:
+            if sparse.issparse(X):
+                check_stored_once(X)
+
+    def _scale(self, block: Block, learn: Floats, ask: Floats, state: _State) -> tuple[Any, Any]:
+        """Dense rows through the states they see; `state` is brought forward."""
+        model = self.transformer
+        out = np.empty_like(learn), np.empty_like(ask)
+        if numba_enabled():
+            weight = np.ones(block.n_learns) if block.weight is None else block.weight
+            moments = state.mean, state.var, _scale_of(state.var, state.mean, state.n)
+            flags = bool(model.with_mean), bool(model.with_std)
+            state.n = _run_rows(learn, weight, ask, block.stamp, state.n, *moments, *flags, *out)
+            return out
+        for piece in pieces(block, rows_per_piece(len(state.mean))):
+            x = learn[piece.learns].astype(np.float64, copy=False)
+            n, means, variances = _states(state, x, piece.weight)
+            scales = _scale_of(variances, means, n[:, None])
+            for rows, of_row, into in (
+                (learn[piece.learns], np.arange(1, len(n)), out[0][piece.learns]),
+                (ask[piece.asks], piece.stamp, out[1][piece.asks]),
+            ):
+                into[:] = rows
+                if model.with_mean:
+                    into -= means[of_row].astype(into.dtype, copy=False)
+                if model.with_std:
+                    into /= scales[of_row].astype(into.dtype, copy=False)
+        return out
+
+    def _scale_stored_values(
+        self, block: Block, learn: Any, ask: Any, state: _State
+    ) -> tuple[Any, Any]:
+        """CSR rows: zeros stay zeros, and the others are multiplied, as scikit-learn does."""
+        learnt = learn.copy() if block.n_learns else learn
+        asked = ask.copy() if block.n_asks else ask
+        n_columns = len(state.mean)
+        for piece in pieces(block, rows_per_piece(n_columns)):
+            dense = learn[piece.learns].toarray() if len(piece.y) else np.empty((0, n_columns))
+            n, means, variances = _states(state, dense, None)
+            factors = 1 / _scale_of(variances, means, n[:, None])
+            if len(piece.y):
+                _multiply_rows(learnt, piece.learns, factors, np.arange(1, len(n)))
+            if len(piece.stamp):
+                _multiply_rows(asked, piece.asks, factors, piece.stamp)
+        return learnt, asked
+
+    def snapshot(self) -> Any:
+        """Copy of the state."""
+        state = copy.deepcopy(self._state)
+        return self._columns, state, self._newest_is_weighted, self._has_learnt
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a copy of the state."""
+        self._columns, state, self._newest_is_weighted, self._has_learnt = snapshot
+        self._state = copy.deepcopy(state)
+
+    def export(self) -> None:
+        """Write the fitted attributes of scikit-learn."""
+        if not self._has_learnt:
+            return
+        assert self._state is not None
+        model, state = self.transformer, self._state
+        self._columns.export(model)
+        if self._is_idle:
+            model.mean_ = model.var_ = model.scale_ = None
+            whole = np.float64 if self._newest_is_weighted else np.int64
+            model.n_samples_seen_ = whole(state.n)
+            return
+        model.n_samples_seen_ = np.float64(state.n)
+        model.mean_ = state.mean.copy()
+        model.var_ = state.var.copy() if model.with_std else None
+        model.scale_ = _scale_of(state.var, state.mean, state.n) if model.with_std else None
+
+
+def _is_usual(scaler: Any) -> bool:
+    """Whether a fitted scaler has one whole count for all features, and computes in float64."""
+    count = scaler.n_samples_seen_
+    idle = not scaler.with_mean and not scaler.with_std
+    return (
+        np.ndim(count) == 0
+        and float(count).is_integer()
+        and (scaler.mean_ is None) == idle
+        and (scaler.var_ is None) == (not scaler.with_std)
+        and all(
+            moment is None or moment.dtype == np.float64 for moment in (scaler.mean_, scaler.var_)
+        )
+    )
+
+
+def _scale_of(var: Floats, mean: Floats, n: Any) -> Floats:
+    """Standard deviations; 1 for features that scikit-learn takes for constant."""
+    bound = n * _EPS * var + (n * mean * _EPS) ** 2
+    scale: Floats = np.sqrt(var)
+    scale[var <= bound] = 1.0
+    return scale
+
+
+def _multiply_rows(X: Any, rows: slice, factors: Floats, state: Integers) -> None:
+    """Multiply the stored values of some rows by the factors of their states."""
+    bounds = X.indptr[rows.start : rows.stop + 1]
+    stored = slice(bounds[0], bounds[-1])
+    X.data[stored] *= factors[np.repeat(state, np.diff(bounds)), X.indices[stored]]
+
+
+def _states(
+    state: _State, x: Floats, weight: Floats | None
+) -> tuple[Floats, NDArray[np.float64], NDArray[np.float64]]:
+    """Counts, means and variances after 0, 1, ... rows; `state` is brought forward."""
+    means, variances = np.empty((2, len(x) + 1, x.shape[1]))
+    means[0], variances[0] = state.mean, state.var
+    counts = [state.n]
+    total, change = np.empty((2, x.shape[1]))
+    for i, row in enumerate(x):
+        w = 1.0 if weight is None else weight[i]
+        n = counts[-1]
+        after = n + w
+        row_sum = row if w == 1.0 else row * w
+        np.multiply(means[i], n, out=total)
+        mean = np.add(total, row_sum, out=means[i + 1])
+        mean /= after
+        var = variances[i + 1]
+        if n == 0.0:
+            var[:] = 0.0
+        else:
+            share = n / w
+            np.divide(total, share, out=change)
+            change -= row_sum
+            change *= change
+            change *= share / after
+            np.multiply(variances[i], n, out=var)
+            var += change
+            var /= after
+        counts.append(after)
+    state.n, state.mean, state.var = counts[-1], means[-1].copy(), variances[-1].copy()
+    return np.array(counts), means, variances
+
+
+@jit
+def _run_rows(  # type: ignore[no-untyped-def]
+    learn, weight, ask, stamp, n, mean, var, scale, with_mean, with_std, learn_out, ask_out
+):
+    """Execute learns and asks in order; returns the count, and updates the moments in place."""
+    done = 0
+    for i in range(len(ask) + 1):
+        until = stamp[i] if i < len(ask) else len(learn)
+        for t in range(done, until):
+            n = _learn_row(learn, t, weight[t], n, mean, var, scale)
+            _transform_row(learn, t, mean, scale, with_mean, with_std, learn_out)
+        done = until
+        if i < len(ask):
+            _transform_row(ask, i, mean, scale, with_mean, with_std, ask_out)
+    return n
+
+
+@jit
+def _transform_row(x, i, mean, scale, with_mean, with_std, out):  # type: ignore[no-untyped-def]
+    for j in range(x.shape[1]):
+        value = x[i, j]
+        if with_mean:
+            value = value - x.dtype.type(mean[j])
+        if with_std:
+            value = value / x.dtype.type(scale[j])
+        out[i, j] = value
+
+
+@jit
+def _learn_row(x, t, w, n, mean, var, scale):  # type: ignore[no-untyped-def]
+    """Combine the moments with a row, in scikit-learn's order of operations."""
+    after = n + w
+    share = n / w
+    for j in range(x.shape[1]):
+        row_sum = x[t, j] * w
+        total = mean[j] * n
+        squares = 0.0
+        if n != 0.0:
+            change = total / share - row_sum
+            squares = var[j] * n + share / after * (change * change)
+        mean[j] = (total + row_sum) / after
+        var[j] = squares / after
+        size = after * mean[j] * _EPS
+        if var[j] <= after * _EPS * var[j] + size * size:
+            scale[j] = 1.0
+        else:
+            scale[j] = np.sqrt(var[j])
+    return after

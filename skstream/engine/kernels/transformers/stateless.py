@@ -1,0 +1,188 @@
+"""Kernel for transformers that learn nothing from a row: a block's rows are transformed once."""
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.feature_extraction.text import (
+    CountVectorizer,
+    HashingVectorizer,
+    TfidfTransformer,
+    TfidfVectorizer,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    KBinsDiscretizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
+
+from skstream.engine.block import Block, take_rows
+from skstream.engine.kernels.base import (
+    Declined,
+    Task,
+    TransformKernel,
+    changed_methods,
+    kernel_of,
+    value_of,
+)
+from skstream.engine.kernels.schema import refused_output
+from skstream.engine.kernels.transformers.row_by_row import transformed
+from skstream.utils._validation import is_fitted
+
+
+def _learnt_categories(encoder: Any) -> str | None:
+    """Refuse an encoder that takes something from the rows, as `StreamPipeline` does."""
+    if isinstance(encoder.categories, str):
+        return value_of(encoder, "categories")
+    for name in ("min_frequency", "max_categories"):
+        if getattr(encoder, name) is not None:
+            return value_of(encoder, name)
+    return None
+
+
+def _other_function(transformer: Any) -> str | None:
+    """Refuse a function that is no ufunc of one argument: it may look at other rows."""
+    function = transformer.func
+    if function is not None and not (
+        isinstance(function, np.ufunc) and function.nin == function.nout == 1
+    ):
+        return "a function other than a ufunc of NumPy"
+    for name in ("kw_args", "inverse_func"):
+        if getattr(transformer, name):
+            return name
+    return None
+
+
+def _not_copied(transformer: Any) -> str | None:
+    return None if transformer.copy is True else value_of(transformer, "copy")
+
+
+def _nothing(transformer: Any) -> None:
+    return None
+
+
+# Transformers whose answer to a row depends on that row alone, to the last bit (nothing goes
+# through a matrix product), and what is refused of them.
+_STATELESS: dict[type, Callable[[Any], str | None]] = {
+    Binarizer: _not_copied,
+    FeatureHasher: _nothing,
+    FunctionTransformer: _other_function,
+    HashingVectorizer: _nothing,
+    Normalizer: _not_copied,
+    OneHotEncoder: _learnt_categories,
+    OrdinalEncoder: _learnt_categories,
+    PolynomialFeatures: _nothing,
+}
+# The same once they are fitted.
+_FITTED: dict[type, Callable[[Any], str | None]] = {
+    **_STATELESS,
+    CountVectorizer: _nothing,
+    KBinsDiscretizer: _nothing,
+    MaxAbsScaler: _not_copied,
+    MinMaxScaler: _not_copied,
+    OneHotEncoder: _nothing,
+    OrdinalEncoder: _nothing,
+    RobustScaler: _not_copied,
+    SimpleImputer: _not_copied,
+    StandardScaler: _not_copied,
+    TfidfTransformer: _nothing,
+    TfidfVectorizer: _nothing,
+}
+
+
+@kernel_of(FrozenEstimator, *_STATELESS)
+class StatelessKernel(TransformKernel):
+    """Transformers without state, determined by their parameters, or frozen.
+
+    They are fitted on the first row learnt, from which they take the number and names of the
+    columns at most.
+    """
+
+    def __init__(self, transformer: Any, task: Task):
+        super().__init__(transformer, task)
+        # Never changed once it is fitted, so that snapshots may share it.
+        self._fitted: Any = transformer if _is_settled(transformer) else None
+
+    @classmethod
+    def refusal(cls, transformer: Any, task: Task) -> str | None:
+        """Refuse what may look at other rows than the one that it transforms."""
+        refused = refused_output(transformer)
+        if refused is not None or not isinstance(transformer, FrozenEstimator):
+            return refused or _STATELESS[type(transformer)](transformer)
+        inner = transformer.estimator
+        name = type(inner).__name__
+        if type(inner) not in _FITTED:
+            return f"{name} inside"
+        if not is_fitted(inner):
+            return f"an unfitted {name} inside"
+        refused = changed_methods(inner) or refused_output(inner) or _FITTED[type(inner)](inner)
+        return None if refused is None else f"a {name} inside with {refused}"
+
+    def run(self, block: Block) -> Block:
+        """Transform every row of the block once."""
+        if not block.n_learns and not block.n_asks:
+            return block
+        fitted = self._fitted
+        try:
+            if fitted is None:
+                fitted = _fit(self.transformer, take_rows(block.learn_X, block.learn_index[:1]))
+            if block.ask_X is block.learn_X:
+                used = np.union1d(block.learn_index, block.ask_index)
+                learn = ask = transformed(fitted, block.learn_X, used)
+                learn_index = np.searchsorted(used, block.learn_index)
+                ask_index = np.searchsorted(used, block.ask_index)
+            else:
+                learn = transformed(fitted, block.learn_X, block.learn_index)
+                ask = transformed(fitted, block.ask_X, block.ask_index)
+                learn_index, ask_index = np.arange(block.n_learns), np.arange(block.n_asks)
+        except Declined:
+            raise
+        except Exception as error:  # whatever it is, the loop meets it at its row
+            name = type(self.transformer).__name__
+            raise Declined(f"rows at which {name} fails have no kernel") from error
+        if block.n_learns:
+            self._fitted = fitted
+        return replace(
+            block, learn_X=learn, learn_index=learn_index, ask_X=ask, ask_index=ask_index
+        )
+
+    def snapshot(self) -> Any:
+        """State: the fitted transformer, which does not change."""
+        return self._fitted
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a state."""
+        self._fitted = snapshot
+
+    def export(self) -> None:
+        """Write the fitted attributes."""
+        if self._fitted is not None and self._fitted is not self.transformer:
+            vars(self.transformer).update(vars(self._fitted))
+
+
+def _is_settled(transformer: Any) -> bool:
+    """Whether a transformer needs no fitting any more."""
+    return isinstance(transformer, FrozenEstimator) or any(
+        name.endswith("_") and not name.startswith("_") for name in vars(transformer)
+    )
+
+
+def _fit(transformer: Any, first_row: Any) -> Any:
+    """Copy of a transformer that has learnt its first row."""
+    fitted = copy.deepcopy(transformer)
+    learn = getattr(fitted, "partial_fit", fitted.fit)
+    learn(first_row)
+    return fitted

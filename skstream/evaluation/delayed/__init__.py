@@ -1,0 +1,1 @@
+"""Evaluation where labels arrive late."""

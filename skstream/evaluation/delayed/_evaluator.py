@@ -1,0 +1,323 @@
+"""Continuous re-evaluation under delayed labels."""
+
+import numbers
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar
+
+from skstream.engine.delayed import DelayedTimeline
+from skstream.engine.timeline import Timeline
+from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator
+from skstream.evaluation._outcome import RunOutcome
+from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._settings import Settings
+from skstream.evaluation.delayed._clock import LabelTimes
+from skstream.evaluation.delayed._result import DelayedResult
+from skstream.evaluation.delayed._run import DelayedRun
+from skstream.evaluation.delayed._scores import DelaySettings
+from skstream.streams import as_stream
+from skstream.utils._sklearn import Interval, StrOptions
+from skstream.utils._warnings import warn
+
+
+class DelayedEvaluator(StreamEvaluator):
+    """Evaluate models whose labels come late, each after its own delay, or never.
+
+    Every row is asked when it arrives, again and again while its label is awaited, and a last time
+    just before the label is learnt. The time between arrival and label is divided into bins, which
+    show how good the answers are at each time after the arrival.
+
+    Parameters
+    ----------
+    metrics : str, callable, list or dict, default=None
+        Measures, as in `PrequentialEvaluator`.
+    delay : number, timedelta, array-like, str or callable, default=None
+        Time from arrival to label where no label times are given: the same for all rows (rows,
+        where arrivals are row numbers); per row; the column of the features that holds it; or
+        ``f(X, arrival) -> delays``. Timedeltas where arrivals are datetimes, else numbers; what
+        `f` gets as `arrival` is described in the notes. Infinite or NaT: the label never comes.
+    n_bins : int, default=50
+        Bins between arrival and label.
+    poll_every : int, default=10
+        A waiting row is asked again whenever this many labels have come since it arrived.
+        None: never, which is the "delayed" protocol of Gomes et al. 2017.
+    reduce : {"auto", "dominant", "mean"} or callable, default="auto"
+        The answer of a bin: the one shown longest (ties: the lowest class), the mean weighted
+        by time, or ``f(answers, durations)``, called for every bin of every scored row with the
+        answers that were in force there and how long (where the label comes at once, one time for
+        all bins, with the newest answer and the duration 0). "auto": "dominant" for classifiers
+        and "mean" for regressors.
+    poll_at_zero : bool, default=True
+        Ask a row again already at the first label after its arrival, as the paper says. The program
+        of its authors does not: the answer is equal to the first one, and only the cost differs.
+    previous_label : {"newest", "known_at_arrival"}, default="newest"
+        What the persistent baseline of kappa_temporal answers: the label that came before the
+        row's own, or, in all bins but the last, the newest label known when the row arrived,
+        which is the only label that a real predictor could repeat.
+    features : callable, default=None
+        ``features(rows, times)`` gives the features of rows (by number) as known at times, where
+        they change while a row waits: for every question but the first, and for learning.
+    on_relabel : {"error", "ignore", "count"}, default="error"
+        A second label of the same row of a live run is an error, or is ignored, or ignored and
+        counted.
+    max_pending : int, default=None
+        Most rows that may wait in a live run: the oldest are dropped, and counted. None: no
+        limit.
+    forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
+        Which rows count in the running means, in the order of labels.
+    n_warmup : int, default=1
+        Labels learnt before anything is asked. Rows that arrive earlier are unscored. A model that
+        cannot learn the first row alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all
+        of them in one call.
+    record_every : int, default=None
+        Distance of the checkpoints of the curves, in labels. None: at most 1,024, the distance
+        doubling as the stream grows. The last row is always a checkpoint.
+    missing_labels : {"error", "skip"}, default="error"
+        Rows whose label is missing at its label time are an error, or are treated as never
+        labelled.
+    keep_tape : bool or "auto", default="auto"
+        Keep labels and answers, so that the result can be scored again and compared.
+        "auto": where the length of the stream is known.
+    engine : {"auto", "loop"}, default="auto"
+        "auto" uses an exact kernel where there is one; "loop" calls every model row by row.
+    warm_start : bool, default=False
+        Start from copies of fitted models instead of unfitted clones.
+    return_models : bool, default=False
+        Return the fitted copies in the attribute `models` of the result.
+    random_state : int, default=None
+        Seed of every random_state parameter that is None, nested ones too. None: drawn, and
+        recorded in the result.
+    n_jobs : int, default=None
+        Models evaluated at once, through joblib. Results do not depend on it.
+        Models with kernels stay together in one process, where they are fastest.
+    unanswered : {"error", "wrong"}, default="error"
+        A row that was asked and got no answer (None or NaN) is a failure of the model, or is
+        scored as an error (classifiers only). Rows asked before a model has learnt anything
+        are neither.
+    error_score : "raise" or float, default="raise"
+        Score of a model from the row on at which it fails, while the others go on; its earlier
+        scores and answers stay. "raise": the failure ends the evaluation.
+    progress : bool, default=False
+        Show a progress bar (needs tqdm).
+
+    Notes
+    -----
+    All times of an evaluation are of one kind: numbers, datetimes without a time zone, or
+    datetimes with one. They may come as Python, NumPy, pandas, polars or pyarrow datetimes; all
+    are exact to the microsecond. A mixture is an error.
+
+    `delay`, `features` and `reduce` get times of that kind: numbers, or ``datetime64[us]``
+    (durations: ``timedelta64[us]``). Datetimes with a time zone become those of UTC.
+
+    References
+    ----------
+    Grzenda, M., Gomes, H. M., & Bifet, A. (2020). Delayed labelling evaluation for data
+    streams. Data Mining and Knowledge Discovery, 34. Sections 3 and 4.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from skstream import DelayedEvaluator
+    >>> from skstream.streams import make_demo_stream
+    >>> stream = make_demo_stream(2000)
+    >>> evaluator = DelayedEvaluator("accuracy", delay=100, n_bins=5)
+    >>> result = evaluator.evaluate({"sgd": SGDClassifier()}, stream)
+    >>> result.bins("sgd", "accuracy").shape
+    (7,)
+    """
+
+    _protocol = "delayed"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON_CONSTRAINTS,
+        "delay": "no_validation",
+        "n_bins": [Interval(numbers.Integral, 1, None, closed="left")],
+        "poll_every": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "reduce": [StrOptions({"auto", "dominant", "mean"}), callable],
+        "poll_at_zero": ["boolean"],
+        "previous_label": [StrOptions({"newest", "known_at_arrival"})],
+        "features": [callable, None],
+        "on_relabel": [StrOptions({"error", "ignore", "count"})],
+        "max_pending": [Interval(numbers.Integral, 1, None, closed="left"), None],
+    }
+    #: Labels come one by one, and are learnt one by one.
+    batch_size = 1
+
+    def __init__(
+        self,
+        metrics: Any = None,
+        *,
+        delay: Any = None,
+        n_bins: int = 50,
+        poll_every: int | None = 10,
+        reduce: str | Callable[..., Any] = "auto",
+        poll_at_zero: bool = True,
+        previous_label: str = "newest",
+        features: Callable[..., Any] | None = None,
+        on_relabel: str = "error",
+        max_pending: int | None = None,
+        forgetting: Any = "cumulative",
+        n_warmup: int = 1,
+        record_every: int | None = None,
+        missing_labels: str = "error",
+        keep_tape: bool | str = "auto",
+        engine: str = "auto",
+        warm_start: bool = False,
+        return_models: bool = False,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+        unanswered: str = "error",
+        error_score: Any = "raise",
+        progress: bool = False,
+    ):
+        self.metrics = metrics
+        self.delay = delay
+        self.n_bins = n_bins
+        self.poll_every = poll_every
+        self.reduce = reduce
+        self.poll_at_zero = poll_at_zero
+        self.previous_label = previous_label
+        self.features = features
+        self.on_relabel = on_relabel
+        self.max_pending = max_pending
+        self.forgetting = forgetting
+        self.n_warmup = n_warmup
+        self.record_every = record_every
+        self.missing_labels = missing_labels
+        self.keep_tape = keep_tape
+        self.engine = engine
+        self.warm_start = warm_start
+        self.return_models = return_models
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.unanswered = unanswered
+        self.error_score = error_score
+        self.progress = progress
+
+    def evaluate(
+        self,
+        models: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        arrival: Any = None,
+        label_time: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+    ) -> DelayedResult:
+        """Evaluate models on a stream whose labels come late.
+
+        Parameters
+        ----------
+        models : estimator, list of estimators, or dict of str to estimator
+            Models with ``partial_fit``. They are cloned, and do not change.
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or stream
+            Features in the order of their arrival; or, without `y`, any iterable of chunks
+            ``(X, y, meta)`` with "arrival" and "label_time" among the meta data.
+        y : array-like of shape (n_rows,), default=None
+            Labels or targets; may be missing where they never come.
+        arrival : array-like of shape (n_rows,), default=None
+            When the features become known, as numbers or datetimes that do not decrease; None:
+            the row numbers.
+        label_time : array-like of shape (n_rows,), default=None
+            When the label becomes known, as numbers or datetimes like the arrivals; infinite,
+            None, NaN or NaT: never. None: arrival plus `delay`.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that may come; found in `y` where it is an array.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of learning and scoring.
+
+        Returns
+        -------
+        result : DelayedResult
+            Scores by bin, and counts of rows with and without a label.
+
+        Raises
+        ------
+        ValueError
+            If a label precedes its row, arrivals go back in time, or times are of different
+            kinds; says which row.
+
+        Warns
+        -----
+        UndefinedMetricWarning
+            If no row could be scored, so that all scores are NaN; says why.
+        UserWarning
+            If `max_pending` or `on_relabel` is set, which are for live runs alone.
+        """
+        stream = as_stream(
+            X, y, sample_weight=sample_weight, arrival=arrival, label_time=label_time
+        )
+        if self.delay is not None and label_time is None:
+            LabelTimes.of(self.delay).check_length(stream.n_rows)
+        if self.max_pending is not None or self.on_relabel != "error":
+            warn(
+                "max_pending and on_relabel are for live runs (start): in evaluate, every row "
+                "waits for its one label."
+            )
+        result = self._evaluate(models, stream, classes)
+        assert isinstance(result, DelayedResult)
+        return result
+
+    def start(self, models: Any, *, classes: Any = None) -> DelayedRun:  # type: ignore[override]
+        """Start a live run, to which rows and labels are passed as they become known.
+
+        Parameters
+        ----------
+        models : estimator, list of estimators, or dict of str to estimator
+            Models with ``partial_fit``.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that may come; not for regressors.
+
+        Returns
+        -------
+        run : DelayedRun
+            With ``ask(X, ids, t)``, ``label(ids, y, t)``, ``result()``, ``save(path)``.
+
+        Examples
+        --------
+        >>> from skstream import DelayedEvaluator, MajorityClass
+        >>> run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=["a", "b"])
+        >>> run.ask([[0.0]], ids=["first"], t=0)["MajorityClass"]
+        array([None], dtype=object)
+        >>> run = run.label(["first"], ["b"], t=5)
+        >>> run.ask([[1.0]], ids=["second"], t=6)["MajorityClass"]
+        array(['b'], dtype='<U1')
+        >>> run.n_pending
+        1
+        """
+        run = super().start(models, classes=classes)
+        assert isinstance(run, DelayedRun)
+        return run
+
+    def _timelines(self, seed: int) -> list[Timeline]:
+        return [
+            DelayedTimeline(
+                n_warmup=self.n_warmup,
+                poll_every=self.poll_every,
+                poll_at_zero=self.poll_at_zero,
+            )
+        ]
+
+    def _new_run(self, settings: Settings) -> Callable[..., Any]:
+        reduce = self.reduce
+        if reduce == "auto":
+            reduce = "mean" if settings.classes is None else "dominant"
+        if reduce == "mean" and settings.classes is not None:
+            raise ValueError('reduce="mean" is for regressors; classes have no mean.')
+        if reduce == "dominant" and settings.classes is None:
+            raise ValueError('reduce="dominant" is for classifiers; use "mean" for regressors.')
+        delay = DelaySettings(
+            n_bins=self.n_bins,
+            reduce=reduce,
+            label_times=None if self.delay is None else LabelTimes.of(self.delay),
+            previous_label=self.previous_label,
+            features=self.features,
+            on_relabel=self.on_relabel,
+            max_pending=self.max_pending,
+        )
+        return partial(DelayedRun, settings, delay=delay)
+
+    def _assemble(
+        self, settings: Settings, outcomes: list[RunOutcome], **options: Any
+    ) -> EvaluationResult:
+        return assemble(settings, outcomes, DelayedResult, waits=outcomes[0].waits, **options)

@@ -1,0 +1,182 @@
+"""Results under delayed labels: scores by bin between arrival and label."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skstream.evaluation import _compare
+from skstream.evaluation._input import why_no_weight
+from skstream.evaluation._result import EvaluationResult
+from skstream.evaluation.delayed._waits import Waits
+
+PRESETS = ("first", "last", "first_and_last", "uniform", "second_half", "exponential")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class DelayedResult(EvaluationResult):
+    """Result of an evaluation under delayed labels.
+
+    As `EvaluationResult`, with a last axis of bins: bin 0 holds the first answers, given at
+    arrival; bins 1 to `n_bins` the answers shown while the label was awaited; bin
+    ``n_bins + 1`` the last answers, given when the label came (test-then-train). `n_rows`
+    counts labelled rows, in the order in which labels came. ``scores`` are those of the last
+    bin.
+
+    Attributes
+    ----------
+    values : dict
+        ``values[model][forgetting][metric]``: ndarray of shape (n_checkpoints, 1, n_bins + 2).
+    waits : Waits
+        Counts of rows pending, never labelled and unanswered, and the costs of polling.
+    """
+
+    waits: Waits
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins between arrival and label."""
+        return self.waits.n_bins
+
+    def why_nothing_scored(self) -> str:
+        """Return why no row was scored; an empty text if a row was, or may still be, scored."""
+        waits = self.waits
+        if self.has_no_weight:
+            return why_no_weight(int(self.n_rows[-1]))
+        if waits.n_labelled > waits.n_unanswered:
+            return ""
+        if waits.n_labelled:
+            return (
+                f"{waits.n_labelled:,} labels came, but all their rows had arrived before a model "
+                f"had learnt enough labels to be asked (delay: {waits.delays_as_text()}). Compare "
+                "the delays with the length of the stream, and see n_warmup."
+            )
+        if waits.n_pending:  # of a live run
+            return ""
+        return f"no label came; {waits.n_never:,} rows are known to get none."
+
+    def bins(
+        self, model: str, metric: str, forgetting: str | None = None, *, at: int | None = None
+    ) -> np.ndarray:
+        """Return the values of a measure by bin (Grzenda et al.'s Lambda of T and b).
+
+        Parameters
+        ----------
+        model, metric : str
+            Names of the model and the measure.
+        forgetting : str, default=None
+            Name of the mechanism; None: the first.
+        at : int, default=None
+            Number of labelled rows to look at; None: all.
+
+        Returns
+        -------
+        values : ndarray of shape (n_bins + 2,)
+            Values by bin, at the last checkpoint not after `at`; NaN where no label has come.
+        """
+        curve = self.curve(model, metric, forgetting)
+        if at is None and not len(curve):
+            return np.full(self.n_bins + 2, np.nan)
+        values: np.ndarray = curve[_compare.checkpoint(self, at), 0]
+        return values
+
+    def summary(
+        self,
+        metric: str,
+        weights: str | Sequence[float] = "uniform",
+        forgetting: str | None = None,
+    ) -> dict[str, float]:
+        """Return a weighted mean over the bins by model (Grzenda et al.'s Psi).
+
+        Parameters
+        ----------
+        metric : str
+            Name of the measure.
+        weights : str or sequence of float of length n_bins + 2, default="uniform"
+            Weight of every bin, or the name of a preset: "first", "last", "first_and_last",
+            "uniform", "second_half", "exponential" (doubling with every tenth of the bins).
+        forgetting : str, default=None
+            Name of the mechanism; None: the first.
+
+        Returns
+        -------
+        summary : dict of str to float
+            Weighted mean by model.
+        """
+        w = bin_weights(weights, self.n_bins)
+        return {
+            model: float(w @ self.bins(model, metric, forgetting) / w.sum())
+            for model in self.model_names
+        }
+
+    def __str__(self) -> str:
+        waits = self.waits
+        return (
+            f"{super().__str__()}\n"
+            f"{waits.n_labelled:,} labels came ({waits.n_unanswered:,} too early to be scored); "
+            f"{waits.n_pending:,} rows pending, {waits.n_never:,} never labelled, "
+            f"{waits.n_dropped:,} dropped\n"
+            f"delay: {waits.delays_as_text()}; {waits.n_polls:,} periodic answers"
+        )
+
+    def plot(self, metric: str | None = None, **options: Any) -> Any:
+        """Plot a measure by bin.
+
+        Parameters
+        ----------
+        metric : str, default=None
+            Measure; None: the first one of the scores.
+        **options
+            Passed to ``BinnedPerformanceDisplay.from_result``.
+
+        Returns
+        -------
+        display : BinnedPerformanceDisplay
+            With attributes ``ax_``, ``figure_``, ``lines_`` and ``legend_``.
+        """
+        from skstream.plotting import BinnedPerformanceDisplay
+
+        return BinnedPerformanceDisplay.from_result(self, metric, **options)
+
+
+def bin_weights(weights: str | Sequence[float], n_bins: int) -> np.ndarray:
+    """Weights of the bins 0 to ``n_bins + 1``.
+
+    Parameters
+    ----------
+    weights : str or sequence of float
+        Name of a preset, or the weights.
+    n_bins : int
+        Number of bins between arrival and label.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_bins + 2,)
+        The weights.
+    """
+    n = n_bins + 2
+    if not isinstance(weights, str):
+        given = np.asarray(weights, dtype=np.float64)
+        if given.shape != (n,) or (given < 0).any() or not given.sum() > 0:
+            raise ValueError(
+                f"weights must be {n} numbers (bins 0 to {n_bins + 1}), none negative and not all "
+                f"0. Got shape {given.shape} instead."
+            )
+        return given
+    ends = np.zeros(n)
+    if weights in ("first", "first_and_last"):
+        ends[0] = 1.0
+    if weights in ("last", "first_and_last"):
+        ends[-1] = 1.0
+    presets = {
+        "first": ends,
+        "last": ends,
+        "first_and_last": ends,
+        "uniform": np.ones(n),
+        "second_half": (np.arange(n) >= n / 2).astype(np.float64),
+        "exponential": 2.0 ** (10 * np.arange(n) / n),
+    }
+    if weights not in presets:
+        raise ValueError(f"weights must be one of {list(PRESETS)}, or numbers. Got {weights!r}.")
+    return presets[weights]

@@ -1,0 +1,362 @@
+"""Scoring of the answers to waiting rows, once their labels have come."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+
+from skstream.engine.delayed import (
+    FIRST,
+    DelayedOperations,
+    History,
+    history_of,
+)
+from skstream.engine.evolving import Features
+from skstream.engine.run import Answered
+from skstream.engine.tape import Recorder, has_answer
+from skstream.evaluation._outcome import RunOutcome
+from skstream.evaluation._rescore import stack_bins
+from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._settings import Settings
+from skstream.evaluation._stream_run import StreamRun
+from skstream.evaluation.delayed._answers import Ledger
+from skstream.evaluation.delayed._clock import Clock, LabelTimes, UserReduce
+from skstream.evaluation.delayed._delay_counts import DelayCounts
+from skstream.evaluation.delayed._labels import WaitingLabels
+from skstream.evaluation.delayed._poll_costs import PollCosts
+from skstream.evaluation.delayed._result import DelayedResult
+from skstream.evaluation.delayed._waits import Waits
+from skstream.metrics import Curves, SharedSums, update_together
+from skstream.utils._exclusive import exclusive
+from skstream.utils._interrupt import deferred_interrupt
+
+#: Questions after whose answers the labelled rows are scored: a live run has few per call.
+ASKS_PER_SCORING = 1 << 15
+#: Calls of a live run after which they are scored in any case.
+STEPS_PER_SCORING = 1 << 11
+
+
+@dataclass(frozen=True, kw_only=True)
+class DelaySettings:
+    """Settings of a delayed run, in addition to the common settings.
+
+    Attributes
+    ----------
+    n_bins : int
+        Bins between arrival and label.
+    reduce : str or callable
+        How the answers of a bin are reduced to one.
+    label_times : LabelTimes or None
+        How label times follow from the arrivals, if the stream does not give them.
+    previous_label : {"newest", "known_at_arrival"}
+        Which label the persistent baseline repeats.
+    features : callable or None
+        ``features(rows, times)`` where features change while a row waits.
+    on_relabel : {"error", "ignore", "count"}
+        What to do with the label of a live row that has one.
+    max_pending : int or None
+        Most rows that may wait in a live run.
+    """
+
+    n_bins: int
+    reduce: str | Callable[..., Any]
+    label_times: LabelTimes | None
+    previous_label: str
+    features: Features | None = None
+    on_relabel: str = "error"
+    max_pending: int | None = None
+
+
+#: The latest finite time of a label.
+MAX_TIME = float(np.finfo(np.float64).max)
+
+
+class DelayedScores(StreamRun):
+    """Base class of delayed runs: notes the answers and scores them.
+
+    Parameters
+    ----------
+    settings : Settings
+        The evaluator's settings, resolved.
+    models : dict of (str, int) to estimator
+        One prepared model per name and fold.
+    places : list of (str, int)
+        Names and folds, in the order of the result.
+    delay : DelaySettings
+        Bins and delays.
+    """
+
+    _rows_per_piece = 1 << 13
+
+    def __init__(
+        self,
+        settings: Settings,
+        models: Mapping[tuple[str, int], Any],
+        places: list[tuple[str, int]],
+        delay: DelaySettings,
+    ):
+        features = None if delay.features is None else self._features_at
+        super().__init__(settings, models, places, features)
+        self._delay = delay
+        n_answers = delay.n_bins + 2
+        n_classes = None if settings.classes is None else len(settings.classes)
+        # The last answers may have another persistent baseline, so the sums are not shared.
+        waiting, last = SharedSums(), SharedSums()
+        shared = [*[waiting] * (n_answers - 1), last]
+        self._measures = [[self._new_measures(sums) for sums in shared] for _ in places]
+        self._ledgers = [Ledger(delay.n_bins, n_classes) for _ in places]
+        self._answers = [Recorder(settings.classes) for _ in places]
+        self._y = Recorder(settings.classes)
+        self._known = Recorder(settings.classes)
+        self._weights: list[np.ndarray] | None = None
+        self._waiting = WaitingLabels(settings.classes is None)
+        self._poll_costs = PollCosts()
+        self._delays = DelayCounts()
+        self._steps: list[tuple[DelayedOperations, list[np.ndarray]]] = []
+        self._n_unscored_asks = 0
+        self._unmeasured: (
+            tuple[np.ndarray, list[np.ndarray], np.ndarray | None, np.ndarray | None] | None
+        ) = None
+        self._clock = Clock()
+        self._n_answered = [0] * len(places)  # labelled rows up to a lane's last answer
+        self._last_time = -np.inf
+        self._last_shown = ""  # the same, for messages
+        self._n_labelled = 0
+        self._n_scored = 0
+        self._n_unanswered = 0
+        self._first_answered: int | None = None
+        self._n_never = 0
+        self._n_dropped = 0
+        self._n_relabelled = 0
+        self._n_refused = 0
+
+    @property
+    def n_pending(self) -> int:
+        """Number of rows that wait for their label."""
+        return self._n_arrived - self._n_never - self._n_labelled - self._n_dropped
+
+    def _features_at(self, rows: np.ndarray, times: np.ndarray) -> Any:
+        """Call the user's `features`, with times of the kind that the user gave."""
+        assert self._delay.features is not None
+        return self._delay.features(rows, self._clock.times_for_user(times))
+
+    def _note_arrived(
+        self,
+        y: np.ndarray,
+        weight: np.ndarray | None,
+        time: float,
+        shown: str,
+        n_never: int,
+        answered: list[Answered],
+    ) -> None:
+        """Note rows that arrived, the last at a time shown so to the user."""
+        self._waiting.add(self._n_arrived, y)
+        self._n_arrived += len(y)
+        self._last_time, self._last_shown = time, shown
+        self._n_never += n_never
+        if weight is not None:
+            self._weigh()
+        self._note(answered)
+
+    def _can_skip(self, failed: list[int]) -> bool:
+        return all(self._engine.lanes[k].model.stopped_learning for k in failed)
+
+    def _check_skip(self, failed: list[int]) -> None:
+        for k in failed:
+            if not self._engine.lanes[k].model.stopped_learning:
+                failure = self._engine.failures[k]
+                raise ValueError(
+                    f"Model '{failure.model}' failed to answer row {failure.row}, which waits for "
+                    "its label: only a row that is learnt can be skipped. Decide 'retry' or "
+                    "'leave_out'."
+                )
+
+    def _n_due(self, horizon: float) -> int:
+        """Count the rows waiting whose labels have come by a time."""
+        table = self._engine.states[0].waiting
+        if not table.n_dated:
+            return 0
+        return int(np.count_nonzero(table.all_rows().label_time <= horizon))
+
+    def _let_labels_come(self, horizon: float) -> None:
+        """Let the labels come that are due by a time, not too many at once."""
+        while self._n_due(horizon):
+            self._step(partial(self._engine.settle, horizon, self._pace.size), self._note)
+
+    @exclusive
+    def close(self) -> Self:
+        """End the stream: let the labels come whose time is known. Nothing can follow.
+
+        Returns
+        -------
+        self : DelayedScores
+            The run.
+        """
+        if self._state == "open":
+            with self._before_rest(self.close):
+                self._let_labels_come(MAX_TIME)
+        return super().close()
+
+    def _weigh(self) -> None:
+        """Note that rows have weights from now on; those scored before had weight 1."""
+        if self._weights is None:
+            self._weights = [np.ones(self._n_scored)]
+
+    def _note(self, answered: list[Answered]) -> None:
+        operations = answered[0].operations
+        assert isinstance(operations, DelayedOperations)
+        assert operations.asked is not None and operations.labelled is not None
+        self._steps.append((operations, [one.answers for one in answered]))
+        self._n_unscored_asks += len(operations.asked.row)
+        self._n_labelled += len(operations.labelled)
+        for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
+            meter.follow(self._n_arrived, lane.model)
+
+    def _score(self) -> None:
+        """Score what was noted once there is enough, as each scoring has a fixed cost."""
+        # Scoring looks at all that waits: the more there is of it, the rarer it must be.
+        n_asks = max(ASKS_PER_SCORING, self._ledgers[0].n_held // 2)
+        n_steps = max(STEPS_PER_SCORING, self.n_pending // 8)
+        if self._n_unscored_asks >= n_asks or len(self._steps) >= n_steps:
+            self._score_steps()
+
+    def _rows_waiting(self) -> np.ndarray:
+        rows: np.ndarray = self._engine.states[0].waiting.rows()
+        if self._held is not None:  # rows labelled in the call that was stopped wait until it ends
+            operations = self._held.operations(self._engine)
+            rows = np.union1d(rows, operations.labelled.row)
+        # Of a run stopped in the middle of an arrival, rows may wait that were never noted.
+        return rows[: np.searchsorted(rows, self._n_arrived)]
+
+    def _score_steps(self) -> None:
+        """Score the rows whose label came lately, in the order in which labels came.
+
+        Functions of the user may fail. The rows to be scored are dropped only after the functions
+        were called, so that no row is lost and no row is scored twice.
+        """
+        self._measure()
+        if not self._steps:
+            return
+        steps = self._steps
+        history = history_of([operations for operations, _ in steps], self._rows_waiting())
+        labelled = history.labelled
+        y, known, waiting = self._waiting.look_up(history)
+        reduce = self._reduce()
+        found = [
+            ledger.look_up(history, np.concatenate([answers[k] for _, answers in steps]), reduce)
+            for k, ledger in enumerate(self._ledgers)
+        ]
+        self._steps, self._n_unscored_asks, self._waiting = [], 0, waiting
+        self._note_labels(y)
+        for k, (table, left) in enumerate(found):
+            self._ledgers[k].keep(left)
+            given = np.flatnonzero(has_answer(table[:, -1]))
+            if len(given):
+                self._n_answered[k] = self._n_scored + int(given[-1]) + 1
+            if self._settings.keep_tape:
+                self._answers[k].append(table)
+        weight = None if self._weights is None else labelled.weight
+        past = known if self._delay.previous_label == "known_at_arrival" else None
+        self._unmeasured = (y, [table for table, _ in found], weight, past)
+        self._n_scored += len(y)
+        self._n_unanswered += self._count_unanswered(history)
+        self._delays.add(labelled.label_time - labelled.arrival)
+        self._poll_costs.follow(history)
+        if self._settings.keep_tape:
+            self._y.append(y)
+            self._known.append(known)
+            if self._weights is not None:
+                self._weights.append(labelled.weight)
+        self._measure()
+
+    def _measure(self) -> None:
+        """Pass the rows scored last to the measures, unless that has been done."""
+        if self._unmeasured is None:
+            return
+        y, tables, weight, past = self._unmeasured
+        pasts = [*[past] * (self._delay.n_bins + 1), None]
+        first = self._n_scored - len(y)
+        for measures, table in zip(self._measures, tables, strict=True):
+            update_together(measures, y, list(table.T), weight, pasts, first=first)
+        self._unmeasured = None
+
+    def _reduce(self) -> str | Callable[..., Any]:
+        """Return `reduce` for codes and for times in the units of the run."""
+        reduce = self._delay.reduce
+        if isinstance(reduce, str):
+            return reduce
+        return UserReduce(reduce, self._settings.classes, self._clock)
+
+    def _count_unanswered(self, history: History) -> int:
+        """Labelled rows that arrived before the models had learnt enough to be asked."""
+        if self._first_answered is None:
+            asked = history.asked
+            answered = asked.row[asked.answered & (asked.kind == FIRST)]
+            self._first_answered = int(answered[0]) if len(answered) else None
+        if self._first_answered is None:
+            return len(history.labelled)
+        return int(np.count_nonzero(history.labelled.row < self._first_answered))
+
+    def _finish_scores(self) -> None:
+        self._score_steps()
+        for bins in self._measures:
+            for measures in bins:
+                measures.finish()
+
+    def _curves(self, lane: int) -> Curves:
+        return stack_bins([measures.curves() for measures in self._measures[lane]])
+
+    def _n_valid(self, lane: int) -> int:
+        return self._n_answered[lane]
+
+    def _recorded(self, lane: int) -> np.ndarray | None:
+        if not self._settings.keep_tape:
+            return None
+        answers = self._answers[lane].array()
+        return answers.reshape(-1, self._delay.n_bins + 2)
+
+    def _truth(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        if not self._settings.keep_tape:
+            return None, None
+        weights = self._weights
+        return self._y.array(), None if weights is None else np.concatenate(weights)
+
+    @exclusive
+    def result(self) -> EvaluationResult:
+        """Return the result so far; the run can continue afterwards.
+
+        Returns
+        -------
+        result : DelayedResult
+            Scores of the rows whose label has come.
+        """
+        outcome = self.outcome()
+        return assemble(self._settings, [outcome], DelayedResult, waits=outcome.waits)
+
+    @exclusive
+    def outcome(self) -> RunOutcome:
+        """Return the outcome of every lane, and the counts of waiting rows."""
+        with deferred_interrupt():
+            self._score_steps()
+        waits = Waits(
+            n_bins=self._delay.n_bins,
+            n_labelled=self._n_labelled,
+            n_pending=self.n_pending,
+            n_never=self._n_never,
+            n_unanswered=self._n_unanswered,
+            n_dropped=self._n_dropped,
+            n_relabelled=self._n_relabelled,
+            n_refused=self._n_refused,
+            n_polls=self._poll_costs.n_polls,
+            poll_costs=self._poll_costs.curves(),
+            delays={
+                name: self._clock.duration_for_user(delay)
+                for name, delay in self._delays.summary().items()
+            },
+        )
+        known = None
+        if self._settings.keep_tape and self._delay.previous_label == "known_at_arrival":
+            known = self._known.array()
+        return replace(super().outcome(), previous=known, waits=waits)
