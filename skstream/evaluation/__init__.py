@@ -11,10 +11,7 @@ from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
 from skstream.evaluation._storage import load_result
-from skstream.evaluation.delayed._evaluator import DelayedEvaluator
-from skstream.evaluation.delayed._result import DelayedResult
-from skstream.evaluation.delayed._run import DelayedRun
-from skstream.evaluation.delayed._waits import Waits
+from skstream.evaluation.delayed import DelayedEvaluator, DelayedResult, DelayedRun, Waits
 
 __all__ = [
     "Cost",
