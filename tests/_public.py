@@ -7,8 +7,9 @@ from types import ModuleType
 
 import skstream
 
-# For contributors rather than users: their docstrings need no full numpydoc sections.
-INTERNAL = ("skstream.utils", "skstream.engine")
+# For contributors rather than users, or documented under another name (evaluation.delayed under
+# evaluation): their docstrings need no full numpydoc sections.
+INTERNAL = ("skstream.utils", "skstream.engine", "skstream.evaluation.delayed")
 
 
 def public_modules() -> list[ModuleType]:
