@@ -28,7 +28,7 @@ from sklearn.preprocessing import (
 
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Task, TransformKernel, make_transform_kernel
-from skstream.engine.kernels.transformers import __init__ as _transformers
+from skstream.engine.kernels.transformers import standard
 from tests.kernels._reference import (
     TIMELINES,
     as_storage,
@@ -375,7 +375,7 @@ def test_a_broken_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
     rng = np.random.default_rng(9)
     block = block_of(numbers(rng, 200, 4), "prequential", rng)
-    right = _transformers._transformers_standard._states
+    right = standard._states
 
     def one_late(state: Any, x: Any, weight: Any) -> Any:
         counts, means, variances = right(state, x, weight)
@@ -386,7 +386,7 @@ def test_a_broken_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         return counts, np.nextafter(means, np.inf), variances
 
     for broken in (one_late, rounded_otherwise):
-        monkeypatch.setattr(_transformers._transformers_standard, "_states", broken)
+        monkeypatch.setattr(standard, "_states", broken)
         with pytest.raises(AssertionError):
             assert_equals_loop(StandardScaler(), block, rng)
 
