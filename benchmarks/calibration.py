@@ -104,18 +104,18 @@ def repetition(
     )
     result = evaluator.evaluate(models, X, y)
     assert set(result.paths.values()) == {"kernel"}, "without kernels this takes days"
-    p_values = {}
+    pvalues = {}
     for case, (a, b) in CASES.items():
         losses_a, losses_b = losses(result, a), losses(result, b)
         asked = ~np.isnan(losses_a)
-        p_values[case] = {
+        pvalues[case] = {
             "mcnemar": pooled_mcnemar(losses_a[asked], losses_b[asked]),
-            "sign": result.compare(a, b, test="sign").p_value,
-            "wilcoxon": result.compare(a, b, test="wilcoxon").p_value,
+            "sign": result.compare(a, b, test="sign").pvalue,
+            "wilcoxon": result.compare(a, b, test="wilcoxon").pvalue,
             **anytime(mean(losses_a), mean(losses_b)),
         }
     place = {"stream": stream, "test_on": test_on, "strategy": strategy, "repetition": number}
-    return {**place, "rows": rows, "n_folds": n_folds, "p": p_values}
+    return {**place, "rows": rows, "n_folds": n_folds, "p": pvalues}
 
 
 def losses(result: Any, name: str) -> np.ndarray:
@@ -128,14 +128,14 @@ def losses(result: Any, name: str) -> np.ndarray:
 def pooled_mcnemar(loss_a: np.ndarray, loss_b: np.ndarray) -> float:
     """McNemar's test of the losses of all folds together."""
     truth = np.zeros(len(loss_a), np.int64)
-    return float(stats.mcnemar(truth, loss_a.astype(np.int64), loss_b.astype(np.int64)).p_value)
+    return float(stats.mcnemar(truth, loss_a.astype(np.int64), loss_b.astype(np.int64)).pvalue)
 
 
 def anytime(loss_a: np.ndarray, loss_b: np.ndarray) -> dict[str, float]:
     """Anytime comparison with the boundary that is the default, and with the other."""
     both = {"anytime": "mixture", "stitched": "stitched"}
     return {
-        name: float(stats.anytime_comparison(loss_a, loss_b, boundary=boundary).p_value)
+        name: float(stats.anytime_comparison(loss_a, loss_b, boundary=boundary).pvalue)
         for name, boundary in both.items()
     }
 

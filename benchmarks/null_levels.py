@@ -63,7 +63,7 @@ def fading(rng: np.random.Generator, n_streams: int) -> None:
                 running = RunningMcNemar(f"fading:{alpha}", record_every=1).update(*losses)
                 curve, at = running.result(), np.array(looks) - 1
                 size = np.abs(curve.statistics[at])
-                rejected[:, 0] += curve.p_values[at] < LEVEL
+                rejected[:, 0] += curve.pvalues[at] < LEVEL
                 rejected[:, 1] += (1 + alpha) * size > QUANTILE
                 rejected[:, 2] += size > QUANTILE
             for look, row in zip(looks, rejected, strict=True):
@@ -76,7 +76,7 @@ def weights(rng: np.random.Generator, n_streams: int) -> None:
     for _ in range(n_streams):
         weight, coins = rng.pareto(2.5, 300) + 0.1, rng.integers(0, 2, 300)
         result = mcnemar(np.zeros(300, int), coins, 1 - coins, sample_weight=weight)
-        rejected += result.p_value < LEVEL, abs(result.statistic) > QUANTILE
+        rejected += result.pvalue < LEVEL, abs(result.statistic) > QUANTILE
     print(f"  {'':30} " + share(rejected, n_streams))
 
 
@@ -95,7 +95,7 @@ def sides(scenario: str, seeds: np.ndarray, **options: Any) -> str:
         losses = draw_losses(scenario, seed, 2000)[:2]
         for i, boundary in enumerate(("mixture", "stitched")):
             result = anytime_comparison(*losses, boundary=boundary, **options)
-            rejected[i] += result.p_value < LEVEL
+            rejected[i] += result.pvalue < LEVEL
     return share(rejected, len(seeds))
 
 
@@ -108,7 +108,7 @@ def bounds(rng: np.random.Generator, n_streams: int) -> None:
         loss_a = np.ones(5000)
         for i, largest in enumerate((5000.5, max(loss_b.max(), 1.0))):
             result = anytime_comparison(loss_a, loss_b, bounds=(0, largest))
-            rejected[i] += result.p_value < LEVEL
+            rejected[i] += result.pvalue < LEVEL
     print(f"  {'':30} " + share(rejected, n_streams))
 
 

@@ -54,7 +54,7 @@ class CriticalDifferenceDisplay(BaseDisplay):
         Nemenyi's critical difference.
     groups : sequence of sequence of str
         Names of the models that each bar joins.
-    p_value : float
+    pvalue : float
         P-value of the test that the models differ at all.
     alpha : float
         Level of the tests.
@@ -88,7 +88,7 @@ class CriticalDifferenceDisplay(BaseDisplay):
     ...     average_ranks=np.array([1.2, 1.8]),
     ...     critical_difference=0.88,
     ...     groups=[("sgd", "bayes")],
-    ...     p_value=0.08,
+    ...     pvalue=0.08,
     ...     alpha=0.05,
     ... )
     CriticalDifferenceDisplay(sgd 1.2, bayes 1.8; CD 0.88; see plot(), to_frame())
@@ -98,7 +98,7 @@ class CriticalDifferenceDisplay(BaseDisplay):
     average_ranks: np.ndarray
     critical_difference: float
     groups: Sequence[Sequence[str]]
-    p_value: float
+    pvalue: float
     alpha: float
     subject: str = ""
 
@@ -133,7 +133,7 @@ class CriticalDifferenceDisplay(BaseDisplay):
             average_ranks=result.average_ranks,
             critical_difference=result.critical_difference,
             groups=result.groups,
-            p_value=result.p_value,
+            pvalue=result.pvalue,
             alpha=result.alpha,
             subject=result.subject,
         )
@@ -291,8 +291,8 @@ class CriticalDifferenceDisplay(BaseDisplay):
         return ax.text(np.mean(ends), caps[0] - 0.05, text, ha="center", va="bottom")
 
     def _note(self) -> str:
-        verdict = "the models differ" if self.p_value < self.alpha else "no difference shown"
-        p = "p < 0.0001" if self.p_value < 1e-4 else f"p = {self.p_value:.2g}"
+        verdict = "the models differ" if self.pvalue < self.alpha else "no difference shown"
+        p = "p < 0.0001" if self.pvalue < 1e-4 else f"p = {self.pvalue:.2g}"
         bars = "Bars join models that are not told apart" if self.groups else "All pairs differ"
         lines = [
             f"Friedman test (Iman-Davenport): {p}, {verdict}.",

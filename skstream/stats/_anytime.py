@@ -46,7 +46,7 @@ class AnytimeComparisonResult(Report):
         where the first model is better.
     half_widths : ndarray of shape (n_checkpoints,)
         Half the width of the confidence sequence, before it is clipped to the possible range.
-    p_values : ndarray of shape (n_checkpoints,)
+    pvalues : ndarray of shape (n_checkpoints,)
         Always-valid p-values, the smallest so far; they never rise.
     first_certain_row : int or None
         Number of rows after which the interval excluded 0 for the first time (at any row, not only
@@ -68,7 +68,7 @@ class AnytimeComparisonResult(Report):
     rows: NDArray[np.int64]
     differences: FloatArray
     half_widths: FloatArray
-    p_values: FloatArray
+    pvalues: FloatArray
     first_certain_row: int | None
     first_certain_difference: float | None
     bounds: tuple[float, float]
@@ -80,7 +80,7 @@ class AnytimeComparisonResult(Report):
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
         read_only(self.rows)
-        for array in (self.differences, self.half_widths, self.p_values):
+        for array in (self.differences, self.half_widths, self.pvalues):
             read_only(array)
 
     @property
@@ -111,14 +111,14 @@ class AnytimeComparisonResult(Report):
         return float(self.lower[-1]), float(self.upper[-1])
 
     @property
-    def p_value(self) -> float:
+    def pvalue(self) -> float:
         """Always-valid p-value: of no difference at any row so far."""
-        return float(self.p_values[-1])
+        return float(self.pvalues[-1])
 
     @property
     def significant(self) -> bool:
-        """Whether a difference was certain at some row: `p_value` is below alpha."""
-        return self.p_value < self.alpha
+        """Whether a difference was certain at some row: `pvalue` is below alpha."""
+        return self.pvalue < self.alpha
 
     @property
     def better(self) -> str | None:
@@ -140,7 +140,7 @@ class AnytimeComparisonResult(Report):
                 "difference": self.differences,
                 "lower": self.lower,
                 "upper": self.upper,
-                "p_value": self.p_values,
+                "pvalue": self.pvalues,
             }
         )
 
@@ -148,7 +148,7 @@ class AnytimeComparisonResult(Report):
         lower, upper = self.interval
         return (
             f"{self._answer()} after {plural(self.n_rows, 'row')}: mean loss difference "
-            f"{self.difference:.4g} in [{lower:.4g}, {upper:.4g}], {format_p(self.p_value)}"
+            f"{self.difference:.4g} in [{lower:.4g}, {upper:.4g}], {format_p(self.pvalue)}"
         )
 
     def _answer(self) -> str:
@@ -166,7 +166,7 @@ class AnytimeComparisonResult(Report):
             f"{answer} after {plural(self.n_rows, 'row')}: {mean} "
             f"difference {self.names[0]} - {self.names[1]} = {self.difference:.4g}, "
             f"{100 * (1 - self.alpha):g} % confidence sequence [{lower:.4g}, {upper:.4g}], "
-            f"always-valid {against_alpha(self.p_value, self.alpha)} ({self.boundary} boundary; "
+            f"always-valid {against_alpha(self.pvalue, self.alpha)} ({self.boundary} boundary; "
             f"equal losses count as differences of 0).",
             self._first_certain(),
             *weight_sentences(self.weights),
@@ -278,7 +278,7 @@ class RunningAnytimeComparison:
         return self._recorder.n_rows
 
     @property
-    def p_value(self) -> float:
+    def pvalue(self) -> float:
         """Always-valid p-value so far; 1 before the first row."""
         return math.exp(self._log_p)
 
@@ -355,7 +355,7 @@ class RunningAnytimeComparison:
         variances = np.cumsum(np.concatenate(([self._variance], squares)))[1:]
         totals = totals[1:]
         weights = np.cumsum(np.concatenate(([self._weight], parts)))[1:]
-        log_p = BOUNDARIES[self.boundary].log_p_value(np.abs(totals), variances)
+        log_p = BOUNDARIES[self.boundary].log_pvalue(np.abs(totals), variances)
         log_p = np.minimum.accumulate(np.minimum(log_p, self._log_p))
         if self._first_certain is None and log_p[-1] < math.log(self.alpha):
             first = int(np.argmax(log_p < math.log(self.alpha)))
@@ -388,7 +388,7 @@ class RunningAnytimeComparison:
             rows=rows,
             differences=span * totals / weights,
             half_widths=span * radius / weights,
-            p_values=np.exp(log_p),
+            pvalues=np.exp(log_p),
             first_certain_row=row,
             first_certain_difference=None if difference is None else span * difference,
             bounds=self.bounds,

@@ -28,7 +28,7 @@ class Boundary(Protocol):
         """Largest ``|S|`` inside the boundary at level alpha."""
         ...
 
-    def log_p_value(self, deviation: FloatArray, variance: FloatArray) -> FloatArray:
+    def log_pvalue(self, deviation: FloatArray, variance: FloatArray) -> FloatArray:
         """Logarithm of the level at which ``|S| = deviation`` lies on the boundary."""
         ...
 
@@ -68,7 +68,7 @@ class StitchedBoundary:
         linear = k2 * SPAN * level
         return np.asarray(np.sqrt(k1**2 * variance * level + linear**2) + linear)
 
-    def log_p_value(self, deviation: FloatArray, variance: FloatArray) -> FloatArray:
+    def log_pvalue(self, deviation: FloatArray, variance: FloatArray) -> FloatArray:
         """Logarithm of the level at which ``|S| = deviation`` lies on the boundary."""
         k1, k2 = self._scales()
         variance = np.maximum(variance, self.least_variance)
@@ -127,7 +127,7 @@ class MixtureBoundary:
             radius = radius - excess / self._slope(radius, variance)
         return np.asarray(radius)
 
-    def log_p_value(self, deviation: FloatArray, variance: FloatArray) -> FloatArray:
+    def log_pvalue(self, deviation: FloatArray, variance: FloatArray) -> FloatArray:
         """Logarithm of the level at which ``|S| = deviation`` lies on the boundary."""
         return np.minimum(0.0, math.log(2) - self._log_mixture(deviation, variance))
 

@@ -41,7 +41,7 @@ class McNemarResult(Report):
     variance : float
         Sum of the squared weights of the discordant rows: what the square of the difference of
         the counts is compared with. Without weights it is the number of discordant rows.
-    p_value : float
+    pvalue : float
         Two-sided p-value.
     method : {"chi2", "exact"}
         Chi-squared with one degree of freedom, or the binomial distribution of the discordant
@@ -59,7 +59,7 @@ class McNemarResult(Report):
     n_rows: int
     statistic: float
     variance: float
-    p_value: float
+    pvalue: float
     method: str
     alpha: float
     names: tuple[str, ...]
@@ -68,7 +68,7 @@ class McNemarResult(Report):
     @property
     def significant(self) -> bool:
         """Whether the p-value is below alpha."""
-        return self.p_value < self.alpha
+        return self.pvalue < self.alpha
 
     @property
     def better(self) -> str | None:
@@ -78,7 +78,7 @@ class McNemarResult(Report):
     def _verdict(self) -> str:
         return (
             f"{row_verdict(self.better, self.names)}: signed M = {number(self.statistic)}, "
-            f"{format_p(self.p_value)}"
+            f"{format_p(self.pvalue)}"
         )
 
     def _sentences(self) -> list[str]:
@@ -88,7 +88,7 @@ class McNemarResult(Report):
             f"{self.names[0]} is wrong on {self._count(self.only_a_wrong)}, only {self.names[1]} "
             f"on {self._count(self.only_b_wrong)} (McNemar's test, signed M = "
             f"{number(self.statistic)}, {method[self.method]}, two-sided, "
-            f"{against_alpha(self.p_value, self.alpha)}).",
+            f"{against_alpha(self.pvalue, self.alpha)}).",
             *weight_sentences(self.weights),
             "Rows on which both are right or both wrong do not count.",
             ROW_CAVEAT,
@@ -233,17 +233,17 @@ def mcnemar(
                 "The exact method counts rows, and the weights in sample_weight differ (from "
                 f"{weight.min():g} to {weight.max():g}). Use method='chi2'."
             )
-        p_value = float(stats.binomtest(n_a, n_a + n_b).pvalue) if n_a + n_b else 1.0
+        pvalue = float(stats.binomtest(n_a, n_a + n_b).pvalue) if n_a + n_b else 1.0
     else:
         chi2 = chi_squared(np.array([count_a]), np.array([count_b]), np.array([variance]))
-        p_value = float(stats.chi2.sf(chi2[0], 1))
+        pvalue = float(stats.chi2.sf(chi2[0], 1))
     return McNemarResult(
         only_a_wrong=n_a if weight is None else count_a,
         only_b_wrong=n_b if weight is None else count_b,
         n_rows=len(loss_a),
         statistic=float(signed_statistic(np.array([count_a]), np.array([count_b]))[0]),
         variance=variance,
-        p_value=p_value,
+        pvalue=pvalue,
         method=method,
         alpha=alpha,
         names=checked_names,

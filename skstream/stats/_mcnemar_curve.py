@@ -55,7 +55,7 @@ class McNemarCurve(Report):
         the number of discordant rows.
     statistics : ndarray of shape (n_checkpoints,)
         Signed statistics; positive where the first model errs more.
-    p_values : ndarray of shape (n_checkpoints,)
+    pvalues : ndarray of shape (n_checkpoints,)
         Two-sided chi-squared p-values, each valid for a single look. NaN under a fading factor
         below 0.9, where too few rows count for the chi-squared approximation.
     forgetting : Forgetting
@@ -73,7 +73,7 @@ class McNemarCurve(Report):
     only_b_wrong: FloatArray
     variances: FloatArray
     statistics: FloatArray
-    p_values: FloatArray
+    pvalues: FloatArray
     forgetting: Forgetting
     alpha: float
     names: tuple[str, ...]
@@ -84,7 +84,7 @@ class McNemarCurve(Report):
         for array in (self.rows, self.only_a_wrong, self.only_b_wrong, self.variances):
             read_only(array)
         read_only(self.statistics)
-        read_only(self.p_values)
+        read_only(self.pvalues)
 
     @property
     def n_rows(self) -> int:
@@ -97,14 +97,14 @@ class McNemarCurve(Report):
         return float(self.statistics[-1])
 
     @property
-    def p_value(self) -> float:
+    def pvalue(self) -> float:
         """P-value at the last row."""
-        return float(self.p_values[-1])
+        return float(self.pvalues[-1])
 
     @property
     def significant(self) -> bool:
         """Whether the p-value at the last row is below alpha."""
-        return self.p_value < self.alpha
+        return self.pvalue < self.alpha
 
     @property
     def better(self) -> str | None:
@@ -128,7 +128,7 @@ class McNemarCurve(Report):
         quantile = stats.chi2.isf(check_alpha(alpha), 1)
         counts = self.only_a_wrong + self.only_b_wrong
         scale = np.divide(self.variances, counts, out=np.ones_like(counts), where=counts > 0)
-        return np.where(np.isnan(self.p_values), np.nan, quantile * scale)
+        return np.where(np.isnan(self.pvalues), np.nan, quantile * scale)
 
     def to_frame(self) -> Any:
         """Return the curve as a pandas data frame, one row per checkpoint."""
@@ -139,15 +139,15 @@ class McNemarCurve(Report):
                 "only_a_wrong": self.only_a_wrong,
                 "only_b_wrong": self.only_b_wrong,
                 "statistic": self.statistics,
-                "p_value": self.p_values,
+                "pvalue": self.pvalues,
             }
         )
 
     def _verdict(self) -> str:
         after = f"after {plural(self.n_rows, 'row')}: signed M = {number(self.statistic)}"
-        if np.isnan(self.p_value):
+        if np.isnan(self.pvalue):
             return f"{self.names[0]} and {self.names[1]} {after}, no p-value"
-        return f"{row_verdict(self.better, self.names)} {after}, {format_p(self.p_value)}"
+        return f"{row_verdict(self.better, self.names)} {after}, {format_p(self.pvalue)}"
 
     def _sentences(self) -> list[str]:
         count_a, count_b = self.only_a_wrong[-1], self.only_b_wrong[-1]
@@ -157,7 +157,7 @@ class McNemarCurve(Report):
             f"rows on which only {self.names[0]} is wrong {count_a:,.6g}, only {self.names[1]} "
             f"{count_b:,.6g} (McNemar's test, signed M = {number(self.statistic)}"
         )
-        if np.isnan(self.p_value):
+        if np.isnan(self.pvalue):
             sentences = [
                 f"{self.names[0]} and {self.names[1]} {counts}).",
                 f"There is no p-value under a fading factor below {LEAST_FADING_FACTOR:g}: the "
@@ -166,8 +166,8 @@ class McNemarCurve(Report):
         else:
             sentences = [
                 f"{row_verdict(self.better, self.names)} {counts}, chi-squared, 1 degree of "
-                f"freedom, two-sided, {against_alpha(self.p_value, self.alpha)}).",
-                f"At {np.mean(self.p_values < self.alpha):.0%} of the "
+                f"freedom, two-sided, {against_alpha(self.pvalue, self.alpha)}).",
+                f"At {np.mean(self.pvalues < self.alpha):.0%} of the "
                 f"{plural(len(self.rows), 'checkpoint')} the p-value is below alpha.",
             ]
         return [
@@ -310,7 +310,7 @@ class RunningMcNemar:
             only_b_wrong=only_b_wrong,
             variances=variances,
             statistics=signed_statistic(only_a_wrong, only_b_wrong),
-            p_values=np.full(len(rows), np.nan) if too_short else stats.chi2.sf(chi2, 1),
+            pvalues=np.full(len(rows), np.nan) if too_short else stats.chi2.sf(chi2, 1),
             forgetting=self.forgetting,
             alpha=self.alpha,
             names=self.names,

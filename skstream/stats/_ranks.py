@@ -36,20 +36,20 @@ class FriedmanNemenyiResult(Report):
         Number of folds or streams.
     chi2 : float
         Friedman's statistic, corrected for ties, with ``n_models - 1`` degrees of freedom.
-    chi2_p_value : float
+    chi2_pvalue : float
         Its p-value.
     f_statistic : float
         Iman and Davenport's statistic, with ``n_models - 1`` and
         ``(n_models - 1) * (n_blocks - 1)`` degrees of freedom; infinite if every block ranks
         the models alike.
-    p_value : float
+    pvalue : float
         P-value of `f_statistic`, the less conservative of the two; it decides `significant`.
         Never below what chance gives if all blocks rank the models alike.
     critical_difference : float
         Nemenyi's: two models differ if their average ranks differ by at least this much.
     rank_differences : ndarray of shape (n_models, n_models)
         Average rank of the row's model minus that of the column's.
-    pairwise_p_values : ndarray of shape (n_models, n_models)
+    pairwise_pvalues : ndarray of shape (n_models, n_models)
         Nemenyi's p-values, corrected for looking at all pairs; 1 on the diagonal.
     groups : tuple of tuple of str
         Maximal sets of models that Nemenyi's test does not tell apart, best first. No group
@@ -66,12 +66,12 @@ class FriedmanNemenyiResult(Report):
     average_ranks: FloatArray
     n_blocks: int
     chi2: float
-    chi2_p_value: float
+    chi2_pvalue: float
     f_statistic: float
-    p_value: float
+    pvalue: float
     critical_difference: float
     rank_differences: FloatArray
-    pairwise_p_values: FloatArray
+    pairwise_pvalues: FloatArray
     groups: tuple[tuple[str, ...], ...]
     n_tied_blocks: int
     alpha: float
@@ -79,13 +79,13 @@ class FriedmanNemenyiResult(Report):
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
-        for array in (self.average_ranks, self.rank_differences, self.pairwise_p_values):
+        for array in (self.average_ranks, self.rank_differences, self.pairwise_pvalues):
             read_only(array)
 
     @property
     def significant(self) -> bool:
-        """Whether the models differ at all: `p_value` is below alpha."""
-        return self.p_value < self.alpha
+        """Whether the models differ at all: `pvalue` is below alpha."""
+        return self.pvalue < self.alpha
 
     @property
     def ranking(self) -> tuple[str, ...]:
@@ -109,12 +109,12 @@ class FriedmanNemenyiResult(Report):
         Returns
         -------
         pandas.DataFrame
-            One row per model, best first: ``average_rank`` and a column ``p_vs_<name>`` for
+            One row per model, best first: ``average_rank`` and a column ``pvalue_vs_<name>`` for
             every model.
         """
         pandas = optional_import("pandas", "FriedmanNemenyiResult.to_frame")
         columns = {"average_rank": self.average_ranks} | {
-            f"p_vs_{name}": self.pairwise_p_values[:, j] for j, name in enumerate(self.names)
+            f"pvalue_vs_{name}": self.pairwise_pvalues[:, j] for j, name in enumerate(self.names)
         }
         index = pandas.Index(self.names, name="model")
         return pandas.DataFrame(columns, index=index).loc[list(self.ranking)]
@@ -124,7 +124,7 @@ class FriedmanNemenyiResult(Report):
         rank = self.average_ranks.min()
         verdict = "the models differ" if self.significant else "no difference shown"
         return (
-            f"{verdict}, {format_p(self.p_value)}; best average rank {rank:.3g} ({best}), "
+            f"{verdict}, {format_p(self.pvalue)}; best average rank {rank:.3g} ({best}), "
             f"critical difference {self.critical_difference:.3g}"
         )
 
@@ -135,9 +135,9 @@ class FriedmanNemenyiResult(Report):
         ranks = ", ".join(f"{self.names[i]} {self.average_ranks[i]:.3g}" for i in order)
         sentences = [
             f"{verdict}: {k} models over {n} {self.blocks}, Friedman chi2({k - 1}) = "
-            f"{number(self.chi2)} ({format_p(self.chi2_p_value)}), Iman-Davenport "
+            f"{number(self.chi2)} ({format_p(self.chi2_pvalue)}), Iman-Davenport "
             f"F({k - 1}, {(k - 1) * (n - 1)}) = {number(self.f_statistic)} "
-            f"({against_alpha(self.p_value, self.alpha)}).",
+            f"({against_alpha(self.pvalue, self.alpha)}).",
             f"Average ranks, 1 is best: {ranks}.",
             f"Ties share their average rank; {self.blocks} with ties: {self.n_tied_blocks} of {n}.",
             f"Nemenyi's critical difference is {self.critical_difference:.3g}; {self._pairs()}.",
@@ -246,21 +246,19 @@ def friedman_nemenyi(
     quantile = stats.studentized_range.ppf(1 - alpha, n_models, np.inf) / math.sqrt(2)
     differences = mean_ranks[:, None] - mean_ranks[None, :]
     studentized = math.sqrt(2) * np.abs(differences) / standard_error
-    p_values = np.clip(stats.studentized_range.sf(studentized, n_models, np.inf), 0.0, 1.0)
+    pvalues = np.clip(stats.studentized_range.sf(studentized, n_models, np.inf), 0.0, 1.0)
     critical_difference = float(quantile * standard_error)
     return FriedmanNemenyiResult(
         names=checked_names,
         average_ranks=mean_ranks,
         n_blocks=n_blocks,
         chi2=chi2,
-        chi2_p_value=float(stats.chi2.sf(chi2, dof)),
+        chi2_pvalue=float(stats.chi2.sf(chi2, dof)),
         f_statistic=f_statistic,
-        p_value=max(
-            float(stats.f.sf(f_statistic, dof, dof * (n_blocks - 1))), least_p_value(ranks)
-        ),
+        pvalue=max(float(stats.f.sf(f_statistic, dof, dof * (n_blocks - 1))), least_pvalue(ranks)),
         critical_difference=critical_difference,
         rank_differences=differences,
-        pairwise_p_values=p_values,
+        pairwise_pvalues=pvalues,
         groups=tuple(
             tuple(checked_names[j] for j in group)
             for group in maximal_groups(mean_ranks, critical_difference)
@@ -303,7 +301,7 @@ def friedman_statistic(ranks: FloatArray) -> float:
     return spread / variance if variance > 0 else 0.0
 
 
-def least_p_value(ranks: FloatArray) -> float:
+def least_pvalue(ranks: FloatArray) -> float:
     """Probability that blocks rank as these at their most alike, if every order is as likely.
 
     Each block has its order among those of its ties, A in number; renaming the models gives at

@@ -40,17 +40,17 @@ class Report:
         return f"{type(self).__name__}({answer}; print() it for the full statement)"
 
 
-def format_p(p_value: float) -> str:
+def format_p(pvalue: float) -> str:
     """Write a p-value as ``p = 0.0098``, or ``p < 0.0001`` for anything smaller."""
-    if p_value < 1e-4:
+    if pvalue < 1e-4:
         return "p < 0.0001"
-    return f"p = {p_value:.2g}" if p_value < 0.0995 else f"p = {p_value:.3f}"
+    return f"p = {pvalue:.2g}" if pvalue < 0.0995 else f"p = {pvalue:.3f}"
 
 
-def against_alpha(p_value: float, alpha: float) -> str:
+def against_alpha(pvalue: float, alpha: float) -> str:
     """Write the p-value beside the level it is compared with."""
-    relation = "below" if p_value < alpha else "not below"
-    return f"{format_p(p_value)}, {relation} alpha = {alpha:g}"
+    relation = "below" if pvalue < alpha else "not below"
+    return f"{format_p(pvalue)}, {relation} alpha = {alpha:g}"
 
 
 def number(value: float) -> str:

@@ -22,7 +22,7 @@ class SignTestResult(Report):
         Folds on which the first and on which the second model is better.
     ties : int
         Folds on which they are equal; dropped from the test.
-    p_value : float
+    pvalue : float
         Exact two-sided binomial p-value; 1 when every fold is a tie.
     critical_value : int or None
         Fewest wins, of ``wins_a + wins_b``, that give a p-value below `alpha`; None if winning all
@@ -36,7 +36,7 @@ class SignTestResult(Report):
     wins_a: int
     wins_b: int
     ties: int
-    p_value: float
+    pvalue: float
     critical_value: int | None
     alpha: float
     names: tuple[str, ...]
@@ -49,7 +49,7 @@ class SignTestResult(Report):
     @property
     def significant(self) -> bool:
         """Whether the p-value is below alpha."""
-        return self.p_value < self.alpha
+        return self.pvalue < self.alpha
 
     @property
     def better(self) -> str | None:
@@ -59,7 +59,7 @@ class SignTestResult(Report):
         return self.names[0] if self.wins_a > self.wins_b else self.names[1]
 
     def _verdict(self) -> str:
-        wins = f"{self.wins_a} wins to {self.wins_b}, {format_p(self.p_value)}"
+        wins = f"{self.wins_a} wins to {self.wins_b}, {format_p(self.pvalue)}"
         return f"{fold_verdict(self.better, self.names)}: {wins}"
 
     def _sentences(self) -> list[str]:
@@ -73,7 +73,7 @@ class SignTestResult(Report):
             f"{fold_verdict(self.better, self.names)} on {plural(self.n_folds, 'fold')}: "
             f"{self.names[0]} wins {self.wins_a}, {self.names[1]} wins {self.wins_b}, "
             f"{plural(self.ties, 'tie')} dropped (exact two-sided sign test, "
-            f"{against_alpha(self.p_value, self.alpha)}; {needed}).",
+            f"{against_alpha(self.pvalue, self.alpha)}; {needed}).",
             FOLD_CAVEAT,
         ]
 
@@ -144,7 +144,7 @@ def sign_test(
         wins_a=wins_a,
         wins_b=wins_b,
         ties=len(differences) - n,
-        p_value=float(stats.binomtest(wins_a, n).pvalue) if n else 1.0,
+        pvalue=float(stats.binomtest(wins_a, n).pvalue) if n else 1.0,
         critical_value=int(enough[0]) if enough.size else None,
         alpha=alpha,
         names=checked_names,

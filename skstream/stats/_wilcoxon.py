@@ -25,7 +25,7 @@ class WilcoxonResult(Report):
     ----------
     w_plus, w_minus : float
         Sums of the ranks of the positive and of the negative differences ``a - b``.
-    p_value : float
+    pvalue : float
         Two-sided p-value; 1 when every difference is zero.
     critical_value : float or None
         Largest ``min(w_plus, w_minus)`` that gives a p-value below `alpha`. None if there is
@@ -54,7 +54,7 @@ class WilcoxonResult(Report):
 
     w_plus: float
     w_minus: float
-    p_value: float
+    pvalue: float
     critical_value: float | None
     median_difference: float
     n_folds: int
@@ -74,7 +74,7 @@ class WilcoxonResult(Report):
     @property
     def significant(self) -> bool:
         """Whether the p-value is below alpha."""
-        return self.p_value < self.alpha
+        return self.pvalue < self.alpha
 
     @property
     def better(self) -> str | None:
@@ -86,7 +86,7 @@ class WilcoxonResult(Report):
 
     def _verdict(self) -> str:
         sums = f"W+ = {number(self.w_plus)}, W- = {number(self.w_minus)}"
-        return f"{fold_verdict(self.better, self.names)}: {sums}, {format_p(self.p_value)}"
+        return f"{fold_verdict(self.better, self.names)}: {sums}, {format_p(self.pvalue)}"
 
     def _sentences(self) -> list[str]:
         treatment = {"wilcox": "dropped", "pratt": "ranked, then dropped"}[self.zero_method]
@@ -105,7 +105,7 @@ class WilcoxonResult(Report):
             f"W+ = {number(self.w_plus)}, W- = {number(self.w_minus)}, median difference "
             f"{self.names[0]} - {self.names[1]} = {self.median_difference:.4g} (Wilcoxon "
             f"signed-rank test, two-sided, {self.method}, "
-            f"{against_alpha(self.p_value, self.alpha)}{critical}).",
+            f"{against_alpha(self.pvalue, self.alpha)}{critical}).",
             f'Zero differences ({self.n_zeros}) are {treatment} ("{self.zero_method}"), {ties}.',
             FOLD_CAVEAT,
         ]
@@ -174,7 +174,7 @@ def wilcoxon(
     >>> result = wilcoxon(
     ...     [0.91, 0.83, 0.75, 0.94, 0.85, 0.96], [0.90, 0.81, 0.72, 0.90, 0.80, 0.90]
     ... )
-    >>> result.w_plus, result.w_minus, result.p_value
+    >>> result.w_plus, result.w_minus, result.pvalue
     (21.0, 0.0, 0.03125)
     >>> print(result)
     A is better than B on 6 folds: W+ = 21, W- = 0, median difference A - B = 0.035
@@ -197,17 +197,17 @@ def wilcoxon(
     if len(ranks) > LARGEST_EXACT_SAMPLE:
         method = "normal approximation"
         # The ranks instead of the differences: SciPy would not detect ties up to rounding.
-        p_value = float(stats.wilcoxon(signed_ranks, zero_method=zero_method).pvalue)
+        pvalue = float(stats.wilcoxon(signed_ranks, zero_method=zero_method).pvalue)
     else:
         method = "exact"
-        sums, p_values = signed_rank_p_values(ranks)
-        p_value = float(p_values[np.searchsorted(sums, min(w_plus, w_minus))])
-        enough = sums[p_values < alpha]
+        sums, pvalues = signed_rank_pvalues(ranks)
+        pvalue = float(pvalues[np.searchsorted(sums, min(w_plus, w_minus))])
+        enough = sums[pvalues < alpha]
         critical_value = float(enough[-1]) if enough.size else None
     return WilcoxonResult(
         w_plus=w_plus,
         w_minus=w_minus,
-        p_value=p_value,
+        pvalue=pvalue,
         critical_value=critical_value,
         median_difference=float(np.median(differences)) + 0.0,  # -0.0 would print a sign
         n_folds=len(differences),
@@ -221,7 +221,7 @@ def wilcoxon(
     )
 
 
-def signed_rank_p_values(ranks: FloatArray) -> tuple[FloatArray, FloatArray]:
+def signed_rank_pvalues(ranks: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Exact two-sided p-values of the smaller rank sum, for ranks that may be tied.
 
     Parameters
@@ -233,7 +233,7 @@ def signed_rank_p_values(ranks: FloatArray) -> tuple[FloatArray, FloatArray]:
     -------
     sums : ndarray of shape (n_sums,)
         The rank sums that can occur, ascending.
-    p_values : ndarray of shape (n_sums,)
+    pvalues : ndarray of shape (n_sums,)
         The p-value if the smaller rank sum is this, when every rank carries either sign with
         probability 1/2. Sums beyond half of the total have p-value 1.
     """

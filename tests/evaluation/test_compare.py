@@ -214,7 +214,7 @@ def test_q_and_mcnemar_forget_as_they_are_told(forgetting):
     zeros = np.zeros(len(STREAM.y) - 1)
     wanted = mcnemar_curve(zeros, *losses_of_rows(result), forgetting=forgetting)
     given = result.compare("last", "majority", test="mcnemar", forgetting=forgetting)
-    assert (given.statistic, given.p_value) == (wanted.statistic, wanted.p_value)
+    assert (given.statistic, given.pvalue) == (wanted.statistic, wanted.pvalue)
     assert f"under {forgetting}" in given.subject
 
 
@@ -292,8 +292,8 @@ def test_statements_name_measure_forgetting_row_and_folds():
 def test_a_given_fold_is_compared_row_by_row():
     result = k_fold("accuracy")
     np.testing.assert_array_equal(
-        result.compare("last", "majority", fold=2).p_values,
-        result.compare("last", "majority", test="anytime", fold=2).p_values,
+        result.compare("last", "majority", fold=2).pvalues,
+        result.compare("last", "majority", test="anytime", fold=2).pvalues,
     )
 
 

@@ -123,17 +123,17 @@ def test_online_comparison_while_the_stream_runs():
     run = KFoldEvaluator("accuracy", n_folds=5, random_state=0).start(
         MODELS, classes=["DOWN", "UP"]
     )
-    p_values = []
+    pvalues = []
     for k in range(0, 400, 200):
         run.update(STREAM.X[k : k + 200], STREAM.y[k : k + 200])
-        p_values.append(run.result().compare("sgd", "last").p_value)
-    assert all(0 <= p <= 1 for p in p_values)
+        pvalues.append(run.result().compare("sgd", "last").pvalue)
+    assert all(0 <= p <= 1 for p in pvalues)
 
 
 def test_comparing_and_ranking():
     models = {**MODELS, "slow": SGDClassifier(alpha=10.0)}
     result = KFoldEvaluator("accuracy", n_folds=6, random_state=0).evaluate(models, STREAM)
-    assert result.compare("sgd", "last").p_value < 0.1
+    assert result.compare("sgd", "last").pvalue < 0.1
     assert not result.compare("sgd", "sgd").significant
     assert not result.compare("sgd", "sgd", test="sign").significant
     assert not result.compare("sgd", "sgd", test="anytime", fold=0).significant

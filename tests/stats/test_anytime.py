@@ -27,7 +27,7 @@ def literal_stitched(
     k2 = (math.sqrt(eta) + 1) / 2
     seen: list[float] = []
     variance, p = 0.0, 1.0
-    means, half_widths, p_values = [], [], []
+    means, half_widths, pvalues = [], [], []
     for d in loss_a - loss_b:
         gamma = math.fsum(seen) / len(seen) if seen else 0.0
         variance += (d - gamma) ** 2
@@ -41,8 +41,8 @@ def literal_stitched(
             (math.sqrt(k1**2 * v * level + (k2 * c * level) ** 2) + k2 * c * level) / t
         )
         p = min(p, 2 * math.exp(log_h - x * x / (k1**2 * v + 2 * k2 * c * x)))
-        p_values.append(p)
-    return means, half_widths, p_values
+        pvalues.append(p)
+    return means, half_widths, pvalues
 
 
 @settings(max_examples=25)
@@ -52,10 +52,10 @@ def test_stitched_boundary_by_its_formulas(
 ) -> None:
     loss_a, loss_b = random_losses(seed, n_rows, real=real)
     result = anytime_comparison(loss_a, loss_b, alpha=alpha, boundary="stitched", record_every=1)
-    means, half_widths, p_values = literal_stitched(loss_a, loss_b, alpha)
+    means, half_widths, pvalues = literal_stitched(loss_a, loss_b, alpha)
     np.testing.assert_allclose(result.differences, means, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(result.half_widths, half_widths, rtol=1e-9)
-    np.testing.assert_allclose(result.p_values, p_values, rtol=1e-9)
+    np.testing.assert_allclose(result.pvalues, pvalues, rtol=1e-9)
 
 
 @BOTH
@@ -66,10 +66,10 @@ def test_the_p_value_is_the_inverse_of_the_interval(
 ) -> None:
     shape = BOUNDARIES[boundary]
     radius = shape.radius(np.array([variance]), alpha)
-    assert np.exp(shape.log_p_value(radius, np.array([variance]))) == pytest.approx(alpha, rel=1e-5)
+    assert np.exp(shape.log_pvalue(radius, np.array([variance]))) == pytest.approx(alpha, rel=1e-5)
     inside, outside = radius * (1 - 1e-6), radius * (1 + 1e-6)
-    assert shape.log_p_value(inside, np.array([variance])) > math.log(alpha)
-    assert shape.log_p_value(outside, np.array([variance])) < math.log(alpha)
+    assert shape.log_pvalue(inside, np.array([variance])) > math.log(alpha)
+    assert shape.log_pvalue(outside, np.array([variance])) < math.log(alpha)
 
 
 @BOTH
@@ -80,8 +80,8 @@ def test_certain_if_and_only_if_the_interval_excludes_zero(boundary: str, seed: 
     loss_a = np.maximum(loss_a, np.random.default_rng(seed).random(3000) < shift)
     result = anytime_comparison(loss_a, loss_b, boundary=boundary, record_every=1)
     excluded = np.abs(result.differences) > result.half_widths
-    np.testing.assert_array_equal(result.p_values < 0.05, np.maximum.accumulate(excluded))
-    assert np.all(np.diff(result.p_values) <= 0)
+    np.testing.assert_array_equal(result.pvalues < 0.05, np.maximum.accumulate(excluded))
+    assert np.all(np.diff(result.pvalues) <= 0)
     if excluded.any():
         first = int(np.argmax(excluded))
         assert result.first_certain_row == first + 1
@@ -151,7 +151,7 @@ def test_blocks_and_saving_change_nothing(
     np.testing.assert_array_equal(result.rows, expected.rows)
     np.testing.assert_array_equal(result.differences, expected.differences)
     np.testing.assert_allclose(result.half_widths, expected.half_widths, rtol=1e-12)
-    np.testing.assert_allclose(result.p_values, expected.p_values, rtol=1e-12)
+    np.testing.assert_allclose(result.pvalues, expected.pvalues, rtol=1e-12)
     assert result.first_certain_row == expected.first_certain_row
     assert result.first_certain_difference == expected.first_certain_difference
 
@@ -164,7 +164,7 @@ def test_more_rows_than_are_worked_on_at_once() -> None:
         running.update(loss_a[start : start + 1000], loss_b[start : start + 1000])
     np.testing.assert_array_equal(running.result().differences, whole.differences)
     assert running.n_rows == whole.n_rows == 2 * ROWS_AT_ONCE + 100
-    assert running.p_value == pytest.approx(whole.p_value, rel=1e-12)
+    assert running.pvalue == pytest.approx(whole.pvalue, rel=1e-12)
 
 
 def test_state_does_not_grow() -> None:
@@ -183,7 +183,7 @@ def test_the_unit_of_the_losses_does_not_matter(boundary: str) -> None:
     scaled = anytime_comparison(
         80 * loss_a - 30, 80 * loss_b - 30, bounds=(-30, 50), boundary=boundary
     )
-    np.testing.assert_allclose(scaled.p_values, one.p_values, rtol=1e-9)
+    np.testing.assert_allclose(scaled.pvalues, one.pvalues, rtol=1e-9)
     np.testing.assert_allclose(scaled.lower, 80 * one.lower, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(scaled.upper, 80 * one.upper, rtol=1e-9, atol=1e-9)
     assert scaled.first_certain_row == one.first_certain_row
@@ -193,7 +193,7 @@ def test_the_unit_of_the_losses_does_not_matter(boundary: str) -> None:
 def test_a_model_never_differs_from_itself(boundary: str) -> None:
     loss, _ = random_losses(0, 5000)
     result = anytime_comparison(loss, loss, boundary=boundary, names=("m", "m"), alpha=0.99)
-    assert np.all(result.p_values == 1)
+    assert np.all(result.pvalues == 1)
     assert result.first_certain_row is None
     assert result.better is None
 
@@ -204,7 +204,7 @@ def test_swapping_the_models_mirrors_the_interval(boundary: str) -> None:
     there = anytime_comparison(loss_a, loss_b, boundary=boundary)
     back = anytime_comparison(loss_b, loss_a, boundary=boundary)
     np.testing.assert_array_equal(there.lower, -back.upper)
-    np.testing.assert_array_equal(there.p_values, back.p_values)
+    np.testing.assert_array_equal(there.pvalues, back.pvalues)
     assert {there.better, back.better} == {"A", "B"}
 
 
@@ -254,7 +254,7 @@ def test_statement() -> None:
 def test_frame() -> None:
     pytest.importorskip("pandas")
     frame = anytime_comparison([0, 1], [1, 1]).to_frame()
-    assert list(frame.columns) == ["n_rows", "difference", "lower", "upper", "p_value"]
+    assert list(frame.columns) == ["n_rows", "difference", "lower", "upper", "pvalue"]
     assert frame["difference"].tolist() == [-1, -0.5]
 
 

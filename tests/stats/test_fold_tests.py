@@ -25,7 +25,7 @@ fold_pairs = st.integers(1, 12).flatmap(
 def test_table_1_sign_test() -> None:
     result = sign_test(CLASS_A, CLASS_B)
     assert (result.wins_a, result.wins_b, result.ties) == (8, 2, 0)
-    assert result.p_value == pytest.approx(0.109375)
+    assert result.pvalue == pytest.approx(0.109375)
     assert result.critical_value == 9
     assert result.better is None
 
@@ -33,7 +33,7 @@ def test_table_1_sign_test() -> None:
 def test_table_1_wilcoxon() -> None:
     result = wilcoxon(CLASS_A, CLASS_B)
     assert (result.w_plus, result.w_minus) == (52, 3)
-    assert result.p_value == pytest.approx(0.0098, abs=5e-5)
+    assert result.pvalue == pytest.approx(0.0098, abs=5e-5)
     assert result.critical_value == 8
     assert result.method == "exact"
     assert result.better == "A"
@@ -60,7 +60,7 @@ def test_sign_test_is_the_binomial_test(pair: tuple[list[int], list[int]]) -> No
     result = sign_test(a, b)
     wins, losses = int(np.sum(a > b)), int(np.sum(a < b))
     expected = scipy_stats.binomtest(wins, wins + losses).pvalue if wins + losses else 1.0
-    assert result.p_value == pytest.approx(expected, rel=1e-12)
+    assert result.pvalue == pytest.approx(expected, rel=1e-12)
     reached = result.critical_value is not None and max(wins, losses) >= result.critical_value
     assert result.significant == reached
 
@@ -72,7 +72,7 @@ def test_wilcoxon_without_ties_is_scipys_exact_test(n: int) -> None:
     expected = scipy_stats.wilcoxon(a, b, method="exact")
     result = wilcoxon(a, b)
     assert result.statistic == expected.statistic
-    assert result.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+    assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
     assert result.method == "exact"
 
 
@@ -90,7 +90,7 @@ def test_wilcoxon_with_ties_counts_all_signs(
     tail = min(np.mean(w_plus <= observed), np.mean(w_plus >= observed))
     result = wilcoxon(a, b, zero_method=zero_method)
     assert result.w_plus == observed
-    assert result.p_value == pytest.approx(min(1.0, 2 * tail), rel=1e-12)
+    assert result.pvalue == pytest.approx(min(1.0, 2 * tail), rel=1e-12)
     reached = result.critical_value is not None and result.statistic <= result.critical_value
     assert result.significant == reached
 
@@ -101,7 +101,7 @@ def test_wilcoxon_of_many_folds_is_scipys_normal_approximation() -> None:
     result = wilcoxon(a, np.zeros(80))
     assert result.method == "normal approximation"
     assert result.critical_value is None
-    assert result.p_value == pytest.approx(scipy_stats.wilcoxon(a).pvalue)
+    assert result.pvalue == pytest.approx(scipy_stats.wilcoxon(a).pvalue)
 
 
 def test_zero_handling_changes_the_p_value_and_is_named() -> None:
@@ -111,8 +111,8 @@ def test_zero_handling_changes_the_p_value_and_is_named() -> None:
     wilcox, pratt = (wilcoxon(a, b, zero_method=m) for m in ("wilcox", "pratt"))
     assert (wilcox.w_plus, wilcox.w_minus) == (25, 3)
     assert (pratt.w_plus, pratt.w_minus) == (43, 6)
-    assert wilcox.p_value == 2 * 5 / 2**7  # sums up to 3: {}, {1}, {2}, {3}, {1, 2}
-    assert pratt.p_value == 2 * 4 / 2**7  # sums up to 6: {}, {4}, {5}, {6}
+    assert wilcox.pvalue == 2 * 5 / 2**7  # sums up to 3: {}, {1}, {2}, {3}, {1, 2}
+    assert pratt.pvalue == 2 * 4 / 2**7  # sums up to 6: {}, {4}, {5}, {6}
     assert '"wilcox"' in str(wilcox)
     assert '"pratt"' in str(pratt)
     assert wilcox.n_zeros == pratt.n_zeros == 3
@@ -143,7 +143,7 @@ def test_order_of_folds_does_not_matter(pair: tuple[list[int], list[int]], rando
 def test_swapping_the_models_swaps_the_answer(pair: tuple[list[int], list[int]]) -> None:
     a, b = pair
     there, back = wilcoxon(a, b), wilcoxon(b, a)
-    assert (there.w_plus, there.w_minus, there.p_value) == (back.w_minus, back.w_plus, back.p_value)
+    assert (there.w_plus, there.w_minus, there.pvalue) == (back.w_minus, back.w_plus, back.pvalue)
     for test in (sign_test, wilcoxon):
         losses = test(a, b, higher_is_better=False)
         swapped = {None: None, "A": "B", "B": "A"}
@@ -163,7 +163,7 @@ def test_losses_are_better_when_smaller(test) -> None:
 def test_a_model_never_differs_from_itself(test, n: int) -> None:
     a = np.random.default_rng(0).random(n)
     result = test(a, a, names=("sgd", "sgd"))
-    assert result.p_value == 1
+    assert result.pvalue == 1
     assert not result.significant
     assert result.better is None
 
@@ -173,7 +173,7 @@ def test_results_are_frozen_and_survive_pickling(test) -> None:
     result = test(CLASS_A, CLASS_B)
     assert pickle.loads(pickle.dumps(result)) == result
     with pytest.raises(dataclasses.FrozenInstanceError):
-        result.p_value = 0.0
+        result.pvalue = 0.0
 
 
 @pytest.mark.parametrize("test", [sign_test, wilcoxon])

@@ -24,7 +24,7 @@ def test_hand_worked() -> None:
     result = mcnemar(y, a, b)
     assert (result.only_a_wrong, result.only_b_wrong, result.n_rows) == (10, 3, 100)
     assert result.statistic == pytest.approx(49 / 13)
-    assert result.p_value == pytest.approx(scipy_stats.chi2.sf(49 / 13, 1))
+    assert result.pvalue == pytest.approx(scipy_stats.chi2.sf(49 / 13, 1))
     assert result.better is None  # 3.77 is below 3.841
     assert mcnemar(y, b, a).statistic == pytest.approx(-49 / 13)
 
@@ -46,9 +46,9 @@ def test_against_statsmodels(seed: int) -> None:
     chi2 = tables.mcnemar(table, exact=False, correction=False)
     result = mcnemar(y, loss_a, loss_b)
     assert abs(result.statistic) == pytest.approx(chi2.statistic)
-    assert result.p_value == pytest.approx(chi2.pvalue)
+    assert result.pvalue == pytest.approx(chi2.pvalue)
     exact = tables.mcnemar(table, exact=True)
-    assert mcnemar(y, loss_a, loss_b, method="exact").p_value == pytest.approx(exact.pvalue)
+    assert mcnemar(y, loss_a, loss_b, method="exact").pvalue == pytest.approx(exact.pvalue)
 
 
 def literal_curve(
@@ -79,10 +79,10 @@ def test_running_equals_definition(forgetting) -> None:
     curve = RunningMcNemar(forgetting, record_every=1).update(loss_a, loss_b).result()
     statistics, chi2 = literal_curve(loss_a, loss_b, forgetting)
     np.testing.assert_allclose(curve.statistics, statistics, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(curve.p_values, scipy_stats.chi2.sf(chi2, 1), atol=1e-12)
+    np.testing.assert_allclose(curve.pvalues, scipy_stats.chi2.sf(chi2, 1), atol=1e-12)
     if not isinstance(forgetting, FadingFactor):
         np.testing.assert_array_equal(
-            curve.p_values, scipy_stats.chi2.sf(np.abs(curve.statistics), 1)
+            curve.pvalues, scipy_stats.chi2.sf(np.abs(curve.statistics), 1)
         )
 
 
@@ -90,7 +90,7 @@ def test_end_of_the_curve_is_the_final_test() -> None:
     loss_a, loss_b = random_losses(2, 3000)
     y = np.zeros(3000)
     curve, final = mcnemar_curve(y, loss_a, loss_b), mcnemar(y, loss_a, loss_b)
-    assert (curve.statistic, curve.p_value) == (final.statistic, final.p_value)
+    assert (curve.statistic, curve.pvalue) == (final.statistic, final.pvalue)
     assert (curve.better, curve.significant) == (final.better, final.significant)
     recent = mcnemar_curve(y, loss_a, loss_b, forgetting="window:100")
     assert recent.statistic == mcnemar(y[-100:], loss_a[-100:], loss_b[-100:]).statistic
@@ -109,7 +109,7 @@ def test_blocks_and_saving_change_nothing(seed: int, n_rows: int, forgetting, sa
     result = running.result()
     np.testing.assert_array_equal(result.rows, expected.rows)
     np.testing.assert_array_equal(result.statistics, expected.statistics)
-    np.testing.assert_array_equal(result.p_values, expected.p_values)
+    np.testing.assert_array_equal(result.pvalues, expected.pvalues)
 
 
 @pytest.mark.parametrize("forgetting", MECHANISMS, ids=lambda f: f.name)
@@ -118,10 +118,10 @@ def test_a_model_never_differs_from_itself(forgetting) -> None:
     y = np.random.default_rng(1).integers(0, 3, 500)
     curve = mcnemar_curve(y, answers, answers, forgetting=forgetting, names=("m", "m"))
     assert np.all(curve.statistics == 0)
-    assert np.all(curve.p_values == 1)
+    assert np.all(curve.pvalues == 1)
     for method in ("chi2", "exact"):
         result = mcnemar(y, answers, answers, method=method)
-        assert (result.statistic, result.p_value, result.better) == (0, 1, None)
+        assert (result.statistic, result.pvalue, result.better) == (0, 1, None)
 
 
 def test_fading_statistic_of_equal_models_is_a_fraction_of_chi2() -> None:
@@ -155,7 +155,7 @@ def test_frame() -> None:
     pytest.importorskip("pandas")
     curve = mcnemar_curve([1, 1, 1], [0, 1, 0], [1, 1, 1])
     frame = curve.to_frame()
-    assert list(frame.columns) == ["n_rows", "only_a_wrong", "only_b_wrong", "statistic", "p_value"]
+    assert list(frame.columns) == ["n_rows", "only_a_wrong", "only_b_wrong", "statistic", "pvalue"]
     assert frame["n_rows"].tolist() == [1, 2, 3]
 
 
@@ -226,10 +226,10 @@ def test_the_level_under_fading(fading_factor: float) -> None:
         running = RunningMcNemar(FadingFactor(fading_factor), record_every=1)
         curve = running.update(u < rate / 2, (u >= rate / 2) & (u < rate)).result()
         at = np.array(looks) - 1
-        rejected += curve.p_values[at] < 0.05
+        rejected += curve.pvalues[at] < 0.05
         literal += (1 + fading_factor) * np.abs(curve.statistics[at]) > 3.841
         np.testing.assert_array_equal(
-            np.abs(curve.statistics) > curve.thresholds(0.05), curve.p_values < 0.05
+            np.abs(curve.statistics) > curve.thresholds(0.05), curve.pvalues < 0.05
         )
     assert np.all(rejected / n_streams < 0.08), rejected / n_streams
     assert np.all(rejected / n_streams > 0.015), rejected / n_streams
@@ -240,7 +240,7 @@ def test_the_level_under_fading(fading_factor: float) -> None:
 
 def test_no_p_value_where_the_last_few_rows_decide() -> None:
     curve = mcnemar_curve([1] * 50, [0] * 50, [1] * 50, forgetting="fading:0.89")
-    assert np.isnan(curve.p_values).all()
+    assert np.isnan(curve.pvalues).all()
     assert np.isnan(curve.thresholds(0.05)).all()
     assert not curve.significant
     assert curve.better is None

@@ -69,11 +69,11 @@ def test_demsars_worked_example() -> None:
 def test_friedman_against_scipy(table: np.ndarray) -> None:
     result = friedman_nemenyi(table)
     if (table == table[:, :1]).all():
-        assert (result.chi2, result.p_value) == (0, 1)
+        assert (result.chi2, result.pvalue) == (0, 1)
     elif table.shape[1] >= 3:
         expected = scipy_stats.friedmanchisquare(*table.T)
         assert result.chi2 == pytest.approx(expected.statistic, abs=1e-9)
-        assert result.chi2_p_value == pytest.approx(expected.pvalue, abs=1e-9)
+        assert result.chi2_pvalue == pytest.approx(expected.pvalue, abs=1e-9)
     ranks = np.array([scipy_stats.rankdata(-row) for row in table])
     np.testing.assert_allclose(result.average_ranks, ranks.mean(axis=0))
 
@@ -88,7 +88,7 @@ def test_iman_davenport_is_the_analysis_of_variance_of_the_ranks(table: np.ndarr
     result = friedman_nemenyi(table)
     if residual < 1e-9:
         assert result.f_statistic == (np.inf if between else 0)
-        assert between or result.p_value == 1
+        assert between or result.pvalue == 1
     else:
         expected = between / (k - 1) / (residual / ((k - 1) * (n - 1)))
         assert result.f_statistic == pytest.approx(expected, rel=1e-9, abs=1e-12)
@@ -149,16 +149,16 @@ def test_pairwise_p_values_agree_with_the_critical_difference(k: int) -> None:
     rng = np.random.default_rng(k)
     result = friedman_nemenyi(rng.random((9, k)) + np.linspace(0, 1.5, k), alpha=0.1)
     apart = np.abs(result.rank_differences) >= result.critical_difference
-    np.testing.assert_array_equal(result.pairwise_p_values < 0.1, apart)
-    np.testing.assert_array_equal(result.pairwise_p_values, result.pairwise_p_values.T)
+    np.testing.assert_array_equal(result.pairwise_pvalues < 0.1, apart)
+    np.testing.assert_array_equal(result.pairwise_pvalues, result.pairwise_pvalues.T)
     assert len(result.different_pairs) == apart.sum() / 2
-    assert np.all(np.diag(result.pairwise_p_values) == 1)
+    assert np.all(np.diag(result.pairwise_pvalues) == 1)
 
 
 def test_identical_rankings_everywhere() -> None:
     result = friedman_nemenyi(np.tile([3.0, 2.0, 1.0], (5, 1)))
     assert result.f_statistic == np.inf
-    assert result.p_value == 6.0**-4  # four blocks happen to agree with the first
+    assert result.pvalue == 6.0**-4  # four blocks happen to agree with the first
     assert result.chi2 == pytest.approx(10)
 
 
@@ -184,19 +184,19 @@ def share_as_extreme(table: np.ndarray) -> float:
 )
 def test_where_all_blocks_agree_the_p_value_is_exact(table: list[list[float]]) -> None:
     result = friedman_nemenyi(table)
-    assert result.p_value == pytest.approx(share_as_extreme(np.array(table)))
+    assert result.pvalue == pytest.approx(share_as_extreme(np.array(table)))
 
 
 @settings(max_examples=20)
 @given(tables)
 def test_no_p_value_is_smaller_than_chance_allows(table: np.ndarray) -> None:
-    assert 0 < friedman_nemenyi(table).p_value <= 1
+    assert 0 < friedman_nemenyi(table).pvalue <= 1
 
 
 def test_equal_models_are_never_told_apart() -> None:
     score = np.random.default_rng(0).random((10, 1))
     result = friedman_nemenyi(np.tile(score, (1, 4)))
-    assert result.p_value == 1
+    assert result.pvalue == 1
     assert result.different_pairs == ()
     assert result.n_tied_blocks == 10
 
@@ -221,7 +221,7 @@ def test_names_come_from_a_data_frame() -> None:
     table = result.to_frame()
     assert list(table.index) == ["sgd", "bayes"]
     assert table.loc["sgd", "average_rank"] == 1
-    assert table.loc["sgd", "p_vs_bayes"] == pytest.approx(result.pairwise_p_values[0, 1])
+    assert table.loc["sgd", "pvalue_vs_bayes"] == pytest.approx(result.pairwise_pvalues[0, 1])
 
 
 def test_statement() -> None:

@@ -117,10 +117,10 @@ def test_the_unit_of_the_weights_does_not_matter(seed: int, scale: float) -> Non
         one = results(loss_a, loss_b, weight, forgetting)
         other = results(loss_a, loss_b, weight * scale, forgetting)
         np.testing.assert_allclose(one[0].values, other[0].values, atol=1e-9)
-        np.testing.assert_allclose(one[1].p_values, other[1].p_values, atol=1e-9)
-        np.testing.assert_allclose(one[2].p_values, other[2].p_values, rtol=1e-6)
+        np.testing.assert_allclose(one[1].pvalues, other[1].pvalues, atol=1e-9)
+        np.testing.assert_allclose(one[2].pvalues, other[2].pvalues, rtol=1e-6)
         np.testing.assert_allclose(one[2].lower, other[2].lower, rtol=1e-9)
-        assert one[3].p_value == pytest.approx(other[3].p_value)
+        assert one[3].pvalue == pytest.approx(other[3].pvalue)
 
 
 def test_equal_weights_change_no_bit() -> None:
@@ -132,7 +132,7 @@ def test_equal_weights_change_no_bit() -> None:
             for name, values in vars(one).items():
                 if isinstance(values, np.ndarray):
                     np.testing.assert_array_equal(values, getattr(other, name), err_msg=name)
-        assert plain[3].p_value == ones[3].p_value
+        assert plain[3].pvalue == ones[3].pvalue
         assert all(one.weights is None for one in plain)
         assert all(one.weights.effective_rows == 500 for one in ones)
 
@@ -144,10 +144,10 @@ def test_weighted_mcnemar_equals_its_definition(forgetting) -> None:
     curve = RunningMcNemar(forgetting, record_every=1).update(loss_a, loss_b, weight).result()
     statistics, chi2 = literal_curve(loss_a, loss_b, forgetting, weight)
     np.testing.assert_allclose(curve.statistics, statistics, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(curve.p_values, scipy_stats.chi2.sf(chi2, 1), rtol=1e-8)
+    np.testing.assert_allclose(curve.pvalues, scipy_stats.chi2.sf(chi2, 1), rtol=1e-8)
     if forgetting.name == "cumulative":
         final = mcnemar(*labels_of(loss_a, loss_b), sample_weight=weight)
-        assert final.p_value == pytest.approx(curve.p_value)
+        assert final.pvalue == pytest.approx(curve.pvalue)
         assert final.statistic == pytest.approx(curve.statistic)
         assert final.only_a_wrong == pytest.approx(weight[loss_a > loss_b].sum())
 
@@ -188,7 +188,7 @@ def test_the_exact_method_counts_rows() -> None:
     loss_a, loss_b = random_losses(2, 50)
     plain = mcnemar(*labels_of(loss_a, loss_b), method="exact")
     twice = mcnemar(*labels_of(loss_a, loss_b), method="exact", sample_weight=np.full(50, 2.0))
-    assert plain.p_value == twice.p_value
+    assert plain.pvalue == twice.pvalue
     with pytest.raises(ValueError, match=r"exact method counts rows.*from 1 to 3"):
         mcnemar([0, 1], [1, 1], [0, 0], method="exact", sample_weight=[1, 3])
 
