@@ -7,13 +7,13 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.engine.run import Answered
-from skstream.engine.tape import Recorder, has_answer
+from skstream.engine.tape import has_answer
 from skstream.engine.timeline import Arrivals
 from skstream.evaluation._input import Chunk
 from skstream.evaluation._progress import Advance, ignored
+from skstream.evaluation._scoring import AskedOnce
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._stream_run import StreamRun, check_on_error
-from skstream.metrics import SharedSums, update_together
 from skstream.utils._exclusive import exclusive
 
 
@@ -48,16 +48,7 @@ class EvaluationRun(StreamRun):
         places: list[tuple[str, int]],
     ):
         super().__init__(settings, models, places)
-        shared = SharedSums()
-        self._measures = [self._new_measures(shared) for _ in places]
-        self._answers = [Recorder(settings.classes) for _ in places]
-        self._n_settled = 0
-        self._n_scored = 0
-        self._unscored: list[tuple[np.ndarray, list[np.ndarray], np.ndarray | None]] = []
-        dtype = np.float64 if settings.classes is None else np.int64
-        self._unsettled = (np.empty(0, dtype=dtype), np.empty(0))
-        self._y = Recorder(settings.classes)
-        self._weights: list[np.ndarray] | None = None
+        self._scoring = AskedOnce(settings.classes)
 
     @exclusive
     def update(self, X: Any, y: Any, *, sample_weight: Any = None, on_error: str = "raise") -> Self:
@@ -144,80 +135,18 @@ class EvaluationRun(StreamRun):
         )
 
     def _note_arrived(
-        self, y: np.ndarray, given_weight: np.ndarray | None, answered: list[Answered]
+        self, y: np.ndarray, weight: np.ndarray | None, answered: list[Answered]
     ) -> None:
         self._n_arrived += len(y)
         self._n_unlabelled += int(np.count_nonzero(~has_answer(y)))
-        weight = np.ones(len(y)) if given_weight is None else given_weight
-        y_before, weight_before = self._unsettled
-        self._unsettled = (
-            np.concatenate([y_before, y]),
-            np.concatenate([weight_before, weight]),
-        )
-        if given_weight is not None and self._weights is None:
-            self._weights = [np.ones(self._n_settled)]
+        self._scoring.arrive(y, weight)
         self._note(answered)
 
     def _note(self, answered: list[Answered]) -> None:
         """Note the rows that are finished in every lane."""
-        settled = min(one.operations.settled for one in answered)
-        y, weight = self._unsettled
-        n = settled - self._n_settled
-        y_now, weight_now = y[:n].astype(self._y.dtype), weight[:n]
-        self._unsettled = (y[n:], weight[n:])
-        self._note_labels(y_now)
-        scoring_weight = None if self._weights is None else weight_now
-        in_order = {
-            id(one.operations): _in_order(one.operations.ask_rows, self._n_settled, n)
-            for one in answered
-        }
-        answers = [self._on_tape(one, in_order[id(one.operations)], n) for one in answered]
-        self._unscored.append((y_now, answers, scoring_weight))
+        self._scores.keep(self._scoring.settle(answered))
         for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
-            meter.follow(settled, lane.model)
-        if self._settings.keep_tape:
-            for recorder, p in zip(self._answers, answers, strict=True):
-                recorder.append(p)
-            self._y.append(y_now)
-            if self._weights is not None:
-                self._weights.append(weight_now)
-        self._n_settled = settled
-
-    def _score(self) -> None:
-        while self._unscored:
-            y, answers, weight = self._unscored[0]
-            update_together(self._measures, y, answers, weight, first=self._n_scored)
-            self._n_scored += len(y)
-            del self._unscored[0]
-
-    def _on_tape(self, one: Answered, in_order: bool, n: int) -> np.ndarray:
-        """Answers to the newly settled rows, for the tape."""
-        if in_order:
-            return one.answers.astype(self._y.dtype)
-        answers = np.full(n, np.nan if self._settings.classes is None else -1, self._y.dtype)
-        answers[one.operations.ask_rows - self._n_settled] = one.answers
-        return answers
-
-    def _finish_scores(self) -> None:
-        for measures in self._measures:
-            measures.finish()
-
-    def _curves(self, lane: int) -> Any:
-        return self._measures[lane].curves()
+            meter.follow(self._scores.n_rows, lane.model)
 
     def _n_valid(self, lane: int) -> int:
         return max(0, self._engine.failures[lane].row)
-
-    def _recorded(self, lane: int) -> np.ndarray | None:
-        return self._answers[lane].array() if self._settings.keep_tape else None
-
-    def _truth(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        if not self._settings.keep_tape:
-            return None, None
-        weights = self._weights
-        return self._y.array(), None if weights is None else np.concatenate(weights)
-
-
-def _in_order(rows: np.ndarray, first: int, n: int) -> bool:
-    """Whether these are `n` rows from the first on, each once."""
-    return len(rows) == n and np.array_equal(rows, np.arange(first, first + n))

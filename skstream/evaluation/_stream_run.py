@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
-from zlib import crc32
 
 import numpy as np
 
@@ -21,8 +20,8 @@ from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._pace import Pace
 from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._scoring import RunScores
 from skstream.evaluation._settings import Settings
-from skstream.metrics import RunningMeasures, SharedSums
 from skstream.utils._exclusive import Exclusive, exclusive
 from skstream.utils._interrupt import Held, deferred_interrupt
 
@@ -72,6 +71,8 @@ class StreamRun(Exclusive):
         Names and folds, in the order of the result.
     features : callable, default=None
         ``features(rows, times)`` where features change while a row waits for its label.
+    width : int, default=1
+        Lines of answers that are scored per model and fold.
     """
 
     #: Most rows between two points at which a run can be interrupted.
@@ -83,6 +84,7 @@ class StreamRun(Exclusive):
         models: Mapping[tuple[str, int], Any],
         places: list[tuple[str, int]],
         features: Features | None = None,
+        width: int = 1,
     ):
         super().__init__()
         self._settings = settings
@@ -95,7 +97,7 @@ class StreamRun(Exclusive):
         self._shape = RowShape()
         self._n_arrived = 0
         self._n_unlabelled = 0
-        self._labels_hash = 0
+        self._scores = RunScores(settings, len(places), width)
         self._pace = Pace(self._rows_per_piece)
         self._state = "open"
         self._live = False
@@ -130,25 +132,13 @@ class StreamRun(Exclusive):
         self._live = True
         return self
 
-    @abstractmethod
     def _score(self) -> None:
         """Score what was noted. If a function of the user fails, this can be repeated."""
-
-    @abstractmethod
-    def _curves(self, lane: int) -> Any:
-        """Return the curves of one lane."""
+        self._scores.measure()
 
     @abstractmethod
     def _n_valid(self, lane: int) -> int:
         """Return the rows of the curves of a lane that came before its failure."""
-
-    @abstractmethod
-    def _recorded(self, lane: int) -> np.ndarray | None:
-        """Return the recorded answers of one lane; None without a tape."""
-
-    @abstractmethod
-    def _truth(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """Return the recorded labels and scoring weights; None without a tape."""
 
     @exclusive
     def close(self) -> Self:
@@ -409,12 +399,9 @@ class StreamRun(Exclusive):
     def _note(self, answered: list[Answered]) -> None:
         """Note a step that was due."""
 
-    def _note_labels(self, y: np.ndarray) -> None:
-        """Update the hash of the labels; it does not depend on chunking."""
-        self._labels_hash = crc32(y.tobytes(), self._labels_hash)
-
     def _finish_scores(self) -> None:
         """Score the rows that the measures have buffered, at the end of the stream."""
+        self._scores.finish()
 
     @exclusive
     def result(self) -> EvaluationResult:
@@ -437,8 +424,8 @@ class StreamRun(Exclusive):
             LaneOutcome(
                 name=name,
                 fold=fold,
-                curves=self._curves(k),
-                answers=self._recorded(k),
+                curves=self._scores.curves(k),
+                answers=self._scores.answers(k),
                 cost=self._meters[k].cost(lane.model),
                 path=lane.model.path,
                 # A copy: the run continues, and the user may change the returned model.
@@ -451,14 +438,15 @@ class StreamRun(Exclusive):
                 zip(self._places, self._engine.lanes, strict=True)
             )
         ]
-        y, weight = self._truth()
+        y, weight, previous = self._scores.labels()
         return RunOutcome(
             lanes=lanes,
             y=y,
             weight=weight,
+            previous=previous,
             n_rows=self._n_arrived,
             n_unlabelled=self._n_unlabelled,
-            labels_hash=self._labels_hash,
+            labels_hash=self._scores.labels_hash,
         )
 
     @exclusive
@@ -499,18 +487,6 @@ class StreamRun(Exclusive):
             missing_labels,
             self._shape,
             first_row=self._n_arrived,
-        )
-
-    def _new_measures(self, shared: SharedSums | None = None) -> RunningMeasures:
-        settings = self._settings
-        return RunningMeasures(
-            settings.metrics,
-            settings.forgetting,
-            classes=settings.classes,
-            record_every=settings.record_every,
-            bounded=settings.keep_tape,
-            shared=shared,
-            expected_rows=settings.expected_rows,
         )
 
     def _require_open(self) -> None:

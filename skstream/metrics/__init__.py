@@ -18,6 +18,7 @@ from skstream.metrics._kappas import (
 from skstream.metrics._registry import Measure, MeasureFacts
 from skstream.metrics._regression import persistent_skill_score
 from skstream.metrics._resolve import resolve_metrics
+from skstream.metrics._rows import ScoredRows
 from skstream.metrics._running import RunningMeasures
 from skstream.metrics._sums import SharedSums
 from skstream.metrics._together import update_together
@@ -28,6 +29,7 @@ __all__ = [
     "Measure",
     "MeasureFacts",
     "RunningMeasures",
+    "ScoredRows",
     "SharedSums",
     "arithmetic_accuracy_score",
     "cmd_score",

@@ -1,5 +1,6 @@
 """Checked rows of the stream, and the buffer that collects them into blocks."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,41 @@ from skstream.utils._masked import refuse_masked
 #: Marks rows whose previous label is the label of the row before.
 NOT_GIVEN = -2
 NOT_GIVEN_TARGET = np.inf
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRows:
+    """Rows that are finished in every model, in the order of their labels, for the measures.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n_rows,)
+        Codes of the labels, `NOTHING` for none; or targets, NaN for none.
+    answers : ndarray of shape (n_models, n_rows)
+        Answers in the same form: `NOTHING` or NaN where a model was not asked or had failed,
+        `UNANSWERED` where it was asked and gave none. A model that is measured in several ways,
+        such as in the bins of a delay, has as many consecutive lines.
+    weight : ndarray of shape (n_rows,), or None
+        Scoring weights; None where all are 1.
+    previous : ndarray of shape (n_rows,), or None
+        Answers of the persistent baseline; None where they are the labels of the row before.
+    """
+
+    y: Array
+    answers: Array
+    weight: Floats | None = None
+    previous: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __getitem__(self, rows: slice | NDArray[np.intp]) -> "ScoredRows":
+        return ScoredRows(
+            self.y[rows],
+            self.answers[:, rows],
+            None if self.weight is None else self.weight[rows],
+            None if self.previous is None else self.previous[rows],
+        )
 
 
 class Rows:

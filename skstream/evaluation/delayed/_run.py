@@ -426,8 +426,7 @@ class DelayedRun(DelayedScores):
         self._ids.labelled(rows)
         self._n_relabelled += n_again
         self._clock, self._last_time, self._last_shown = now
-        if weighted:
-            self._weigh()
+        self._weighted = self._weighted or weighted
         self._note(answered)
 
     def _now(self, t: Any) -> tuple[Clock, Times]:

@@ -15,9 +15,8 @@ from skstream.engine.delayed import (
 )
 from skstream.engine.evolving import Features
 from skstream.engine.run import Answered
-from skstream.engine.tape import Recorder, has_answer
+from skstream.engine.tape import has_answer
 from skstream.evaluation._outcome import RunOutcome
-from skstream.evaluation._rescore import stack_bins
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._stream_run import StreamRun
@@ -28,7 +27,7 @@ from skstream.evaluation.delayed._labels import WaitingLabels
 from skstream.evaluation.delayed._poll_costs import PollCosts
 from skstream.evaluation.delayed._result import DelayedResult
 from skstream.evaluation.delayed._waits import Waits
-from skstream.metrics import Curves, SharedSums, update_together
+from skstream.metrics import ScoredRows
 from skstream.utils._exclusive import exclusive
 from skstream.utils._interrupt import deferred_interrupt
 
@@ -98,33 +97,21 @@ class DelayedScores(StreamRun):
         delay: DelaySettings,
     ):
         features = None if delay.features is None else self._features_at
-        super().__init__(settings, models, places, features)
+        super().__init__(settings, models, places, features, width=delay.n_bins + 2)
         self._delay = delay
-        n_answers = delay.n_bins + 2
         n_classes = None if settings.classes is None else len(settings.classes)
-        # The last answers may have another persistent baseline, so the sums are not shared.
-        waiting, last = SharedSums(), SharedSums()
-        shared = [*[waiting] * (n_answers - 1), last]
-        self._measures = [[self._new_measures(sums) for sums in shared] for _ in places]
         self._ledgers = [Ledger(delay.n_bins, n_classes) for _ in places]
-        self._answers = [Recorder(settings.classes) for _ in places]
-        self._y = Recorder(settings.classes)
-        self._known = Recorder(settings.classes)
-        self._weights: list[np.ndarray] | None = None
+        self._weighted = False
         self._waiting = WaitingLabels(settings.classes is None)
         self._poll_costs = PollCosts()
         self._delays = DelayCounts()
         self._steps: list[tuple[DelayedOperations, list[np.ndarray]]] = []
         self._n_unscored_asks = 0
-        self._unmeasured: (
-            tuple[np.ndarray, list[np.ndarray], np.ndarray | None, np.ndarray | None] | None
-        ) = None
         self._clock = Clock()
         self._n_answered = [0] * len(places)  # labelled rows up to a lane's last answer
         self._last_time = -np.inf
         self._last_shown = ""  # the same, for messages
         self._n_labelled = 0
-        self._n_scored = 0
         self._n_unanswered = 0
         self._first_answered: int | None = None
         self._n_never = 0
@@ -156,8 +143,7 @@ class DelayedScores(StreamRun):
         self._n_arrived += len(y)
         self._last_time, self._last_shown = time, shown
         self._n_never += n_never
-        if weight is not None:
-            self._weigh()
+        self._weighted = self._weighted or weight is not None
         self._note(answered)
 
     def _can_skip(self, failed: list[int]) -> bool:
@@ -199,11 +185,6 @@ class DelayedScores(StreamRun):
                 self._let_labels_come(MAX_TIME)
         return super().close()
 
-    def _weigh(self) -> None:
-        """Note that rows have weights from now on; those scored before had weight 1."""
-        if self._weights is None:
-            self._weights = [np.ones(self._n_scored)]
-
     def _note(self, answered: list[Answered]) -> None:
         operations = answered[0].operations
         assert isinstance(operations, DelayedOperations)
@@ -236,7 +217,7 @@ class DelayedScores(StreamRun):
         Functions of the user may fail. The rows to be scored are dropped only after the functions
         were called, so that no row is lost and no row is scored twice.
         """
-        self._measure()
+        self._scores.measure()
         if not self._steps:
             return
         steps = self._steps
@@ -249,38 +230,19 @@ class DelayedScores(StreamRun):
             for k, ledger in enumerate(self._ledgers)
         ]
         self._steps, self._n_unscored_asks, self._waiting = [], 0, waiting
-        self._note_labels(y)
         for k, (table, left) in enumerate(found):
             self._ledgers[k].keep(left)
             given = np.flatnonzero(has_answer(table[:, -1]))
             if len(given):
-                self._n_answered[k] = self._n_scored + int(given[-1]) + 1
-            if self._settings.keep_tape:
-                self._answers[k].append(table)
-        weight = None if self._weights is None else labelled.weight
+                self._n_answered[k] = self._scores.n_rows + int(given[-1]) + 1
         past = known if self._delay.previous_label == "known_at_arrival" else None
-        self._unmeasured = (y, [table for table, _ in found], weight, past)
-        self._n_scored += len(y)
+        answers = np.concatenate([table.T for table, _ in found])
+        weight = labelled.weight if self._weighted else None
+        self._scores.keep(ScoredRows(y, answers, weight, past))
         self._n_unanswered += self._count_unanswered(history)
         self._delays.add(labelled.label_time - labelled.arrival)
         self._poll_costs.follow(history)
-        if self._settings.keep_tape:
-            self._y.append(y)
-            self._known.append(known)
-            if self._weights is not None:
-                self._weights.append(labelled.weight)
-        self._measure()
-
-    def _measure(self) -> None:
-        """Pass the rows scored last to the measures, unless that has been done."""
-        if self._unmeasured is None:
-            return
-        y, tables, weight, past = self._unmeasured
-        pasts = [*[past] * (self._delay.n_bins + 1), None]
-        first = self._n_scored - len(y)
-        for measures, table in zip(self._measures, tables, strict=True):
-            update_together(measures, y, list(table.T), weight, pasts, first=first)
-        self._unmeasured = None
+        self._scores.measure()
 
     def _reduce(self) -> str | Callable[..., Any]:
         """Return `reduce` for codes and for times in the units of the run."""
@@ -301,27 +263,10 @@ class DelayedScores(StreamRun):
 
     def _finish_scores(self) -> None:
         self._score_steps()
-        for bins in self._measures:
-            for measures in bins:
-                measures.finish()
-
-    def _curves(self, lane: int) -> Curves:
-        return stack_bins([measures.curves() for measures in self._measures[lane]])
+        super()._finish_scores()
 
     def _n_valid(self, lane: int) -> int:
         return self._n_answered[lane]
-
-    def _recorded(self, lane: int) -> np.ndarray | None:
-        if not self._settings.keep_tape:
-            return None
-        answers = self._answers[lane].array()
-        return answers.reshape(-1, self._delay.n_bins + 2)
-
-    def _truth(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        if not self._settings.keep_tape:
-            return None, None
-        weights = self._weights
-        return self._y.array(), None if weights is None else np.concatenate(weights)
 
     @exclusive
     def result(self) -> EvaluationResult:
@@ -356,7 +301,4 @@ class DelayedScores(StreamRun):
                 for name, delay in self._delays.summary().items()
             },
         )
-        known = None
-        if self._settings.keep_tape and self._delay.previous_label == "known_at_arrival":
-            known = self._known.array()
-        return replace(super().outcome(), previous=known, waits=waits)
+        return replace(super().outcome(), waits=waits)

@@ -1,0 +1,190 @@
+"""Scoring: which of the answers count, and what is kept of them for a result."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+from zlib import crc32
+
+import numpy as np
+
+from skstream.engine.run import Answered
+from skstream.engine.tape import Recorder
+from skstream.evaluation._rescore import stack_bins
+from skstream.evaluation._settings import Settings
+from skstream.metrics import Curves, RunningMeasures, ScoredRows, SharedSums, update_together
+
+
+class Scoring(Protocol):
+    """Turns what models were asked and have answered into rows that can be scored.
+
+    One strategy per way of asking: once before a row is learnt, again at checkpoints, or while the
+    label is awaited. It knows rows and answers, neither measures nor models.
+    """
+
+    def settle(self, answered: Sequence[Answered]) -> ScoredRows:
+        """Return the rows that a step has finished, perhaps none.
+
+        Parameters
+        ----------
+        answered : sequence of Answered
+            The operations and answers of every lane, in their order.
+
+        Returns
+        -------
+        rows : ScoredRows
+            One or more lines of answers per lane, in the order of the lanes.
+        """
+
+
+class AskedOnce:
+    """Every row is asked once, before it is learnt: prequential evaluation, and its folds.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,) or None
+        Sorted labels; None for regression.
+    """
+
+    def __init__(self, classes: np.ndarray | None) -> None:
+        self._dtype = Recorder(classes).dtype
+        self._nothing: Any = np.nan if classes is None else -1
+        self._y = np.empty(0, dtype=self._dtype)
+        self._weight: np.ndarray | None = None  # None as long as all weights are 1
+        self._n_settled = 0
+
+    def arrive(self, y: np.ndarray, weight: np.ndarray | None) -> None:
+        """Take the labels and weights of the next rows, which a later step finishes."""
+        n_before = len(self._y)
+        self._y = np.concatenate([self._y, y.astype(self._dtype)])
+        if weight is not None and self._weight is None:
+            self._weight = np.ones(n_before)
+        if self._weight is not None:
+            more = np.ones(len(y)) if weight is None else weight
+            self._weight = np.concatenate([self._weight, more])
+
+    def settle(self, answered: Sequence[Answered]) -> ScoredRows:
+        """Return the rows that are finished in every lane."""
+        first = self._n_settled
+        self._n_settled = min(one.operations.settled for one in answered)
+        n = self._n_settled - first
+        answers = np.full((len(answered), n), self._nothing, self._dtype)
+        in_order: dict[int, bool] = {}  # lanes of one timeline share their operations
+        for line, one in zip(answers, answered, strict=True):
+            asked = one.operations.ask_rows
+            if id(asked) not in in_order:
+                in_order[id(asked)] = len(asked) == n and np.array_equal(
+                    asked, np.arange(first, first + n)
+                )
+            line[slice(None) if in_order[id(asked)] else asked - first] = one.answers
+        weight = None if self._weight is None else self._weight[:n]
+        rows = ScoredRows(self._y[:n], answers, weight)
+        self._y = self._y[n:]
+        self._weight = None if self._weight is None else self._weight[n:]
+        return rows
+
+
+class RunScores:
+    """What a run keeps of its scored rows: the measures, and the tape if it is wanted.
+
+    Parameters
+    ----------
+    settings : Settings
+        The evaluator's settings, resolved.
+    n_lanes : int
+        Models times folds.
+    width : int, default=1
+        Lines of answers per lane. Of several, the last holds the answers given when the label came,
+        whose persistent baseline is the label of the row before.
+    """
+
+    def __init__(self, settings: Settings, n_lanes: int, width: int = 1) -> None:
+        self._width = width
+        self._last_lines = np.arange(1, n_lanes * width + 1) % width == 0 if width > 1 else None
+        waiting, last = SharedSums(), SharedSums()
+        shared = [*[waiting] * (width - 1), last] * n_lanes
+        self._measures = [
+            RunningMeasures(
+                settings.metrics,
+                settings.forgetting,
+                classes=settings.classes,
+                record_every=settings.record_every,
+                bounded=settings.keep_tape,
+                shared=sums,
+                expected_rows=settings.expected_rows,
+            )
+            for sums in shared
+        ]
+        self._keep_tape = settings.keep_tape
+        self._unmeasured: list[ScoredRows] = []
+        self._n_measured = 0
+        self._n_kept = 0
+        self._y = Recorder(settings.classes)
+        self._answers = [Recorder(settings.classes) for _ in range(n_lanes)]
+        self._previous = Recorder(settings.classes)
+        self._weights: list[np.ndarray] | None = None
+        self.labels_hash = 0
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows kept."""
+        return self._n_kept
+
+    def keep(self, rows: ScoredRows) -> None:
+        """Keep the next rows; `measure` lets the measures read them."""
+        self.labels_hash = crc32(rows.y.astype(self._y.dtype).tobytes(), self.labels_hash)
+        self._unmeasured.append(rows)
+        if self._keep_tape:
+            self._y.append(rows.y)
+            for lane, recorder in enumerate(self._answers):
+                lines = rows.answers[lane * self._width : (lane + 1) * self._width]
+                recorder.append(lines[0] if self._width == 1 else lines.T)
+            if rows.previous is not None:
+                self._previous.append(rows.previous)
+            if rows.weight is not None and self._weights is None:
+                self._weights = [np.ones(self._n_kept)]
+            if self._weights is not None:
+                self._weights.append(np.ones(len(rows)) if rows.weight is None else rows.weight)
+        self._n_kept += len(rows)
+
+    def measure(self) -> None:
+        """Let the measures read the rows kept. If a function of the user fails, call it again."""
+        while self._unmeasured:
+            rows = self._unmeasured[0]
+            pasts = None
+            if self._last_lines is not None:
+                pasts = [None if last else rows.previous for last in self._last_lines]
+            update_together(
+                self._measures,
+                rows.y,
+                list(rows.answers),
+                rows.weight,
+                pasts,
+                first=self._n_measured,
+            )
+            self._n_measured += len(rows)
+            del self._unmeasured[0]
+
+    def finish(self) -> None:
+        """Measure the rows that the measures have buffered; no rows may follow."""
+        self.measure()
+        for measures in self._measures:
+            measures.finish()
+
+    def curves(self, lane: int) -> Curves:
+        """Return the curves of one lane, with a last axis of its lines where it has several."""
+        curves = [m.curves() for m in self._measures[lane * self._width : (lane + 1) * self._width]]
+        return curves[0] if self._width == 1 else stack_bins(curves)
+
+    def answers(self, lane: int) -> np.ndarray | None:
+        """Return the answers of one lane on the tape; None without a tape."""
+        if not self._keep_tape:
+            return None
+        answers = self._answers[lane].array()
+        return answers if self._width == 1 else answers.reshape(-1, self._width)
+
+    def labels(self) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
+        """Return labels, weights and previous labels on the tape; None where there are none."""
+        if not self._keep_tape:
+            return None, None, None
+        weights = self._weights
+        previous = self._previous.array() if len(self._previous.array()) else None
+        return self._y.array(), None if weights is None else np.concatenate(weights), previous
