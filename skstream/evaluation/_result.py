@@ -553,12 +553,22 @@ def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any]:
 
 
 def _final(curve: np.ndarray) -> float:
-    """Last value (in the last bin); the mean over folds that have one."""
-    if not len(curve):
-        return float("nan")
-    last = curve[-1] if curve.ndim == 2 else curve[-1, :, -1]
-    known = last[~np.isnan(last)]
-    return float(known.mean()) if len(known) else float("nan")
+    """Mean over the folds of the last value (in the last bin).
+
+    NaN if it is undefined in any fold: means over other folds could not be compared.
+    """
+    return float(_last(curve).mean()) if len(curve) else float("nan")
+
+
+def _last(curve: np.ndarray) -> np.ndarray:
+    last: np.ndarray = curve[-1] if curve.ndim == 2 else curve[-1, :, -1]
+    return last
+
+
+def _undefined_folds(last: np.ndarray) -> str:
+    """Say in how many folds the last value is undefined, if in some only."""
+    n = int(np.count_nonzero(np.isnan(last)))
+    return f", in {n} of {len(last)} folds" if n < len(last) else ""
 
 
 def _pick(choices: Mapping[str, Any], name: str, kind: str) -> Any:
@@ -580,7 +590,7 @@ def _warn_of_undefined(result: EvaluationResult) -> None:
     if reason or not len(result.n_rows):
         return
     undefined = {
-        f"{metric} of '{model}' ({forgetting})"
+        f"{metric} of '{model}' ({forgetting}{_undefined_folds(_last(curve))})"
         for model, by_forgetting in result.values.items()
         if model not in result.failures
         for forgetting, metrics in by_forgetting.items()

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from skstream.plotting._lines import line_key
-from skstream.plotting._prequential import PrequentialDisplay, contents_of, fold_mean
+from skstream.plotting._prequential import PrequentialDisplay, contents_of
 
 Spread = Literal["range", "std", "lines"]
 #: What the legend calls each of them.
@@ -107,8 +107,8 @@ class FoldDisplay(PrequentialDisplay):
     def _spread_of(self, curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if self.spread != "std":
             return super()._spread_of(curve)
-        mean = fold_mean(curve)
-        deviation = np.sqrt(fold_mean((curve - mean[:, None]) ** 2))
+        mean = curve.mean(axis=1)
+        deviation = np.sqrt(((curve - mean[:, None]) ** 2).mean(axis=1))
         return mean - deviation, mean + deviation
 
     def _draw_spread(self, ax: Any, curve: np.ndarray, line: Any) -> dict[str, Any]:

@@ -134,7 +134,7 @@ class PrequentialDisplay(MeasureDisplay):
         defaults = model_styles(list(self.curves), self.baselines)
         others: dict[str, Any] = {}
         for name, curve in self.curves.items():
-            line = canvas.draw_line(ax, name, self.n_rows, fold_mean(curve), defaults[name])
+            line = canvas.draw_line(ax, name, self.n_rows, curve.mean(axis=1), defaults[name])
             if curve.shape[1] > 1:
                 others |= self._draw_spread(ax, curve, line)
         end = float(self.n_rows[-1]) if len(self.n_rows) else None
@@ -144,7 +144,7 @@ class PrequentialDisplay(MeasureDisplay):
         guess = self._best_guess()
         bounded = bool(np.isfinite(self._facts.bounds).all())
         curves = {
-            name: np.column_stack([fold_mean(curve), *self._spread_of(curve)])
+            name: np.column_stack([curve.mean(axis=1), *self._spread_of(curve)])
             for name, curve in self.curves.items()
             # A hopeless baseline must not squeeze the models into a thin line at the top, and
             # within the bounds of a measure it cannot.
@@ -178,7 +178,7 @@ class PrequentialDisplay(MeasureDisplay):
 
     def _best_guess(self) -> np.ndarray | None:
         """Values of the best baseline, row by row; None without baselines or direction."""
-        curves = [fold_mean(self.curves[name]) for name in self.baselines]
+        curves = [self.curves[name].mean(axis=1) for name in self.baselines]
         if not curves or self._facts.higher_is_better is None:
             return None
         best: np.ndarray = (np.fmax if self._facts.higher_is_better else np.fmin).reduce(curves)
@@ -210,7 +210,7 @@ class PrequentialDisplay(MeasureDisplay):
                 yield {"n_rows": self.n_rows, "model": name, "fold": fold, "value": values}
 
     def _summary(self) -> str:
-        last = last_values([(name, fold_mean(curve)) for name, curve in self.curves.items()])
+        last = last_values([(name, curve.mean(axis=1)) for name, curve in self.curves.items()])
         return f"{self.metric}, {self.forgetting}; {last}"
 
 
@@ -253,12 +253,3 @@ def band_key() -> Any:
     """Return a patch that stands for all bands in a legend."""
     patches = optional_import("matplotlib.patches", "Plotting")
     return patches.Patch(color=ink(), alpha=0.2, linewidth=0)
-
-
-def fold_mean(curve: np.ndarray) -> np.ndarray:
-    """Mean over the folds that have a value; NaN where none has."""
-    known = ~np.isnan(curve)
-    count = known.sum(axis=1)
-    total = np.where(known, curve, 0.0).sum(axis=1)
-    mean: np.ndarray = np.divide(total, count, out=np.full(len(curve), np.nan), where=count > 0)
-    return mean

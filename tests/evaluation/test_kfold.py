@@ -1,7 +1,10 @@
 """k-fold distributed validation: folds, workers, comparisons."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import StandardScaler
@@ -173,3 +176,47 @@ def test_a_failing_fold_is_named():
 def test_bad_parameters_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         KFoldEvaluator(**options).evaluate(MODELS, STREAM)
+
+
+class FailsLate(Persistent):
+    """Fails in the folds in which it learns more rows than in the others."""
+
+    n = 0
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        self.n += 1
+        if self.n >= 198:
+            raise RuntimeError("enough")
+        return super().partial_fit(X, y, classes)
+
+
+def test_a_mean_over_folds_is_over_all_folds() -> None:
+    """A model that failed in one fold is not judged by the others."""
+    X, y, _ = next(iter(make_demo_stream(300)))
+    models = {"fails": FailsLate(), "persistent": Persistent()}
+    evaluator = KFoldEvaluator("accuracy", n_folds=6, random_state=0, error_score=np.nan)
+    with pytest.warns(FitFailedWarning):
+        result = evaluator.evaluate(models, X, y)
+    last = result.curve("fails", "accuracy")[-1]
+    assert 0 < np.isnan(last).sum() < 6
+    assert np.isnan(result.scores["fails"]["accuracy"])
+    assert result.scores["persistent"]["accuracy"] > 0.8
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pandas")
+    assert np.isnan(result.plot().to_frame().query("model == 'fails'")["value"]).any()
+
+
+def test_folds_without_a_value_are_said() -> None:
+    y = np.array(["a"] * 300)
+    y[[5, 6, 290]] = "b"
+    evaluator = KFoldEvaluator(
+        "kappa",
+        n_folds=8,
+        strategy="split",
+        test_on="trained",
+        forgetting="window:20",
+        random_state=0,
+    )
+    with pytest.warns(UndefinedMetricWarning, match=r"\(window:20, in \d of 8 folds\)"):
+        result = evaluator.evaluate({"persistent": Persistent()}, np.zeros((300, 1)), y)
+    assert np.isnan(result.scores["persistent"]["kappa"])
