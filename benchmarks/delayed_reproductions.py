@@ -70,7 +70,7 @@ def print_rows(name: str, stream: DelayedStream, n_bins: int, poll_every: int) -
     )
     seconds = perf_counter() - started
     at = min(stream.n_rows_of_paper, result.waits.n_labelled)
-    seen = int(result.n_rows[np.searchsorted(result.n_rows, at, side="right") - 1])
+    seen = int(result.checkpoints[np.searchsorted(result.checkpoints, at, side="right") - 1])
     waits = result.waits
     print(f"\n{name}: {seen:,} of {waits.n_labelled:,} labels x {stream.X.shape[1]} features")
     print(f"  {stream.difference}; {waits.n_unanswered:,} rows asked before the first label")

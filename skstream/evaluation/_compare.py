@@ -90,7 +90,7 @@ class Scores:
         result.curve(result.model_names[0], self.metric, self.forgetting)  # names what is there
         self.facts = result.measures.get(self.metric, MeasureFacts())
         self.position = checkpoint(result, at)
-        self.row = int(result.n_rows[self.position])
+        self.row = int(result.checkpoints[self.position])
         self.bin = _checked_bin(result, bin)
         asked = f" (the checkpoint before row {at:,})" if at not in (None, self.row) else ""
         self.place = f"at {_unit(result)} {self.row:,}{asked}{_of_bin(result, self.bin)}"
@@ -353,11 +353,11 @@ def check_at(at: int | None) -> None:
 def checkpoint(result: "EvaluationResult", at: int | None) -> int:
     """Position of the last checkpoint not after a row; None: of the last of all."""
     check_at(at)
-    position = len(result.n_rows) - 1
+    position = len(result.checkpoints) - 1
     if at is not None:
-        position = int(np.searchsorted(result.n_rows, at, side="right")) - 1
+        position = int(np.searchsorted(result.checkpoints, at, side="right")) - 1
     if position < 0:
-        unit, rows = _unit(result), result.n_rows
+        unit, rows = _unit(result), result.checkpoints
         first = f"the first is at {unit} {rows[0]:,}" if len(rows) else "there is none"
         raise ValueError(f"There is no checkpoint at or before {unit} {at}: {first}.")
     return position

@@ -27,13 +27,8 @@ def one_line(result: "EvaluationResult") -> str:
     unusual = in_words(unusual_parameters(result))
     return (
         f"{type(result).__name__}({result.protocol}{unusual and f', {unusual}'}; {answers} after "
-        f"{rows_seen(result):,} rows{scored and f', {scored}'}; see {NEXT_CALLS})"
+        f"{result.n_rows:,} rows{scored and f', {scored}'}; see {NEXT_CALLS})"
     )
-
-
-def rows_seen(result: "EvaluationResult") -> int:
-    """Rows of the stream at the last checkpoint."""
-    return int(result.n_rows[-1]) if len(result.n_rows) else 0
 
 
 def table(result: "EvaluationResult") -> str:
@@ -113,7 +108,7 @@ def tidy_columns(result: "EvaluationResult") -> dict[str, Any]:
     }
     if len(place) > 1:
         columns["bin"] = np.tile(place[1], times)
-    columns["n_rows"] = np.tile(result.n_rows[checkpoint], times)
+    columns["row"] = np.tile(result.checkpoints[checkpoint], times)
     columns["metric"] = np.repeat([metric for *_, metric, _ in parts], n)
     columns["value"] = np.concatenate([curve.ravel() for *_, curve in parts])
     return columns
@@ -126,7 +121,7 @@ def _title(result: "EvaluationResult") -> str:
     scored = scored_with(result, result.forgetting_names[0]) if alone else ""
     unusual = in_words(unusual_parameters(result))
     return (
-        f"{result.protocol} evaluation after {rows_seen(result):,} rows{folds}"
+        f"{result.protocol} evaluation after {result.n_rows:,} rows{folds}"
         f"{scored and f', {scored}'}{unusual and f'; {unusual}'}"
     )
 

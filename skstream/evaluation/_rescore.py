@@ -31,8 +31,8 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
     Returns
     -------
     scores : dict
-        The attributes of a result that depend on the measures and the forgetting: n_rows, values,
-        measures and mechanisms.
+        The attributes of a result that depend on the measures and the forgetting: checkpoints,
+        values, measures and mechanisms.
     """
     measures = resolve_metrics(metrics, classes=tape.classes)
     warn_of_calls(measures, tape.n_rows, record_every)
@@ -82,7 +82,7 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
         for name, answers in tape.answers.items()
     }
     return {
-        "n_rows": next(iter(curves.values())).n_rows,
+        "checkpoints": next(iter(curves.values())).checkpoints,
         "values": values,
         "measures": {name: measure.facts for name, measure in measures.items()},
         "mechanisms": {name: mechanism.name for name, mechanism in mechanisms.items()},
@@ -101,7 +101,7 @@ def _curves(tape: Tape, bins: list[RunningMeasures]) -> Curves:
 def stack_bins(bins: list[Curves]) -> Curves:
     """Curves of several bins as one, with a last axis of bins."""
     return Curves(
-        n_rows=bins[0].n_rows,
+        checkpoints=bins[0].checkpoints,
         values={
             forgetting: {
                 metric: np.stack([one.values[forgetting][metric] for one in bins], axis=-1)

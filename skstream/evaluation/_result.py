@@ -33,7 +33,7 @@ class EvaluationResult:
     ----------
     protocol : str
         How the models were evaluated, e.g. "prequential".
-    n_rows : ndarray of shape (n_checkpoints,), dtype int64
+    checkpoints : ndarray of shape (n_checkpoints,), dtype int64
         Rows of the stream seen at every checkpoint; the last row is always one.
     values : dict
         ``values[model][forgetting][metric]``: ndarray of shape (n_checkpoints, n_folds) (and
@@ -77,7 +77,7 @@ class EvaluationResult:
     """
 
     protocol: str
-    n_rows: np.ndarray
+    checkpoints: np.ndarray
     values: Values
     measures: dict[str, MeasureFacts] = field(default_factory=dict)
     mechanisms: dict[str, str] = field(default_factory=dict)
@@ -93,6 +93,11 @@ class EvaluationResult:
     n_unlabelled: int = 0
     baselines: tuple[str, ...] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the stream seen at the last checkpoint; 0 before the first."""
+        return int(self.checkpoints[-1]) if len(self.checkpoints) else 0
 
     @property
     def model_names(self) -> list[str]:
@@ -157,7 +162,7 @@ class EvaluationResult:
         Returns
         -------
         values : ndarray of shape (n_checkpoints, n_folds)
-            Values at ``n_rows``.
+            Values at the ``checkpoints``.
         """
         forgetting = self.forgetting_names[0] if forgetting is None else forgetting
         curve: np.ndarray = _pick(self._of(model, forgetting), metric, "measure")
@@ -175,7 +180,7 @@ class EvaluationResult:
         Returns
         -------
         frame : pandas.DataFrame
-            Columns model, forgetting, fold, n_rows, metric, value: a row each.
+            Columns model, forgetting, fold, row, metric, value: a row each.
         """
         pandas = optional_import("pandas", "to_frame()")
         return pandas.DataFrame(_report.tidy_columns(self))
@@ -214,7 +219,9 @@ class EvaluationResult:
             for by_metric in scores["values"][name].values():
                 for curve in by_metric.values():
                     for fold, n_valid in enumerate(rows):
-                        _end_at_failure(curve[:, fold], scores["n_rows"], n_valid, self.error_score)
+                        _end_at_failure(
+                            curve[:, fold], scores["checkpoints"], n_valid, self.error_score
+                        )
         result = replace(self, **scores)
         _warn_of_undefined(result)
         return result
@@ -222,12 +229,13 @@ class EvaluationResult:
     def why_nothing_scored(self) -> str:
         """Return why no row was scored; an empty text if a row was, or may still be, scored."""
         if self.has_no_weight:
-            return why_no_weight(int(self.n_rows[-1]))
-        n_rows = int(self.n_rows[-1]) if len(self.n_rows) else 0
+            return why_no_weight(self.n_rows)
         n_warmup = self.parameters.get("n_warmup", 0)
-        if not 0 < n_rows <= n_warmup:
+        if not 0 < self.n_rows <= n_warmup:
             return ""
-        return f"the first {n_warmup:,} rows are learnt unasked (n_warmup), and {n_rows:,} came."
+        return (
+            f"the first {n_warmup:,} rows are learnt unasked (n_warmup), and {self.n_rows:,} came."
+        )
 
     @property
     def has_no_weight(self) -> bool:
@@ -480,7 +488,7 @@ def assemble(
     }
     result = kind(
         protocol=settings.protocol,
-        n_rows=outcomes[0].lanes[0].curves.n_rows,
+        checkpoints=outcomes[0].lanes[0].curves.checkpoints,
         values=values,
         measures={name: measure.facts for name, measure in settings.metrics.items()},
         mechanisms={name: forgetting.name for name, forgetting in settings.forgetting.items()},
@@ -507,7 +515,7 @@ def assemble(
             for metric, curve in by_metric.items():
                 by_metric[metric] = curve = curve.copy()  # the run's own, and read-only
                 for fold, n_valid in enumerate(rows):
-                    _end_at_failure(curve[:, fold], result.n_rows, n_valid, result.error_score)
+                    _end_at_failure(curve[:, fold], result.checkpoints, n_valid, result.error_score)
     if not so_far:
         if settings.error_score != "raise":  # else the error is message enough
             _warn_of_failures(result)
@@ -521,11 +529,11 @@ def _fold_columns(lanes: list[LaneOutcome], forgetting: str, metric: str) -> np.
 
 
 def _end_at_failure(
-    curve: np.ndarray, n_rows: np.ndarray, n_valid: int | None, error_score: float
+    curve: np.ndarray, checkpoints: np.ndarray, n_valid: int | None, error_score: float
 ) -> None:
     """Replace the values of a fold after its failure by the error score."""
     if n_valid is not None:
-        curve[n_rows > n_valid] = error_score
+        curve[checkpoints > n_valid] = error_score
 
 
 def _joined_tape(
@@ -587,7 +595,7 @@ def _warn_of_undefined(result: EvaluationResult) -> None:
     if reason:
         message = f"No row was scored, so that all scores are NaN: {reason}"
         warn(message, UndefinedMetricWarning)
-    if reason or not len(result.n_rows):
+    if reason or not result.n_rows:
         return
     undefined = {
         f"{metric} of '{model}' ({forgetting}{_undefined_folds(_last(curve))})"

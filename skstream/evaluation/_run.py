@@ -37,7 +37,7 @@ class EvaluationRun(StreamRun):
     >>> from skstream import PrequentialEvaluator
     >>> run = PrequentialEvaluator("accuracy").start(SGDClassifier(), classes=["a", "b"])
     >>> run = run.update([[0.0], [1.0]], ["a", "b"]).update([[0.5]], ["b"])
-    >>> run.result().n_rows
+    >>> run.result().checkpoints
     array([1, 2, 3])
     """
 

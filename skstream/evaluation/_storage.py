@@ -39,7 +39,7 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
     path = Path(path)
     if not path.suffix:
         path = path.with_suffix(".npz")
-    arrays = {"n_rows": result.n_rows}
+    arrays = {"checkpoints": result.checkpoints}
     for m, by_forgetting in enumerate(result.values.values()):
         for f, metrics in enumerate(by_forgetting.values()):
             for k, curve in enumerate(metrics.values()):
@@ -171,7 +171,7 @@ def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationRe
         further["waits"] = _loaded_waits(arrays, header)
     return kind(
         protocol=header["protocol"],
-        n_rows=arrays["n_rows"],
+        checkpoints=arrays["checkpoints"],
         values={
             model: {
                 forgetting: {

@@ -21,13 +21,13 @@ class Curves:
 
     Attributes
     ----------
-    n_rows : ndarray of shape (n_checkpoints,), dtype int64
+    checkpoints : ndarray of shape (n_checkpoints,), dtype int64
         Rows of the stream read at each checkpoint, increasing; the last row is always one.
     values : dict of str to dict of str to ndarray
         ``values[forgetting][metric]``, shape (n_checkpoints,): NaN where it is undefined.
     """
 
-    n_rows: NDArray[np.int64]
+    checkpoints: NDArray[np.int64]
     values: Values
 
 
@@ -169,7 +169,7 @@ class Recorder:
         by_name: Values = {}
         for column, (forgetting, metric) in zip(columns, self.columns, strict=True):
             by_name.setdefault(forgetting, {})[metric] = column
-        return Curves(n_rows=rows, values=by_name)
+        return Curves(checkpoints=rows, values=by_name)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_values": self._kept()}  # without the room for more

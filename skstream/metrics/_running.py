@@ -114,7 +114,7 @@ class RunningMeasures:
     >>> running.update([0, 0, 1, 1], [-1, 0, 0, 0])  # the first row was not asked
     >>> running.final()
     {'window:1000': {'accuracy': 0.33..., 'kappa_temporal': -1.0}}
-    >>> running.curves().n_rows
+    >>> running.curves().checkpoints
     array([1, 2, 3, 4])
     """
 

@@ -29,7 +29,7 @@ class Display(Protocol):
     >>> import numpy as np
     >>> from skstream.plotting import Display, PrequentialDisplay
     >>> display = PrequentialDisplay(
-    ...     n_rows=np.array([10, 20]),
+    ...     checkpoints=np.array([10, 20]),
     ...     curves={"sgd": np.array([[0.5], [0.6]])},
     ...     metric="accuracy",
     ...     forgetting="cumulative",

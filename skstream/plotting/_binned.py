@@ -48,7 +48,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
     test-then-train evaluation shows, is the most flattering one.
 
     `to_frame` has the columns model, bin and value; those over time (by the first and the last bin,
-    or the bins asked for) also n_rows; and those of the costs n_rows, cost and value. `plot` takes
+    or the bins asked for) also row; and those of the costs row, cost and value. `plot` takes
     styles by model, those of the costs by "NC", "NB" and "NR".
 
     Parameters
@@ -172,7 +172,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         metric, forgetting, what = names_in(result, metric, forgetting)
         shown, who = models_in(result, models)
         picked = _picked_bins(bins, result.n_bins)
-        rows = result.n_rows if at is None else result.n_rows[result.n_rows <= at]
+        rows = result.checkpoints if at is None else result.checkpoints[result.checkpoints <= at]
         if not len(rows):
             raise ValueError(f"There is no checkpoint at or before {at} labelled rows.")
         costs = result.waits.poll_costs
@@ -244,8 +244,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         curves = {
             f"{model}, {one.n_bins} bins": one.bins(model, metric, forgetting) for one in results
         }
-        n_rows = int(first.n_rows[-1])
-        return cls(curves=curves, n_rows=n_rows, kind="shares", **what).plot(**options)
+        return cls(curves=curves, n_rows=first.n_rows, kind="shares", **what).plot(**options)
 
     def _layout(self, ax: Any) -> Layout:
         if self.kind == "costs":
@@ -306,13 +305,13 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         last_bin: dict[str, Any] = {}
         keys: dict[str, Any] = {}
         end = 0.0
-        for (name, b), (n_rows, values) in over_time.items():
+        for (name, b), (rows, values) in over_time.items():
             label = f"{name}, {self._bin_words(b)}"
             style = defaults[name] | {"label": label, "linewidth": widths[b]}
-            line = canvas.draw_line(ax, label, n_rows, values, style, style_of=name)
+            line = canvas.draw_line(ax, label, rows, values, style, style_of=name)
             last_bin[name] = line
             keys.setdefault(self._bin_words(b), line_key(linewidth=line.get_linewidth()))
-            end = max(end, float(n_rows[-1])) if len(n_rows) else end
+            end = max(end, float(rows[-1])) if len(rows) else end
         if end:
             widen_limits(ax, "x", 0.0, end, keep=used)
         count_rows_along(ax, "labelled rows")
@@ -358,10 +357,10 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         if self.kind == "costs":
             costs = self.poll_costs or {}
             for cost in COSTS:
-                yield {"n_rows": costs["n_labels"], "cost": cost, "value": costs[cost]}
+                yield {"row": costs["n_labels"], "cost": cost, "value": costs[cost]}
         elif self.kind == "time":
             for (name, b), (rows, values) in (self.over_time or {}).items():
-                yield {"n_rows": rows, "model": name, "bin": b, "value": values}
+                yield {"row": rows, "model": name, "bin": b, "value": values}
         else:
             for name, values in self.curves.items():
                 yield {"model": name, "bin": np.arange(len(values)), "value": values}
@@ -387,7 +386,7 @@ def _check_binned(result: Any) -> None:
             "BinnedPerformanceDisplay shows results of a DelayedEvaluator. Got "
             f"{type(result).__name__} instead: call its plot()."
         )
-    if not len(result.n_rows):
+    if not result.n_rows:
         raise ValueError("There is nothing to plot: no row was labelled.")
 
 

@@ -52,21 +52,21 @@ class ComparisonDisplay(BaseDisplay):
     confidence sequence of the mean loss difference. In all of them values above zero say that
     the second model is ahead.
 
-    `to_frame` has the columns n_rows, statistic ("q", "mcnemar" or "anytime"), value, lower and
+    `to_frame` has the columns row, statistic ("q", "mcnemar" or "anytime"), value, lower and
     upper (NaN but for "anytime").
 
     Parameters
     ----------
     names : sequence of two str
         The models.
-    q_rows, q_values : ndarray of shape (n_checkpoints,), default=None
+    q_checkpoints, q_values : ndarray of shape (n_checkpoints,), default=None
         Q statistic; infinite values are left out of the curve.
-    mcnemar_rows, mcnemar_statistics : ndarray of shape (n_checkpoints,), default=None
+    mcnemar_checkpoints, mcnemar_statistics : ndarray of shape (n_checkpoints,), default=None
         Signed McNemar statistic.
     mcnemar_thresholds : ndarray of shape (2, n_checkpoints), default=None
         Size of the statistic that is significant at 5 % and at 1 %; NaN: there is no p-value.
         None: 3.841 and 6.635, for counts of rows that are neither faded nor weighted.
-    anytime_rows, differences, lower, upper : ndarray of shape (n_checkpoints,), default=None
+    anytime_checkpoints, differences, lower, upper : ndarray of shape (n_checkpoints,), default=None
         Mean loss difference, first model minus second, and its confidence sequence.
     first_certain_row : int, default=None
         Row at which the difference was certain for the first time.
@@ -103,18 +103,18 @@ class ComparisonDisplay(BaseDisplay):
     >>> import numpy as np
     >>> from skstream.plotting import ComparisonDisplay
     >>> ComparisonDisplay(
-    ...     names=("sgd", "bayes"), q_rows=np.array([10, 20]), q_values=np.array([0.0, 0.41])
+    ...     names=("sgd", "bayes"), q_checkpoints=np.array([10, 20]), q_values=np.array([0.0, 0.41])
     ... )
     ComparisonDisplay(sgd, bayes; Q 0.41 after 20 rows; see plot(), to_frame())
     """
 
     names: Sequence[str]
-    q_rows: np.ndarray | None = None
+    q_checkpoints: np.ndarray | None = None
     q_values: np.ndarray | None = None
-    mcnemar_rows: np.ndarray | None = None
+    mcnemar_checkpoints: np.ndarray | None = None
     mcnemar_statistics: np.ndarray | None = None
     mcnemar_thresholds: np.ndarray | None = None
-    anytime_rows: np.ndarray | None = None
+    anytime_checkpoints: np.ndarray | None = None
     differences: np.ndarray | None = None
     lower: np.ndarray | None = None
     upper: np.ndarray | None = None
@@ -318,11 +318,11 @@ class ComparisonDisplay(BaseDisplay):
     def _draw_q(self, canvas: Canvas, ax: Any) -> dict[str, Any]:
         values = np.asarray(self.q_values)
         finite = np.where(np.isfinite(values), values, np.nan)
-        line = canvas.draw_line(ax, "q", self.q_rows, finite, CURVE_STYLE)
+        line = canvas.draw_line(ax, "q", self.q_checkpoints, finite, CURVE_STYLE)
         ax.set_ylabel("Q statistic")
         give_title(ax, _panel_title("Q statistic", self.q_forgetting))
         spread_around_zero(ax, settled(finite, UNSETTLED))
-        rows = np.asarray(self.q_rows)
+        rows = np.asarray(self.q_checkpoints)
         others = {}
         for infinity, edge, marker in ((np.inf, 0.97, "^"), (-np.inf, 0.03, "v")):
             beyond = rows[values == infinity]
@@ -340,7 +340,7 @@ class ComparisonDisplay(BaseDisplay):
 
     def _draw_mcnemar(self, canvas: Canvas, ax: Any) -> dict[str, Any]:
         statistics = np.asarray(self.mcnemar_statistics)
-        canvas.draw_line(ax, "mcnemar", self.mcnemar_rows, statistics, CURVE_STYLE)
+        canvas.draw_line(ax, "mcnemar", self.mcnemar_checkpoints, statistics, CURVE_STYLE)
         ax.set_ylabel("signed McNemar")
         give_title(ax, _panel_title("Signed McNemar statistic", self.mcnemar_forgetting))
         others = {}
@@ -349,10 +349,10 @@ class ComparisonDisplay(BaseDisplay):
             if np.isnan(sizes).all():
                 continue  # so few rows count that there is no threshold
             marks = {"color": CERTAIN_COLOR, "linewidth": 1.1, "linestyle": dashes, "zorder": 2}
-            ax.plot(self.mcnemar_rows, -sizes, **marks)
+            ax.plot(self.mcnemar_checkpoints, -sizes, **marks)
             when = "" if np.ptp(sizes) == 0 else " at the end"
             label = f"{100 * (1 - level):.0f} %, ±{sizes[-1]:.3f}{when}"
-            (others[label],) = ax.plot(self.mcnemar_rows, sizes, **marks)
+            (others[label],) = ax.plot(self.mcnemar_checkpoints, sizes, **marks)
         known = statistics[np.isfinite(statistics)]
         if np.max(np.abs(known), initial=0.0) > LARGEST_LINEAR_STATISTIC:
             ax.set_yscale("symlog", linthresh=LINEAR_UP_TO, linscale=1.2)
@@ -365,17 +365,21 @@ class ComparisonDisplay(BaseDisplay):
         if self.mcnemar_thresholds is not None:
             return np.asarray(self.mcnemar_thresholds)
         quantiles = chi2.isf(LEVELS, 1)
-        return np.repeat(quantiles[:, np.newaxis], len(np.asarray(self.mcnemar_rows)), axis=1)
+        return np.repeat(
+            quantiles[:, np.newaxis], len(np.asarray(self.mcnemar_checkpoints)), axis=1
+        )
 
     def _draw_anytime(self, canvas: Canvas, ax: Any) -> dict[str, Any]:
-        line = canvas.draw_line(ax, "anytime", self.anytime_rows, self.differences, CURVE_STYLE)
+        line = canvas.draw_line(
+            ax, "anytime", self.anytime_checkpoints, self.differences, CURVE_STYLE
+        )
         others = {"mean so far": line}
         ax.set_ylabel("mean loss difference")
         give_title(ax, _panel_title("Mean loss difference", "cumulative"))
         ends = [np.asarray(self.differences)]
         if self.lower is not None and self.upper is not None:
             others[f"{100 * (1 - self.alpha):g} %, at all rows at once"] = ax.fill_between(
-                self.anytime_rows,
+                self.anytime_checkpoints,
                 self.lower,
                 self.upper,
                 color=line.get_color(),
@@ -420,13 +424,13 @@ class ComparisonDisplay(BaseDisplay):
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
         for statistic, rows, values, lower, upper in (
-            ("q", self.q_rows, self.q_values, None, None),
-            ("mcnemar", self.mcnemar_rows, self.mcnemar_statistics, None, None),
-            ("anytime", self.anytime_rows, self.differences, self.lower, self.upper),
+            ("q", self.q_checkpoints, self.q_values, None, None),
+            ("mcnemar", self.mcnemar_checkpoints, self.mcnemar_statistics, None, None),
+            ("anytime", self.anytime_checkpoints, self.differences, self.lower, self.upper),
         ):
             if values is not None:
                 yield {
-                    "n_rows": rows,
+                    "row": rows,
                     "statistic": statistic,
                     "value": values,
                     "lower": np.nan if lower is None else lower,
@@ -435,20 +439,20 @@ class ComparisonDisplay(BaseDisplay):
 
     def _summary(self) -> str:
         parts, n_rows = [], 0
-        if self.q_values is not None and self.q_rows is not None:
+        if self.q_values is not None and self.q_checkpoints is not None:
             parts.append(f"Q {self.q_values[-1]:.3g}")
-            n_rows = self.q_rows[-1]
-        if self.mcnemar_statistics is not None and self.mcnemar_rows is not None:
+            n_rows = self.q_checkpoints[-1]
+        if self.mcnemar_statistics is not None and self.mcnemar_checkpoints is not None:
             parts.append(f"signed McNemar {self.mcnemar_statistics[-1]:.3g}")
-            n_rows = self.mcnemar_rows[-1]
-        if self.differences is not None and self.anytime_rows is not None:
+            n_rows = self.mcnemar_checkpoints[-1]
+        if self.differences is not None and self.anytime_checkpoints is not None:
             ends = (
                 ""
                 if self.lower is None or self.upper is None
                 else (f" in [{self.lower[-1]:.3g}, {self.upper[-1]:.3g}]")
             )
             parts.append(f"mean loss difference {self.differences[-1]:.3g}{ends}")
-            n_rows = self.anytime_rows[-1]
+            n_rows = self.anytime_checkpoints[-1]
         return f"{self.names[0]}, {self.names[1]}; {', '.join(parts)} after {n_rows:,} rows"
 
 
@@ -472,20 +476,20 @@ def arrays_of(result: Any) -> dict[str, Any]:
     """Return the constructor arguments that hold a result."""
     if isinstance(result, QStatisticResult):
         return {
-            "q_rows": result.rows,
+            "q_checkpoints": result.checkpoints,
             "q_values": result.values,
             "q_forgetting": result.forgetting.name,
         }
     if isinstance(result, McNemarCurve):
         return {
-            "mcnemar_rows": result.rows,
+            "mcnemar_checkpoints": result.checkpoints,
             "mcnemar_statistics": result.statistics,
             "mcnemar_thresholds": np.stack([result.thresholds(level) for level in LEVELS]),
             "mcnemar_forgetting": result.forgetting.name,
         }
     if isinstance(result, AnytimeComparisonResult):
         return {
-            "anytime_rows": result.rows,
+            "anytime_checkpoints": result.checkpoints,
             "differences": result.differences,
             "lower": result.lower,
             "upper": result.upper,

@@ -33,7 +33,7 @@ class FoldDisplay(PrequentialDisplay):
     Attributes
     ----------
     ax_, figure_, lines_, legend_
-        As in `PrequentialDisplay`, where also the columns of `to_frame` are listed: n_rows, model,
+        As in `PrequentialDisplay`, where also the columns of `to_frame` are listed: row, model,
         fold and value.
 
     Examples
@@ -115,7 +115,7 @@ class FoldDisplay(PrequentialDisplay):
         if self.spread != "lines":
             return super()._draw_spread(ax, curve, line)
         style = {"color": line.get_color(), "alpha": 0.35, "linewidth": 0.6, "zorder": 2}
-        ax.plot(self.n_rows, curve, **style)
+        ax.plot(self.checkpoints, curve, **style)
         return {self._spread_words(): line_key(alpha=0.5, linewidth=0.6)}
 
     def _spread_words(self) -> str:

@@ -30,7 +30,7 @@ class PrequentialDisplay(MeasureDisplay):
     scores 0 (a kappa) has the area up to 0; a measure of unknown direction has none. Folds show
     as the band from the lowest to the highest fold around their mean.
 
-    `to_frame` has the columns n_rows, model, fold and value.
+    `to_frame` has the columns row, model, fold and value.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class PrequentialDisplay(MeasureDisplay):
         that the user gave it.
     failed : collection of str, default=()
         Names of the models that failed; the legend says so.
-    n_rows : ndarray of shape (n_checkpoints,)
+    checkpoints : ndarray of shape (n_checkpoints,)
         Rows seen at the checkpoints.
     drifts : sequence of int, default=()
         Rows at which the stream is known to change; marked by vertical lines.
@@ -77,7 +77,7 @@ class PrequentialDisplay(MeasureDisplay):
     >>> display.figure_.savefig("accuracy.png")  # doctest: +SKIP
     """
 
-    n_rows: np.ndarray
+    checkpoints: np.ndarray
     drifts: Sequence[int] = ()
 
     def __post_init__(self) -> None:
@@ -134,10 +134,10 @@ class PrequentialDisplay(MeasureDisplay):
         defaults = model_styles(list(self.curves), self.baselines)
         others: dict[str, Any] = {}
         for name, curve in self.curves.items():
-            line = canvas.draw_line(ax, name, self.n_rows, curve.mean(axis=1), defaults[name])
+            line = canvas.draw_line(ax, name, self.checkpoints, curve.mean(axis=1), defaults[name])
             if curve.shape[1] > 1:
                 others |= self._draw_spread(ax, curve, line)
-        end = float(self.n_rows[-1]) if len(self.n_rows) else None
+        end = float(self.checkpoints[-1]) if len(self.checkpoints) else None
         if end is not None:
             widen_limits(ax, "x", 0.0, end, keep=used)
         count_rows_along(ax)
@@ -170,7 +170,7 @@ class PrequentialDisplay(MeasureDisplay):
         """Show the folds of one model as a band; return what the legend has to explain."""
         low, high = self._spread_of(curve)
         style = {"color": line.get_color(), "alpha": 0.2, "linewidth": 0}
-        ax.fill_between(self.n_rows, low, high, **style)
+        ax.fill_between(self.checkpoints, low, high, **style)
         return {self._spread_words(): band_key()}
 
     def _spread_words(self) -> str:
@@ -189,7 +189,7 @@ class PrequentialDisplay(MeasureDisplay):
         facts = self._facts
         best = self._best_guess()
         if best is None and facts.baseline_is_zero and facts.higher_is_better is not None:
-            best = np.zeros(len(self.n_rows))
+            best = np.zeros(len(self.checkpoints))
         if best is None or len(best) < 2 or np.isnan(best).all():
             return {}
         low, high = sorted(ax.get_ylim())
@@ -200,14 +200,14 @@ class PrequentialDisplay(MeasureDisplay):
             else min(high + beyond, facts.bounds[1])
         )
         style = {"color": ink(), "alpha": GUESS_ALPHA, "zorder": 0, "linewidth": 0}
-        area = ax.fill_between(self.n_rows, worst, best, **style)
+        area = ax.fill_between(self.checkpoints, worst, best, **style)
         seen = np.nanmax(best) > low if facts.higher_is_better else np.nanmin(best) < high
         return {"naive guess": area} if seen else {}
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
         for name, curve in self.curves.items():
             for fold, values in enumerate(curve.T):
-                yield {"n_rows": self.n_rows, "model": name, "fold": fold, "value": values}
+                yield {"row": self.checkpoints, "model": name, "fold": fold, "value": values}
 
     def _summary(self) -> str:
         last = last_values([(name, curve.mean(axis=1)) for name, curve in self.curves.items()])
@@ -228,7 +228,7 @@ def contents_of(
     metric, forgetting, what = names_in(result, metric, forgetting)
     shown, who = models_in(result, models)
     curves = {name: result.curve(name, metric, forgetting) for name in shown}
-    return {"n_rows": result.n_rows, "curves": curves, **what, **who}
+    return {"checkpoints": result.checkpoints, "curves": curves, **what, **who}
 
 
 def draw_drifts(ax: Any, rows: np.ndarray, end: float | None) -> dict[str, Any]:

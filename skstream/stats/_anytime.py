@@ -39,7 +39,7 @@ class AnytimeComparisonResult(Report):
 
     Attributes
     ----------
-    rows : ndarray of shape (n_checkpoints,)
+    checkpoints : ndarray of shape (n_checkpoints,)
         Number of rows compared at each checkpoint.
     differences : ndarray of shape (n_checkpoints,)
         Mean of ``loss_a - loss_b`` over the rows so far, weighted where the rows are; negative
@@ -65,7 +65,7 @@ class AnytimeComparisonResult(Report):
         Sums of the scoring weights; None if the rows have none.
     """
 
-    rows: NDArray[np.int64]
+    checkpoints: NDArray[np.int64]
     differences: FloatArray
     half_widths: FloatArray
     pvalues: FloatArray
@@ -79,7 +79,7 @@ class AnytimeComparisonResult(Report):
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        read_only(self.rows)
+        read_only(self.checkpoints)
         for array in (self.differences, self.half_widths, self.pvalues):
             read_only(array)
 
@@ -98,7 +98,7 @@ class AnytimeComparisonResult(Report):
     @property
     def n_rows(self) -> int:
         """Number of rows compared."""
-        return int(self.rows[-1])
+        return int(self.checkpoints[-1])
 
     @property
     def difference(self) -> float:
@@ -136,7 +136,7 @@ class AnytimeComparisonResult(Report):
         pandas = optional_import("pandas", "AnytimeComparisonResult.to_frame")
         return pandas.DataFrame(
             {
-                "n_rows": self.rows,
+                "row": self.checkpoints,
                 "difference": self.differences,
                 "lower": self.lower,
                 "upper": self.upper,
@@ -379,13 +379,13 @@ class RunningAnytimeComparison:
         ValueError
             If there was no row yet.
         """
-        rows, values = self._recorder.curve()
+        checkpoints, values = self._recorder.curve()
         totals, variances, log_p, weights = values.T
         span = self.bounds[1] - self.bounds[0]
         radius = BOUNDARIES[self.boundary].radius(variances, self.alpha)
         row, difference = self._first_certain or (None, None)
         return AnytimeComparisonResult(
-            rows=rows,
+            checkpoints=checkpoints,
             differences=span * totals / weights,
             half_widths=span * radius / weights,
             pvalues=np.exp(log_p),

@@ -44,7 +44,7 @@ class McNemarCurve(Report):
 
     Attributes
     ----------
-    rows : ndarray of shape (n_checkpoints,)
+    checkpoints : ndarray of shape (n_checkpoints,)
         Number of rows seen at each checkpoint.
     only_a_wrong, only_b_wrong : ndarray of shape (n_checkpoints,)
         Running (windowed, faded) counts of rows on which one model errs and the other does not;
@@ -68,7 +68,7 @@ class McNemarCurve(Report):
         Sums of the scoring weights; None if the rows have none.
     """
 
-    rows: NDArray[np.int64]
+    checkpoints: NDArray[np.int64]
     only_a_wrong: FloatArray
     only_b_wrong: FloatArray
     variances: FloatArray
@@ -81,7 +81,7 @@ class McNemarCurve(Report):
 
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
-        for array in (self.rows, self.only_a_wrong, self.only_b_wrong, self.variances):
+        for array in (self.checkpoints, self.only_a_wrong, self.only_b_wrong, self.variances):
             read_only(array)
         read_only(self.statistics)
         read_only(self.pvalues)
@@ -89,7 +89,7 @@ class McNemarCurve(Report):
     @property
     def n_rows(self) -> int:
         """Number of rows seen."""
-        return int(self.rows[-1])
+        return int(self.checkpoints[-1])
 
     @property
     def statistic(self) -> float:
@@ -135,7 +135,7 @@ class McNemarCurve(Report):
         pandas = optional_import("pandas", "McNemarCurve.to_frame")
         return pandas.DataFrame(
             {
-                "n_rows": self.rows,
+                "row": self.checkpoints,
                 "only_a_wrong": self.only_a_wrong,
                 "only_b_wrong": self.only_b_wrong,
                 "statistic": self.statistics,
@@ -168,7 +168,7 @@ class McNemarCurve(Report):
                 f"{row_verdict(self.better, self.names)} {counts}, chi-squared, 1 degree of "
                 f"freedom, two-sided, {against_alpha(self.pvalue, self.alpha)}).",
                 f"At {np.mean(self.pvalues < self.alpha):.0%} of the "
-                f"{plural(len(self.rows), 'checkpoint')} the p-value is below alpha.",
+                f"{plural(len(self.checkpoints), 'checkpoint')} the p-value is below alpha.",
             ]
         return [
             *sentences,
@@ -297,7 +297,7 @@ class RunningMcNemar:
         ValueError
             If there was no row yet.
         """
-        rows, counts = self._recorder.curve()
+        checkpoints, counts = self._recorder.curve()
         only_a_wrong, only_b_wrong, variances = counts.T.copy()
         too_short = (
             isinstance(self.forgetting, FadingFactor)
@@ -305,12 +305,12 @@ class RunningMcNemar:
         )
         chi2 = chi_squared(only_a_wrong, only_b_wrong, variances)
         return McNemarCurve(
-            rows=rows,
+            checkpoints=checkpoints,
             only_a_wrong=only_a_wrong,
             only_b_wrong=only_b_wrong,
             variances=variances,
             statistics=signed_statistic(only_a_wrong, only_b_wrong),
-            pvalues=np.full(len(rows), np.nan) if too_short else stats.chi2.sf(chi2, 1),
+            pvalues=np.full(len(checkpoints), np.nan) if too_short else stats.chi2.sf(chi2, 1),
             forgetting=self.forgetting,
             alpha=self.alpha,
             names=self.names,

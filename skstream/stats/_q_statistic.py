@@ -28,7 +28,7 @@ class QStatisticResult(Report):
 
     Attributes
     ----------
-    rows : ndarray of shape (n_checkpoints,)
+    checkpoints : ndarray of shape (n_checkpoints,)
         Number of rows seen at each checkpoint.
     loss_a, loss_b : ndarray of shape (n_checkpoints,)
         Running (windowed, faded) sums of the losses of the two models.
@@ -42,7 +42,7 @@ class QStatisticResult(Report):
         Sums of the scoring weights; None if the rows have none.
     """
 
-    rows: NDArray[np.int64]
+    checkpoints: NDArray[np.int64]
     loss_a: FloatArray
     loss_b: FloatArray
     values: FloatArray
@@ -54,12 +54,12 @@ class QStatisticResult(Report):
         """Make the arrays read-only."""
         for array in (self.loss_a, self.loss_b, self.values):
             read_only(array)
-        read_only(self.rows)
+        read_only(self.checkpoints)
 
     @property
     def n_rows(self) -> int:
         """Number of rows seen."""
-        return int(self.rows[-1])
+        return int(self.checkpoints[-1])
 
     @property
     def value(self) -> float:
@@ -78,7 +78,7 @@ class QStatisticResult(Report):
         pandas = optional_import("pandas", "QStatisticResult.to_frame")
         return pandas.DataFrame(
             {
-                "n_rows": self.rows,
+                "row": self.checkpoints,
                 "loss_a": self.loss_a,
                 "loss_b": self.loss_b,
                 "q": self.values,
@@ -97,7 +97,7 @@ class QStatisticResult(Report):
             f"Q = log(loss of {self.names[0]} / loss of {self.names[1]}) = {self.value:.4g}, "
             f"running losses {self.loss_a[-1]:,.6g} and {self.loss_b[-1]:,.6g}.",
             f"Q {'has this sign' if self.value else 'is 0'} at {share:.0%} of the "
-            f"{plural(len(self.rows), 'checkpoint')}.",
+            f"{plural(len(self.checkpoints), 'checkpoint')}.",
             *weight_sentences(self.weights),
             "Q is descriptive: it has no p-value and does not show that the difference is more "
             "than chance.",
@@ -201,10 +201,10 @@ class RunningQStatistic:
         ValueError
             If there was no row yet.
         """
-        rows, losses = self._recorder.curve()
+        checkpoints, losses = self._recorder.curve()
         loss_a, loss_b = losses.T.copy()
         return QStatisticResult(
-            rows=rows,
+            checkpoints=checkpoints,
             loss_a=loss_a,
             loss_b=loss_b,
             values=log_ratio(loss_a, loss_b),

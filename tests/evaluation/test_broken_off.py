@@ -106,7 +106,7 @@ def test_a_stream_that_fails_leaves_the_result_so_far(evaluator, n_jobs):
     run = with_options(evaluator, n_jobs=1).start(models(), classes=CLASSES)
     run.feed(DEMO.X[:400], DEMO.y[:400], {})
     expected = run.result()
-    assert result.n_rows.tolist() == expected.n_rows.tolist()
+    assert result.checkpoints.tolist() == expected.checkpoints.tolist()
     for name in models():
         np.testing.assert_array_equal(result.tape.answers[name], expected.tape.answers[name])
     assert result.scores == expected.scores
@@ -128,7 +128,7 @@ def test_rows_that_do_not_fit_leave_the_result_so_far(error, change):
 
     with pytest.raises(error) as caught:
         PrequentialEvaluator("accuracy").evaluate(models(), chunks, classes=CLASSES)
-    assert caught.value.result.n_rows[-1] == 200
+    assert caught.value.result.n_rows == 200
 
 
 def test_a_stream_that_fails_at_once_leaves_nothing():
@@ -143,9 +143,9 @@ def test_ctrl_c_leaves_all_rows_done(evaluator):
         evaluator.evaluate({**models(), "stops": Looped(at=300, does=interrupt)}, DEMO.X, DEMO.y)
     result = caught.value.result
     # The piece in which the signal came is lost, and no other.
-    assert 0 < result.n_rows[-1] <= 305
+    assert 0 < result.n_rows <= 305
     assert result.model_names == [*models(), "stops"]
-    assert result.tape.n_rows == result.n_rows[-1]
+    assert result.tape.n_rows == result.n_rows
 
 
 class Slow(Looped):
@@ -204,7 +204,7 @@ def test_pieces_are_cut_by_time(evaluator, timing, monkeypatch):
     # The first piece is short, and each later one is as long as the last was quick.
     assert max(ticks) <= max(16 * 0.02 * n_folds, 3 * TARGET)
     assert len(ticks) > 8
-    assert result.n_rows[-1] == 300
+    assert result.n_rows == 300
 
 
 def test_a_pace_grows_slowly_and_shrinks_at_once():

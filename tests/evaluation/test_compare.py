@@ -131,7 +131,7 @@ def far_apart(n_folds=6, regression=False):
     classes = None if regression else np.array([0, 1])
     tape = Tape(classes=classes, y=y, weight=None, answers=answers)
     return EvaluationResult(
-        protocol="k-fold", n_rows=np.array([n]), values={"good": {}, "bad": {}}, tape=tape
+        protocol="k-fold", checkpoints=np.array([n]), values={"good": {}, "bad": {}}, tape=tape
     )
 
 

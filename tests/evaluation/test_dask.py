@@ -97,7 +97,7 @@ def test_a_cluster_gives_the_same_result(cluster, stream):
         np.testing.assert_array_equal(alone.tape.answers[name], there.tape.answers[name])
         for metric in alone.metric_names:
             np.testing.assert_array_equal(alone.curve(name, metric), there.curve(name, metric))
-    assert alone.n_rows.tolist() == there.n_rows.tolist()
+    assert alone.checkpoints.tolist() == there.checkpoints.tolist()
 
 
 def test_models_and_folds_fan_out_over_the_workers(cluster, stream):

@@ -45,7 +45,7 @@ def test_scores_are_one_curve_per_fold():
     result = KFoldEvaluator(n_folds=4, random_state=0, record_every=100).evaluate(MODELS, STREAM)
     curve = result.curve("sgd", "accuracy")
     assert curve.shape == (4, 4)
-    assert result.n_rows.tolist() == [100, 200, 300, 400]
+    assert result.checkpoints.tolist() == [100, 200, 300, 400]
     assert len(set(curve[-1])) > 1
     assert result.scores["sgd"]["accuracy"] == pytest.approx(curve[-1].mean(), rel=1e-12)
     for fold in range(4):

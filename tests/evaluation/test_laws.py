@@ -106,7 +106,7 @@ def evaluate(name, options, X, y=None, weight=None, models=MODELS, **more):
 
 def assert_same(first, second, rtol=1e-12):
     assert first.model_names == second.model_names
-    np.testing.assert_array_equal(first.n_rows, second.n_rows)
+    np.testing.assert_array_equal(first.checkpoints, second.checkpoints)
     for model in first.model_names:
         np.testing.assert_array_equal(first.tape.answers[model], second.tape.answers[model])
         for forgetting in first.forgetting_names:
@@ -174,7 +174,7 @@ def test_l4_the_future_cannot_reach_the_past(name, options, stream, data):
         np.testing.assert_array_equal(one[:, :until], other[:, :until])
         for forgetting in FORGETTING:
             for metric in METRICS:
-                known = first.n_rows <= until
+                known = first.checkpoints <= until
                 np.testing.assert_array_equal(
                     first.curve(model, metric, forgetting)[known],
                     second.curve(model, metric, forgetting)[known],

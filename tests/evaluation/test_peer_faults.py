@@ -65,7 +65,7 @@ def test_the_last_partial_window_is_not_lost():
     evaluator = PrequentialEvaluator("accuracy", forgetting=SlidingWindow(200), record_every=200)
     result = evaluator.evaluate(Persistent(), stream)
     hits = stream.y[1:] == stream.y[:-1]
-    assert result.n_rows[-1] == 2500
+    assert result.n_rows == 2500
     assert result.curve("Persistent", "accuracy")[-1, 0] == hits[-200:].mean()
 
 

@@ -72,8 +72,8 @@ def test_result_leaves_an_incomplete_batch_out():
         Diary(), classes=["a", "b"]
     )
     run.update(numbered_rows(6), LABELS[:6])
-    assert run.result().n_rows[-1] == 4
-    assert run.close().result().n_rows[-1] == 6
+    assert run.result().n_rows == 4
+    assert run.close().result().n_rows == 6
     with pytest.raises(RuntimeError, match="closed"):
         run.update(numbered_rows(1), LABELS[:1])
 
@@ -179,7 +179,7 @@ def test_several_forgettings_and_checkpoints_at_once():
     )
     result = evaluator.evaluate(Persistent(), X, y)
     # The last partial window is not lost.
-    assert result.n_rows.tolist() == [*range(200, 2401, 200), 2500]
+    assert result.checkpoints.tolist() == [*range(200, 2401, 200), 2500]
     hits = result.predictions("Persistent")[2300:] == y[2300:]
     assert result.final_scores("window")["Persistent"]["accuracy"] == hits.mean()
     assert result.forgetting_names == ["window", "fading"]
@@ -257,7 +257,7 @@ def test_ctrl_c_carries_the_result_so_far():
 
     with pytest.raises(EvaluationInterrupted) as interrupted:
         PrequentialEvaluator().evaluate(SGDClassifier(), chunks(), classes=["DOWN", "UP"])
-    assert interrupted.value.result.n_rows[-1] == 1500
+    assert interrupted.value.result.n_rows == 1500
 
 
 def test_ctrl_c_inside_a_model_keeps_the_models_together():
@@ -272,7 +272,7 @@ def test_ctrl_c_inside_a_model_keeps_the_models_together():
     with pytest.raises(EvaluationInterrupted) as interrupted:
         evaluator.evaluate({"fine": Diary(), "stops": Interrupts()}, X, y)
     result = interrupted.value.result
-    n_rows = result.n_rows[-1]
+    n_rows = result.n_rows
     assert 0 < n_rows <= 2000  # rows are cut by time
     assert result.tape.answers["fine"].shape == result.tape.answers["stops"].shape == (1, n_rows)
 
@@ -422,8 +422,8 @@ def test_results_print_and_export():
     assert "&lt;last&gt;" in result._repr_html_()
     pytest.importorskip("pandas")
     frame = result.to_frame()
-    assert list(frame.columns) == ["model", "forgetting", "fold", "n_rows", "metric", "value"]
-    last = frame[(frame.model == "sgd") & (frame.forgetting == "all") & (frame.n_rows == 300)]
+    assert list(frame.columns) == ["model", "forgetting", "fold", "row", "metric", "value"]
+    last = frame[(frame.model == "sgd") & (frame.forgetting == "all") & (frame.row == 300)]
     assert dict(zip(last.metric, last.value, strict=True)) == result.scores["sgd"]
     with pytest.raises(KeyError, match="no model 'nb'"):
         result.curve("nb", "accuracy")

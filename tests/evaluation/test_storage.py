@@ -72,9 +72,9 @@ def test_a_process_killed_while_saving_leaves_a_whole_file(tmp_path):
     for checkpoint, result in paths:
         loaded = load_run(checkpoint)
         assert loaded.n_rows == 300
-        assert loaded.update([[0.0]], [0]).result().n_rows[-1] == 301
+        assert loaded.update([[0.0]], [0]).result().n_rows == 301
         if result.exists():
-            assert load_result(result).n_rows[-1] == 300
+            assert load_result(result).n_rows == 300
 
 
 def test_a_save_that_fails_midway_leaves_the_checkpoint_before(tmp_path, run, monkeypatch):
@@ -161,7 +161,7 @@ def test_what_is_no_file_of_ours_is_said_with_its_path(tmp_path, run, load):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(ValueError, match=name):
             load(tmp_path / name)
-    np.savez(tmp_path / "foreign.npz", header=np.array('{"format": 1}'), n_rows=np.arange(3))
+    np.savez(tmp_path / "foreign.npz", header=np.array('{"format": 1}'), checkpoints=np.arange(3))
     with pytest.raises(ValueError, match=r"foreign\.npz"):
         load(tmp_path / "foreign.npz")
     with pytest.raises(ValueError, match="is a folder"):

@@ -110,7 +110,7 @@ def score(
 
 
 def assert_same_curves(first: Any, second: Any, rtol: float = 0.0) -> None:
-    np.testing.assert_array_equal(first.n_rows, second.n_rows)
+    np.testing.assert_array_equal(first.checkpoints, second.checkpoints)
     assert first.values.keys() == second.values.keys()
     for forgetting, by_metric in first.values.items():
         for metric, values in by_metric.items():

@@ -133,7 +133,7 @@ def test_12_the_last_rows_are_a_checkpoint(record_every):
     stream = make_stream(0, 2500, 2)
     curves = score(stream, NAMES, "window:200", record_every).curves()
     expected = [*range(record_every, 2500, record_every), 2500]
-    assert curves.n_rows.tolist() == expected
+    assert curves.checkpoints.tolist() == expected
     final = score(stream, NAMES, "window:200", 1).curves().values["window:200"]
     for metric, values in curves.values["window:200"].items():
         assert values[-1] == final[metric][-1]

@@ -81,12 +81,12 @@ def test_twins_in_scikit_learn(block, seed, n, level, weighted, record_every):
     curves = measures.curves()
     w = np.ones(n) if weight is None else weight
     rng = np.random.default_rng(seed)
-    for at in rng.integers(0, len(curves.n_rows), 4):
+    for at in rng.integers(0, len(curves.checkpoints), 4):
         for mechanism in MECHANISMS:
             for name in TWINS:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    expected = expected_value(name, y, p, w, mechanism, curves.n_rows[at])
+                    expected = expected_value(name, y, p, w, mechanism, curves.checkpoints[at])
                 found = curves.values[mechanism][name][at]
                 np.testing.assert_allclose(
                     found, expected, rtol=1e-9, atol=1e-12, err_msg=f"{name} {mechanism}"
@@ -129,12 +129,12 @@ def test_r2_survives_changes_of_level(shift, weighted, record_every):
     whole = running("r2", names, None, record_every)
     whole.update(y, p, weight)
     uncut = whole.curves()
-    places = np.unique(np.searchsorted(curves.n_rows, [3, 4001, 4010, 6000, 9500, 12_000]))
+    places = np.unique(np.searchsorted(curves.checkpoints, [3, 4001, 4010, 6000, 9500, 12_000]))
     for name in names:
         values = curves.values[name]["r2"]
         np.testing.assert_allclose(values, uncut.values[name]["r2"], rtol=1e-12, atol=1e-12)
         for place in places:
-            at = curves.n_rows[place]
+            at = curves.checkpoints[place]
             rows = np.arange(at)[-int(name[7:]) :] if name[0] == "w" else np.arange(at)
             w = np.ones(len(rows)) if weight is None else weight[rows]
             if name[0] == "f":

@@ -41,7 +41,7 @@ def check_against_reference(stream, mechanisms, measured, n_rows):
         )
         for metric in measured.values[name]:
             expected = [reference.value(metric, n) for n in n_rows]
-            found = measured.values[name][metric][np.searchsorted(measured.n_rows, n_rows)]
+            found = measured.values[name][metric][np.searchsorted(measured.checkpoints, n_rows)]
             np.testing.assert_allclose(
                 found,
                 expected,
@@ -343,7 +343,7 @@ def test_checkpoints_depend_on_the_number_of_rows_alone(n, step, data):
     measures = running("accuracy", "cumulative", np.arange(2), None)
     for start in range(0, n, step):
         measures.update(y[start : start + step], y[start : start + step])
-    check_checkpoints(measures.curves().n_rows, n)
+    check_checkpoints(measures.curves().checkpoints, n)
 
 
 def check_checkpoints(found, n):
@@ -360,15 +360,15 @@ def check_checkpoints(found, n):
 def test_at_most_1024_checkpoints(n):
     measures = running("accuracy", "cumulative", np.arange(2), None)
     measures.update(np.zeros(n, dtype=int), np.zeros(n, dtype=int))
-    check_checkpoints(measures.curves().n_rows, n)
+    check_checkpoints(measures.curves().checkpoints, n)
 
 
 def test_before_anything_is_scored():
     measures = running(EVERYTHING, MECHANISMS, np.arange(2))
-    assert len(measures.curves().n_rows) == 0
+    assert len(measures.curves().checkpoints) == 0
     measures.update([0, 1, -1], [-1, -1, 0])
     curves = measures.curves()
-    np.testing.assert_array_equal(curves.n_rows, [1, 2, 3])
+    np.testing.assert_array_equal(curves.checkpoints, [1, 2, 3])
     for by_metric in curves.values.values():
         for values in by_metric.values():
             assert np.isnan(values).all()
@@ -525,8 +525,8 @@ def test_curves_leave_out_what_was_merged(record_every, monkeypatch):
     measures.update(third.y, third.p)
     whole = score(stream, names, "cumulative", record_every).curves()
     found = measures.curves()
-    inside = (whole.n_rows > 1000) & (whole.n_rows <= 1700)
-    np.testing.assert_array_equal(found.n_rows, whole.n_rows[~inside])
+    inside = (whole.checkpoints > 1000) & (whole.checkpoints <= 1700)
+    np.testing.assert_array_equal(found.checkpoints, whole.checkpoints[~inside])
     for name in names:
         np.testing.assert_allclose(
             found.values["cumulative"][name], whole.values["cumulative"][name][~inside]
@@ -565,7 +565,7 @@ def test_values_wanted_again_and_again_are_read_once_and_are_the_same(
         fresh = new()
         fresh.update(y[:n], p[:n], weight[:n])
         expected = fresh.curves()
-        np.testing.assert_array_equal(found.n_rows, expected.n_rows)
+        np.testing.assert_array_equal(found.checkpoints, expected.checkpoints)
         for name, by_metric in expected.values.items():
             for metric, values in by_metric.items():
                 np.testing.assert_allclose(

@@ -222,7 +222,7 @@ def test_comparison_shows_the_whole_band_and_the_first_certain_row() -> None:
     display = ComparisonDisplay.from_result(result)
     ax = display.ax_
     low, high = ax.get_ylim()
-    settled = slice(len(result.rows) // 10, None)
+    settled = slice(len(result.checkpoints) // 10, None)
     assert low < result.lower[settled].min()
     assert high > result.upper[settled].max()
     assert low < 0 < high
@@ -260,8 +260,8 @@ def test_infinite_values_are_marked_at_the_edge() -> None:
     assert np.isneginf(result.values).any()
     ax = ComparisonDisplay.from_result(result).ax_
     marked = {line.get_marker(): list(line.get_xdata()) for line in ax.lines}
-    assert marked["^"] == result.rows[np.isposinf(result.values)].tolist()
-    assert marked["v"] == result.rows[np.isneginf(result.values)].tolist()
+    assert marked["^"] == result.checkpoints[np.isposinf(result.values)].tolist()
+    assert marked["v"] == result.checkpoints[np.isneginf(result.values)].tolist()
 
 
 def test_large_statistics_leave_the_thresholds_apart() -> None:
@@ -300,7 +300,7 @@ def test_comparison_data_and_repr() -> None:
         assert part in repr(display)
     pytest.importorskip("pandas")
     frame = display.to_frame()
-    assert list(frame.columns) == ["n_rows", "statistic", "value", "lower", "upper"]
+    assert list(frame.columns) == ["row", "statistic", "value", "lower", "upper"]
     assert set(frame["statistic"]) == {"q", "mcnemar", "anytime"}
     only = frame[frame["statistic"] == "anytime"]
     np.testing.assert_array_equal(only["lower"], display.lower)

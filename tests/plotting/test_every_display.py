@@ -98,7 +98,7 @@ def test_the_frame_of_bins_holds_what_is_drawn() -> None:
         parts = [part for _, part in drawn.to_frame().groupby(by, sort=False)]
         assert len(parts) == len(drawn.lines_)
         for part, line in zip(parts, drawn.lines_.values(), strict=True):
-            np.testing.assert_array_equal(part[["n_rows", "value"]], line.get_xydata())
+            np.testing.assert_array_equal(part[["row", "value"]], line.get_xydata())
 
 
 @pytest.mark.parametrize("name", DISPLAYS)

@@ -52,7 +52,7 @@ def curve(level: float, n_folds: int = 1) -> np.ndarray:
 def display(curves: dict[str, np.ndarray], metric: str = "accuracy", **options: Any):
     kind = FoldDisplay if "spread" in options else PrequentialDisplay
     options = {"forgetting": "window:1000"} | options
-    return kind(n_rows=N_ROWS, curves=curves, metric=metric, **options)
+    return kind(checkpoints=N_ROWS, curves=curves, metric=metric, **options)
 
 
 def models(n: int, **options: Any) -> dict[str, np.ndarray]:
@@ -113,7 +113,7 @@ def test_the_grey_area_of_a_loss_lies_above_the_best_baseline(
     best = np.fmin(result.curve("last", metric), result.curve("majority", metric))
     low, high = guess_area(drawn.ax_)
     assert low == best.min()
-    known = dict(zip(result.n_rows, best[:, 0], strict=True))
+    known = dict(zip(result.checkpoints, best[:, 0], strict=True))
     assert edge_of_guess(drawn.ax_, high) == {row: v for row, v in known.items() if not np.isnan(v)}
     assert high >= drawn.ax_.get_ylim()[1]
     accuracy = result.plot("accuracy")
@@ -533,7 +533,10 @@ def test_points_without_neighbours_are_marked() -> None:
     line = display({"a": values}).plot().lines_["a"]
     assert line.get_markevery() == [21]
     one = PrequentialDisplay(
-        n_rows=N_ROWS[:1], curves={"a": curve(0.7)[:1]}, metric="accuracy", forgetting="cumulative"
+        checkpoints=N_ROWS[:1],
+        curves={"a": curve(0.7)[:1]},
+        metric="accuracy",
+        forgetting="cumulative",
     ).plot()
     assert one.lines_["a"].get_marker() == "o"
     assert one.ax_.get_xlim() == (0, 10)
@@ -561,7 +564,7 @@ def test_bins_are_steps_between_two_dots(delayed: Any) -> None:
         "arrival",
         "label",
     ]
-    n = int(delayed.n_rows[-1])
+    n = delayed.n_rows
     assert drawn.ax_.get_title("left") == f"Accuracy, all rows so far, after {n:,} labelled rows"
 
 
@@ -607,7 +610,7 @@ def test_costs_are_plain_axes_in_plain_words(delayed: Any) -> None:
 
 
 def test_the_row_shown_is_that_of_the_checkpoint(delayed: Any) -> None:
-    row = int(delayed.n_rows[5])
+    row = int(delayed.checkpoints[5])
     drawn = BinnedPerformanceDisplay.from_result(delayed, at=row)
     assert drawn.n_rows == row
     with pytest.raises(ValueError, match="no checkpoint"):
@@ -692,7 +695,10 @@ def test_one_name_is_one_model(result: EvaluationResult) -> None:
 
 def test_a_result_without_rows_draws_and_prints() -> None:
     empty = PrequentialDisplay(
-        n_rows=N_ROWS[:0], curves={"a": curve(0.5)[:0]}, metric="accuracy", forgetting="cumulative"
+        checkpoints=N_ROWS[:0],
+        curves={"a": curve(0.5)[:0]},
+        metric="accuracy",
+        forgetting="cumulative",
     )
     empty.plot().figure_.canvas.draw()
     assert "a: no value" in repr(empty)

@@ -36,7 +36,7 @@ def test_the_error_names_the_extra(draw: Callable[[], object]) -> None:
 
 def test_a_display_can_be_made_and_printed() -> None:
     display = PrequentialDisplay(
-        n_rows=np.array([10]),
+        checkpoints=np.array([10]),
         curves={"a": np.array([[0.5]])},
         metric="accuracy",
         forgetting="cumulative",

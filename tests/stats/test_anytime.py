@@ -148,7 +148,7 @@ def test_blocks_and_saving_change_nothing(
         running.update(loss_a[block], loss_b[block])
         running = pickle.loads(pickle.dumps(running))
     result = running.result()
-    np.testing.assert_array_equal(result.rows, expected.rows)
+    np.testing.assert_array_equal(result.checkpoints, expected.checkpoints)
     np.testing.assert_array_equal(result.differences, expected.differences)
     np.testing.assert_allclose(result.half_widths, expected.half_widths, rtol=1e-12)
     np.testing.assert_allclose(result.pvalues, expected.pvalues, rtol=1e-12)
@@ -254,7 +254,7 @@ def test_statement() -> None:
 def test_frame() -> None:
     pytest.importorskip("pandas")
     frame = anytime_comparison([0, 1], [1, 1]).to_frame()
-    assert list(frame.columns) == ["n_rows", "difference", "lower", "upper", "pvalue"]
+    assert list(frame.columns) == ["row", "difference", "lower", "upper", "pvalue"]
     assert frame["difference"].tolist() == [-1, -0.5]
 
 

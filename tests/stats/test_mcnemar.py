@@ -107,7 +107,7 @@ def test_blocks_and_saving_change_nothing(seed: int, n_rows: int, forgetting, sa
         if save:
             running = pickle.loads(pickle.dumps(running))
     result = running.result()
-    np.testing.assert_array_equal(result.rows, expected.rows)
+    np.testing.assert_array_equal(result.checkpoints, expected.checkpoints)
     np.testing.assert_array_equal(result.statistics, expected.statistics)
     np.testing.assert_array_equal(result.pvalues, expected.pvalues)
 
@@ -155,8 +155,8 @@ def test_frame() -> None:
     pytest.importorskip("pandas")
     curve = mcnemar_curve([1, 1, 1], [0, 1, 0], [1, 1, 1])
     frame = curve.to_frame()
-    assert list(frame.columns) == ["n_rows", "only_a_wrong", "only_b_wrong", "statistic", "pvalue"]
-    assert frame["n_rows"].tolist() == [1, 2, 3]
+    assert list(frame.columns) == ["row", "only_a_wrong", "only_b_wrong", "statistic", "pvalue"]
+    assert frame["row"].tolist() == [1, 2, 3]
 
 
 def test_bad_input() -> None:

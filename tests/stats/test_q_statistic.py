@@ -38,7 +38,7 @@ def test_blocks_and_saving_change_nothing(seed: int, n_rows: int, forgetting, re
     for block in random_blocks(seed, n_rows):
         running.update(loss_a[block], loss_b[block])
         running = pickle.loads(pickle.dumps(running))
-    np.testing.assert_array_equal(running.result().rows, expected.rows)
+    np.testing.assert_array_equal(running.result().checkpoints, expected.checkpoints)
     np.testing.assert_array_equal(running.result().values, expected.values)
 
 
@@ -70,7 +70,7 @@ def test_statement() -> None:
 def test_frame() -> None:
     pytest.importorskip("pandas")
     frame = q_statistic([1, 1], [1, 0]).to_frame()
-    assert list(frame.columns) == ["n_rows", "loss_a", "loss_b", "q"]
+    assert list(frame.columns) == ["row", "loss_a", "loss_b", "q"]
     assert frame["q"].tolist() == pytest.approx([0, np.log(2)])
 
 

@@ -43,7 +43,7 @@ class DelayedResult(EvaluationResult):
         """Return why no row was scored; an empty text if a row was, or may still be, scored."""
         waits = self.waits
         if self.has_no_weight:
-            return why_no_weight(int(self.n_rows[-1]))
+            return why_no_weight(self.n_rows)
         if waits.n_labelled > waits.n_unanswered:
             return ""
         if waits.n_labelled:
