@@ -56,6 +56,16 @@ def test_links_lead_to_files(page: Path) -> None:
     assert not broken
 
 
+@pytest.mark.parametrize("page", [PROJECT / "README.md", *PAGES], ids=lambda page: page.stem)
+def test_rows_of_tables_are_whole(page: Path) -> None:
+    """A row broken into two lines, or two rows on one, is no table for a reader of the page."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.M | re.S)
+    for table in re.findall(r"(?:^\|.*\n?)+(?:^(?!\||$).*\n)?", text, flags=re.M):
+        lines = table.splitlines()
+        cells = [len(re.findall(r"(?<!\\)\|", line)) for line in lines]
+        assert len(set(cells)) == 1, lines[cells.index(next(c for c in cells if c != cells[0]))]
+
+
 def test_blocks_without_their_data_are_left_out(tmp_path: Path) -> None:
     text = '```python\na = 1\n```\n```python\nread("absent.parquet")\n```\n'
     assert runnable_blocks(text, tmp_path) == ["a = 1\n"]
