@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier, SGDRegressor
@@ -22,6 +23,7 @@ from skstream import ModelError, PrequentialEvaluator, prequential_predict
 from skstream.base import asks_row_by_row
 from skstream.noise import LabelNoise
 from skstream.pipeline import make_stream_pipeline
+from skstream.streams import make_demo_stream
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 
 LABELS = np.array(["b", "c", "a"])
@@ -549,3 +551,21 @@ class TestClassesOfAFittedModel:
         model = TemporalCorrection(Two()).fit(np.ones((3, 1)), ["a", "b", "c"])
         with pytest.raises(ValueError, match=r"shape \(3, 2\), but there are 3 classes"):
             model.predict(np.ones((3, 1)))
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+@pytest.mark.parametrize("remainder", ["drop", "passthrough"])
+def test_dropped_previous_labels_are_said(engine: str, remainder: str) -> None:
+    """A column transformer drops the columns that it is not told of, by default."""
+    X, y, _ = next(iter(make_demo_stream(300)))
+    columns = ColumnTransformer([("numeric", StandardScaler(), [0, 1])], remainder=remainder)
+    model = make_stream_pipeline(columns, SGDClassifier())
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, engine=engine)
+    models = {"plain": model, "augmented": TemporallyAugmented(model)}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = evaluator.evaluate(models, X[:, :2], y)
+    same = np.array_equal(result.predictions("plain"), result.predictions("augmented"))
+    assert same == (remainder == "drop")
+    assert [w.filename for w in caught] == [__file__] * same
+    assert all("drops them" in str(w.message) for w in caught)

@@ -12,7 +12,14 @@ from skstream.base import check_rows
 from skstream.temporal._meta import TemporalClassifier, inner_has
 from skstream.utils._columns import append_columns
 from skstream.utils._labels import encode_labels
-from skstream.utils._sklearn import Interval, StrOptions, rows_of
+from skstream.utils._sklearn import (
+    Interval,
+    StrOptions,
+    column_positions,
+    is_column_transformer,
+    rows_of,
+)
+from skstream.utils._warnings import warn
 
 
 class TemporallyAugmented(TemporalClassifier):
@@ -102,7 +109,10 @@ class TemporallyAugmented(TemporalClassifier):
         return check_rows(self, X, reset=reset)
 
     def _rows_to_learn(self, X: Any, codes: NDArray[np.int64]) -> Any:
-        return self._extended(X, self._lags(codes)[:-1])
+        extended = self._extended(X, self._lags(codes)[:-1])
+        if not hasattr(self, "estimator_"):
+            warn_if_labels_are_dropped(self.estimator, extended, extended.shape[1] - X.shape[1])
+        return extended
 
     def _remember(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
         newest = self._lags(codes)[-1]
@@ -237,3 +247,31 @@ def extended_by_labels(
     onehot = lags[:, :, np.newaxis] == np.arange(len(classes))
     names = [f"previous_label_{lag}={label}" for lag in numbers for label in classes]
     return append_columns(X, onehot.reshape(len(lags), len(names)).astype(np.int64), names)
+
+
+def warn_if_labels_are_dropped(model: Any, X: Any, n_appended: int) -> None:
+    """Warn where a column transformer in front of a model leaves out the last columns of its rows.
+
+    Parameters
+    ----------
+    model : estimator
+        The inner model, a pipeline or not.
+    X : {ndarray, sparse matrix, dataframe} of shape (n_rows, n_features)
+        Its first rows.
+    n_appended : int
+        How many of the last columns are previous labels.
+    """
+    while getattr(model, "steps", None):
+        model = model.steps[0][1]
+    if not n_appended or not is_column_transformer(model) or model.remainder != "drop":
+        return
+    used: set[int] = set()
+    for _, part, given in model.transformers:
+        if part != "drop":
+            used.update(column_positions(X, given(X) if callable(given) else given))
+    if not used & set(range(X.shape[1] - n_appended, X.shape[1])):
+        warn(
+            "The previous labels are appended as columns, and the ColumnTransformer in front of "
+            "the model drops them: TemporallyAugmented changes nothing. Pass it "
+            'remainder="passthrough", or put TemporallyAugmented around the last step.'
+        )

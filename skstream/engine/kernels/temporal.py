@@ -17,7 +17,11 @@ from skstream.engine.kernels.schema import (
     refused_task,
 )
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
-from skstream.temporal._augmentation import extended_by_labels, lags_after
+from skstream.temporal._augmentation import (
+    extended_by_labels,
+    lags_after,
+    warn_if_labels_are_dropped,
+)
 from skstream.temporal._correction import corrected
 from skstream.utils._labels import encode_labels
 from skstream.utils._validation import is_fitted, unfitted_copy
@@ -107,7 +111,10 @@ class TemporallyAugmentedKernel(_TemporalKernel):
         outside = outside_after(self._outside, block)
         lags = lags_after(self._history, block.y, self.estimator.n_lags)
         learnt, others, is_other = separate_rows(block)
+        width = learnt.shape[1]
         learnt = self._extended(learnt, lags[:-1])
+        if self._outside is None and block.n_learns:
+            warn_if_labels_are_dropped(self._model, learnt, learnt.shape[1] - width)
         others = self._extended(others, lags[block.stamp[is_other]])
         rows, ask_index = joined_rows(learnt, others, is_other, block.stamp)
         answers = self._inner.run(
