@@ -1,11 +1,12 @@
 """Outcomes that workers return: plain data, combined by the parent process."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from skstream.evaluation._cost import Cost
+from skstream.evaluation._passes import Checksums
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +35,8 @@ class RunOutcome:
 
     `previous` and `waits` are only used under delayed labels: the answers of the persistent
     baseline, and the counts of waiting rows. `n_unlabelled` counts rows that came without a label.
-    `labels_hash` shows whether two runs read the same labels. `error` is the exception that ended
-    the run in a worker, and `cause` its traceback.
+    `read` holds checksums that show whether two workers read the same; `error` is the exception
+    that ended the run in a worker, and `cause` its traceback.
     """
 
     lanes: list[LaneOutcome]
@@ -45,6 +46,6 @@ class RunOutcome:
     waits: Any = None
     n_rows: int = 0
     n_unlabelled: int = 0
-    labels_hash: int = 0
+    read: Checksums = field(default_factory=dict)
     error: Exception | None = None
     cause: BaseException | None = None

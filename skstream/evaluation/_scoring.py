@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from typing import Any, Protocol
-from zlib import crc32
 
 import numpy as np
 
@@ -121,7 +120,6 @@ class RunScores:
         self._answers = [Recorder(settings.classes) for _ in range(n_lanes)]
         self._previous = Recorder(settings.classes)
         self._weights: list[np.ndarray] | None = None
-        self.labels_hash = 0
 
     @property
     def n_rows(self) -> int:
@@ -130,7 +128,6 @@ class RunScores:
 
     def keep(self, rows: ScoredRows) -> None:
         """Keep the next rows; `measure` lets the measures read them."""
-        self.labels_hash = crc32(rows.y.astype(self._y.dtype).tobytes(), self.labels_hash)
         self._unmeasured.append(rows)
         if self._keep_tape:
             self._y.append(rows.y)

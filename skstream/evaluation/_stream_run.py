@@ -446,7 +446,6 @@ class StreamRun(Exclusive):
             previous=previous,
             n_rows=self._n_arrived,
             n_unlabelled=self._n_unlabelled,
-            labels_hash=self._scores.labels_hash,
         )
 
     @exclusive

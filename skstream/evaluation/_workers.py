@@ -13,6 +13,7 @@ from sklearn.utils.parallel import delayed
 
 from skstream.engine.model import ModelError
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
+from skstream.evaluation._passes import PassChecksums, differences
 from skstream.evaluation._progress import RowCounts, ignored
 from skstream.evaluation._stream_run import StreamRun
 from skstream.streams._stream import cut
@@ -64,8 +65,10 @@ def run_job(job: Job) -> RunOutcome:
     count = ignored if job.counts is None else job.counts.counter(job.number)
     n_places = len(job.places)
     error: Exception | None = None
+    read = PassChecksums()
     try:
         for X, y, meta in job.stream:
+            read.add(X, y, meta)
             run.feed(X, y, meta, lambda n: count(n * n_places))
         run.close()
     except Exception as raised:
@@ -73,7 +76,9 @@ def run_job(job: Job) -> RunOutcome:
         error.__cause__ = WorkerTraceback(traceback.format_exc())
     if error is not None and not run.n_rows:
         return RunOutcome(lanes=[], y=None, weight=None, error=error, cause=error.__cause__)
-    return replace(run.outcome(), error=error, cause=None if error is None else error.__cause__)
+    outcome = run.outcome()
+    cause = None if error is None else error.__cause__
+    return replace(outcome, error=error, cause=cause, read={**read.sums(), **outcome.read})
 
 
 def _portable(error: Exception) -> Exception:
@@ -191,18 +196,19 @@ def joined(workers: Workers, places: Sequence[Place]) -> RunOutcome:
     Raises
     ------
     ValueError
-        If the workers did not read the same rows and labels.
+        If the workers did not read the same.
     """
     outcomes = [outcome for outcome in workers.finished if outcome.lanes]
     if not outcomes:
         raise next(iter(workers.dead.values()))
     first = outcomes[0]
     for other in outcomes[1:]:
-        if (other.n_rows, other.labels_hash) != (first.n_rows, first.labels_hash):
+        differing = differences(first.read, other.read)
+        if first.n_rows != other.n_rows or differing:
             what = (
                 f"{first.n_rows:,} and {other.n_rows:,} rows"
                 if first.n_rows != other.n_rows
-                else f"{first.n_rows:,} rows each, with other labels"
+                else f"{first.n_rows:,} rows each, with other {differing}"
             )
             raise ValueError(
                 "The stream is not the same at every pass, and each worker makes one: those of "
@@ -222,7 +228,8 @@ def joined_so_far(
     groups: dict[Any, list[RunOutcome]] = {}
     for outcome in workers.finished:
         if outcome.lanes and not isinstance(outcome.error, ModelError):
-            groups.setdefault((outcome.n_rows, outcome.labels_hash), []).append(outcome)
+            key = outcome.n_rows, tuple(sorted(outcome.read.items()))
+            groups.setdefault(key, []).append(outcome)
     names = list(dict.fromkeys(name for name, _ in places))
     n_folds = len(places) // len(names)
     best: dict[str, list[LaneOutcome]] = {}

@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 from joblib import parallel_config
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier
 
@@ -47,7 +48,7 @@ class Looped(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        return np.full(len(X), self.newest_)
+        return np.full(X.shape[0], self.newest_)
 
 
 def interrupt():
@@ -61,14 +62,11 @@ def die():
 class Source:
     """A stream that can travel to workers."""
 
-    def __init__(self, after=400, differs=None):
+    def __init__(self, after=400):
         self.after = after
-        self.differs = differs
 
     def __iter__(self):
-        X, y = DEMO.X, DEMO.y.copy()
-        if self.differs is not None and threading.current_thread() is not threading.main_thread():
-            X, y = self.differs(X, y)
+        X, y = DEMO.X, DEMO.y
         for start in range(0, len(y), 100):
             if start == self.after:
                 raise OSError("the disk is gone")
@@ -281,36 +279,125 @@ def test_an_interrupted_parallel_evaluation_names_and_leaves_out_what_is_incompl
     assert result.rescore("accuracy").scores == result.scores
 
 
-def test_workers_that_read_other_labels_are_an_error():
-    def other_labels(X, y):
-        y[len(y) // 2] = "UP" if y[len(y) // 2] == "DOWN" else "DOWN"
-        return X, y
+class Uneven:
+    """A stream of which one pass, in another thread, differs from the others."""
 
-    lock = threading.Lock()
-    passes = []
+    def __init__(self, change, meta=None, as_X=np.asarray):
+        self.change = change
+        self.meta = meta or {}
+        self.as_X = as_X
+        self.n_passes = 0
+        self.lock = threading.Lock()
 
-    def once(change):
-        def differs(X, y):
-            with lock:
-                passes.append(1)
-                return change(X, y) if len(passes) == 1 else (X, y)
+    def __iter__(self):
+        parts = {"X": DEMO.X.copy(), "y": DEMO.y.copy(), **self.meta}
+        size = 100
+        if threading.current_thread() is not threading.main_thread():
+            with self.lock:
+                self.n_passes += 1
+                if self.n_passes == 1:
+                    size = self.change(parts) or size
+        for start in range(0, len(parts["y"]), size):
+            X, y, *meta = (values[start : start + size] for values in parts.values())
+            yield self.as_X(X), y, dict(zip(self.meta, meta, strict=True))
 
-        return differs
 
-    for change, message in (
-        (other_labels, "600 rows each, with other labels"),
-        (lambda X, y: (X[:400], y[:400]), "400 and 600 rows|600 and 400 rows"),
+def change_at_300(name, by):
+    def change(parts):
+        parts[name] = parts[name].copy()
+        parts[name][300] = by(parts[name][300])
+
+    return change
+
+
+def shorten(parts):
+    parts.update({name: values[:400] for name, values in parts.items()})
+
+
+def as_frame(X):
+    pandas = pytest.importorskip("pandas")
+    words = pandas.Series(np.where(X[:, 0] > 0.5, "high", "low"), dtype="category")
+    return pandas.DataFrame({"x": X[:, 0], "words": words.to_numpy(), "z": X[:, 1]})
+
+
+WEIGHTS = np.arange(600) % 3 + 1.0
+ARRIVAL = np.arange(600.0)
+DIFFERENCES = [
+    (shorten, {}, "400 and 600 rows|600 and 400 rows"),
+    (change_at_300("y", lambda y: "UP" if y == "DOWN" else "DOWN"), {}, "with other labels"),
+    (change_at_300("X", lambda x: x + 1), {}, "with other features"),
+    (
+        change_at_300("sample_weight", lambda w: w + 1),
+        {"sample_weight": WEIGHTS},
+        "with other weights",
+    ),
+]
+
+
+@every_protocol
+@pytest.mark.parametrize(("change", "meta", "message"), DIFFERENCES)
+def test_workers_that_read_other_rows_are_an_error(evaluator, change, meta, message):
+    source = Uneven(change, meta)
+    models = {"a": Looped(), "b": Looped()}
+    evaluator = with_options(evaluator, n_jobs=2)
+    message = rf"not the same at every pass.*({message})\."
+    with parallel_config(backend="threading"), pytest.raises(ValueError, match=message):
+        evaluator.evaluate(models, source, classes=CLASSES)
+
+
+@pytest.mark.parametrize("as_X", [sparse.csr_matrix, as_frame])
+def test_workers_that_read_other_features_are_an_error_in_any_container(as_X):
+    source = Uneven(change_at_300("X", lambda x: x + 1), {}, as_X)
+    with parallel_config(backend="threading"), pytest.raises(ValueError, match="other features"):
+        PrequentialEvaluator("accuracy", batch_size=30, n_jobs=2).evaluate(
+            {"a": Looped(), "b": Looped()}, source, classes=CLASSES
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("arrival", "arrivals"), ("label_time", "label times")]
+)
+def test_workers_that_read_other_times_are_an_error(name, message):
+    meta = {"arrival": ARRIVAL, "label_time": ARRIVAL + 7}
+    source = Uneven(change_at_300(name, lambda time: time + 0.5), meta)
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, random_state=0, n_jobs=2)
+    with (
+        parallel_config(backend="threading"),
+        pytest.raises(ValueError, match=f"600 rows each, with other {message}"),
     ):
-        for evaluator in EVALUATORS:
-            passes.clear()
-            source = Source(after=-1, differs=once(change))
-            with (
-                parallel_config(backend="threading"),
-                pytest.raises(ValueError, match=f"not the same at every pass.*{message}"),
-            ):
-                with_options(evaluator, n_jobs=2).evaluate(
-                    {"a": Looped(), "b": Looped()}, source, classes=CLASSES
-                )
+        evaluator.evaluate({"a": Looped(), "b": Looped()}, source, classes=CLASSES)
+
+
+def test_workers_with_other_delays_are_an_error():
+    rng = np.random.default_rng()
+    evaluator = DelayedEvaluator(
+        "accuracy", n_bins=2, n_jobs=2, delay=lambda X, arrival: 5 + rng.random(len(X))
+    )
+    with (
+        parallel_config(backend="threading"),
+        pytest.raises(ValueError, match="with other label times"),
+    ):
+        evaluator.evaluate(
+            {"a": Looped(), "b": Looped()}, Uneven(lambda parts: None), classes=CLASSES
+        )
+
+
+@pytest.mark.parametrize("as_X", [np.asarray, sparse.csr_matrix, as_frame])
+def test_workers_may_read_other_chunks(as_X):
+    def cut_differently(parts):
+        return 77
+
+    def with_missing(parts):
+        parts["y"] = parts["y"].astype(object)
+        return 77
+
+    for change in (cut_differently, with_missing):
+        source = Uneven(change, {"sample_weight": WEIGHTS}, as_X)
+        with parallel_config(backend="threading"):
+            result = PrequentialEvaluator("accuracy", batch_size=30, n_jobs=2).evaluate(
+                {"a": Looped(), "b": Looped()}, source, classes=CLASSES
+            )
+        assert result.scores["a"] == result.scores["b"]
 
 
 def test_a_worker_that_dies_is_named():
@@ -417,7 +504,7 @@ def test_folds_that_learn_or_ask_nothing_are_refused():
         )
 
 
-def test_an_outcome_says_its_rows_and_labels():
+def test_an_outcome_says_its_rows():
     runs = []
     for cuts in ([600], [100, 250, 600]):
         run = PrequentialEvaluator("accuracy").start(Persistent(), classes=CLASSES)
@@ -426,8 +513,7 @@ def test_an_outcome_says_its_rows_and_labels():
         runs.append(run.outcome())
     first, second = runs
     assert isinstance(first, RunOutcome)
-    assert (first.n_rows, first.labels_hash) == (second.n_rows, second.labels_hash)
-    assert first.n_rows == 600
+    assert first.n_rows == second.n_rows == 600
 
 
 def test_an_exception_that_cannot_travel_keeps_its_text():

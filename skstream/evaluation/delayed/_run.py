@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Self
+from zlib import crc32
 
 import numpy as np
 
@@ -98,6 +99,7 @@ class DelayedRun(DelayedScores):
             self._check_order(arrival)
             label_time = self._label_times_of(chunk, arrival, clock, meta.get("label_time"))
         self._clock = clock
+        self._label_times_read = crc32(label_time.tobytes(), self._label_times_read)
         if meta.get("label_time") is None:
             self._n_delayed = self._n_arrived + chunk.n_rows
         self._take(chunk, arrival, label_time, advance)

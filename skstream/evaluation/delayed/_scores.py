@@ -17,6 +17,7 @@ from skstream.engine.evolving import Features
 from skstream.engine.run import Answered
 from skstream.engine.tape import has_answer
 from skstream.evaluation._outcome import RunOutcome
+from skstream.evaluation._passes import LABEL_TIMES
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._stream_run import StreamRun
@@ -118,6 +119,7 @@ class DelayedScores(StreamRun):
         self._n_dropped = 0
         self._n_relabelled = 0
         self._n_refused = 0
+        self._label_times_read = 0  # checksum
 
     @property
     def n_pending(self) -> int:
@@ -301,4 +303,5 @@ class DelayedScores(StreamRun):
                 for name, delay in self._delays.summary().items()
             },
         )
-        return replace(super().outcome(), waits=waits)
+        read = {LABEL_TIMES: (self._label_times_read,)}
+        return replace(super().outcome(), waits=waits, read=read)
