@@ -47,7 +47,8 @@ def kernels_alone(X: np.ndarray, y: np.ndarray) -> None:
     for begin in range(0, len(y), ROWS_AT_ONCE):
         part = slice(begin, begin + ROWS_AT_ONCE)
         n = len(y[part])
-        engine.arrive(X[part], y[part], Arrivals(begin, np.ones(n, dtype=bool)))
+        arrivals = Arrivals(begin, np.ones(n, dtype=bool))
+        engine.commit(engine.execute(arrivals, X[part], y[part]))
 
 
 def whole_evaluation(X: np.ndarray, y: np.ndarray) -> None:

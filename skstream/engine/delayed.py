@@ -6,14 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.timeline import Arrivals, Operations
-from skstream.engine.waiting import Waiting, WaitingTable
+from skstream.engine.pending import PendingRows, PendingTable, PollIndex
+from skstream.engine.timeline import Arrivals, End, Operations, no_rows
 
 FIRST, POLL, LAST = 0, 1, 2
-
-
-def _integers() -> np.ndarray:
-    return np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +26,68 @@ class DatedArrivals(Arrivals):
         Whether a label may still come. A row that will get no label is asked once and not stored.
     """
 
-    arrival: np.ndarray = field(default_factory=_integers)
-    label_time: np.ndarray = field(default_factory=_integers)
-    expected: np.ndarray = field(default_factory=_integers)
+    arrival: np.ndarray = field(default_factory=no_rows)
+    label_time: np.ndarray = field(default_factory=no_rows)
+    expected: np.ndarray = field(default_factory=no_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Labels of waiting rows became known.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows,), dtype int64
+        Their numbers, ascending.
+    time : float
+        When.
+    weight : ndarray of shape (n_rows,), dtype float64
+        The user's ``sample_weight``; rows of weight 0 are not learnt.
+    """
+
+    rows: np.ndarray
+    time: float
+    weight: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class TimePassed:
+    """Time has passed: labels that are due by `time` come, the earliest first.
+
+    At most `most` of them, if that is not None.
+    """
+
+    time: float
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Waiting rows, ascending, are given up: their labels will not be accepted."""
+
+    rows: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
 class DelayedState:
-    """Progress of a delayed timeline: waiting rows, and the numbers of labels received and learnt.
+    """Progress of a delayed timeline.
 
-    The next state takes over the table of waiting rows and changes it, so an old state must not be
-    used again.
+    Attributes
+    ----------
+    pending : PendingTable
+        Rows that wait for their label.
+    n_dated : int
+        How many of them have a known label time.
+    n_labels, n_learnt : int
+        Labels received, and learnt.
+    next_row : int
+        Number of the row expected next.
     """
 
-    waiting: WaitingTable = field(default_factory=WaitingTable)
+    pending: PendingTable[PendingRows] = field(
+        default_factory=lambda: PendingTable.of(PendingRows.empty())
+    )
+    n_dated: int = 0
     n_labels: int = 0
     n_learnt: int = 0
     next_row: int = 0
@@ -79,7 +123,7 @@ class DelayedOperations(Operations):
     ----------
     asked : Asked
         All questions, in order.
-    labelled : Waiting
+    labelled : PendingRows
         Rows whose label came, in the order in which the labels came.
     polls_per_label : ndarray of shape (n_labelled,), dtype int64
         Polls made at each of these events.
@@ -88,9 +132,9 @@ class DelayedOperations(Operations):
     """
 
     asked: Asked | None = None
-    labelled: Waiting | None = None
-    polls_per_label: np.ndarray = field(default_factory=_integers)
-    labels_before: np.ndarray = field(default_factory=_integers)
+    labelled: PendingRows | None = None
+    polls_per_label: np.ndarray = field(default_factory=no_rows)
+    labels_before: np.ndarray = field(default_factory=no_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +145,7 @@ class History:
     """
 
     asked: Asked
-    labelled: Waiting
+    labelled: PendingRows
     polls_per_label: np.ndarray
     labels_before: np.ndarray
     waiting: np.ndarray
@@ -156,80 +200,94 @@ class DelayedTimeline:
         """Return the state before the first row."""
         return DelayedState()
 
-    def step(self, state: DelayedState, arrivals: Any) -> tuple[DelayedState, DelayedOperations]:
-        """Process arrivals, and all labels that are due before any later arrival."""
-        rows = arrivals.first_row + np.arange(arrivals.n_rows)
-        weight = np.ones(len(rows)) if arrivals.weight is None else arrivals.weight
-        arrived = Waiting(
+    def step(
+        self, state: DelayedState, event: DatedArrivals | Labels | TimePassed | Dropped | End
+    ) -> tuple[DelayedState, DelayedOperations]:
+        """Return the state after an event, and the operations.
+
+        Before each arrival come all labels that are due by then; at the end of the stream all
+        whose time is known.
+        """
+        match event:
+            case DatedArrivals():
+                return self._arrive(state, event)
+            case Labels():
+                return self._label(state, event)
+            case TimePassed():
+                return self._let_come(state, event.time, event.most)
+            case Dropped():
+                return self._drop(state, event.rows)
+            case End():
+                return self._let_come(state, np.inf)
+
+    def _arrive(
+        self, state: DelayedState, event: DatedArrivals
+    ) -> tuple[DelayedState, DelayedOperations]:
+        rows = event.first_row + np.arange(event.n_rows)
+        arrived = PendingRows(
             rows,
-            arrivals.arrival,
-            arrivals.label_time,
+            event.arrival,
+            event.label_time,
             np.full(len(rows), state.n_labels),
-            arrivals.learnable,
-            weight,
+            event.learnable,
+            np.ones(len(rows)) if event.weight is None else event.weight,
         )
-        horizon = arrivals.arrival[-1] if len(rows) else None
-        return self._advance(state, arrived, arrivals.expected, horizon)
+        if len(rows):
+            horizon = event.arrival[-1]
+            if state.n_dated or event.label_time.min() <= horizon:
+                return self._take_due(state, arrived, event.expected, horizon)
+        return self._only_ask(state, arrived, event.expected)
 
-    def label(
+    def _label(self, state: DelayedState, event: Labels) -> tuple[DelayedState, DelayedOperations]:
+        """Process labels of waiting rows one after the other, at one time."""
+        table = state.pending
+        at = table.look_up(event.rows)
+        labelled = replace(
+            table.take(at),
+            label_time=np.full(len(at), event.time),
+            learnable=event.weight > 0,
+            weight=event.weight,
+        )
+        if state.n_dated:  # rows with a known label time: some labels may be due
+            left = table.drop(at).rows().followed_by(labelled)
+            rows = left.take(np.argsort(left.row))
+            dated = replace(state, pending=PendingTable.of(rows), n_dated=state.n_dated + len(at))
+            return self._let_come(dated, event.time)
+        one_by_one = self._label_one if len(at) == 1 else self._label_many
+        operations = one_by_one(state, at, labelled)
+        return self._after(state, operations, table.drop(at), 0)
+
+    def _drop(
+        self, state: DelayedState, rows: np.ndarray
+    ) -> tuple[DelayedState, DelayedOperations]:
+        at = state.pending.look_up(rows)
+        n_dated = state.n_dated - _n_dated(state.pending.take(at))
+        operations = replace(self._nothing(state), released=rows)
+        return self._after(state, operations, state.pending.drop(at), n_dated)
+
+    def _let_come(
+        self, state: DelayedState, horizon: float, most: int | None = None
+    ) -> tuple[DelayedState, DelayedOperations]:
+        """Process the earliest labels that are due by a time."""
+        if not state.n_dated:
+            return state, self._nothing(state)
+        none = PendingRows.empty()
+        return self._take_due(state, none, none.learnable, horizon, most)
+
+    def _nothing(self, state: DelayedState) -> DelayedOperations:
+        none = PendingRows.empty()
+        return self._only_ask(state, none, none.learnable)[1]
+
+    def _take_due(
         self,
         state: DelayedState,
-        rows: np.ndarray,
-        time: float,
-        learnable: np.ndarray,
-        weight: np.ndarray,
-    ) -> tuple[DelayedState, DelayedOperations]:
-        """Process labels of waiting rows (ascending) one after the other, at one time."""
-        table = state.waiting
-        at = table.positions(rows)
-        table.label(at, time, learnable, weight)
-        if table.n_dated > len(rows):  # rows with a known label time: some labels may be due
-            return self.advance(state, time)
-        labelled = table.at(at)
-        if len(rows) == 1:
-            step = self._label_one(state, at, labelled)
-        else:
-            step = self._label_many(state, at, labelled)
-        table.remove(at)
-        return step
-
-    def drop(self, state: DelayedState, rows: np.ndarray) -> DelayedState:
-        """Drop waiting rows."""
-        state.waiting.remove(state.waiting.positions(rows))
-        return state
-
-    def advance(self, state: DelayedState, time: float) -> tuple[DelayedState, DelayedOperations]:
-        """Process all labels that are due by a time."""
-        return self._advance(state, Waiting.empty(), np.empty(0, dtype=bool), time)
-
-    def take_back(self, before: DelayedState, first_row: int) -> DelayedState:
-        """Undo the arrival of this row and later ones, which were only asked."""
-        before.waiting.truncate(first_row)
-        return before
-
-    def close(self, state: DelayedState) -> tuple[DelayedState, DelayedOperations]:
-        """Process all labels whose time is known."""
-        return self.advance(state, np.inf)
-
-    def settle(
-        self, state: DelayedState, horizon: float, most: int
-    ) -> tuple[DelayedState, DelayedOperations]:
-        """Process the earliest labels that are due by `horizon`, at most `most` of them."""
-        return self._advance(state, Waiting.empty(), np.empty(0, dtype=bool), horizon, most)
-
-    def _advance(
-        self,
-        state: DelayedState,
-        arrived: Waiting,
+        arrived: PendingRows,
         expected: np.ndarray,
         horizon: Any,
         most: int | None = None,
     ) -> tuple[DelayedState, DelayedOperations]:
-        table = state.waiting
-        first_due = arrived.label_time.min() if len(arrived) else np.inf
-        if horizon is None or (table.n_dated == 0 and first_due > horizon):
-            return self._only_ask(state, arrived, expected)
-        held = table.all_rows()
+        """Process arrivals, and the labels that are due by the last of them."""
+        held = state.pending.rows()
         candidates = held.followed_by(arrived.take(expected))
         due = np.isfinite(candidates.label_time) & (candidates.label_time <= horizon)
         if not due.any():
@@ -245,26 +303,27 @@ class DelayedTimeline:
         operations = self._in_order(
             state, arrived, events, labels_before, waiting.row[polled], poll_event
         )
-        table.replace(waiting.take(event_of == len(events)))
+        left = waiting.take(event_of == len(events))
         released = np.concatenate([events.row, arrived.row[~expected]])
-        return self._after(state, replace(operations, released=released))
+        operations = replace(operations, released=released)
+        return self._after(state, operations, PendingTable.of(left), _n_dated(left))
 
     def _only_ask(
-        self, state: DelayedState, arrived: Waiting, expected: np.ndarray
+        self, state: DelayedState, arrived: PendingRows, expected: np.ndarray
     ) -> tuple[DelayedState, DelayedOperations]:
         """Process arrivals without any label, as in a live call of `ask`."""
-        n, nothing = len(arrived), _integers()
+        n = len(arrived)
         all_expected = bool(expected.all())
-        state.waiting.add(arrived if all_expected else arrived.take(expected))
+        waiting = arrived if all_expected else arrived.take(expected)
         answers = state.n_learnt >= self.n_warmup
         n_asks = n if answers else 0
         operations = DelayedOperations(
-            learn_rows=nothing,
+            learn_rows=no_rows(),
             weight=None,
             ask_rows=arrived.row[:n_asks],
             stamp=np.zeros(n_asks, dtype=np.int64),
             groups=np.arange(n_asks + 1),
-            released=nothing if all_expected else arrived.row[~expected],
+            released=no_rows() if all_expected else arrived.row[~expected],
             settled=state.next_row + n,
             asked=Asked(
                 arrived.row,
@@ -272,23 +331,25 @@ class DelayedTimeline:
                 arrived.arrival,
                 np.full(n, answers),
             ),
-            labelled=Waiting.empty(),
-            polls_per_label=nothing,
+            labelled=PendingRows.empty(),
+            polls_per_label=no_rows(),
             labels_before=np.zeros(n, dtype=np.int64),
         )
-        return self._after(state, operations)
+        pending = state.pending.append(waiting)
+        return self._after(state, operations, pending, state.n_dated + _n_dated(waiting))
 
     def _label_one(
-        self, state: DelayedState, at: np.ndarray, labelled: Waiting
-    ) -> tuple[DelayedState, DelayedOperations]:
+        self, state: DelayedState, at: np.ndarray, labelled: PendingRows
+    ) -> DelayedOperations:
         """Process one label, as in a live call of `label`; no sorting is needed."""
-        table, polled = state.waiting, _integers()
+        table, polled = state.pending, no_rows()
         if self.poll_every is not None:
-            positions = table.positions_polled(state.n_labels, self.poll_every)
+            index = PollIndex.of(table, self.poll_every)
+            positions = index.positions(state.n_labels, table.is_pending)
             positions = positions[positions != at[0]]
             if not self.poll_at_zero:
-                positions = positions[table.born_at(positions) < state.n_labels]
-            polled = table.rows_at(positions)
+                positions = positions[table.stored.born[positions] < state.n_labels]
+            polled = table.stored.row[positions]
         n = len(polled)
         row = np.concatenate([polled, labelled.row])
         kind = np.full(n + 1, POLL, dtype=np.int8)
@@ -296,7 +357,7 @@ class DelayedTimeline:
         answers = state.n_learnt >= self.n_warmup
         n_asks = n + 1 if answers else 0
         learnt = labelled.row[labelled.learnable]
-        operations = DelayedOperations(
+        return DelayedOperations(
             learn_rows=learnt,
             weight=labelled.weight if len(learnt) and labelled.weight[0] != 1 else None,
             ask_rows=row[:n_asks],
@@ -307,36 +368,35 @@ class DelayedTimeline:
             asked=Asked(row, kind, np.full(n + 1, labelled.label_time[0]), np.full(n + 1, answers)),
             labelled=labelled,
             polls_per_label=np.array([n]),
-            labels_before=_integers(),
+            labels_before=no_rows(),
         )
-        return self._after(state, operations)
 
     def _label_many(
-        self, state: DelayedState, at: np.ndarray, labelled: Waiting
-    ) -> tuple[DelayedState, DelayedOperations]:
+        self, state: DelayedState, at: np.ndarray, labelled: PendingRows
+    ) -> DelayedOperations:
         """Process labels one after the other."""
-        polled = poll_event = _integers()
-        n = len(labelled)
+        polled = poll_event = no_rows()
+        n, table = len(labelled), state.pending
         if self.poll_every is not None:
+            index = PollIndex.of(table, self.poll_every)
             labels = range(state.n_labels, state.n_labels + min(n, self.poll_every))
             positions = np.concatenate(
-                [state.waiting.positions_polled(label, self.poll_every) for label in labels]
+                [index.positions(label, table.is_pending) for label in labels]
             )
             event = np.minimum(np.searchsorted(at, positions), n - 1)
             event_of = np.where(at[event] == positions, event, n)
-            born = state.waiting.born_at(positions)
-            index, poll_event = self._polls(born, event_of, state.n_labels)
-            polled = state.waiting.rows_at(positions[index])
-        operations = self._in_order(
-            state, Waiting.empty(), labelled, _integers(), polled, poll_event
-        )
-        return self._after(state, replace(operations, released=labelled.row))
+            born = table.stored.born[positions]
+            which, poll_event = self._polls(born, event_of, state.n_labels)
+            polled = table.stored.row[positions[which]]
+        none = PendingRows.empty()
+        operations = self._in_order(state, none, labelled, no_rows(), polled, poll_event)
+        return replace(operations, released=labelled.row)
 
     def _in_order(
         self,
         state: DelayedState,
-        arrived: Waiting,
-        events: Waiting,
+        arrived: PendingRows,
+        events: PendingRows,
         labels_before: np.ndarray,
         polled: np.ndarray,
         poll_event: np.ndarray,
@@ -370,11 +430,16 @@ class DelayedTimeline:
         )
 
     def _after(
-        self, state: DelayedState, operations: DelayedOperations
+        self,
+        state: DelayedState,
+        operations: DelayedOperations,
+        pending: PendingTable[PendingRows],
+        n_dated: int,
     ) -> tuple[DelayedState, DelayedOperations]:
         assert operations.labelled is not None
         after = DelayedState(
-            waiting=state.waiting,
+            pending=pending,
+            n_dated=n_dated,
             n_labels=state.n_labels + len(operations.labelled),
             n_learnt=state.n_learnt + len(operations.learn_rows),
             next_row=operations.settled,
@@ -390,7 +455,7 @@ class DelayedTimeline:
         before its own. This is an arithmetic progression, so no event is examined twice.
         """
         if self.poll_every is None or not len(born):
-            return _integers(), _integers()
+            return no_rows(), no_rows()
         every = self.poll_every
         since = born - n_labels
         first = since if self.poll_at_zero else since + every
@@ -401,7 +466,12 @@ class DelayedTimeline:
         return polled, first[polled] + every * nth
 
 
-def _labels_before(arrived: Waiting, events: Waiting) -> np.ndarray:
+def _n_dated(rows: PendingRows) -> int:
+    """Count the rows whose label time is known."""
+    return int(np.count_nonzero(np.isfinite(rows.label_time)))
+
+
+def _labels_before(arrived: PendingRows, events: PendingRows) -> np.ndarray:
     """Count the labels of this step that come before each arrival."""
     n_arrived, n_events = len(arrived), len(events)
     time = np.concatenate([arrived.arrival, events.label_time])

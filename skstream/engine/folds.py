@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from skstream.engine.timeline import Arrivals, Operations, operate_rows
+from skstream.engine.timeline import Arrivals, End, Operations, no_rows, operate_rows
 from skstream.utils._seeds import poisson_weights, uniform
 
 Strategy = Literal["bootstrap", "cross", "split"]
@@ -59,21 +59,18 @@ class FoldTimeline:
         """Return the state before the first row."""
         return FoldState()
 
-    def step(self, state: FoldState, arrivals: Arrivals) -> tuple[FoldState, Operations]:
-        """Return the state after these rows, and the operations."""
-        weight = self._learning_weight(arrivals.first_row, arrivals.first_row + arrivals.n_rows)
+    def step(self, state: FoldState, event: Arrivals | End) -> tuple[FoldState, Operations]:
+        """Return the state after an event, and the operations; none at the end of the stream."""
+        if isinstance(event, End):
+            return state, Operations(no_rows(), None, no_rows(), no_rows(), settled=state.next_row)
+        weight = self._learning_weight(event.first_row, event.first_row + event.n_rows)
         tested = None
         if self.test_on == "held_out":
             tested = weight == 0
         elif self.test_on == "trained":
             tested = weight > 0
-        n_learnt, operations = operate_rows(state.n_learnt, self.n_warmup, arrivals, weight, tested)
+        n_learnt, operations = operate_rows(state.n_learnt, self.n_warmup, event, weight, tested)
         return FoldState(n_learnt, operations.settled), operations
-
-    def close(self, state: FoldState) -> tuple[FoldState, Operations]:
-        """Return the state; there are no operations at the end of the stream."""
-        none = np.empty(0, dtype=np.int64)
-        return state, Operations(none, None, none, none, settled=state.next_row)
 
     def _learning_weight(self, start: int, stop: int) -> np.ndarray:
         weight: np.ndarray

@@ -91,22 +91,11 @@ class RowStore:
         for segment, begin, end in self._parts(rows):
             segment.y[segment.places(rows[begin:end])] = y[begin:end]
 
-    def keep(self, waiting: np.ndarray) -> None:
-        """Remove every row but these, ascending."""
-        newest, self._newest = self._newest, None
-        if not len(waiting):
-            self._segments, self._firsts = [], []
-            return
-        for segment in self._segments if newest is None else [*self._segments, newest]:
-            begin, end = np.searchsorted(waiting, segment.numbers[[0, -1]] + [0, 1])
-            segment.alive[:] = False
-            segment.alive[segment.places(waiting[begin:end])] = True
-            segment.n_alive = int(end - begin)
-        self._settle(self._segments, newest)
-
     def release(self, rows: np.ndarray) -> None:
-        """Remove these rows."""
+        """Remove these rows, and copy those of the newest that remain."""
         newest, self._newest = self._newest, None
+        if not self._segments and (newest is None or len(rows) == newest.n_alive):
+            return
         rows = np.sort(rows)
         if newest is not None:
             n_old = int(np.searchsorted(rows, newest.first))

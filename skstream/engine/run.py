@@ -9,12 +9,12 @@ import numpy as np
 from sklearn import config_context, get_config
 
 from skstream.engine.block import Block
-from skstream.engine.delayed import DelayedTimeline
+from skstream.engine.delayed import DelayedTimeline, Labels
 from skstream.engine.evolving import Features, with_current_features
 from skstream.engine.model import ModelError, ModelRun
 from skstream.engine.rows import RowStore
-from skstream.engine.standins import Calls, StandIns
-from skstream.engine.timeline import Arrivals, Operations, Timeline
+from skstream.engine.standins import calls_about, calls_of
+from skstream.engine.timeline import Arrivals, Operations, Timeline, no_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,25 @@ class Answered:
     answers: np.ndarray
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An event that all lanes have executed, and that is not taken before it is committed.
+
+    Attributes
+    ----------
+    states : list
+        The state of every timeline after the event.
+    operations : list of Operations
+        Those of every timeline.
+    lanes : list of Answered
+        The operations and answers of every lane.
+    """
+
+    states: list[Any]
+    operations: list[Any]
+    lanes: list[Answered]
+
+
 class Engine:
     """Executes every lane's timeline, and stores the waiting rows.
 
@@ -44,6 +63,12 @@ class Engine:
         The models and their timelines. If a model fails, the others continue.
     features : callable, default=None
         ``features(rows, times)`` where features change while a row waits for its label.
+
+    Attributes
+    ----------
+    is_torn : bool
+        Whether an interrupt or an error of the engine has stopped models while they learnt, so that
+        what they know is not known.
     """
 
     def __init__(self, lanes: Sequence[Lane], features: Features | None = None):
@@ -56,15 +81,10 @@ class Engine:
         self._timeline_of = [numbers[id(lane.timeline)] for lane in self.lanes]
         self._states = [timeline.initial() for timeline in self._timelines]
         self._store = RowStore()
-        self._unfinished: list[Any] | None = None  # operations whose blocks could not be made
-        self._newest_operations: list[Any] = []
-        self._before: tuple[list[Any], int, list[Any]] | None = (
-            None  # an arrival that may be undone
-        )
+        self._failures_before: list[tuple[ModelError | None, int]] = []
+        self.is_torn = False
         late = isinstance(self._timelines[0], DelayedTimeline)
         self._chains = [late and lane.model.asks_row_by_row for lane in self.lanes]
-        self._stand_ins = StandIns() if any(self._chains) else None
-        self._calls: Calls | None = None
 
     @property
     def states(self) -> list[Any]:
@@ -88,147 +108,87 @@ class Engine:
         """Whether any model is executed call by call."""
         return any(lane.model.loops for lane in self.lanes)
 
-    def arrive(self, X: Any, y: np.ndarray, arrivals: Arrivals) -> list[Answered]:
-        """Process arrivals; return the step of each lane, in the order of the lanes."""
-        self._store.add(arrivals.first_row, X, y)
-        steps = [
-            timeline.step(state, arrivals)
-            for timeline, state in zip(self._timelines, self._states, strict=True)
+    def execute(self, event: Any, X: Any = None, y: np.ndarray | None = None) -> Step:
+        """Let every lane do what follows from an event.
+
+        Only the models change; all else does in `commit`. If this raises an exception before a
+        model has learnt, as `features` may, the same event can be executed again.
+
+        Parameters
+        ----------
+        event : Arrivals, Labels, End, ...
+            What happened.
+        X, y : array-like of shape (n_rows, n_features), ndarray of shape (n_rows,)
+            Features of the rows that arrived; codes or targets of these, or of the rows whose
+            labels became known.
+        """
+        self._failures_before = [
+            (lane.model.failure, lane.model.n_unanswered) for lane in self.lanes
         ]
-        return self._execute(steps)
+        try:
+            if isinstance(event, Arrivals):
+                assert y is not None
+                self._store.add(event.first_row, X, y)
+            elif isinstance(event, Labels):
+                assert y is not None
+                self._store.set_labels(event.rows, y)
+            return self._run(event)
+        except BaseException:
+            if not self.is_torn:
+                self.abandon()
+            raise
 
-    def arrive_on_trial(self, X: Any, y: np.ndarray, arrivals: Arrivals) -> list[Answered]:
-        """Process arrivals that are only asked; `confirm` or `take_back` must follow."""
-        counts = [(lane.model.failure, lane.model.n_unanswered) for lane in self.lanes]
-        self._before = self._states, arrivals.first_row, counts
-        return self.arrive(X, y, arrivals)
+    def _run(self, event: Any) -> Step:
+        states, operations = [], []
+        for timeline, state in zip(self._timelines, self._states, strict=True):
+            after, its_operations = timeline.step(state, event)
+            states.append(after)
+            operations.append(its_operations)
+        blocks = [self._block(one) for one in operations]
+        chained = None
+        if any(self._chains):
+            calls = calls_of(operations[0], self._states[0].pending.numbers())
+            chained = calls.narrowed(self._block(calls.operations), operations[0])
+        lanes = []
+        self.is_torn = any(len(one.learn_rows) for one in operations)
+        for lane, k, is_chain in zip(self.lanes, self._timeline_of, self._chains, strict=True):
+            block = chained if is_chain and chained is not None else blocks[k]
+            lanes.append(Answered(operations[k], _run_lane(lane, block, operations[k])))
+        self.is_torn = False
+        return Step(states, operations, lanes)
 
-    def confirm(self) -> None:
-        """Keep the rows of the arrival that could be undone."""
-        self._before = None
-        self._forget_rows(self._newest_operations)
+    def commit(self, step: Step) -> None:
+        """Take the event that was executed last, and forget the rows no longer needed."""
+        self._states = step.states
+        self._store.release(step.operations[0].released)
 
-    def take_back(self) -> None:
-        """Undo the arrival of the newest rows."""
-        assert self._before is not None
-        states, first_row, counts = self._before
-        self._states = [
-            timeline.take_back(state, first_row)
-            for timeline, state in zip(self._timelines, states, strict=True)
-        ]
-        self._before, self._unfinished = None, None
+    def abandon(self) -> None:
+        """Undo the event that was executed last, in which nothing was learnt."""
         self._store.take_back()
-        if self._stand_ins is not None:
-            self._stand_ins.take_back(first_row)
-        for lane, (failure, n_unanswered) in zip(self.lanes, counts, strict=True):
+        for lane, (failure, n_unanswered) in zip(self.lanes, self._failures_before, strict=True):
             if failure is None:
                 lane.model.forget_failure(n_unanswered)
 
     def preview(self, X: Any, rows: np.ndarray) -> list[np.ndarray]:
-        """Answers of models that are fitted already, to rows that are not asked otherwise."""
-        n, nothing = len(rows), np.empty(0, dtype=np.int64)
+        """Answers of models that are fitted already, to new rows that are not asked otherwise."""
+        n = len(rows)
         groups, stamp = np.arange(n + 1), np.zeros(n, dtype=np.int64)
-        block = Block(X, nothing, nothing, None, X, np.arange(n), stamp, groups=groups)
-        operations = Operations(nothing, None, rows, stamp, groups=groups)
+        block = Block(X, no_rows(), no_rows(), None, X, np.arange(n), stamp, groups=groups)
+        operations = Operations(no_rows(), None, rows, stamp, groups=groups)
         chained = block
-        if self._stand_ins is not None:
-            calls = self._stand_ins.preview(rows, operations)
+        if any(self._chains):
+            calls = calls_about(rows, operations, self._states[0].pending.numbers())
             chained = calls.narrowed(self._store.block(calls.operations), operations)
         return [
             lane.model.run(chained if is_chain else block, operations)
             for lane, is_chain in zip(self.lanes, self._chains, strict=True)
         ]
 
-    def advance(self, time: float) -> list[Answered]:
-        """Process the labels that are due (for timelines of delayed labels)."""
-        return self._execute(
-            [
-                timeline.advance(state, time)
-                for timeline, state in zip(self._timelines, self._states, strict=True)
-            ]
-        )
-
-    def label(
-        self, rows: np.ndarray, y: np.ndarray, time: float, weight: np.ndarray
-    ) -> list[Answered]:
-        """Process labels of waiting rows (for timelines of delayed labels)."""
-        self._store.set_labels(rows, y)
-        steps = [
-            timeline.label(state, rows, time, weight > 0, weight)
-            for timeline, state in zip(self._timelines, self._states, strict=True)
-        ]
-        return self._execute(steps)
-
-    def drop(self, rows: np.ndarray) -> None:
-        """Drop waiting rows; their labels are not accepted any more."""
-        self._states = [
-            timeline.drop(state, rows)
-            for timeline, state in zip(self._timelines, self._states, strict=True)
-        ]
-        self._store.release(rows)
-        if self._stand_ins is not None:
-            self._stand_ins.drop(rows)
-
-    def settle(self, horizon: float, most: int) -> list[Answered]:
-        """Process some of the labels that are due (for timelines of delayed labels)."""
-        steps = [
-            timeline.settle(state, horizon, most)
-            for timeline, state in zip(self._timelines, self._states, strict=True)
-        ]
-        return self._execute(steps)
-
-    def close(self) -> list[Answered]:
-        """End the stream: execute what is still waiting."""
-        steps = [
-            timeline.close(state)
-            for timeline, state in zip(self._timelines, self._states, strict=True)
-        ]
-        return self._execute(steps)
-
-    @property
-    def unfinished(self) -> list[Any] | None:
-        """Operations not executed because of an error of `features`, if there are any."""
-        return self._unfinished
-
-    def _execute(self, steps: list[tuple[Any, Any]]) -> list[Answered]:
-        self._states = [state for state, _ in steps]
-        self._unfinished = [operations for _, operations in steps]
-        if self._stand_ins is not None:
-            self._calls = self._stand_ins.follow(self._unfinished[0])
-        return self.finish()
-
-    def finish(self) -> list[Answered]:
-        """Execute the unfinished operations."""
-        steps = self._unfinished
-        assert steps is not None
-        blocks = [self._block(operations) for operations in steps]
-        chained = None
-        if self._calls is not None:
-            chained = self._calls.narrowed(self._block(self._calls.operations), steps[0])
-        self._unfinished = None
-        answered = []
-        for lane, k, is_chain in zip(self.lanes, self._timeline_of, self._chains, strict=True):
-            block = chained if is_chain and chained is not None else blocks[k]
-            answered.append(Answered(steps[k], _run_lane(lane, block, steps[k])))
-        if self._before is None:
-            self._forget_rows(steps)
-        else:
-            self._newest_operations = steps
-        return answered
-
     def _block(self, operations: Any) -> Block:
         block = self._store.block(operations)
         if self._features is None:
             return block
         return with_current_features(block, operations, self._features)  # delayed labels only
-
-    def _forget_rows(self, steps: list[Operations]) -> None:
-        released = steps[0].released
-        if len(steps) == 1 and released is not None:
-            self._store.release(released)
-            return
-        waiting = [operations.waiting for operations in steps]
-        self._store.keep(waiting[0] if len(waiting) == 1 else np.unique(np.concatenate(waiting)))
 
 
 def _run_lane(lane: Lane, block: Block, operations: Operations) -> np.ndarray:

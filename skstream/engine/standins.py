@@ -1,6 +1,6 @@
 """Calls of models that use their own answers in place of labels that are not known yet."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -55,54 +55,48 @@ class Calls:
         )
 
 
-class StandIns:
-    """Stores the waiting rows, in the order of their arrival, along a delayed timeline.
+def calls_of(operations: DelayedOperations, pending: np.ndarray) -> Calls:
+    """Return the calls that ask the questions of a delayed timeline.
 
     A model with ``previous_label="predicted"`` takes its own answers to the rows before, within one
     call of ``predict``, for their labels. So a question is asked in one call with all rows that
     arrived before and are not learnt yet: the current model answers them again.
+
+    Parameters
+    ----------
+    operations : DelayedOperations
+        The questions.
+    pending : ndarray of int64
+        The rows that waited before, ascending.
     """
+    asked, labelled = operations.asked, operations.labelled
+    assert asked is not None and labelled is not None
+    waiting: list[int] = pending.tolist()
+    never = set(operations.released.tolist()) - set(labelled.row.tolist())
+    calls, event = _CallsInTheMaking(), []
+    questions = zip(
+        asked.row.tolist(), asked.kind.tolist(), asked.time, asked.answered, strict=True
+    )
+    for row, kind, time, answered in questions:
+        event.append(row)
+        if kind == POLL:
+            continue  # one call with the last question of the event
+        if kind == FIRST:
+            waiting.append(row)
+        if answered:
+            calls.add(waiting, event, kind, time)
+        if kind == LAST or row in never:
+            waiting.remove(row)
+        event = []
+    return calls.made(operations)
 
-    def __init__(self) -> None:
-        self._waiting: list[int] = []
 
-    def drop(self, rows: np.ndarray) -> None:
-        """Remove rows."""
-        dropped = set(rows.tolist())
-        self._waiting = [row for row in self._waiting if row not in dropped]
-
-    def take_back(self, first_row: int) -> None:
-        """Undo the arrival of the rows from this one on."""
-        del self._waiting[bisect_left(self._waiting, first_row) :]
-
-    def follow(self, operations: DelayedOperations) -> Calls:
-        """Process arrivals and labels; return the calls that ask the questions."""
-        asked, labelled = operations.asked, operations.labelled
-        assert asked is not None and labelled is not None and operations.released is not None
-        never = set(operations.released.tolist()) - set(labelled.row.tolist())
-        calls, event = _CallsInTheMaking(), []
-        questions = zip(
-            asked.row.tolist(), asked.kind.tolist(), asked.time, asked.answered, strict=True
-        )
-        for row, kind, time, answered in questions:
-            event.append(row)
-            if kind == POLL:
-                continue  # one call with the last question of the event
-            if kind == FIRST:
-                self._waiting.append(row)
-            if answered:
-                calls.add(self._waiting, event, kind, time)
-            if kind == LAST or row in never:
-                self._waiting.remove(row)
-            event = []
-        return calls.made(operations)
-
-    def preview(self, rows: np.ndarray, operations: Any) -> Calls:
-        """Return the calls that ask about waiting rows, one by one, outside of the timeline."""
-        calls = _CallsInTheMaking()
-        for row in rows.tolist():
-            calls.add(self._waiting, [row], FIRST, 0.0)
-        return calls.made(operations)
+def calls_about(rows: np.ndarray, operations: Any, pending: np.ndarray) -> Calls:
+    """Return the calls that ask about rows after those that wait, outside of the timeline."""
+    calls, waiting = _CallsInTheMaking(), [*pending.tolist(), *rows.tolist()]
+    for row in rows.tolist():
+        calls.add(waiting, [row], FIRST, 0.0)
+    return calls.made(operations)
 
 
 class _CallsInTheMaking:

@@ -1,7 +1,7 @@
 """Timelines: the order of asks and learns, as resumable state machines.
 
-A timeline turns events (rows arrived) into operations (ask these, learn those) without access to
-models or features. The engine executes the operations.
+A timeline turns events (rows arrived, the stream ended) into operations (ask these, learn those)
+without access to models or features. The engine executes the operations.
 """
 
 from dataclasses import dataclass, field, replace
@@ -43,7 +43,13 @@ class Arrivals:
         return self.labelled & (self.weight > 0)
 
 
-def _no_rows() -> np.ndarray:
+@dataclass(frozen=True, slots=True)
+class End:
+    """The stream has ended: no event follows."""
+
+
+def no_rows() -> np.ndarray:
+    """Return the numbers of no rows."""
     return np.empty(0, dtype=np.int64)
 
 
@@ -64,11 +70,9 @@ class Operations:
     batches, groups : ndarray of int64 or None
         Bounds of the learns of one ``partial_fit``, and of the asks of one ``predict``;
         None: one row each.
-    waiting : ndarray of int64
-        Rows that later operations will need, ascending: the engine keeps them.
-    released : ndarray of int64 or None
-        Rows that no later operation will need; the engine keeps all others. None: `waiting` says
-        which to keep.
+    released : ndarray of int64
+        Rows that no later operation will need; the engine keeps all others. Timelines that run
+        together release the same rows.
     settled : int
         All rows below this number are finished, and can be scored.
     own_weights : bool
@@ -81,8 +85,7 @@ class Operations:
     stamp: np.ndarray
     batches: np.ndarray | None = None
     groups: np.ndarray | None = None
-    waiting: np.ndarray = field(default_factory=_no_rows)
-    released: np.ndarray | None = None
+    released: np.ndarray = field(default_factory=no_rows)
     settled: int = 0
     own_weights: bool = False
 
@@ -100,16 +103,16 @@ class Operations:
 
 
 class Timeline(Protocol):
-    """A protocol of evaluation, as a state machine over row numbers."""
+    """A protocol of evaluation, as a state machine over row numbers.
+
+    A state is a value: a step leaves it as it was and returns the next one.
+    """
 
     def initial(self) -> Any:
-        """Return the state before the first row."""
+        """Return the state before the first event."""
 
-    def step(self, state: Any, arrivals: Arrivals) -> tuple[Any, Operations]:
-        """Return the state after these rows, and the operations."""
-
-    def close(self, state: Any) -> tuple[Any, Operations]:
-        """Return the final state, and the operations left at the end of the stream."""
+    def step(self, state: Any, event: Any) -> tuple[Any, Operations]:
+        """Return the state after an event (`Arrivals`, `End`, ...), and the operations."""
 
 
 def rows_of_warmup(n_missing: int, learnable: np.ndarray) -> int:
@@ -170,6 +173,7 @@ def operate_rows(
         weight=weight,
         ask_rows=arrivals.first_row + asks,
         stamp=learnt_before[asks].astype(np.int64, copy=False),
+        released=np.arange(arrivals.first_row, arrivals.first_row + arrivals.n_rows),
         settled=arrivals.first_row + arrivals.n_rows,
         own_weights=arrivals.weight is None,
     )
@@ -191,7 +195,7 @@ class PrequentialState:
     """
 
     n_learnt: int = 0
-    rows: np.ndarray = field(default_factory=_no_rows)
+    rows: np.ndarray = field(default_factory=no_rows)
     learnable: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=bool))
     weight: np.ndarray | None = None
     next_row: int = 0
@@ -222,23 +226,18 @@ class PrequentialTimeline:
         return PrequentialState()
 
     def step(
-        self, state: PrequentialState, arrivals: Arrivals
+        self, state: PrequentialState, event: Arrivals | End
     ) -> tuple[PrequentialState, Operations]:
-        """Return the state after these rows, and the operations."""
-        if self.batch_size == 1:
-            return self._step_rows(state, arrivals)
-        return self._step_batches(state, arrivals)
+        """Return the state after an event, and the operations.
 
-    def close(self, state: PrequentialState) -> tuple[PrequentialState, Operations]:
-        """Ask and learn the incomplete batch."""
-        in_warmup = state.n_learnt < self.n_warmup
-        sizes = [(len(state.rows), in_warmup)] if len(state.rows) else []
-        return self._operate(state, sizes)
-
-    def _step_rows(
-        self, state: PrequentialState, arrivals: Arrivals
-    ) -> tuple[PrequentialState, Operations]:
-        n_learnt, operations = operate_rows(state.n_learnt, self.n_warmup, arrivals)
+        At the end of the stream, the incomplete batch is asked and learnt.
+        """
+        if isinstance(event, End):
+            in_warmup = state.n_learnt < self.n_warmup
+            return self._operate(state, [(len(state.rows), in_warmup)] if len(state.rows) else [])
+        if self.batch_size > 1:
+            return self._step_batches(state, event)
+        n_learnt, operations = operate_rows(state.n_learnt, self.n_warmup, event)
         return replace(state, n_learnt=n_learnt, next_row=operations.settled), operations
 
     def _step_batches(
@@ -286,7 +285,7 @@ class PrequentialTimeline:
             stamp=learnt_before[batch_of_ask],
             batches=batches,
             groups=ask_bounds - skipped,
-            waiting=state.rows[taken:],
+            released=state.rows[:taken],
             settled=int(state.rows[taken]) if taken < len(state.rows) else state.next_row,
         )
         left = replace(

@@ -10,7 +10,7 @@ from skstream.engine.model import Engine as EngineName
 from skstream.engine.model import ModelRun, Unanswered, failures_named
 from skstream.engine.run import Answered, Engine, Lane
 from skstream.engine.tape import labels_of
-from skstream.engine.timeline import Arrivals, PrequentialTimeline
+from skstream.engine.timeline import Arrivals, End, PrequentialTimeline
 from skstream.evaluation._evaluator import known_classes
 from skstream.evaluation._input import RowShape, encoded, why_no_weight
 from skstream.evaluation._settings import check_unanswered, named_models
@@ -144,14 +144,12 @@ def prequential_predict(
             first_row=first_row,
         )
         arrivals = Arrivals(first_row, chunk.labelled, chunk.weight)
-        answered.extend(pass_through.arrive(chunk.X, chunk.y, arrivals))
-        pass_through.raise_failure()
+        answered.extend(_taken(pass_through, arrivals, chunk.X, chunk.y))
         first_row += chunk.n_rows
         positive = np.ones(chunk.n_rows, bool) if chunk.weight is None else chunk.weight > 0
         weightless = weightless and not positive.any()
         n_learnable += int(np.count_nonzero(positive & chunk.labelled))
-    answered.extend(pass_through.close())
-    pass_through.raise_failure()
+    answered.extend(_taken(pass_through, End()))
     answers = np.concatenate([one.answers for one in answered])
     rows = np.concatenate([one.operations.ask_rows for one in answered])
     if not len(rows):
@@ -166,6 +164,15 @@ def prequential_predict(
     if task.classes is not None and method == "predict":
         y_pred = labels_of(answers, task.classes)
     return (y_pred, rows) if return_rows else y_pred
+
+
+def _taken(
+    engine: Engine, event: Any, X: Any = None, y: np.ndarray | None = None
+) -> list[Answered]:
+    step = engine.execute(event, X, y)
+    engine.commit(step)
+    engine.raise_failure()
+    return step.lanes
 
 
 def _classes(model: Any, stream: Any, classes: Any) -> np.ndarray | None:

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -12,7 +12,8 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.engine.evolving import Features
-from skstream.engine.run import Answered, Engine
+from skstream.engine.run import Answered, Engine, Step
+from skstream.engine.timeline import End
 from skstream.evaluation._checkpoint import save_checkpoint
 from skstream.evaluation._cost import CostMeter
 from skstream.evaluation._input import Chunk, RowShape, encoded
@@ -32,24 +33,28 @@ _DECIDE = (
 )
 
 
-@dataclass(frozen=True)
-class _Held:
-    """A stopped call of a live run: its answers, and what is still to be noted.
+@dataclass(frozen=True, kw_only=True)
+class TakenEvent:
+    """An event that is being taken.
 
-    `answered` is None if no model has begun, for the `reason` given.
+    Attributes
+    ----------
+    event, X, y
+        What the engine executes.
+    note : callable
+        Notes what happened, and calls no function of the user.
+    step : Step or None
+        What the models did; None before they have begun.
+    reason : str
+        Why they have not begun.
     """
 
-    answered: list[Answered] | None
-    commit: Callable[[list[Answered]], None]
-    then: str
+    event: Any
+    note: Callable[[list[Answered]], None]
+    X: Any = None
+    y: np.ndarray | None = None
+    step: Step | None = None
     reason: str = ""
-
-    def operations(self, engine: Engine) -> Any:
-        """Return the operations of the first lane."""
-        if self.answered is not None:
-            return self.answered[0].operations
-        assert engine.unfinished is not None
-        return engine.unfinished[0]
 
 
 def check_on_error(on_error: str) -> None:
@@ -99,14 +104,23 @@ class StreamRun(Exclusive):
         self._n_unlabelled = 0
         self._scores = RunScores(settings, len(places), width)
         self._pace = Pace(self._rows_per_piece)
-        self._state = "open"
         self._live = False
+        self._is_closed = False
+        self._has_failed = False  # for good: a failure has ended an evaluation
         self._interrupt: Held | None = None  # delays Ctrl-C until the end of a call of a live run
-        self._held: _Held | None = None
+        self._stopped: TakenEvent | None = None  # the event that waits for a decision
         self._rest: Callable[[], object] | None = None  # of the call that was stopped
         self._left_out: set[int] = set()  # lanes whose failure the user has accepted
         self._skipped: dict[int, np.ndarray] = {}  # by lane, the rows skipped last
         self._n_skipped = dict.fromkeys((name for name, _ in places), 0)
+
+    @property
+    def _state(self) -> str:
+        if self._engine.is_torn or self._has_failed:
+            return "broken"
+        if self._stopped is not None:
+            return "stopped"
+        return "closed" if self._is_closed else "open"
 
     @property
     def looped(self) -> list[bool]:
@@ -152,7 +166,7 @@ class StreamRun(Exclusive):
         if self._state == "closed":
             return self
         self._require_open()
-        self._step(self._engine.close, self._note, then="closed")
+        self._take_event(TakenEvent(event=End(), note=self._note))
         return self
 
     @exclusive
@@ -201,15 +215,15 @@ class StreamRun(Exclusive):
             raise ValueError(
                 f'decision must be "retry", "skip" or "leave_out". Got {decision!r} instead.'
             )
-        held = self._held
-        if self._state != "stopped" or held is None:
+        stopped = self._stopped
+        if stopped is None:
             raise RuntimeError("The run does not wait for a decision: no failure has stopped it.")
-        if held.answered is None:
+        if stopped.step is None:
             if decision != "retry":
                 raise ValueError(
-                    f"No model has failed, but {held.reason}: correct that, and go_on('retry')."
+                    f"No model has failed, but {stopped.reason}: correct that, and go_on('retry')."
                 )
-            self._step(self._engine.finish, held.commit, then=held.then)
+            self._take_event(stopped)
             self._do_rest()
             return self
         failed = self._failed_lanes()
@@ -223,13 +237,11 @@ class StreamRun(Exclusive):
             )
         if decision == "skip":
             self._check_skip(failed)
-        with self._models_at_work():
-            if decision == "leave_out":
-                self._left_out.update(failed)
-            else:
-                for lane in failed:
-                    self._resume(lane, held.answered, skip=decision == "skip")
-        self._settle(held.answered, held.commit, held.then, skip=False)
+        if decision == "leave_out":
+            self._left_out.update(failed)
+        else:
+            self._resume(failed, stopped.step.lanes, skip=decision == "skip")
+        self._commit(stopped)
         self._do_rest()
         return self
 
@@ -238,30 +250,26 @@ class StreamRun(Exclusive):
         if rest is not None:
             rest()
 
-    def _step(
-        self,
-        act: Callable[[], list[Answered]],
-        commit: Callable[[list[Answered]], None],
-        *,
-        then: str = "open",
-        skip: bool = False,
-    ) -> None:
-        """Execute a step, note it and score it; or stop at a point where it can be continued.
+    def _take_event(self, taken: TakenEvent, *, skip: bool = False) -> None:
+        """Execute an event, note it and score it; or stop where it can be continued.
 
-        `commit` notes what happened, and calls no function of the user.
+        It is wholly taken or not at all: if it raises an exception before a model has learnt, the
+        run is as before. If models fail, the run stops, and `go_on` finishes what has begun.
         """
-        self._held = None
         started = perf_counter()
         try:
-            with self._models_at_work():
-                answered = act()
+            step = self._execute(taken.event, taken.X, taken.y)
         except Exception as error:
-            if self._live and self._engine.unfinished is not None:
-                self._state = "stopped"
-                self._held = _Held(None, commit, then, f"{type(error).__name__}: {error}")
+            if self._live and not self._engine.is_torn:
+                reason = f"{type(error).__name__}: {error}"
+                self._stopped = replace(taken, step=None, reason=reason)
             raise
-        self._settle(answered, commit, then, skip=skip)
-        self._pace.note(answered, perf_counter() - started)
+        self._commit(replace(taken, step=step), skip=skip)
+        self._pace.note(step.lanes, perf_counter() - started)
+
+    def _execute(self, event: Any, X: Any, y: np.ndarray | None) -> Step:
+        with self._breakable():
+            return self._engine.execute(event, X, y)
 
     @contextmanager
     def _first_rows(self) -> Iterator[None]:
@@ -302,9 +310,8 @@ class StreamRun(Exclusive):
         return {**super().__getstate__(), "_interrupt": None}
 
     @contextmanager
-    def _models_at_work(self) -> Iterator[None]:
-        """Mark the run as unusable if the block is interrupted (live: by a second Ctrl-C)."""
-        self._state = "broken"
+    def _breakable(self) -> Iterator[None]:
+        """Let a second Ctrl-C in a live run interrupt the models at once."""
         if self._interrupt is None:
             yield
             return
@@ -314,37 +321,31 @@ class StreamRun(Exclusive):
         finally:
             self._interrupt.breaks = False
 
-    def _settle(
-        self,
-        answered: list[Answered],
-        commit: Callable[[list[Answered]], None],
-        then: str,
-        *,
-        skip: bool,
-    ) -> None:
+    def _commit(self, taken: TakenEvent, *, skip: bool = False) -> None:
         """Note and score what the models have answered, unless one has failed."""
-        self._held = None
+        step = taken.step
+        assert step is not None
         with nullcontext() if self._interrupt is not None else deferred_interrupt():
             while self._live and (failed := self._failed_lanes()):
                 if not (skip and self._can_skip(failed)):
                     if self._settings.error_score != "raise":
                         self._left_out.update(failed)  # the others go on
                         break
-                    self._state = "stopped"
-                    self._held = _Held(answered, commit, then)
+                    self._stopped = taken
                     failure = min(
                         (self._engine.failures[k] for k in failed), key=lambda error: error.row
                     )
                     failure.add_note(_DECIDE)
                     raise failure
-                with self._models_at_work():
-                    for lane in failed:
-                        self._resume(lane, answered, skip=True)
-            commit(answered)
-            self._state = then if self._live or not self._raises_failure else "broken"
+                self._resume(failed, step.lanes, skip=True)
+            self._engine.commit(step)
+            taken.note(step.lanes)
+            self._stopped = None
+            self._is_closed = isinstance(taken.event, End)
+            self._has_failed = not self._live and self._raises_failure
             try:
                 self._score()
-                if then == "closed":
+                if self._is_closed:
                     self._finish_scores()
             except Exception as error:
                 if self._live:
@@ -369,8 +370,15 @@ class StreamRun(Exclusive):
         if self._raises_failure:
             self._engine.raise_failure()
 
-    def _resume(self, lane: int, answered: list[Answered], *, skip: bool) -> None:
-        """Continue with a model that failed, after the failed call or by repeating it."""
+    def _resume(self, failed: list[int], answered: list[Answered], *, skip: bool) -> None:
+        """Continue with models that failed, after the failed call or by repeating it."""
+        self._engine.is_torn = True
+        with self._breakable():
+            for lane in failed:
+                self._resume_one(lane, answered, skip=skip)
+        self._engine.is_torn = False
+
+    def _resume_one(self, lane: int, answered: list[Answered], *, skip: bool) -> None:
         name, _ = self._places[lane]
         model, answers = self._engine.lanes[lane].model, answered[lane].answers
         again = True
@@ -492,7 +500,6 @@ class StreamRun(Exclusive):
         if self._state == "closed":
             raise RuntimeError("The run is closed: the stream has ended. Start another.")
         if self._state == "stopped":
-            assert self._held is not None
             raise RuntimeError(f"The run has stopped in the middle of a call. {_DECIDE}")
         if self._state == "broken":
             raise RuntimeError(

@@ -75,7 +75,7 @@ def folds(labelled, weight, fold_weight, test_on, n_warmup):
 
 def recorded(timeline, labelled, weight, cuts, close=True):
     """Events that a timeline gives for the same rows, cut into pieces at `cuts`."""
-    from skstream.engine.timeline import Arrivals
+    from skstream.engine.timeline import Arrivals, End
 
     asks, learns = [], []
     state, call, settled = timeline.initial(), 0, 0
@@ -90,7 +90,7 @@ def recorded(timeline, labelled, weight, cuts, close=True):
         state, operations = timeline.step(state, piece)
         steps.append((end, operations))
     if close:
-        state, operations = timeline.close(state)
+        state, operations = timeline.step(state, End())
         steps.append((len(labelled), operations))
     for _, operations in steps:
         before = len(learns)

@@ -8,7 +8,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream.engine.delayed import FIRST, LAST, POLL, DatedArrivals, DelayedTimeline
+from skstream.engine.delayed import (
+    FIRST,
+    LAST,
+    POLL,
+    DatedArrivals,
+    DelayedTimeline,
+    Labels,
+)
+from skstream.engine.timeline import End
 
 
 class Question(NamedTuple):
@@ -103,9 +111,9 @@ def recorded(timeline, arrival, label_time, learnable, cuts):
         )
         state, operations = timeline.step(state, arrivals)
         record.note(operations)
-    state, operations = timeline.close(state)
+    state, operations = timeline.step(state, End())
     record.note(operations)
-    assert len(state.waiting) == 0
+    assert len(state.pending) == 0
     return record
 
 
@@ -127,7 +135,7 @@ def recorded_live(timeline, arrival, label_time, weight, dated, together):
         rows = np.array([event.row for event in call])
         if call[0].is_label:
             w = np.array([weight[row] for row in rows])
-            state, operations = timeline.label(state, rows, call[0].time, w > 0, w)
+            state, operations = timeline.step(state, Labels(rows, call[0].time, w))
         else:
             times = np.array([label_time[row] if dated[row] else np.inf for row in rows])
             arrivals = DatedArrivals(
@@ -140,9 +148,9 @@ def recorded_live(timeline, arrival, label_time, weight, dated, together):
             )
             state, operations = timeline.step(state, arrivals)
         record.note(operations)
-    state, operations = timeline.close(state)
+    state, operations = timeline.step(state, End())
     record.note(operations)
-    assert state.waiting.rows().tolist() == np.flatnonzero(np.isinf(label_time)).tolist()
+    assert state.pending.numbers().tolist() == np.flatnonzero(np.isinf(label_time)).tolist()
     return record
 
 

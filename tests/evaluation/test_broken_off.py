@@ -188,15 +188,15 @@ def test_pieces_are_cut_by_time(evaluator, timing, monkeypatch):
         options = {"arrival": arrival, "label_time": label_time}
     elif timing:
         evaluator = with_options(evaluator, **timing)
-    original = Engine._execute
+    original = Engine.execute
 
-    def timed(engine, steps):
+    def timed(engine, *event):
         started = clock[0]
-        answered = original(engine, steps)
+        step = original(engine, *event)
         ticks.append(clock[0] - started)
-        return answered
+        return step
 
-    monkeypatch.setattr(Engine, "_execute", timed)
+    monkeypatch.setattr(Engine, "execute", timed)
     result = evaluator.evaluate(Ticking(), DEMO.X[rows], DEMO.y[rows], **options)
     n_folds = result.n_folds
     # The first piece is short, and each later one is as long as the last was quick.

@@ -369,8 +369,8 @@ def test_memory_follows_the_rows_waiting():
             run.label([one], y[one : one + 1])
         assert run.n_pending == len(waiting)
     (state,) = run._engine.states
-    assert state.waiting.rows().tolist() == waiting
-    assert state.waiting._n <= 200
+    assert state.pending.numbers().tolist() == waiting
+    assert len(state.pending.is_pending) <= 200
     store = run._engine._store
     assert len(store) == len(waiting)
     assert sum(len(segment.numbers) for segment in store._segments) <= 200

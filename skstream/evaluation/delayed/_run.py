@@ -1,13 +1,20 @@
 """A run under delayed labels: rows come from a stream, or are asked and labelled live."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 from zlib import crc32
 
 import numpy as np
 
-from skstream.engine.delayed import DatedArrivals, DelayedTimeline
+from skstream.engine.delayed import (
+    DatedArrivals,
+    DelayedTimeline,
+    Dropped,
+    Labels,
+    TimePassed,
+)
 from skstream.engine.loop import no_answers
 from skstream.engine.model import ModelError
 from skstream.engine.run import Answered
@@ -15,7 +22,7 @@ from skstream.engine.tape import labels_of
 from skstream.evaluation._input import Chunk, MissingLabelError, encoded_labels
 from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._settings import Settings
-from skstream.evaluation._stream_run import check_on_error
+from skstream.evaluation._stream_run import TakenEvent, check_on_error
 from skstream.evaluation.delayed._clock import Clock, Times
 from skstream.evaluation.delayed._live import LiveIds, LiveRows, as_ids, label_weights
 from skstream.evaluation.delayed._scores import DelayedScores, DelaySettings
@@ -151,7 +158,7 @@ class DelayedRun(DelayedScores):
             arrival.shown(-1),
             int(np.count_nonzero(~expected)),
         )
-        self._step(partial(self._engine.arrive, piece.X, piece.y, arrivals), note)
+        self._take_event(TakenEvent(event=arrivals, note=note, X=piece.X, y=piece.y))
 
     @exclusive
     def close(self) -> Self:
@@ -227,24 +234,22 @@ class DelayedRun(DelayedScores):
             else:
                 self._check_order(arrival)
             times = arrival.values if t is None else np.full(len(ids), arrival.values[0])
-            waiting = self._engine.states[0].waiting
-            if waiting.n_dated:  # rows of a stream, whose labels come by themselves
-                self._step(partial(self._engine.advance, float(times[0])), self._note)
-            at, answered = self._ask(chunk, ids, times, skip=on_error == "skip")
+            if self._engine.states[0].n_dated:  # rows of a stream: labels come by themselves
+                due = TimePassed(float(times[0]))
+                self._take_event(TakenEvent(event=due, note=self._note))
+            at, asked = self._ask(chunk, ids, times, skip=on_error == "skip")
         if len(at) < len(ids):
             refused = np.delete(np.arange(len(ids)), at)
             self._ids.refuse([ids[place] for place in refused])
             self._n_refused += len(refused)
-        if len(at):
-            codes = self._codes_of(answered, len(at))
-            asked = [ids[place] for place in at]
-            y, time, shown = (
-                chunk.y[at],
-                float(times[len(at) - 1]),
-                arrival.shown(min(len(at), len(arrival.given)) - 1),
-            )
-            note = partial(self._note_asked, asked, y, clock, time, shown)
-            self._settle(answered, note, "open", skip=False)
+        if asked is not None:
+            assert asked.step is not None
+            codes = self._codes_of(asked.step.lanes, len(at))
+            its_ids = [ids[place] for place in at]
+            shown = arrival.shown(min(len(at), len(arrival.given)) - 1)
+            last = float(times[len(at) - 1]), shown
+            note = partial(self._note_asked, its_ids, chunk.y[at], clock, *last)
+            self._commit(replace(asked, note=note))
         else:
             codes = [no_answers(self._settings.task) for _ in self._places]
         return {
@@ -261,7 +266,6 @@ class DelayedRun(DelayedScores):
         shown: str,
         answered: list[Answered],
     ) -> None:
-        self._engine.confirm()
         self._ids.add(ids, self._n_arrived)
         self._clock = clock
         self._note_arrived(y, None, time, shown, 0, answered)
@@ -269,7 +273,7 @@ class DelayedRun(DelayedScores):
 
     def _ask(
         self, chunk: Chunk, ids: list[Any], times: np.ndarray, *, skip: bool
-    ) -> tuple[np.ndarray, list[Answered]]:
+    ) -> tuple[np.ndarray, TakenEvent | None]:
         """Ask about all rows, or those that can be answered; an error changes nothing."""
         at = np.arange(len(ids))
         while len(at):
@@ -285,9 +289,9 @@ class DelayedRun(DelayedScores):
                     )
                     raise
                 at = at[at != row]
-        return at, []
+        return at, None
 
-    def _ask_on_trial(self, chunk: Chunk, times: np.ndarray, *, skip: bool) -> list[Answered]:
+    def _ask_on_trial(self, chunk: Chunk, times: np.ndarray, *, skip: bool) -> TakenEvent:
         n, engine = chunk.n_rows, self._engine
         arrivals = DatedArrivals(
             self._n_arrived,
@@ -299,8 +303,8 @@ class DelayedRun(DelayedScores):
         )
         failed = set(engine.failures)
         try:
-            with self._models_at_work():
-                answered = engine.arrive_on_trial(chunk.X, chunk.y, arrivals)
+            with self._breakable():
+                step = engine.execute(arrivals, chunk.X, chunk.y)
                 self._previews = self._preview(chunk.X, n)
                 new = [error for k, error in engine.failures.items() if k not in failed]
                 if new and (skip or self._settings.error_score == "raise"):
@@ -308,10 +312,9 @@ class DelayedRun(DelayedScores):
             if self._interrupt is not None and self._interrupt.received:
                 raise KeyboardInterrupt
         except BaseException:
-            engine.take_back()
-            self._state = "open"
+            engine.abandon()
             raise
-        return answered
+        return TakenEvent(event=arrivals, note=self._note, step=step)
 
     def _preview(self, X: Any, n: int) -> list[np.ndarray]:
         """Answers of models that were fitted before the run, while its warm-up lasts."""
@@ -401,16 +404,16 @@ class DelayedRun(DelayedScores):
             self._n_relabelled += known.n_again
             return self
         codes, weight = codes[kept], weight[kept]
-        self._step(
-            partial(self._engine.label, rows, codes, time, weight),
-            partial(
-                self._note_labelled,
-                rows,
-                codes,
-                known.n_again,
-                (clock, time, shown),
-                sample_weight is not None,
-            ),
+        note = partial(
+            self._note_labelled,
+            rows,
+            codes,
+            known.n_again,
+            (clock, time, shown),
+            sample_weight is not None,
+        )
+        self._take_event(
+            TakenEvent(event=Labels(rows, time, weight), note=note, y=codes),
             skip=on_error == "skip",
         )
         return self
@@ -448,8 +451,9 @@ class DelayedRun(DelayedScores):
         limit = self._delay.max_pending
         if limit is None or self.n_pending <= limit:
             return
-        dropped = self._engine.states[0].waiting.oldest(self.n_pending - limit)
-        self._engine.drop(dropped)
+        table = self._engine.states[0].pending
+        dropped = table.take(table.oldest(self.n_pending - limit)).row
+        self._engine.commit(self._engine.execute(Dropped(dropped)))
         self._ids.forget(dropped)
         self._n_dropped += len(dropped)
 

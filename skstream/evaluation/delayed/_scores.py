@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +10,7 @@ from skstream.engine.delayed import (
     FIRST,
     DelayedOperations,
     History,
+    TimePassed,
     history_of,
 )
 from skstream.engine.evolving import Features
@@ -20,7 +20,7 @@ from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._passes import LABEL_TIMES
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
-from skstream.evaluation._stream_run import StreamRun
+from skstream.evaluation._stream_run import StreamRun, TakenEvent
 from skstream.evaluation.delayed._answers import Ledger
 from skstream.evaluation.delayed._clock import Clock, LabelTimes, UserReduce
 from skstream.evaluation.delayed._delay_counts import DelayCounts
@@ -163,15 +163,16 @@ class DelayedScores(StreamRun):
 
     def _n_due(self, horizon: float) -> int:
         """Count the rows waiting whose labels have come by a time."""
-        table = self._engine.states[0].waiting
-        if not table.n_dated:
+        state = self._engine.states[0]
+        if not state.n_dated:
             return 0
-        return int(np.count_nonzero(table.all_rows().label_time <= horizon))
+        return int(np.count_nonzero(state.pending.rows().label_time <= horizon))
 
     def _let_labels_come(self, horizon: float) -> None:
         """Let the labels come that are due by a time, not too many at once."""
         while self._n_due(horizon):
-            self._step(partial(self._engine.settle, horizon, self._pace.size), self._note)
+            due = TimePassed(horizon, most=self._pace.size)
+            self._take_event(TakenEvent(event=due, note=self._note))
 
     @exclusive
     def close(self) -> Self:
@@ -205,14 +206,6 @@ class DelayedScores(StreamRun):
         if self._n_unscored_asks >= n_asks or len(self._steps) >= n_steps:
             self._score_steps()
 
-    def _rows_waiting(self) -> np.ndarray:
-        rows: np.ndarray = self._engine.states[0].waiting.rows()
-        if self._held is not None:  # rows labelled in the call that was stopped wait until it ends
-            operations = self._held.operations(self._engine)
-            rows = np.union1d(rows, operations.labelled.row)
-        # Of a run stopped in the middle of an arrival, rows may wait that were never noted.
-        return rows[: np.searchsorted(rows, self._n_arrived)]
-
     def _score_steps(self) -> None:
         """Score the rows whose label came lately, in the order in which labels came.
 
@@ -223,7 +216,9 @@ class DelayedScores(StreamRun):
         if not self._steps:
             return
         steps = self._steps
-        history = history_of([operations for operations, _ in steps], self._rows_waiting())
+        history = history_of(
+            [operations for operations, _ in steps], self._engine.states[0].pending.numbers()
+        )
         labelled = history.labelled
         y, known, waiting = self._waiting.look_up(history)
         reduce = self._reduce()
