@@ -190,7 +190,9 @@ def _assert_same(actual: Any, expected: Any, name: str, rtol: float, atol: float
             _assert_same(one, other, name, rtol, atol)
     elif isinstance(expected, np.ndarray):
         assert actual.dtype == expected.dtype and actual.shape == expected.shape, name
-        if expected.dtype.kind != "f" or not rtol:
+        if expected.dtype.kind == "O":  # perhaps of arrays
+            _assert_same(actual.tolist(), expected.tolist(), name, rtol, atol)
+        elif expected.dtype.kind != "f" or not rtol:
             np.testing.assert_array_equal(actual, expected, err_msg=name)
         else:
             np.testing.assert_allclose(actual, expected, rtol=rtol, atol=atol, err_msg=name)

@@ -17,14 +17,17 @@ _SHORT = 16
 class Events(NamedTuple):
     """Rows in the order of time, as the arrays of a CSR matrix.
 
-    Event ``i`` is: ask about row ``i`` where ``asked[i]``, then learn it where ``y[i] >= 0``.
+    Event ``i`` is: ask about row ``i`` where ``asked[i]``, then learn it where ``learnt[i]``, as
+    an example of ``y[i]``, a code or a target. In rows not learnt, `y` is -1: no code, but
+    targets may be of any sign.
     """
 
     values: Floats
     at: Integers
     bounds: Integers
-    y: Integers
+    y: NDArray[Any]
     weight: Floats
+    learnt: NDArray[np.bool_]
     asked: NDArray[np.bool_]
 
     @property
@@ -52,6 +55,7 @@ class Events(NamedTuple):
                     self.bounds[first : last + 1] - self.bounds[first],
                     self.y[rows],
                     self.weight[rows],
+                    self.learnt[rows],
                     self.asked[rows],
                 ),
             )
@@ -96,14 +100,17 @@ def merge_events(
     ):  # a feature stored twice in a row counts as its sum
         X = X.copy()
         X.sum_duplicates()
-    y = np.full(X.shape[0], -1, dtype=np.int64)
+    y = np.full(X.shape[0], -1, dtype=np.result_type(block.y, np.int64))
     y[event_of_learn] = block.y
+    learnt = np.zeros(X.shape[0], dtype=bool)
+    learnt[event_of_learn] = True
     weight = np.ones(X.shape[0])
     if block.weight is not None:
         weight[event_of_learn] = block.weight
     asked = np.zeros(X.shape[0], dtype=bool)
     asked[event_of_ask] = True
-    return Events(X.data, X.indices, X.indptr.astype(np.int64), y, weight, asked), event_of_ask
+    bounds = X.indptr.astype(np.int64)
+    return Events(X.data, X.indices, bounds, y, weight, learnt, asked), event_of_ask
 
 
 class Groups:

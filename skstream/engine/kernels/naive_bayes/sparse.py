@@ -37,7 +37,7 @@ def counts_before(events: Events, rows: Integers, counts: Floats) -> Iterator[Fl
 
 def class_states(start: Floats, events: Events, steps: Floats) -> Floats:
     """Sums per class before each event, and after the last; `steps` is what each may add."""
-    learnt = np.flatnonzero(events.y >= 0)
+    learnt = np.flatnonzero(events.learnt)
     by_class = np.zeros((events.number, len(start)))
     by_class[learnt, events.y[learnt]] = steps[learnt]
     return running_sums(start, by_class)
@@ -230,7 +230,7 @@ def fill_table(counts, alpha, table):  # type: ignore[no-untyped-def]
 
 @jit
 def multinomial_rows(  # type: ignore[no-untyped-def]
-    values, at, bounds, y, weight, asked, table, totals, alpha, alpha_total, scores
+    values, at, bounds, y, weight, learnt, asked, table, totals, alpha, alpha_total, scores
 ):
     """Log likelihoods under MultinomialNB at every asked event, learning as it goes.
 
@@ -246,8 +246,8 @@ def multinomial_rows(  # type: ignore[no-untyped-def]
                     total += values[q]
                     score += values[q] * table[at[q], k, 1]
                 scores[i, k] = score - total * np.log(totals[k] + alpha_total)
-        k = y[i]
-        if k >= 0:
+        if learnt[i]:
+            k = y[i]
             total = 0.0
             for q in range(first, last):
                 j = at[q]

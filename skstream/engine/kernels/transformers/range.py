@@ -225,7 +225,7 @@ class MaxAbsScalerKernel(RangeKernel):
         learnt, asked = np.empty((2, len(events.values)))
         for rows, piece in events.pieces(_PIECE_VALUES):
             stored = slice(events.bounds[rows.start], events.bounds[rows.stop])
-            is_learnt = np.repeat(piece.y >= 0, np.diff(piece.bounds))
+            is_learnt = np.repeat(piece.learnt, np.diff(piece.bounds))
             groups = Groups(piece.at)
             sizes = np.where(is_learnt, np.abs(piece.values), 0.0)
             before, after = groups.running(largest[groups.columns], sizes, np.maximum)
@@ -239,7 +239,7 @@ class MaxAbsScalerKernel(RangeKernel):
         learnt_rows, asked_rows = (
             type(like)((values, at, bounds), shape=shape)[rows]
             for values, rows in (
-                (learnt, np.flatnonzero(events.y >= 0)),
+                (learnt, np.flatnonzero(events.learnt)),
                 (asked, event_of_ask),
             )
         )

@@ -1,0 +1,70 @@
+"""Targets of regressors are numbers of any sign: none of them stands for something else."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.feature_extraction import FeatureHasher
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import SGDRegressor
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+from skstream import make_stream_pipeline
+from skstream.engine.kernels import Declined, Task, make_kernel, registered_kernels
+from tests.kernels._reference import assert_same_state, make_block, run_literally
+from tests.kernels.test_support_table import KERNEL, frozen
+
+N_ROWS = 30
+X = np.random.default_rng(0).integers(0, 3, size=(N_ROWS, 3)).astype(float)
+#: Of everything that has a kernel, what maps numbers to numbers.
+TRANSFORMERS = [
+    StandardScaler(with_mean=False),
+    frozen(MaxAbsScaler(), sparse.csr_array(X)),
+    *(
+        estimator
+        for estimator in KERNEL
+        if hasattr(estimator, "transform")
+        and not hasattr(estimator, "predict")
+        and not isinstance(estimator, FeatureHasher)
+        and "Vectorizer" not in repr(estimator)
+    ),
+]
+TARGETS = {
+    "both signs": X @ [1.0, -2.0, 3.0] - 1.0,
+    "negative": np.resize([-1.0, -2.0, -0.5], N_ROWS),
+}
+
+
+def test_every_numeric_transformer_is_here() -> None:
+    named = {type(transformer) for transformer in TRANSFORMERS}
+    transforming = {kind for kind in registered_kernels() if hasattr(kind, "transform")}
+    without = {kind for kind in transforming - named if not hasattr(kind, "predict")}
+    assert {kind.__name__ for kind in without} <= {"FeatureHasher", "HashingVectorizer"}
+    assert FrozenEstimator in named
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("targets", TARGETS)
+@pytest.mark.parametrize("place", range(len(TRANSFORMERS)), ids=lambda i: repr(TRANSFORMERS[i]))
+def test_transformers_ahead_of_a_regressor(place: int, targets: str, container: Any) -> None:
+    rng, task = np.random.default_rng(1), Task(None)
+    for timeline in ("prequential", "polls"):
+        block = make_block(container(X), TARGETS[targets], timeline, rng)
+        model = make_stream_pipeline(copy.deepcopy(TRANSFORMERS[place]), SGDRegressor())
+        kernel = make_kernel(copy.deepcopy(model), task)
+        assert kernel is not None
+        try:
+            expected = run_literally(model, block, task)
+        except (TypeError, ValueError):
+            assert container is not np.asarray
+            pytest.skip("not for sparse rows")
+        try:
+            answers = kernel.run(block)
+        except Declined:
+            assert container is not np.asarray
+            continue
+        np.testing.assert_allclose(answers, expected, rtol=1e-9, atol=1e-12)
+        kernel.export()
+        assert_same_state(kernel.estimator, model)
