@@ -169,12 +169,13 @@ class Loop:
         if not answers:
             return no_answers(self.task)
         try:
-            codes = self._encoded(answers)
+            codes, classes = self._encoded(answers), self.task.classes
+            if self.task.method != "predict" or classes is None:
+                return codes  # numbers, of which every one may be an answer
             known = codes != UNKNOWN
             if known.all():
                 return codes
-            first, classes = int(known.argmin()), self.task.classes
-            assert classes is not None  # else all numbers are known
+            first = int(known.argmin())
             wrong = _joined(answers)[first]
             error: Exception = BadAnswer(unknown_label(wrong, classes, "its answer is"))
         except (TypeError, ValueError) as failed:

@@ -8,10 +8,19 @@ import pytest
 from scipy import sparse
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import SGDRegressor
+from sklearn.linear_model import Perceptron, SGDRegressor
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-from skstream import make_stream_pipeline
+from skstream import (
+    DelayedEvaluator,
+    FadingFactor,
+    KFoldEvaluator,
+    PersistentRegressor,
+    PrequentialEvaluator,
+    SlidingWindow,
+    make_stream_pipeline,
+    prequential_predict,
+)
 from skstream.engine.kernels import Declined, Task, make_kernel, registered_kernels
 from tests.kernels._reference import assert_same_state, make_block, run_literally
 from tests.kernels.test_support_table import KERNEL, frozen
@@ -68,3 +77,44 @@ def test_transformers_ahead_of_a_regressor(place: int, targets: str, container: 
         np.testing.assert_allclose(answers, expected, rtol=1e-9, atol=1e-12)
         kernel.export()
         assert_same_state(kernel.estimator, model)
+
+
+MARKS = np.resize([-1.0, -2.0, 0.0, -2.0, -1.0, 3.0], N_ROWS)
+FORGETTING = {"all": "cumulative", "window": SlidingWindow(7), "fading": FadingFactor(0.9)}
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+def test_answers_that_elsewhere_mark_something(engine: Any) -> None:
+    evaluator = PrequentialEvaluator("mae", forgetting=FORGETTING, engine=engine)
+    frame = evaluator.evaluate(PersistentRegressor(), X, MARKS).to_frame()
+    value = frame.groupby("forgetting")["value"].last()
+    errors = np.abs(np.diff(MARKS))
+    fading = 0.9 ** np.arange(len(errors))[::-1]
+    expected = [errors.mean(), errors[-7:].mean(), np.average(errors, weights=fading)]
+    np.testing.assert_allclose([value["all"], value["window"], value["fading"]], expected)
+    answers = prequential_predict(PersistentRegressor(), X, MARKS, engine=engine)
+    np.testing.assert_array_equal(answers, MARKS[:-1])
+
+
+@pytest.mark.parametrize("evaluator", [KFoldEvaluator, DelayedEvaluator])
+def test_answers_that_elsewhere_mark_something_in_other_protocols(evaluator: Any) -> None:
+    late = {"delay": 3} if evaluator is DelayedEvaluator else {"random_state": 0}
+    models = {"persistent": PersistentRegressor(), "sgd": SGDRegressor()}
+    by_engine = [
+        evaluator(engine=engine, **late).evaluate(models, X, MARKS).to_frame()
+        for engine in ("auto", "loop")
+    ]
+    np.testing.assert_allclose(*(frame["value"] for frame in by_engine), rtol=1e-9)
+
+
+class MinusTwo(Perceptron):
+    """Has no kernel, and decision values of -2."""
+
+    def decision_function(self, X):
+        return np.full(len(X), -2.0)
+
+
+def test_a_decision_value_that_elsewhere_marks_something() -> None:
+    labels = (MARKS < 0).astype(int)
+    values = prequential_predict(MinusTwo(), X, labels, method="decision_function")
+    np.testing.assert_array_equal(values, np.full(N_ROWS - 1, -2.0))
