@@ -20,6 +20,7 @@ from skstream.evaluation import (
 )
 from skstream.streams import StreamError, as_stream, make_demo_stream
 from skstream.streams._open import FirstRows
+from skstream.utils._option_words import in_options
 from tests._data import data_path
 
 N_ROWS = 600
@@ -582,3 +583,8 @@ def test_a_reader_that_wants_no_more_is_no_error(csv_file: Path) -> None:
         program.stdout.close()
         assert program.stderr.read() == b""
     assert program.returncode == 2
+
+
+def test_a_column_that_is_not_there_is_named_by_its_option() -> None:
+    text = in_options("columns names the column 'nope', which is not in a.csv.")
+    assert text == "--column names the column 'nope', which is not in a.csv."

@@ -1,6 +1,8 @@
 """Which of two models is better: tests over folds, and over rows."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,21 +19,30 @@ from skstream.forgetting import (
 )
 from skstream.metrics import MeasureFacts
 from skstream.utils._choices import check_place, is_integer
+from skstream.utils._near import did_you_mean
 
 if TYPE_CHECKING:
     from skstream.evaluation._result import EvaluationResult
 
 FOLD_TESTS: dict[str, Any] = {"wilcoxon": stats.wilcoxon, "sign": stats.sign_test}
-ROW_TESTS = ("anytime", "mcnemar", "q")
+#: Tests over rows, by the functions whose options they take.
+_ROW_FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
+    "anytime": (stats.anytime_comparison,),
+    "mcnemar": (stats.mcnemar, stats.mcnemar_curve),
+    "q": (stats.q_statistic,),
+}
+ROW_TESTS = tuple(_ROW_FUNCTIONS)
+#: Parameters of these functions that follow from the result.
+_FROM_RESULT = frozenset({"names", "forgetting", "sample_weight"})
 BOUNDS_NEEDED = (
     "needs bounds=(lowest, highest), the smallest and the largest error that can occur at all. "
     "Only you can know them: taken from the errors of these rows they would void the test"
 )
 #: Losses of a row in words, as a measure may name them.
 _LOSSES = {
-    "zero_one": "the 0/1 loss of each row (accuracy)",
-    "absolute": "the absolute error of each row (mae)",
-    "squared": "the squared error of each row (mse)",
+    "zero_one": ("the 0/1 loss of each row", "accuracy"),
+    "absolute": ("the absolute error of each row", "mae"),
+    "squared": ("the squared error of each row", "mse"),
 }
 
 
@@ -55,13 +66,14 @@ def compare(
         known = ["auto", *FOLD_TESTS, *ROW_TESTS]
         raise ValueError(f"The test must be one of {known}. Got {test!r} instead.")
     check_at(at)
+    _check_options(test, options)
     if test in ROW_TESTS:
         loss = row_loss(result, test, metric)
         mechanism = row_mechanism(result, test, forgetting)
         rows = scored_rows(result, a, b, at=at, fold=fold, bin=bin)
         return replace(
             _test_of_rows(rows, test, loss, mechanism, options),
-            subject=f"by {_LOSSES[loss]} under {mechanism.name}, {rows.place}",
+            subject=f"by {_loss_in_words(result, loss)} under {mechanism.name}, {rows.place}",
         )
     _check_several_folds(result, test, fold=fold, bin=bin)
     scores = Scores(result, metric, forgetting, at)
@@ -71,6 +83,56 @@ def compare(
         FOLD_TESTS[test](*values, names=(a, b), **options),
         subject=f"{scores.subject} {scores.place}, over {result.n_folds} folds",
     )
+
+
+def _loss_in_words(result: "EvaluationResult", loss: str) -> str:
+    """Name a loss by the measure that is its mean, unless the user calls another measure so."""
+    words, measure = _LOSSES[loss]
+    facts = result.measures.get(measure)
+    if facts is not None and facts.row_loss != loss:
+        return f"{words} (not by your measure {measure!r})"
+    return f"{words} ({measure})"
+
+
+def _check_options(test: str, options: dict[str, Any]) -> None:
+    """Refuse options that the functions of a test do not have; name those that they have."""
+    functions = _ROW_FUNCTIONS.get(test) or (FOLD_TESTS[test],)
+    check_options(f"The test {test!r}", functions, options)
+
+
+def check_options(
+    subject: str, functions: Sequence[Callable[..., Any]], options: dict[str, Any]
+) -> None:
+    """Refuse options that none of some functions has.
+
+    Parameters
+    ----------
+    subject : str
+        What has these options, at the beginning of the message.
+    functions : sequence of callable
+        Their keyword-only parameters are the options.
+    options : dict of str to object
+        What the user gave.
+
+    Raises
+    ------
+    TypeError
+        If there is no such option.
+    """
+    known = sorted(
+        {
+            name
+            for function in functions
+            for name, parameter in signature(function).parameters.items()
+            if parameter.kind is parameter.KEYWORD_ONLY and name not in _FROM_RESULT
+        }
+    )
+    for name in options:
+        if name not in known and name != "sample_weight":
+            raise TypeError(
+                f"{subject} has no option {name!r}.{did_you_mean(name, known)} "
+                f"Options: {', '.join(known)}."
+            )
 
 
 class Scores:
@@ -140,6 +202,10 @@ class ScoredRows:
         Codes, or targets.
     weight : ndarray of shape (n,), or None
         Scoring weights; None where all are 1.
+    number : ndarray of shape (n,)
+        Which rows they are, from 1 on.
+    unit : str
+        What the numbers count: rows, or labelled rows.
     names : tuple of two str
         The models.
     place : str
@@ -150,6 +216,8 @@ class ScoredRows:
     a: np.ndarray
     b: np.ndarray
     weight: np.ndarray | None
+    number: np.ndarray
+    unit: str
     names: tuple[str, str]
     place: str
 
@@ -198,6 +266,8 @@ def scored_rows(
         a=answers_a[scored],
         b=answers_b[scored],
         weight=None if tape.weight is None else tape.weight[scored],
+        number=np.flatnonzero(scored) + 1,
+        unit=_unit(result),
         names=(a, b),
         place=f"{_unit(result)}s 1 to {last:,}{failed}{of_fold}{_of_bin(result, bin)}",
     )
@@ -222,7 +292,26 @@ def _test_of_rows(
             f"The anytime comparison of regressors by the {loss} error {BOUNDS_NEEDED}. Without "
             "such bounds use 'q', which describes and does not test, or compare folds."
         )
+    _check_bounds(rows, losses, loss, options.get("bounds"))
     return stats.anytime_comparison(*losses, names=rows.names, **options)
+
+
+def _check_bounds(
+    rows: ScoredRows, losses: tuple[np.ndarray, np.ndarray], loss: str, bounds: Any
+) -> None:
+    """Name the model and the row of a loss outside the bounds that the user gave."""
+    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+        return  # by default, or for the function to refuse
+    low, high = bounds
+    for name, values in zip(rows.names, losses, strict=True):
+        outside = (values < low) | (values > high)
+        if outside.any():
+            first = int(outside.argmax())
+            raise ValueError(
+                f"The {loss} error of '{name}' in {rows.unit} {rows.number[first]:,} is "
+                f"{values[first]:g}, outside bounds=({low:g}, {high:g}). Give bounds that hold for "
+                "every possible loss."
+            )
 
 
 def _mcnemar(rows: ScoredRows, mechanism: Forgetting, options: dict[str, Any]) -> Any:
@@ -251,8 +340,8 @@ def row_loss(result: "EvaluationResult", test: str, metric: str | None) -> str:
     if metric is not None:
         known = [name for name, facts in result.measures.items() if facts.row_loss in losses]
         raise ValueError(
-            f"The test {test!r} compares {_LOSSES[losses[0]]}, and measure {metric!r} is not the "
-            f"mean of such losses. Leave out metric=, or pass one that is: {known}; or compare "
+            f"The test {test!r} compares {_LOSSES[losses[0]][0]}, and measure {metric!r} is not "
+            f"the mean of such losses. Leave out metric=, or pass one that is: {known}; or compare "
             f"{metric!r} over folds ({', '.join(map(repr, FOLD_TESTS))})."
         )
     return losses[0]

@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
@@ -49,6 +50,9 @@ from skstream.utils._sklearn import (
     validate_parameter_constraints,
 )
 from skstream.utils._warnings import warn
+
+# Arrays up to this size are shown by their values in the heading of a result.
+_FEW_VALUES = 8
 
 COMMON_CONSTRAINTS: dict[str, Any] = {
     "metrics": "no_validation",
@@ -388,11 +392,20 @@ def known_classes(stream: Any) -> Any:
 
 def _plain_parameters(evaluator: BaseEstimator) -> dict[str, Any]:
     """Parameters as plain data, for the record of a result."""
-    plain = (str, int, float, bool, type(None))
-    return {
-        name: value if isinstance(value, plain) else repr(value)
-        for name, value in evaluator.get_params(deep=False).items()
-    }
+    return {name: _plain(value) for name, value in evaluator.get_params(deep=False).items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str | int | float | bool | None):
+        return value
+    if isinstance(value, list | np.ndarray) or hasattr(value, "to_numpy"):
+        values = np.asarray(value)  # a delay for every row
+        if values.dtype.kind in "iuf" and values.size > _FEW_VALUES:
+            low, high = np.nanmin(values), np.nanmax(values)
+            return f"array({values.size:,} values from {low:g} to {high:g})"
+        if values.size > _FEW_VALUES:
+            return f"array({values.size:,} values)"
+    return repr(value)
 
 
 def _warn_of_gaussian_nb(models: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from skstream import stats
 from skstream.engine.tape import Tape
-from skstream.evaluation._compare import Scores, check_at, higher_is_better
+from skstream.evaluation._compare import Scores, check_at, check_options, higher_is_better
 from skstream.evaluation._protocol_words import OF_A_STREAM, differences, parameters_in_words
 
 if TYPE_CHECKING:
@@ -26,6 +26,13 @@ def rank(
 ) -> Any:
     """Rank the models over folds, or over several streams; see `EvaluationResult.rank`."""
     check_at(at)
+    check_options("rank()", (stats.friedman_nemenyi,), options)
+    for one in results[1:]:
+        if not hasattr(one, "metric_names"):
+            raise TypeError(
+                "Pass the results of other streams one by one: rank(second, third). "
+                f"Got {type(one).__name__} instead."
+            )
     first = results[0]
     names = first.model_names
     scores = [Scores(one, metric, forgetting, at, bin) for one in results]

@@ -195,7 +195,14 @@ def _blocks(y: Any) -> Iterator[NDArray[Any]]:
     elif hasattr(y, "__len__") or hasattr(y, "__array__"):
         yield as_labels(y)
     else:
-        yield from _blocks_of(iter(y))
+        try:
+            labels = iter(y)
+        except TypeError:
+            raise TypeError(
+                "y must be labels in their order (an array, a list, or an iterable) or a Stream. "
+                f"Got {type(y).__name__} instead."
+            ) from None
+        yield from _blocks_of(labels)
 
 
 def _blocks_of(labels: Iterable[Any]) -> Iterator[NDArray[Any]]:

@@ -47,6 +47,8 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     y = unmasked(y)
     if isinstance(y, np.ndarray):
         labels = y
+    elif type(y).__module__.partition(".")[0] == "pyarrow":
+        labels = _from_sequence(y.to_pylist())  # to_numpy refuses what it would have to copy
     elif hasattr(y, "to_numpy"):
         # polars turns integers with nulls into floats: other labels than the user's.
         has_nulls = hasattr(y, "null_count") and hasattr(y, "to_list") and y.null_count() > 0

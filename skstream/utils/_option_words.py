@@ -25,7 +25,7 @@ OPTIONS = {
     "unanswered": "--unanswered",
 }
 _PARAMETER = re.compile(
-    rf"(?<![\w.(\"'])(?P<name>{'|'.join(OPTIONS)})="
+    rf"(?<![\w.(\"'])(?P<name>{'|'.join(OPTIONS)})(?:=|(?= names the column ))"
     r"(?P<value>\[.*?\]|'[^']*'|\"[^\"]*\"|\w+)?"
 )
 #: The library takes a list without a text; the command line takes the text.

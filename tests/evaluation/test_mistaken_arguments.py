@@ -10,7 +10,11 @@ from sklearn.preprocessing import StandardScaler
 from skstream import (
     DelayedEvaluator,
     KFoldEvaluator,
+    MajorityClass,
+    MeanRegressor,
     ModelError,
+    Persistent,
+    PersistentRegressor,
     PrequentialEvaluator,
     prequential_predict,
 )
@@ -120,3 +124,55 @@ def test_predictions_of_no_row_warn(model):
 def test_weights_that_are_all_zero_are_the_reason_given(evaluator):
     with pytest.warns(UserWarning, match=r"No row was scored.*all 60 weights are 0"):
         evaluator.evaluate(SGDClassifier(), X, y, sample_weight=np.zeros(60))
+
+
+def test_options_that_a_test_does_not_have():
+    result = PrequentialEvaluator("accuracy").evaluate(
+        {"a": Persistent(), "b": MajorityClass()}, np.zeros((50, 1)), np.arange(50) % 3
+    )
+    with pytest.raises(TypeError, match=r"'anytime' has no option 'alfa'. Did you mean 'alpha'\?"):
+        result.compare("a", "b", alfa=0.1)
+    with pytest.raises(TypeError, match=r"rank\(\) has no option 'zero'.* Options: alpha, higher"):
+        result.rank(result, zero=1)
+    with pytest.raises(TypeError, match="one by one"):
+        result.rank([result])
+
+
+def test_bounds_that_do_not_hold_name_the_model_and_the_row():
+    y = np.zeros(60)
+    y[50] = 30.0
+    weight = np.ones(60)
+    weight[:20] = 0
+    result = PrequentialEvaluator("mae").evaluate(
+        {"p": PersistentRegressor(), "m": MeanRegressor()},
+        np.zeros((60, 1)),
+        y,
+        sample_weight=weight,
+    )
+    with pytest.raises(ValueError, match=r"absolute error of 'p' in row 51 is 30, outside bounds"):
+        result.compare("p", "m", bounds=(0, 20))
+
+
+def test_a_measure_of_the_user_is_not_taken_for_the_loss_of_its_name():
+    metrics = {"accuracy": lambda y_true, y_pred: 5 * np.mean(np.asarray(y_true) != y_pred)}
+    result = PrequentialEvaluator(metrics).evaluate(
+        {"a": Persistent(), "b": MajorityClass()}, np.zeros((50, 1)), np.arange(50) % 3
+    )
+    assert "not by your measure 'accuracy'" in str(result.compare("a", "b"))
+
+
+def test_arrays_of_arrow_are_labels():
+    arrow = pytest.importorskip("pyarrow")
+    y = ["b", "a", "a"] * 10
+    evaluator = PrequentialEvaluator("accuracy")
+    X = np.zeros((30, 1))
+    scores = evaluator.evaluate(Persistent(), X, arrow.array(y)).scores
+    assert scores == evaluator.evaluate(Persistent(), X, y).scores
+
+
+def test_a_delay_of_every_row_is_not_printed():
+    delay = np.arange(300) % 40 + 1.0
+    result = DelayedEvaluator("accuracy", delay=delay, n_bins=2).evaluate(
+        Persistent(), np.zeros((300, 1)), np.arange(300) % 3
+    )
+    assert "delay=array(300 values from 1 to 40)" in str(result)
