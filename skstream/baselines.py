@@ -18,6 +18,7 @@ from skstream.base import (
     check_weight,
 )
 from skstream.utils._labels import encode_labels
+from skstream.utils._running_sums import running_sums
 from skstream.utils._sklearn import Interval
 
 __all__ = [
@@ -441,16 +442,11 @@ class MeanRegressor(_TargetBaseline):
 
     def _learn(self, y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> None:
         weight = np.ones(len(y)) if weight is None else weight
-        self.target_sum_ = _add_in_order(getattr(self, "target_sum_", 0.0), weight * y)
-        self.weight_sum_ = _add_in_order(getattr(self, "weight_sum_", 0.0), weight)
+        for name, values in (("target_sum_", weight * y), ("weight_sum_", weight)):
+            setattr(self, name, float(running_sums(getattr(self, name, 0.0), values)[-1]))
 
     def _target(self) -> float:
         return self.target_sum_ / self.weight_sum_
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "weight_sum_")
-
-
-def _add_in_order(total: float, values: NDArray[np.float64]) -> float:
-    """Add one by one, as single rows would be: ``np.sum`` adds pairwise."""
-    return float(np.add.accumulate(np.concatenate([[total], values]))[-1])

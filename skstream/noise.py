@@ -12,6 +12,7 @@ from skstream.base import check_rows
 from skstream.temporal._meta import TemporalClassifier
 from skstream.utils._labels import encode_labels
 from skstream.utils._row_hashes import Hashes, mixed, row_hashes
+from skstream.utils._running_sums import running_sums
 from skstream.utils._sklearn import Interval
 
 __all__ = ["LabelNoise"]
@@ -143,11 +144,7 @@ def weights_so_far(
     before: float, weight: NDArray[np.float64] | None, n_learns: int
 ) -> NDArray[np.float64]:
     """Sum of weights before any of some learns, and after each; added in order, one by one."""
-    parts = np.ones(n_learns + 1)
-    parts[0] = before
-    if weight is not None:
-        parts[1:] = weight
-    return np.add.accumulate(parts)
+    return running_sums(before, np.ones(n_learns) if weight is None else weight)
 
 
 def with_noise(

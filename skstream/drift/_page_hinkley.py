@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from skstream.drift._base import DriftDetector
 from skstream.drift._sequential import DRIFT, NORMAL, SequentialMonitor, SequentialTest
+from skstream.utils._running_sums import running_sums
 from skstream.utils._sklearn import Interval, StrOptions
 
 SIGNS = {"up": (1.0,), "down": (-1.0,), "both": (1.0, -1.0)}
@@ -37,9 +38,9 @@ class PageHinkleyTest(SequentialTest):
             self.origin = float(values[0])
         centred = values - self.origin
         n = np.arange(self.n + 1, self.n + len(values) + 1)
-        total = _running(self.total, centred)
+        total = running_sums(self.total, centred)[1:]
         steps = np.outer(self.signs, centred - total / n) - self.delta
-        drift = np.array([_running(*pair) for pair in zip(self.drift, steps, strict=True)])
+        drift = np.array([running_sums(d, s)[1:] for d, s in zip(self.drift, steps, strict=True)])
         least = np.minimum(np.minimum.accumulate(drift, axis=1), np.array(self.least)[:, None])
         alarms = (drift - least >= self.threshold).any(axis=0)
         self.n += len(values)
@@ -63,11 +64,6 @@ class PageHinkleyTest(SequentialTest):
             elif drift - self.least[place] >= self.threshold:
                 level = DRIFT
         return level
-
-
-def _running(start: float, steps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Add steps to a start one by one."""
-    return np.cumsum(np.concatenate(([start], steps)))[1:]
 
 
 class PageHinkley(DriftDetector):

@@ -14,8 +14,8 @@ from skstream.metrics._sums import (
     RunningSums,
     SumsByKind,
     as_slice,
-    prefix_sums,
 )
+from skstream.utils._running_sums import prefix_sums
 
 
 class _Segments:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.metrics._columns import Array, Columns, Floats
+from skstream.utils._running_sums import accumulate
 
 Integers = NDArray[np.intp]
 
@@ -110,7 +111,7 @@ def sums_at_ends(
         table = sums_between(rows.part(slice(start, None)), some - start, len(carried), factor)
         if factor == 1.0:
             table[0] += carried
-            np.cumsum(table, axis=0, out=table)
+            accumulate(table)
         else:
             for sums, n_rows in zip(table, np.diff(some, prepend=start).tolist(), strict=True):
                 sums += factor**n_rows * carried
@@ -209,12 +210,7 @@ def leading_codes(rows: Coded, sums: Floats, factor: float = 1.0) -> tuple[Array
         steps[0] = before
         at = np.arange(1, len(steps)), np.searchsorted(members, some.codes)
         steps[at] = 1.0 if some.weight is None else some.weight
-        if factor == 1.0:
-            return np.cumsum(steps, axis=0, out=steps)
-        from scipy.signal import lfilter  # slow to import, and needed here alone
-
-        faded: Floats = lfilter([1.0], [1.0, -factor], steps, axis=0)
-        return faded
+        return accumulate(steps, factor)
 
     n = len(rows.codes)
     return _leading(sums, n, _ROWS_AT_A_TIME, lambda part: rows.codes[part], running, factor)
@@ -269,7 +265,7 @@ def leading_codes_in_window(
         steps[np.arange(1, n + 1), np.searchsorted(members, rows.codes[come])] = 1.0
         gone = np.searchsorted(members, rows.codes[go])
         steps[np.arange(n + 1 - len(gone), n + 1), gone] -= 1.0
-        return np.cumsum(steps, axis=0, out=steps)
+        return accumulate(steps)
 
     length = _ROWS_AT_A_TIME
     if rows.weight is not None:  # every time all rows of the window are read

@@ -18,9 +18,9 @@ from skstream.metrics._sums import (
     Labelled,
     RunningSums,
     as_slice,
-    prefix_sums,
-    running_sums,
+    sums_of_series,
 )
+from skstream.utils._running_sums import prefix_sums, running_sums
 
 #: Weight, centre, offset and spread at the end, for the models that share the spread.
 _MOMENTS = Series("target_moments")
@@ -55,7 +55,7 @@ class CumulativeSums(RunningSums):
     def _label_sums(self, rows: Labelled) -> tuple[list[Floats], dict[Series, Floats]]:
         labels = rows.labels()
         self.counts_are_exact = self.counts_are_exact and rows.weight is None
-        sums = running_sums(
+        sums = sums_of_series(
             self.label_series,
             labels,
             lambda series, values: self._running(series, values, self.labels[series]),
@@ -108,7 +108,7 @@ class CumulativeSums(RunningSums):
         counts = known.get(ROWS) if self.counts_are_exact else None
         if counts is None:
             counts = self._counts(columns, self.carried[ROWS])
-        sums = running_sums(
+        sums = sums_of_series(
             self.summed,
             columns,
             lambda series, values: self._running(series, values, self.carried[series]),
@@ -167,7 +167,8 @@ class CumulativeSums(RunningSums):
 
     def _running(self, series: Series, values: Array, carried: float) -> Floats:
         """Return the sum after 0, 1, ..., n of the values, behind what is carried."""
-        return np.add(prefix_sums(values), carried, dtype=np.float64)
+        sums: Floats = np.add(prefix_sums(values), carried, dtype=np.float64)
+        return sums
 
     def _extended(self, carried: float, columns: Columns, series: Series) -> float:
         """Return what is carried after more rows."""
@@ -221,15 +222,8 @@ class FadingSums(CumulativeSums):
         return self.alpha**2 if series.kind == "squared_weights" else self.alpha
 
     def _running(self, series: Series, values: Array, carried: float) -> Floats:
-        from scipy.signal import lfilter  # slow to import, and needed here alone
-
-        running = np.empty(len(values) + 1)
-        running[0] = carried if abs(carried) > _SUBNORMAL else 0.0
-        if len(values):
-            factor = self._factor(series)
-            state = factor * running[:1]
-            running[1:], _ = lfilter([1.0], [1.0, -factor], values, zi=state)
-        return running
+        start = carried if abs(carried) > _SUBNORMAL else 0.0
+        return running_sums(start, values, self._factor(series))
 
     def _extended(self, carried: float, columns: Columns, series: Series) -> float:
         factor = self._factor(series)

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, SlidingWindow
-from skstream.metrics._checkpoints import Curves, Recorder, Values, joined_values
+from skstream.metrics._checkpoints import Curves, Values, columns_of, joined_values
 from skstream.metrics._columns import Array
 from skstream.metrics._registry import Measure
 from skstream.metrics._rows import Rows, Waiting
 from skstream.metrics._scores import Scores
 from skstream.metrics._sums import SharedSums
 from skstream.metrics._user import takes_weights
+from skstream.utils._checkpoints import CheckpointRecorder
 
 # Rows are buffered into blocks of this size, so that the arithmetic does not depend on chunking,
 # and calls with a single row are cheap. A few arrays of this length fit the cache.
@@ -144,8 +145,8 @@ class RunningMeasures:
         self.record_every = record_every
         _check_together(self.metrics, self.forgetting, self.classes, bounded)
         self._scores = Scores(self.metrics, self.forgetting, self.classes, shared)
-        self._recorder = Recorder(
-            record_every, list(self.forgetting), list(self.metrics), expected_rows
+        self._recorder = CheckpointRecorder(
+            len(self.forgetting) * len(self.metrics), record_every, expected_rows
         )
         self._block = _block_length(self.forgetting)
         n_classes = None if self.classes is None else len(self.classes)
@@ -212,7 +213,7 @@ class RunningMeasures:
         values = scores.advance(rows, due - first, due)
         self._scores = scores
         self._recorder.thin(last)
-        self._recorder.record(due, values)
+        self._recorder.record(due, *columns_of(values))
         self._n_processed = last
         self._ahead = None
 
@@ -239,7 +240,8 @@ class RunningMeasures:
         if last > recorded:
             due = np.append(due, last)
         values = self._values_at(due)
-        return self._recorder.curves(due, values, last)
+        found = self._recorder.curves_with(due, columns_of(values), last)
+        return Curves.of(*found, like=values)
 
     def _values_at(self, due: NDArray[np.int64]) -> Values:
         """Measures at all checkpoints among the waiting rows, and after the last of these."""

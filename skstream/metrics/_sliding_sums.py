@@ -15,9 +15,9 @@ from skstream.metrics._sums import (
     Labelled,
     RunningSums,
     as_slice,
-    prefix_sums,
-    running_sums,
+    sums_of_series,
 )
+from skstream.utils._running_sums import window_sums
 
 
 class SlidingSums(RunningSums):
@@ -90,7 +90,7 @@ class SlidingSums(RunningSums):
             counts = known.get(ROWS)
             if counts is None:
                 counts = np.minimum(np.arange(float(n_before), n_before + n_new + 1), size)
-        return running_sums(
+        return sums_of_series(
             wanted,
             rows,
             lambda _, values: window_sums(values, n_old, size),
@@ -134,52 +134,3 @@ class SlidingSums(RunningSums):
         if later.tail is not None:
             self.tail = later.tail.following(self.tail)[-self.window_size :].copy()
         self.n_scored += later.n_scored
-
-
-def window_sums(values: Array, n_old: int, size: int) -> Floats:
-    """Sum over a sliding window, after 0, 1, ..., n of the new values.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_old + n,)
-        The last `n_old` earlier values (as many as fit the window), then the new ones.
-    n_old : int
-        Number of earlier values.
-    size : int
-        Size of the window.
-
-    Returns
-    -------
-    ndarray of shape (n + 1,), dtype float64
-        The sums.
-    """
-    if not len(values):
-        return np.zeros(1)
-    if values.dtype != bool:
-        return _real_window_sums(values, n_old, size)
-    total = prefix_sums(values)
-    sums = np.empty(len(values) - n_old + 1)
-    growing = min(size - n_old, len(sums))  # so many sums are taken before any value leaves
-    sums[:growing] = total[n_old : n_old + growing]
-    np.subtract(total[n_old + growing :], total[: len(sums) - growing], out=sums[growing:])
-    return sums
-
-
-def _real_window_sums(values: Floats, n_old: int, size: int) -> Floats:
-    """Sum real numbers over a window: the end of one segment and the beginning of the next.
-
-    The rows are cut into segments as long as the window. A window is then a suffix of one
-    segment and a prefix of the next, and no large value has to be subtracted again.
-    """
-    if len(values) <= size:  # one segment, of which perhaps little has come
-        return prefix_sums(values)[n_old:]
-    n_segments = -(-len(values) // size)
-    padded = np.zeros(n_segments * size)
-    padded[: len(values)] = values
-    segments = padded.reshape(n_segments, size)
-    prefix = segments.cumsum(axis=1).ravel()
-    suffix = segments[:, ::-1].cumsum(axis=1)[:, ::-1].copy()
-    suffix[:, 0] = 0.0  # a window that begins with a segment is that segment's prefix
-    sums = np.concatenate(([0.0], prefix[: len(values)]))
-    sums[size:] += suffix.ravel()[: len(values) - size + 1]
-    return sums[n_old:]

@@ -286,7 +286,7 @@ def _with_tables(
         yield {**here, **{kind: table.T for kind, table in zip(tables, some, strict=True)}}
 
 
-def running_sums(
+def sums_of_series(
     wanted: Sequence[Series],
     columns: Columns,
     run: Callable[[Series, Array], Floats],
@@ -350,15 +350,6 @@ def _all_answered(columns: Columns, carried: Mapping[Series, float], counts: Flo
         return True
     before = carried.get(Series("answer", 0), 0.0) + carried.get(Series("answer", 1), 0.0)
     return bool(before == counts[0])
-
-
-def prefix_sums(values: Array) -> Array:
-    """Sum of the first 0, 1, ..., n values; 0/1 values as int32, which is fast and exact."""
-    counts = values.dtype == bool
-    sums = np.empty(len(values) + 1, dtype=np.int32 if counts else np.float64)
-    sums[0] = 0
-    values.cumsum(dtype=sums.dtype, out=sums[1:])
-    return sums
 
 
 def leading_code(sums: Sequence[Array]) -> Array:

@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.metrics._checkpoints import MAX_CHECKPOINTS
 from skstream.metrics._columns import UNANSWERED, Array, Columns, Floats, joined_weights
 from skstream.metrics._cumulative_sums import FadingSums
 from skstream.metrics._registry import Measure
 from skstream.metrics._sums import Integers, RunningSums
+from skstream.utils._checkpoints import MAX_CHECKPOINTS
 from skstream.utils._warnings import warn
 
 #: With so few rows, or so few calls, the time is short and there is no warning.

@@ -28,6 +28,7 @@ from skstream.stats._weights import (
     weight_sentences,
 )
 from skstream.utils._optional import optional_import
+from skstream.utils._running_sums import running_sums
 
 # Rows worked on at once: small enough for the temporaries to stay in the processor's cache.
 ROWS_AT_ONCE = 16_384
@@ -264,7 +265,7 @@ class RunningAnytimeComparison:
         self.alpha = check_alpha(alpha)
         self.boundary = boundary
         self.names = check_names(names, 2)
-        self._recorder = CurveRecorder(record_every)
+        self._recorder = CurveRecorder(4, record_every)
         self._tally = WeightTally()
         self._total = 0.0
         self._weight = 0.0
@@ -347,14 +348,14 @@ class RunningAnytimeComparison:
     def _update(self, differences: FloatArray, parts: FloatArray) -> None:
         """Take differences in [-1, 1], and each row's part of the largest weight."""
         n_before, n_new = self.n_rows, len(differences)
-        totals = np.cumsum(np.concatenate(([self._total], differences)))
+        totals = running_sums(self._total, differences)
         # Each difference is predicted by the mean of those before it, the first one by 0.
         n_past = np.arange(n_before, n_before + n_new, dtype=np.float64)
         predictions = totals[:-1] / np.maximum(n_past, 1.0)
         squares = (differences - predictions) ** 2
-        variances = np.cumsum(np.concatenate(([self._variance], squares)))[1:]
+        variances = running_sums(self._variance, squares)[1:]
         totals = totals[1:]
-        weights = np.cumsum(np.concatenate(([self._weight], parts)))[1:]
+        weights = running_sums(self._weight, parts)[1:]
         log_p = BOUNDARIES[self.boundary].log_pvalue(np.abs(totals), variances)
         log_p = np.minimum.accumulate(np.minimum(log_p, self._log_p))
         if self._first_certain is None and log_p[-1] < math.log(self.alpha):
@@ -379,8 +380,7 @@ class RunningAnytimeComparison:
         ValueError
             If there was no row yet.
         """
-        checkpoints, values = self._recorder.curve()
-        totals, variances, log_p, weights = values.T
+        checkpoints, (totals, variances, log_p, weights) = self._recorder.curves()
         span = self.bounds[1] - self.bounds[0]
         radius = BOUNDARIES[self.boundary].radius(variances, self.alpha)
         row, difference = self._first_certain or (None, None)

@@ -10,6 +10,11 @@ from scipy import stats
 
 from skstream.forgetting import FadingFactor, Forgetting
 from skstream.stats._checks import FloatArray, as_pair, check_alpha, check_names, read_only
+from skstream.stats._forgetting import (
+    make_running_sum,
+    make_running_sum_of_squares,
+    one_forgetting,
+)
 from skstream.stats._mcnemar import (
     ROW_CAVEAT,
     chi_squared,
@@ -20,11 +25,6 @@ from skstream.stats._mcnemar import (
 )
 from skstream.stats._recorder import CurveRecorder
 from skstream.stats._report import Report, against_alpha, format_p, number, plural
-from skstream.stats._running_sums import (
-    make_running_sum,
-    make_running_sum_of_squares,
-    one_forgetting,
-)
 from skstream.stats._weights import (
     RowWeights,
     WeightTally,
@@ -238,7 +238,7 @@ class RunningMcNemar:
         self._only_a_wrong = make_running_sum(self.forgetting)
         self._only_b_wrong = make_running_sum(self.forgetting)
         self._variance = make_running_sum_of_squares(self.forgetting)
-        self._recorder = CurveRecorder(record_every)
+        self._recorder = CurveRecorder(3, record_every)
         self._tally = WeightTally()
 
     def update(
@@ -297,8 +297,7 @@ class RunningMcNemar:
         ValueError
             If there was no row yet.
         """
-        checkpoints, counts = self._recorder.curve()
-        only_a_wrong, only_b_wrong, variances = counts.T.copy()
+        checkpoints, (only_a_wrong, only_b_wrong, variances) = self._recorder.curves()
         too_short = (
             isinstance(self.forgetting, FadingFactor)
             and self.forgetting.fading_factor < LEAST_FADING_FACTOR

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from skstream.forgetting import Forgetting
 from skstream.stats._checks import FloatArray, as_pair, check_names, read_only
+from skstream.stats._forgetting import make_running_sum, one_forgetting
 from skstream.stats._recorder import CurveRecorder
 from skstream.stats._report import Report, plural
-from skstream.stats._running_sums import make_running_sum, one_forgetting
 from skstream.stats._weights import (
     RowWeights,
     WeightTally,
@@ -148,7 +148,7 @@ class RunningQStatistic:
         self.names = check_names(names, 2)
         self._loss_a = make_running_sum(self.forgetting)
         self._loss_b = make_running_sum(self.forgetting)
-        self._recorder = CurveRecorder(record_every)
+        self._recorder = CurveRecorder(2, record_every)
         self._tally = WeightTally()
 
     def update(
@@ -201,8 +201,7 @@ class RunningQStatistic:
         ValueError
             If there was no row yet.
         """
-        checkpoints, losses = self._recorder.curve()
-        loss_a, loss_b = losses.T.copy()
+        checkpoints, (loss_a, loss_b) = self._recorder.curves()
         return QStatisticResult(
             checkpoints=checkpoints,
             loss_a=loss_a,

@@ -1,4 +1,4 @@
-"""Recorder of a curve at checkpoints, of limited size."""
+"""Recorder of curves at checkpoints and at the last row."""
 
 from numbers import Integral
 
@@ -6,66 +6,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.stats._checks import FloatArray
-
-MOST_CHECKPOINTS = 1024
+from skstream.utils._checkpoints import CheckpointRecorder
 
 
 class CurveRecorder:
-    """Keeps the values of a curve at checkpoints and at the last row.
-
-    Which rows are kept depends on the number of rows, never on how they were divided into calls.
+    """Keeps the values of curves at checkpoints and at the last row.
 
     Parameters
     ----------
+    n_columns : int
+        Number of curves.
     record_every : int or None
         Keep every row whose number is a multiple of this. None keeps at most 1,024 rows: the
         interval doubles whenever they would become more.
     """
 
-    def __init__(self, record_every: int | None) -> None:
+    def __init__(self, n_columns: int, record_every: int | None) -> None:
         if record_every is not None and not (
             isinstance(record_every, Integral) and record_every >= 1
         ):
             raise ValueError(
                 f"record_every must be a positive integer or None. Got {record_every!r} instead."
             )
-        self._thins = record_every is None
-        self._interval = 1 if record_every is None else int(record_every)
-        self._blocks: list[FloatArray] = []
-        self._last: FloatArray | None = None
+        self._kept = CheckpointRecorder(n_columns, record_every)
+        self._newest: list[float] = []
         self.n_rows = 0
 
     def record(self, *columns: FloatArray) -> None:
-        """Take the values of the next rows, one array of equal length per quantity."""
-        block = np.column_stack(columns)
-        if not len(block):
+        """Take the values of the next rows, one array of equal length per curve."""
+        if not len(columns[0]):
             return
-        before, self.n_rows = self.n_rows, self.n_rows + len(block)
-        if self._thins:
-            self._thin()
-        first = self._interval - 1 - before % self._interval
-        self._blocks.append(block[first :: self._interval].copy())
-        self._last = block[-1].copy()
+        self._kept.follow(self.n_rows, *columns)
+        self.n_rows += len(columns[0])
+        self._newest = [column[-1] for column in columns]
 
-    def _thin(self) -> None:
-        # One place is reserved for the last row, which need not be a multiple of the interval.
-        while self.n_rows // self._interval > MOST_CHECKPOINTS - 1:
-            self._interval *= 2
-            self._blocks = [np.concatenate(self._blocks)[1::2]] if self._blocks else []
-
-    def curve(self) -> tuple[NDArray[np.int64], FloatArray]:
-        """Return the rows kept, counted from 1, and their values, one column per quantity.
+    def curves(self) -> tuple[NDArray[np.int64], FloatArray]:
+        """Return the rows kept, counted from 1, and their values, of shape (n_columns, n_rows).
 
         Raises
         ------
         ValueError
             If nothing was recorded yet.
         """
-        if self._last is None:
+        if not self.n_rows:
             raise ValueError("No rows were compared yet; call update with their losses first.")
-        values = np.concatenate(self._blocks)
-        rows = np.arange(1, len(values) + 1, dtype=np.int64) * self._interval
-        if self.n_rows % self._interval:
+        rows, values = self._kept.curves()
+        if self._kept.last < self.n_rows:
             rows = np.append(rows, self.n_rows)
-            values = np.vstack([values, self._last])
-        return rows, values
+            values = np.column_stack((values, self._newest))
+        return rows.copy(), values.copy()

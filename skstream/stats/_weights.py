@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from skstream.stats._checks import FloatArray, as_floats
 from skstream.stats._report import number, plural
+from skstream.utils._running_sums import running_sums
 
 # The squares of such weights, and sums of them, neither overflow nor vanish.
 LARGEST_WEIGHT, SMALLEST_WEIGHT = 1e100, 1e-100
@@ -83,8 +84,8 @@ class WeightTally:
         self._given = True
         self._n_weighted += n_rows
         if n_rows:
-            terms = np.stack((weight, weight * weight))
-            self._sums = np.cumsum(np.column_stack((self._sums, terms)), axis=1)[:, -1]
+            terms = np.stack((weight, weight * weight), axis=1)
+            self._sums = running_sums(self._sums, terms)[-1]
             self._largest = max(self._largest, float(weight.max()))
 
     def result(self) -> RowWeights | None:

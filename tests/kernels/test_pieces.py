@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skstream.engine.kernels.cuts import running_sums
+from skstream.utils._running_sums import running_sums
 
 NUMBERS = st.one_of(
     st.floats(-1e3, 1e3), st.sampled_from([0.0, -0.0, 1e-300, 1e300, np.inf, -np.inf, np.nan])

@@ -21,13 +21,13 @@ from sklearn.preprocessing import StandardScaler
 
 from skstream.engine.block import Block
 from skstream.engine.kernels import Task, make_kernel
-from skstream.engine.kernels.cuts import running_sums
 from skstream.engine.kernels.linear.settings import Settings
 from skstream.engine.kernels.naive_bayes import counts as counts_module
 from skstream.engine.kernels.naive_bayes import gaussian as gaussian_module
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporallyAugmented
+from skstream.utils._running_sums import running_sums
 from tests._data import ENVIRONMENT_VARIABLE, data_folder, data_path, load_stream
 from tests.kernels._linear_reference import PATHS, path
 from tests.kernels._reference import assert_same_labels, assert_same_state, cut, run_kernel

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
 from skstream.stats import RunningMcNemar, RunningQStatistic
-from skstream.stats._recorder import MOST_CHECKPOINTS, CurveRecorder
-from skstream.stats._running_sums import RunningSum, make_running_sum
+from skstream.stats._forgetting import RunningSum, make_running_sum
+from skstream.stats._recorder import CurveRecorder
+from skstream.utils._checkpoints import MAX_CHECKPOINTS
 from tests.stats._streams import random_blocks, seeds
 
 mechanisms = st.one_of(
@@ -83,11 +84,11 @@ def test_one_mechanism_at_a_time(make) -> None:
 
 
 def recorded(n_rows: int, record_every: int | None, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    recorder = CurveRecorder(record_every)
+    recorder = CurveRecorder(2, record_every)
     values = np.arange(1.0, n_rows + 1)
     for block in random_blocks(seed, n_rows):
         recorder.record(values[block], -values[block])
-    return recorder.curve()
+    return recorder.curves()
 
 
 @settings(max_examples=40)
@@ -96,13 +97,13 @@ def test_checkpoints_are_multiples_and_the_last_row(
     seed: int, n_rows: int, record_every: int | None
 ) -> None:
     rows, values = recorded(n_rows, record_every, seed)
-    np.testing.assert_array_equal(values, np.column_stack([rows, -rows]))
+    np.testing.assert_array_equal(values, [rows, -rows])
     assert rows[-1] == n_rows
     interval = record_every
     if record_every is None:
-        assert len(rows) <= MOST_CHECKPOINTS
+        assert len(rows) <= MAX_CHECKPOINTS
         interval = 1
-        while n_rows // interval > MOST_CHECKPOINTS - 1:
+        while n_rows // interval > MAX_CHECKPOINTS - 1:
             interval *= 2
     expected = sorted({*range(interval, n_rows + 1, interval), n_rows})
     np.testing.assert_array_equal(rows, expected)
@@ -114,16 +115,16 @@ def test_the_last_partial_interval_is_not_lost() -> None:
 
 
 def test_asking_for_the_curve_changes_nothing() -> None:
-    recorder = CurveRecorder(3)
+    recorder = CurveRecorder(1, 3)
     for t in range(1, 11):
         recorder.record(np.array([float(t)]))
-        rows, values = recorder.curve()
+        rows, values = recorder.curves()
         assert rows.tolist() == sorted({*range(3, t + 1, 3), t})
         values[:] = -1  # the caller's copy
-    assert recorder.curve()[1].ravel().tolist() == [3, 6, 9, 10]
+    assert recorder.curves()[1].ravel().tolist() == [3, 6, 9, 10]
 
 
 @pytest.mark.parametrize("record_every", [0, -1, 2.5])
 def test_bad_interval(record_every) -> None:
     with pytest.raises(ValueError, match="record_every must be a positive integer or None"):
-        CurveRecorder(record_every)
+        CurveRecorder(1, record_every)

@@ -21,6 +21,7 @@ from skstream.engine.kernels.schema import (
     outside_after,
     refused_task,
 )
+from skstream.utils._running_sums import running_sums
 from skstream.utils._validation import is_fitted
 
 Codes = NDArray[np.int64]
@@ -116,7 +117,7 @@ class MajorityClassKernel(_LabelKernel):
         after = np.empty_like(before)
         ballots = _Ballots(self.task.method, block.n_asks, len(before))
         for code in range(len(before)):
-            sums = _running_sum(before[code], _weights(block) * (block.y == code))
+            sums = running_sums(before[code], _weights(block) * (block.y == code))
             after[code] = sums[-1]
             ballots.count(code, sums[block.stamp])
         return ballots.answers(), after
@@ -144,7 +145,7 @@ class MajorityWindowKernel(_LabelKernel):
             raise Declined("a MajorityWindow of fractional weights has no kernel")
         ballots = _Ballots(self.task.method, block.n_asks, self._n_classes)
         for code in range(self._n_classes):
-            sums = _running_sum(0.0, weights * (codes == code))
+            sums = running_sums(0.0, weights * (codes == code))
             ballots.count(code, sums[end] - sums[begin])
         return ballots.answers(), (codes[-size:].copy(), weights[-size:].copy())
 
@@ -190,8 +191,8 @@ class MeanRegressorKernel(_TargetKernel):
     def _execute(self, block: Block) -> tuple[Floats, tuple[float, float]]:
         target_sum, weight_sum = self._memory or (0.0, 0.0)
         weights = _weights(block)
-        targets = _running_sum(target_sum, weights * _targets(block))
-        totals = _running_sum(weight_sum, weights)
+        targets = running_sums(target_sum, weights * _targets(block))
+        totals = running_sums(weight_sum, weights)
         answers: Floats = targets[block.stamp] / totals[block.stamp]
         return answers, (float(targets[-1]), float(totals[-1]))
 
@@ -232,9 +233,3 @@ def _targets(block: Block) -> Floats:
     if not np.isfinite(block.y).all():
         raise Declined("targets that are not finite have no kernel")
     return block.y.astype(np.float64, copy=False)
-
-
-def _running_sum(start: float, values: NDArray[Any]) -> Floats:
-    """Sums after none, one, two, ... of the values, added one by one as the loop would."""
-    sums: Floats = np.add.accumulate(np.concatenate([[start], values]))
-    return sums

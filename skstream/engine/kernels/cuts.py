@@ -1,4 +1,4 @@
-"""Pieces of a block small enough for the caches, and sums that no cutting changes."""
+"""Pieces of a block small enough for the caches."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -35,22 +35,6 @@ def pieces(block: Block, n_rows: int) -> Iterator[Piece]:
 def rows_per_piece(n_columns: int) -> int:
     """Rows whose numbers fit into the cache together."""
     return int(np.clip(_PIECE_NUMBERS // n_columns, 16, 4096))
-
-
-def running_sums(start: Floats, steps: Floats) -> Floats:
-    """Return `start` and its sums with the first 1, 2, ... rows of `steps`.
-
-    Added one after the other, as ``partial_fit`` adds them, so that no cutting of the rows
-    changes a bit.
-    """
-    sums = np.empty((len(steps) + 1, len(start)))
-    sums[0], sums[1:] = start, steps
-    # Complex numbers are added part by part: two columns in the time of one.
-    n_paired = sums.shape[1] // 2 * 2
-    pairs, rest = sums[:, :n_paired].view(np.complex128), sums[:, n_paired:]
-    np.cumsum(pairs, axis=0, out=pairs)
-    np.cumsum(rest, axis=0, out=rest)
-    return sums
 
 
 def distinct(ordered: Integers) -> tuple[Integers, Integers]:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import lfilter
 
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Kernel, Task, find_kernel, kernel_of, value_of
@@ -24,6 +23,7 @@ from skstream.temporal._augmentation import (
 )
 from skstream.temporal._correction import corrected
 from skstream.utils._labels import encode_labels
+from skstream.utils._running_sums import accumulate
 from skstream.utils._validation import is_fitted, unfitted_copy
 
 Codes = NDArray[np.int64]
@@ -277,9 +277,4 @@ def faded_sums(start: Floats, columns: Codes, weights: Floats, fading_factor: fl
     sums[0] = start
     events = np.flatnonzero(columns >= 0)
     sums[events + 1, columns[events]] = weights[events]
-    if fading_factor == 1.0:
-        return np.add.accumulate(sums, axis=0, out=sums)
-    if n_events:
-        faded = fading_factor * start
-        sums[1:], _ = lfilter([1.0], [1.0, -fading_factor], sums[1:], axis=0, zi=faded[np.newaxis])
-    return sums
+    return accumulate(sums, fading_factor)

@@ -3,9 +3,8 @@
 import numpy as np
 
 from skstream.engine.delayed import POLL, History
+from skstream.utils._checkpoints import CheckpointRecorder
 
-#: Most points of the curves, whose interval doubles.
-MAX_POINTS = 1024
 #: Events over which recent periodic answers are counted (Grzenda et al. 2020, Section 5).
 RECENT_EVENTS = 100
 
@@ -30,8 +29,7 @@ class PollCosts:
         self._polls_of_row = np.empty(0, dtype=np.int64)
         self._recent_event = np.empty(0, dtype=np.int64)
         self._recent_polls = np.empty(0, dtype=np.int64)
-        self._interval = 1
-        self._points = np.empty((0, 4))
+        self._recorder = CheckpointRecorder(3)
 
     def follow(self, history: History) -> None:
         """Add what happened since the last call."""
@@ -49,7 +47,7 @@ class PollCosts:
         labels = self.n_labels + 1 + np.arange(n)
         total = self.n_polls + np.cumsum(polls)
         if n:
-            self._record(np.stack([labels, recent, held, total / labels], axis=1))
+            self._recorder.follow(self.n_labels, recent, held, total / labels)
             self.n_polls = int(total[-1])
         self._in_memory = int(self._polls_of_row.sum())  # without those of dropped rows
         self.n_labels += n
@@ -79,14 +77,7 @@ class PollCosts:
         self._rows, self._polls_of_row = rows[kept], counts[kept]
         return had
 
-    def _record(self, points: np.ndarray) -> None:
-        last = int(points[-1, 0])
-        while last // self._interval >= MAX_POINTS:
-            self._interval *= 2
-        joined = np.concatenate([self._points, points])
-        self._points = joined[joined[:, 0] % self._interval == 0]
-
     def curves(self) -> dict[str, np.ndarray]:
         """Return NC, NB and NR (periodic answers recent, in memory, per row) by labels."""
-        names = ("n_labels", "NC", "NB", "NR")
-        return {name: self._points[:, k] for k, name in enumerate(names)}
+        n_labels, (recent, held, per_row) = self._recorder.curves()
+        return {"n_labels": n_labels.astype(float), "NC": recent, "NB": held, "NR": per_row}

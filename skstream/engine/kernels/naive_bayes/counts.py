@@ -18,7 +18,6 @@ from skstream.engine.kernels.cuts import (
     distinct,
     pieces,
     rows_per_piece,
-    running_sums,
 )
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, Columns, read_block
 from skstream.engine.kernels.naive_bayes.scores import (
@@ -31,6 +30,7 @@ from skstream.engine.kernels.naive_bayes.scores import (
 from skstream.engine.kernels.naive_bayes.sparse import class_states
 from skstream.engine.kernels.schema import OTHER_CLASSES
 from skstream.engine.kernels.sparse_events import Events, merge_events
+from skstream.utils._running_sums import running_sums
 from skstream.utils._validation import is_fitted
 
 # Of more classes than these, rows are gone through one by one: each changes one class alone.

@@ -11,12 +11,13 @@ from sklearn.utils.multiclass import unique_labels
 
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Kernel, Task, kernel_of, value_of
-from skstream.engine.kernels.cuts import Floats, running_sums
+from skstream.engine.kernels.cuts import Floats
 from skstream.engine.kernels.input import EXACT, EXACT_OR_SINGLE, Columns, read_block
 from skstream.engine.kernels.naive_bayes.gaussian_states import LoopedGroups, SummedGroups
 from skstream.engine.kernels.naive_bayes.scores import answers, is_proper_prior, refused_answers
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.utils._numba import numba_enabled
+from skstream.utils._running_sums import running_sums
 from skstream.utils._validation import is_fitted
 
 # Outside of these, squares over- or underflow, or scikit-learn takes a weight for 0.

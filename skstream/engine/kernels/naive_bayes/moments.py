@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from skstream.engine.kernels.base import Declined
-from skstream.engine.kernels.cuts import Floats, running_sums
+from skstream.engine.kernels.cuts import Floats
+from skstream.utils._running_sums import running_sums
 
 # The first rows of a class go through the recurrence: variances may still be 0.
 _FIRST_ROWS = 32

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.engine.kernels.cuts import Floats, Integers, running_sums
+from skstream.engine.kernels.cuts import Floats, Integers
 from skstream.engine.kernels.sparse_events import Events, Groups
 from skstream.utils._numba import jit
+from skstream.utils._running_sums import running_sums
 
 
 def counts_before(events: Events, rows: Integers, counts: Floats) -> Iterator[Floats]:

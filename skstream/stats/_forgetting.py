@@ -7,7 +7,7 @@ from skstream.forgetting import (
     SlidingWindow,
     as_forgetting,
 )
-from skstream.utils._running_sums import CumulativeSum, FadedSum, RunningSum, WindowSum
+from skstream.utils._running_sums import FadedSum, RunningSum, WindowSum
 
 
 def one_forgetting(forgetting: Forgetting | str, purpose: str) -> Forgetting:
@@ -33,7 +33,7 @@ def make_running_sum(forgetting: Forgetting) -> RunningSum:
         return WindowSum(int(forgetting.window_size))
     if isinstance(forgetting, FadingFactor):
         return FadedSum(float(forgetting.fading_factor))
-    return CumulativeSum()
+    return FadedSum(1.0)
 
 
 def make_running_sum_of_squares(forgetting: Forgetting) -> RunningSum:
