@@ -268,8 +268,23 @@ class TestContainers:
             "previous_label_1",
             "previous_label_2",
         ]
+        taken = type(X)({self.columns[0]: [1.0, 2.0, 3.0]})
         with pytest.raises(ValueError, match="already has columns named"):
-            TemporallyAugmented(TemporallyAugmented(MultinomialNB())).fit(X, self.y)
+            TemporallyAugmented(MultinomialNB()).fit(taken, self.y)
+
+    def test_frames_in_nested_wrappers(self) -> None:
+        pd = pytest.importorskip("pandas")
+        X = pd.DataFrame(np.ones((3, 2)), columns=["x", "z"])
+        inside = make_stream_pipeline(TemporallyAugmented(MultinomialNB()))
+        model = TemporallyAugmented(TemporallyAugmented(inside, encoding="ordinal")).fit(X, self.y)
+        model.predict(X)
+        innermost = model.estimator_.estimator_.pipeline_[-1].estimator_
+        assert innermost.feature_names_in_.tolist() == [
+            *("x", "z"),
+            *("outer_outer_previous_label_1=DOWN", "outer_outer_previous_label_1=UP"),
+            "outer_previous_label_1",
+            *self.columns,
+        ]
 
     def test_pandas_index_is_no_obstacle(self) -> None:
         pd = pytest.importorskip("pandas")

@@ -270,7 +270,7 @@ class ModelRun:
             except TooLarge:
                 raise
             except Exception as error:  # the loop could not find more details
-                failure = LoopFailed("running its kernel", 0)
+                failure = LoopFailed("running its kernel at", 0)
                 failure.__cause__ = error
                 return self._stopped(failure, no_answers(self.task), block, operations)
         if answers is None:
@@ -432,7 +432,7 @@ class ModelRun:
         if (
             bounds is not None
             and not isinstance(cause, BadAnswer)
-            and failure.action != "running its kernel"
+            and failure.action != "running its kernel at"
         ):
             end = int(bounds[np.searchsorted(bounds, begin, side="right")])
             at = begin + _first_not_finite(take_rows(X, index[begin:end]))

@@ -8,7 +8,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skstream.base import check_rows
+from skstream.base import check_rows, nested
 from skstream.temporal._meta import TemporalClassifier, inner_has
 from skstream.utils._columns import append_columns
 from skstream.utils._labels import encode_labels
@@ -48,7 +48,8 @@ class TemporallyAugmented(TemporalClassifier):
     estimator_ : estimator
         The fitted inner model. It sees ``n_features_in_`` columns and the new ones; in data
         frames their names are ``previous_label_1=UP``, ... (onehot) or ``previous_label_1``
-        (ordinal).
+        (ordinal). With another TemporallyAugmented inside, they begin with ``outer_``, once for
+        each one inside.
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     label_history_ : ndarray of shape (at most n_lags,)
@@ -122,7 +123,7 @@ class TemporallyAugmented(TemporalClassifier):
         return lags_after(self._history_codes(), codes, self.n_lags)
 
     def _extended(self, X: Any, lags: NDArray[np.int64]) -> Any:
-        return extended_by_labels(X, lags, self.classes_, self.encoding)
+        return extended_by_labels(X, lags, self.classes_, self)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict labels.
@@ -218,7 +219,7 @@ def lags_after(
 
 
 def extended_by_labels(
-    X: Any, lags: NDArray[np.int64], classes: NDArray[Any], encoding: str
+    X: Any, lags: NDArray[np.int64], classes: NDArray[Any], model: TemporallyAugmented
 ) -> Any:
     """Rows with their previous labels as additional columns.
 
@@ -230,23 +231,28 @@ def extended_by_labels(
         Codes of the previous labels, newest first; -1 where missing.
     classes : ndarray of shape (n_classes,)
         Labels of the codes.
-    encoding : {"onehot", "ordinal"}
-        How the labels become columns.
+    model : TemporallyAugmented
+        Says how the labels become columns, and what those of data frames are called.
 
     Returns
     -------
     {ndarray, sparse matrix, dataframe}
         Of the kind of `X`, with the new columns on the right.
     """
-    numbers = range(1, lags.shape[1] + 1)
-    if encoding == "ordinal":
-        levels = np.where(lags < 0, len(classes), lags)
-        return append_columns(X, levels, [f"previous_label_{lag}" for lag in numbers])
+    # Those inside append columns, too: to rows that have these already.
+    prefix = "outer_" * _number_inside(model) if hasattr(X, "columns") else ""
+    columns = [f"{prefix}previous_label_{lag}" for lag in range(1, lags.shape[1] + 1)]
+    if model.encoding == "ordinal":
+        return append_columns(X, np.where(lags < 0, len(classes), lags), columns)
     # No column for "missing": it would be 0 but for the first rows, and a Gaussian naive Bayes
     # takes the class that never saw the 1 to be certain of every row.
     onehot = lags[:, :, np.newaxis] == np.arange(len(classes))
-    names = [f"previous_label_{lag}={label}" for lag in numbers for label in classes]
+    names = [f"{column}={label}" for column in columns for label in classes]
     return append_columns(X, onehot.reshape(len(lags), len(names)).astype(np.int64), names)
+
+
+def _number_inside(model: TemporallyAugmented) -> int:
+    return sum(isinstance(part, TemporallyAugmented) for part in nested(model.estimator))
 
 
 def warn_if_labels_are_dropped(model: Any, X: Any, n_appended: int) -> None:

@@ -317,7 +317,7 @@ def test_a_kernel_that_breaks_leaves_its_rows_to_the_loop(broken_kernel, size):
         assert "loop" in result.paths["Persistent"]
         np.testing.assert_array_equal(result.predictions("Persistent")[1:], y[:-1])
         return
-    with pytest.raises(ModelError, match="running its kernel row 33: ZeroDivisionError"):
+    with pytest.raises(ModelError, match="running its kernel at row 33: ZeroDivisionError"):
         evaluator.evaluate(Persistent(), stream)
 
 

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.decomposition import IncrementalPCA
 from sklearn.linear_model import SGDClassifier
-from sklearn.naive_bayes import MultinomialNB
+from sklearn.naive_bayes import BernoulliNB, MultinomialNB
 from sklearn.preprocessing import (
     MaxAbsScaler,
     MinMaxScaler,
@@ -413,6 +413,24 @@ def test_frames_keep_their_names_inside() -> None:
         "previous_label_1=DOWN",
         "previous_label_1=UP",
     ]
+
+
+def test_frames_in_nested_wrappers() -> None:
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    rows = (rng.random((30, 2)) < 0.5).astype(float)
+    task = Task(np.array(["DOWN", "UP"]))
+    for timeline in TIMELINES:
+        of_array = make_block(rows, rng.integers(0, 2, 30), timeline, rng)
+        frame = pd.DataFrame(rows, columns=["x", "y"])
+        of_frame = replace(of_array, learn_X=frame, ask_X=frame)
+        models = [TemporallyAugmented(TemporallyAugmented(BernoulliNB())) for _ in range(3)]
+        expected = run_literally(models[0], of_frame, task)
+        for model, block in zip(models[1:], (of_frame, of_array), strict=True):
+            kernel = make_kernel(model, task)
+            np.testing.assert_array_equal(run_kernel(kernel, cut(block, [5])), expected)
+            kernel.export()
+        assert_same_fitted(models[1], models[0], 1e-9)
 
 
 def test_mixed_frames_are_served_column_by_column() -> None:

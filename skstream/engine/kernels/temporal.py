@@ -130,7 +130,7 @@ class TemporallyAugmentedKernel(_TemporalKernel):
         return answers
 
     def _extended(self, X: Any, lags: Codes) -> Any:
-        return extended_by_labels(X, lags, self._classes, self.estimator.encoding)
+        return extended_by_labels(X, lags, self._classes, self.estimator)
 
     def snapshot(self) -> Any:
         """Return a copy of the state."""
