@@ -85,6 +85,7 @@ class Engine:
         self.is_torn = False
         late = isinstance(self._timelines[0], DelayedTimeline)
         self._chains = [late and lane.model.asks_row_by_row for lane in self.lanes]
+        self._never_labelled = no_rows()  # of the rows that chains answer again
 
     @property
     def states(self) -> list[Any]:
@@ -147,7 +148,7 @@ class Engine:
         blocks = [self._block(one) for one in operations]
         chained = None
         if any(self._chains):
-            calls = calls_of(operations[0], self._states[0].pending.numbers())
+            calls = calls_of(operations[0], self._unlearnt())
             chained = calls.narrowed(self._block(calls.operations), operations[0])
         lanes = []
         self.is_torn = any(len(one.learn_rows) for one in operations)
@@ -159,8 +160,19 @@ class Engine:
 
     def commit(self, step: Step) -> None:
         """Take the event that was executed last, and forget the rows no longer needed."""
+        operations = step.operations[0]
+        released = operations.released
+        if any(self._chains):
+            arrived = released[released >= self._states[0].next_row]
+            never = np.setdiff1d(arrived, operations.labelled.row)
+            self._never_labelled = np.concatenate([self._never_labelled, never])
+            released = np.setdiff1d(released, never)
         self._states = step.states
-        self._store.release(step.operations[0].released)
+        self._store.release(released)
+
+    def _unlearnt(self) -> np.ndarray:
+        """Rows that have arrived and are not learnt, ascending."""
+        return np.union1d(self._states[0].pending.numbers(), self._never_labelled)
 
     def abandon(self) -> None:
         """Undo the event that was executed last, in which nothing was learnt."""
@@ -177,7 +189,7 @@ class Engine:
         operations = Operations(no_rows(), None, rows, stamp, groups=groups)
         chained = block
         if any(self._chains):
-            calls = calls_about(rows, operations, self._states[0].pending.numbers())
+            calls = calls_about(rows, operations, self._unlearnt())
             chained = calls.narrowed(self._store.block(calls.operations), operations)
         return [
             lane.model.run(chained if is_chain else block, operations)

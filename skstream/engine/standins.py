@@ -60,19 +60,19 @@ def calls_of(operations: DelayedOperations, pending: np.ndarray) -> Calls:
 
     A model with ``previous_label="predicted"`` takes its own answers to the rows before, within one
     call of ``predict``, for their labels. So a question is asked in one call with all rows that
-    arrived before and are not learnt yet: the current model answers them again.
+    arrived before and are not learnt yet: the current model answers them again. A row whose label
+    never comes is among them for ever: when it arrives, that is not known.
 
     Parameters
     ----------
     operations : DelayedOperations
         The questions.
     pending : ndarray of int64
-        The rows that waited before, ascending.
+        The rows that waited before, ascending, with those whose labels never come.
     """
-    asked, labelled = operations.asked, operations.labelled
-    assert asked is not None and labelled is not None
+    asked = operations.asked
+    assert asked is not None
     waiting: list[int] = pending.tolist()
-    never = set(operations.released.tolist()) - set(labelled.row.tolist())
     calls, event = _CallsInTheMaking(), []
     questions = zip(
         asked.row.tolist(), asked.kind.tolist(), asked.time, asked.answered, strict=True
@@ -85,7 +85,7 @@ def calls_of(operations: DelayedOperations, pending: np.ndarray) -> Calls:
             waiting.append(row)
         if answered:
             calls.add(waiting, event, kind, time)
-        if kind == LAST or row in never:
+        if kind == LAST:
             waiting.remove(row)
         event = []
     return calls.made(operations)

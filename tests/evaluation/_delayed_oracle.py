@@ -29,16 +29,18 @@ def evaluate(
 ):
     """Answers by bin of every labelled row in label order, and how many polls were made.
 
-    `chained`: a row is asked in one call with the rows before it that are not learnt yet.
+    `chained`: a row is asked in one call with the rows before it that are not learnt yet, or
+    never.
     """
     events = [Event(t, m, False) for m, t in enumerate(arrival)]
     events += [Event(t, m, True) for m, t in enumerate(label_time) if np.isfinite(t)]
     heapq.heapify(events)
-    shown, waiting, order, table = {}, {}, [], []
+    shown, waiting, never, order, table = {}, {}, [], [], []
     learnt, n_polls = 0, 0
 
     def ask(row, *not_learnt):
-        before = [other for other in {*waiting, *not_learnt} if chained and other < row]
+        unlabelled = {*waiting, *never, *not_learnt}
+        before = [other for other in unlabelled if chained and other < row]
         return model.predict(X[[*sorted(before), row]])[-1] if learnt else None
 
     while events:
@@ -48,6 +50,8 @@ def evaluate(
             if np.isfinite(label_time[row]):
                 shown[row] = [(time, answer)]
                 waiting[row] = 0
+            else:
+                never.append(row)
             continue
         last = ask(row)
         del waiting[row]

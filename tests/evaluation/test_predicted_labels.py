@@ -113,6 +113,27 @@ def test_under_delay_rows_waiting_are_answered_first(name, times, every, at_zero
     assert result.tape.answers["m"][0].tolist() == expected
 
 
+@pytest.mark.parametrize("name", PREDICTED)
+def test_rows_whose_label_never_comes_wait_as_in_a_live_run(name) -> None:
+    never = np.random.default_rng(1).random(N) < 0.3
+    options = {"n_bins": 2, "poll_every": 3, "random_state": 0, "keep_tape": True}
+    evaluator = DelayedEvaluator("accuracy", **options)
+    times = np.arange(N) + 5.0
+    late = evaluator.evaluate(
+        {"m": PREDICTED[name]}, X, Y, label_time=np.where(never, np.inf, times)
+    )
+    run = evaluator.start({"m": PREDICTED[name]}, classes=CLASSES)
+    events = [(row, row, False) for row in range(N)]
+    events += [(row + 5, row, True) for row in range(N) if not never[row]]
+    for time, row, is_label in sorted(events):
+        if is_label:
+            run.label([row], Y[[row]], t=time)
+        else:
+            run.ask(X[[row]], [row], t=time)
+    live = run.result()
+    np.testing.assert_array_equal(late.tape.answers["m"], live.tape.answers["m"])
+
+
 def test_chunks_workers_and_checkpoints_change_nothing(tmp_path) -> None:
     options = {"delay": 5, "n_bins": 3, "poll_every": 2, "random_state": 0, "keep_tape": True}
     rows, labels = X[:30], Y[:30]
