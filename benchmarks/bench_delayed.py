@@ -152,7 +152,7 @@ def soak(options: argparse.Namespace) -> None:
     seconds = process_time() - used
     live = run.close().result()
     batch = evaluator.evaluate(models, X, y, arrival=arrival, label_time=label_time)
-    same = (live.bins("SGD", "kappa") == batch.bins("SGD", "kappa")).all()
+    same = (live.by_bin("SGD", "kappa") == batch.by_bin("SGD", "kappa")).all()
     same &= live.scores == batch.scores and live.waits.n_polls == batch.waits.n_polls
     for name, values in batch.waits.poll_costs.items():
         same &= np.array_equal(live.waits.poll_costs[name], values)

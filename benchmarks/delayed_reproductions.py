@@ -83,7 +83,7 @@ def print_rows(name: str, stream: DelayedStream, n_bins: int, poll_every: int) -
     columns = [0, round(0.9 * n_bins), n_bins + 1]
     print(f"  {'':18}" + "".join(f"  b={b:<6}" for b in columns) + "   paper: b=0    b=45   b=B+1")
     for model in result.model_names:
-        values = scale * result.bins(model, metric, at=at)[columns]
+        values = scale * result.by_bin(model, metric, at=at)[columns]
         given = stream.paper.get(model)
         print_row(model, values, given)
     print_row("best of the paper", None, stream.paper["best of the paper"])

@@ -62,8 +62,8 @@ def main() -> None:
         newest = evaluator.evaluate(models(), X, y)
         known = evaluator.set_params(previous_label="known_at_arrival").evaluate(models(), X, y)
         for name in newest.model_names:
-            accuracy = newest.bins(name, "accuracy")[0]
-            kappas = [result.bins(name, "kappa_temporal")[0] for result in (newest, known)]
+            accuracy = newest.by_bin(name, "accuracy")[0]
+            kappas = [result.by_bin(name, "kappa_temporal")[0] for result in (newest, known)]
             print(f"{delay:5} {name:33}{accuracy:9.4f}{kappas[0]:10.4f}{kappas[1]:18.4f}")
 
 

@@ -97,7 +97,7 @@ def test_evaluate_is_the_evaluator_on_the_file(
     ).evaluate(models, *stream)
     scores = saved_scores(folder)
     for forgetting in expected.forgetting_names:
-        for model, values in expected.final_scores(forgetting).items():
+        for model, values in expected.select(forgetting=forgetting).scores.items():
             for metric, value in values.items():
                 assert scores.pop((forgetting, model, metric)) == value
     assert not scores

@@ -132,7 +132,7 @@ def test_a_picture_makes_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize(
     "arrays",
-    [{"x": np.arange(3)}, {"header": np.array("{}")}, {"header": np.array('{"format": 1}')}],
+    [{"x": np.arange(3)}, {"header": np.array("{}")}, {"header": np.array('{"format": 2}')}],
 )
 def test_a_foreign_file_of_arrays_is_refused_in_words(arrays: Any, tmp_path: Path) -> None:
     path = tmp_path / "foreign.npz"

@@ -98,7 +98,7 @@ def test_evaluators_take_them(model) -> None:
     expected = majority_by_hand()
     np.testing.assert_array_equal(prequential_predict(model, X, Y), expected)
     for evaluator in (PrequentialEvaluator("accuracy"), DelayedEvaluator("accuracy", delay=0)):
-        scores = evaluator.evaluate({"m": model}, X, Y).final_scores()
+        scores = evaluator.evaluate({"m": model}, X, Y).scores
         assert scores["m"]["accuracy"] == np.mean(expected == Y[1:])
     KFoldEvaluator("accuracy", n_folds=2).evaluate(model, X, Y)
     assert model.counts == {}  # a copy has learnt
@@ -142,7 +142,7 @@ def test_what_they_are() -> None:
     assert not is_classifier(Centre()) and not is_regressor(Centre())
     assert not is_fitted(Counter()) and not is_fitted(OnlyMixin())
     result = PrequentialEvaluator("mae").evaluate(Mean(), X, X[:, 0])
-    assert result.final_scores()["Mean"]["mae"] > 0
+    assert result.scores["Mean"]["mae"] > 0
     frozen = FrozenEstimator(Counter().partial_fit(X, Y, classes=["down", "up"]))
     assert is_classifier(frozen)
     learner(frozen)(X, Y, None, None)

@@ -197,7 +197,7 @@ def test_a_last_step_without_fit_works() -> None:
     assert clone(model).partial_fit(X, Y, classes=CLASSES).classes_.tolist() == CLASSES
     result = PrequentialEvaluator("accuracy").evaluate(model, X, Y)
     alone = PrequentialEvaluator("accuracy").evaluate(NoFit(), X, Y)
-    assert list(result.final_scores().values()) == list(alone.final_scores().values())
+    assert list(result.scores.values()) == list(alone.scores.values())
 
 
 def test_select_from_model_gets_the_classes() -> None:
@@ -217,7 +217,7 @@ def test_select_from_model_gets_the_classes() -> None:
         make_stream_pipeline(make_stream_pipeline(steps[0]), SGD),
     ):
         result = PrequentialEvaluator("accuracy", random_state=0).evaluate(model, X, Y)
-        assert result.final_scores()["StreamPipeline"]["accuracy"] == np.mean(expected == Y[1:])
+        assert result.scores["StreamPipeline"]["accuracy"] == np.mean(expected == Y[1:])
     model = make_stream_pipeline(SelectFromModel(SGDRegressor(random_state=0)), SGDRegressor())
     model.partial_fit(X, X[:, 0])  # no classes for regressors
 
@@ -288,13 +288,13 @@ def test_folds_need_no_requests_when_metadata_is_routed(name, engine) -> None:
         routed = evaluator.evaluate(META[name], X, Y)
         with pytest.raises(ModelError, match="not explicitly set as requested"):
             evaluator.evaluate(META["correction"], X, Y, sample_weight=np.full(60, 2.0))
-    assert routed.final_scores() == plain.final_scores()
+    assert routed.scores == plain.scores
 
 
 @pytest.mark.parametrize("backend", ["multiprocessing", "threading"])
 def test_backends_of_joblib_work(backend) -> None:
     models = {"sgd": SGD, "majority": MajorityClass()}
-    alone = PrequentialEvaluator("accuracy").evaluate(models, X, Y).final_scores()
+    alone = PrequentialEvaluator("accuracy").evaluate(models, X, Y).scores
     with joblib.parallel_config(backend, n_jobs=2):
         evaluator = PrequentialEvaluator("accuracy", n_jobs=2)
-        assert evaluator.evaluate(models, X, Y).final_scores() == alone
+        assert evaluator.evaluate(models, X, Y).scores == alone

@@ -349,7 +349,7 @@ def _save_scores(result: Any, path: Path) -> Path:
         writer = csv.writer(file)
         writer.writerow(["forgetting", "model", "metric", "value"])
         for forgetting in result.forgetting_names:
-            for model, scores in result.final_scores(forgetting).items():
+            for model, scores in result.select(forgetting=forgetting).scores.items():
                 for metric, value in scores.items():
                     writer.writerow([forgetting, model, metric, repr(value)])
     return path

@@ -9,7 +9,8 @@ import numpy as np
 
 from skstream import stats
 from skstream.engine.tape import has_answer
-from skstream.evaluation._protocol_words import with_own
+from skstream.evaluation._protocol_words import of_bin, with_own
+from skstream.evaluation._select import bins_of, number
 from skstream.forgetting import (
     Cumulative,
     FadingFactor,
@@ -18,7 +19,7 @@ from skstream.forgetting import (
     parse_forgetting,
 )
 from skstream.metrics import MeasureFacts
-from skstream.utils._choices import check_place, is_integer
+from skstream.utils._choices import is_integer
 from skstream.utils._near import did_you_mean
 
 if TYPE_CHECKING:
@@ -149,13 +150,14 @@ class Scores:
         self.result = result
         self.metric = result.metric_names[0] if metric is None else metric
         self.forgetting = result.forgetting_names[0] if forgetting is None else forgetting
-        result.curve(result.model_names[0], self.metric, self.forgetting)  # names what is there
+        # An error names what is there.
+        result.curve(result.model_names[0], self.metric, forgetting=self.forgetting)
         self.facts = result.measures.get(self.metric, MeasureFacts())
         self.position = checkpoint(result, at)
         self.row = int(result.checkpoints[self.position])
         self.bin = _checked_bin(result, bin)
         asked = f" (the checkpoint before row {at:,})" if at not in (None, self.row) else ""
-        self.place = f"at {_unit(result)} {self.row:,}{asked}{_of_bin(result, self.bin)}"
+        self.place = f"at {_unit(result)} {self.row:,}{asked}{of_bin(result, self.bin)}"
 
     @property
     def spelling(self) -> str:
@@ -171,9 +173,9 @@ class Scores:
     def of_folds(self, model: str) -> np.ndarray:
         """Values of a model in every fold."""
         result = self.result
-        ends = [_failed_at(result, model, fold) for fold in range(result.n_folds)]
+        ends = [_failed_at(result, model, place) for place in range(result.n_folds)]
         if min(ends) < self.row:
-            folds = np.flatnonzero(np.less(ends, self.row)).tolist()
+            folds = [fold for fold, end in zip(result.folds, ends, strict=True) if end < self.row]
             earlier = f", or compare at={int(min(ends))} or earlier" if min(ends) else ""
             raise ValueError(
                 f"'{model}' failed in the folds {folds}: "
@@ -181,10 +183,12 @@ class Scores:
                 f"nothing about it. Leave it out{earlier}. "
                 f"{result.failures.get(model, '')}"
             )
-        curve = result.curve(model, self.metric, self.forgetting)[self.position]
-        values: np.ndarray = curve if self.bin is None else curve[:, self.bin]
+        curve = result.curve(model, self.metric, forgetting=self.forgetting)[self.position]
+        values: np.ndarray = (
+            curve if self.bin is None else curve[:, bins_of(result).index(self.bin)]
+        )
         if np.isnan(values).any():
-            folds = np.flatnonzero(np.isnan(values)).tolist()
+            folds = [result.folds[place] for place in np.flatnonzero(np.isnan(values))]
             raise ValueError(
                 f"{self.metric} of '{model}' is undefined (NaN) in the folds {folds}; compare "
                 "another measure, or at a later row."
@@ -241,25 +245,26 @@ def scored_rows(
     """Labels and answers of two models over the rows on which both were scored."""
     tape = result.require_tape()
     for name in (a, b):
-        result.curve(name, result.metric_names[0])  # names the models where one is unknown
-    fold = _one_fold(result, fold)
+        result.curve(name)  # names the models where one is unknown
+    place = _place_of_one_fold(result, fold)
     bin = _checked_bin(result, bin)
-    y, answers_a, answers_b = tape.y, tape.answers[a][fold], tape.answers[b][fold]
+    y, answers_a, answers_b = tape.y, tape.answers[a][place], tape.answers[b][place]
     if bin is not None:
         answers_a, answers_b = answers_a[:, bin], answers_b[:, bin]
     scored = has_answer(y) & has_answer(answers_a) & has_answer(answers_b)
     if tape.weight is not None:
         scored &= tape.weight > 0
     last = len(y) if at is None else min(at, len(y))
-    ended = [name for name in (a, b) if _failed_at(result, name, fold) < last]
-    last = int(min(last, *(_failed_at(result, name, fold) for name in (a, b))))
+    ended = [name for name in (a, b) if _failed_at(result, name, place) < last]
+    last = int(min(last, *(_failed_at(result, name, place) for name in (a, b))))
     scored[last:] = False
     if not scored.any():
         raise ValueError(
             f"'{a}' and '{b}' were both scored on none of the first {last:,} {_unit(result)}s: "
             "there is nothing to compare."
         )
-    of_fold = f", fold {fold}" if result.n_folds > 1 else ""
+    alone = result.selected_folds is None and result.n_folds == 1
+    of_fold = "" if alone else f", fold {result.folds[place]}"
     failed = f" (then {' and '.join(map(repr, ended))} failed)" if ended else ""
     return ScoredRows(
         y=y[scored],
@@ -269,7 +274,7 @@ def scored_rows(
         number=np.flatnonzero(scored) + 1,
         unit=_unit(result),
         names=(a, b),
-        place=f"{_unit(result)}s 1 to {last:,}{failed}{of_fold}{_of_bin(result, bin)}",
+        place=f"{_unit(result)}s 1 to {last:,}{failed}{of_fold}{of_bin(result, bin)}",
     )
 
 
@@ -399,16 +404,17 @@ def higher_is_better(metric: str, facts: MeasureFacts, options: dict[str, Any]) 
     return bool(said) if known is None else known
 
 
-def _failed_at(result: "EvaluationResult", model: str, fold: int) -> float:
+def _failed_at(result: "EvaluationResult", model: str, place: int) -> float:
     """Rows before the failure of a model in a fold; infinite where it did not fail."""
     rows = result.failed_at.get(model)
-    n_valid = None if rows is None else rows[fold]
+    n_valid = None if rows is None else rows[place]
     return np.inf if n_valid is None else n_valid
 
 
-def _one_fold(result: "EvaluationResult", fold: int | None) -> int:
+def _place_of_one_fold(result: "EvaluationResult", fold: int | None) -> int:
+    """Place in the result of a fold, or of the only one."""
     if fold is not None:
-        return check_place("fold", fold, result.n_folds)
+        return result.folds.index(number(fold, result.folds, "fold"))
     if result.n_folds > 1:
         raise ValueError(
             f"Losses row by row are those of one fold, and there are {result.n_folds}: "
@@ -453,25 +459,14 @@ def checkpoint(result: "EvaluationResult", at: int | None) -> int:
 
 
 def _checked_bin(result: "EvaluationResult", bin: int | None) -> int | None:
-    """Position of a bin, the last where none is given; None for a result without bins."""
-    curve = result.curve(result.model_names[0], result.metric_names[0])
-    if curve.ndim == 2:
+    """Number of a bin, the last where none is given; None for a result without bins."""
+    if result.bins is None:
         if bin is not None:
             raise ValueError("bin= is for results under delayed labels; this one has no bins.")
         return None
-    n_bins = curve.shape[2]
-    return n_bins - 1 if bin is None else check_place("bin", bin, n_bins)
-
-
-def _of_bin(result: "EvaluationResult", bin: int | None) -> str:
-    if bin is None:
-        return ""
-    n_bins = result.curve(result.model_names[0], result.metric_names[0]).shape[2]
-    ends = {0: " (at arrival)", n_bins - 1: " (at the label)"}
-    return f", bin {bin}{ends.get(bin, '')}"
+    return result.bins[-1] if bin is None else number(bin, result.bins, "bin")
 
 
 def _unit(result: "EvaluationResult") -> str:
     """What the checkpoints count: rows, or under delayed labels labelled rows."""
-    curve = result.curve(result.model_names[0], result.metric_names[0])
-    return "row" if curve.ndim == 2 else "labelled row"
+    return "row" if result.bins is None else "labelled row"

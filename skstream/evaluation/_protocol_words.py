@@ -149,3 +149,21 @@ def scored_with(result: "EvaluationResult", forgetting: str) -> str:
         return f"scores under {forgetting}"
     article = {"l": "of the ", "a": "with an "}.get(words[0], "with ")
     return f"scores {article}{words}"
+
+
+def of_folds(result: "EvaluationResult") -> str:
+    """Say which folds scores are the means of: ", mean of 10 folds"; empty for a single one."""
+    selected = result.selected_folds
+    if selected is None:
+        return f", mean of {result.n_folds} folds" if result.n_folds > 1 else ""
+    if len(selected) == 1:
+        return f", fold {selected[0]}"
+    return f", mean of the folds {', '.join(map(str, selected))}"
+
+
+def of_bin(result: "EvaluationResult", bin: int | None) -> str:
+    """Name a bin of a result under delayed labels: ", bin 0 (at arrival)"; None: none."""
+    if bin is None or result.n_bins is None:
+        return ""
+    ends = {0: " (at arrival)", result.n_bins + 1: " (at the label)"}
+    return f", bin {bin}{ends.get(bin, '')}"

@@ -7,6 +7,8 @@ import numpy as np
 
 from skstream.evaluation._protocol_words import (
     in_words,
+    of_bin,
+    of_folds,
     scored_with,
     unusual_parameters,
     with_own,
@@ -99,15 +101,15 @@ def tidy_columns(result: "EvaluationResult") -> dict[str, Any]:
         for metric, curve in metrics.items()
     ]
     shape = parts[0][3].shape
-    checkpoint, *place = (index.ravel() for index in np.indices(shape))
+    checkpoint, fold, *bin = (index.ravel() for index in np.indices(shape))
     n, times = len(checkpoint), len(parts)
     columns: dict[str, Any] = {
         "model": np.repeat([model for model, *_ in parts], n),
         "forgetting": np.repeat([forgetting for _, forgetting, *_ in parts], n),
-        "fold": np.tile(place[0], times),
+        "fold": np.tile(np.asarray(result.folds)[fold], times),
     }
-    if len(place) > 1:
-        columns["bin"] = np.tile(place[1], times)
+    if result.bins is not None:
+        columns["bin"] = np.tile(np.asarray(result.bins)[bin[0]], times)
     columns["row"] = np.tile(result.checkpoints[checkpoint], times)
     columns["metric"] = np.repeat([metric for *_, metric, _ in parts], n)
     columns["value"] = np.concatenate([curve.ravel() for *_, curve in parts])
@@ -116,14 +118,21 @@ def tidy_columns(result: "EvaluationResult") -> dict[str, Any]:
 
 def _title(result: "EvaluationResult") -> str:
     """Protocol and rows, and whatever about them is not the default."""
-    folds = f", mean of {result.n_folds} folds" if result.n_folds > 1 else ""
+    folds = of_folds(result)
     alone = len(result.forgetting_names) == 1  # else each mechanism has its own heading
     scored = scored_with(result, result.forgetting_names[0]) if alone else ""
     unusual = in_words(unusual_parameters(result))
     return (
-        f"{result.protocol} evaluation after {result.n_rows:,} rows{folds}"
+        f"{result.protocol} evaluation after {result.n_rows:,} rows{folds}{_scored_bin(result)}"
         f"{scored and f', {scored}'}{unusual and f'; {unusual}'}"
     )
+
+
+def _scored_bin(result: "EvaluationResult") -> str:
+    """Name the bin of the scores where it is not the last of all."""
+    if result.bins is None or result.bins[-1] == (result.n_bins or 0) + 1:
+        return ""
+    return of_bin(result, result.bins[-1])
 
 
 def _heading(result: "EvaluationResult", forgetting: str) -> str:
@@ -139,7 +148,7 @@ def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list
         "seconds",
         "path",
     ]
-    scores = result.final_scores(forgetting)
+    scores = result.select(forgetting=forgetting).scores
     rows = []
     for name, values in scores.items():
         cost = result.costs.get(name)

@@ -1,9 +1,9 @@
 """Results: scores over the stream, the tape of answers, and the costs of models."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
@@ -15,6 +15,7 @@ from skstream.evaluation._input import why_no_weight
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._ranking import rank
 from skstream.evaluation._rescore import rescored
+from skstream.evaluation._select import number, pick, select
 from skstream.evaluation._settings import Settings
 from skstream.forgetting import Forgetting
 from skstream.metrics import MeasureFacts
@@ -74,6 +75,8 @@ class EvaluationResult:
         Names of the models that are naive baselines.
     parameters : dict
         The evaluator's parameters, and the seed that was used.
+    selected_folds : tuple of int or None
+        The folds that are left, where `select` left some out; None: all.
     """
 
     protocol: str
@@ -93,6 +96,7 @@ class EvaluationResult:
     n_unlabelled: int = 0
     baselines: tuple[str, ...] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
+    selected_folds: tuple[int, ...] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -123,39 +127,97 @@ class EvaluationResult:
     @property
     def n_folds(self) -> int:
         """Number of folds."""
-        return int(self.curve(self.model_names[0], self.metric_names[0]).shape[1])
+        return int(self.curve(self.model_names[0]).shape[1])
+
+    @property
+    def folds(self) -> tuple[int, ...]:
+        """Numbers of the folds, from 0 on; fewer where `select` left some out."""
+        return tuple(range(self.n_folds)) if self.selected_folds is None else self.selected_folds
+
+    @property
+    def n_bins(self) -> int | None:
+        """Number of bins between arrival and label; None: this result has no bins."""
+        return None
+
+    @property
+    def bins(self) -> tuple[int, ...] | None:
+        """Numbers of the bins under delayed labels; None: this result has no bins."""
+        return None
 
     @property
     def scores(self) -> dict[str, dict[str, float]]:
-        """Final value by model and measure, under the first mechanism; the mean over folds."""
-        return self.final_scores()
+        """Final value by model and measure, under the first mechanism.
 
-    def final_scores(self, forgetting: str | None = None) -> dict[str, dict[str, float]]:
-        """Return the final value by model and measure under one mechanism; the mean over folds.
+        The mean over folds; under delayed labels the value of the last bin. For others:
+        ``result.select(forgetting="recent", bins=0).scores``.
+        """
+        forgetting = self.forgetting_names[0]
+        return {
+            model: {metric: _final(curve) for metric, curve in by_forgetting[forgetting].items()}
+            for model, by_forgetting in self.values.items()
+        }
+
+    def select(
+        self,
+        *,
+        models: str | Sequence[str] | None = None,
+        metrics: str | Sequence[str] | None = None,
+        forgetting: str | Sequence[str] | None = None,
+        folds: int | Sequence[int] | None = None,
+        bins: int | Sequence[int] | None = None,
+    ) -> Self:
+        """Return a narrower result, on which everything works; nothing is computed.
 
         Parameters
         ----------
-        forgetting : str, default=None
-            Name of the mechanism; None: the first.
+        models, metrics, forgetting : str or sequence of str, default=None
+            Names of the models, measures and forgetting mechanisms to keep, in this order: the
+            first ones are the defaults of every method. None: all.
+        folds : int or sequence of int, default=None
+            Numbers of the folds to keep, which keep their numbers. None: all.
+        bins : int or sequence of int, default=None
+            Numbers of the bins to keep under delayed labels, which keep their numbers; the last
+            one is that of `scores`. None: all.
 
         Returns
         -------
-        scores : dict of str to dict of str to float
-            Values by model and measure.
-        """
-        forgetting = self.forgetting_names[0] if forgetting is None else forgetting
-        return {
-            model: {metric: _final(curve) for metric, curve in self._of(model, forgetting).items()}
-            for model in self.model_names
-        }
+        result : EvaluationResult
+            The narrower result. Costs and counts of answers remain those of all folds.
 
-    def curve(self, model: str, metric: str, forgetting: str | None = None) -> np.ndarray:
+        Raises
+        ------
+        KeyError
+            If there is no such model, measure or mechanism.
+        ValueError
+            If there is no such fold or bin, or nothing is named.
+
+        Examples
+        --------
+        >>> from skstream import MajorityClass, Persistent, PrequentialEvaluator
+        >>> from skstream.streams import make_demo_stream
+        >>> evaluator = PrequentialEvaluator(
+        ...     forgetting={"all": "cumulative", "recent": "window:50"}
+        ... )
+        >>> models = {"last": Persistent(), "majority": MajorityClass()}
+        >>> result = evaluator.evaluate(models, make_demo_stream(200))
+        >>> result.select(models="last", metrics=["kappa", "accuracy"], forgetting="recent").scores
+        {'last': {'kappa': 0.64..., 'accuracy': 0.84}}
+        """
+        return select(
+            self, models=models, metrics=metrics, forgetting=forgetting, folds=folds, bins=bins
+        )
+
+    def curve(
+        self, model: str, metric: str | None = None, *, forgetting: str | None = None
+    ) -> np.ndarray:
         """Return the values of one measure of one model at the checkpoints.
 
         Parameters
         ----------
-        model, metric : str
-            Names of the model and the measure.
+        model : str
+            Name of the model.
+        metric : str, default=None
+            Name of the measure; None: the first.
         forgetting : str, default=None
             Name of the mechanism; None: the first.
 
@@ -164,15 +226,12 @@ class EvaluationResult:
         values : ndarray of shape (n_checkpoints, n_folds)
             Values at the ``checkpoints``.
         """
+        by_forgetting = pick(self.values, model, "model")
         forgetting = self.forgetting_names[0] if forgetting is None else forgetting
-        curve: np.ndarray = _pick(self._of(model, forgetting), metric, "measure")
+        by_metric = pick(by_forgetting, forgetting, "forgetting")
+        metric = self.metric_names[0] if metric is None else metric
+        curve: np.ndarray = pick(by_metric, metric, "measure")
         return curve
-
-    def _of(self, model: str, forgetting: str) -> dict[str, np.ndarray]:
-        metrics: dict[str, np.ndarray] = _pick(
-            _pick(self.values, model, "model"), forgetting, "forgetting"
-        )
-        return metrics
 
     def to_frame(self) -> Any:
         """Return all values as a tidy data frame.
@@ -188,10 +247,10 @@ class EvaluationResult:
     def rescore(
         self,
         metrics: Any = None,
-        forgetting: Any = "cumulative",
         *,
+        forgetting: Any = "cumulative",
         record_every: int | None = None,
-    ) -> "EvaluationResult":
+    ) -> Self:
         """Score the tape again with other measures or forgetting; no model is run.
 
         Parameters
@@ -251,24 +310,25 @@ class EvaluationResult:
             )
         return self.tape
 
-    def predictions(self, model: str, fold: int = 0) -> np.ndarray:
+    def predictions(self, model: str, *, fold: int | None = None) -> np.ndarray:
         """Return the answers of a model, row by row.
 
         Parameters
         ----------
         model : str
             Name of the model.
-        fold : int, default=0
-            Fold.
+        fold : int, default=None
+            Fold; None: the first.
 
         Returns
         -------
-        y_pred : ndarray of shape (n_rows,)
+        y_pred : ndarray of shape (n_rows,), or (n_rows, n_bins + 2) under delayed labels
             Predicted labels or targets; None or NaN for rows that were not asked.
         """
         tape = self.require_tape()
-        _pick(tape.answers, model, "model")
-        return tape.predictions(model, fold)
+        pick(tape.answers, model, "model")
+        place = 0 if fold is None else self.folds.index(number(fold, self.folds, "fold"))
+        return tape.predictions(model, place)
 
     def compare(
         self,
@@ -577,12 +637,6 @@ def _undefined_folds(last: np.ndarray) -> str:
     """Say in how many folds the last value is undefined, if in some only."""
     n = int(np.count_nonzero(np.isnan(last)))
     return f", in {n} of {len(last)} folds" if n < len(last) else ""
-
-
-def _pick(choices: Mapping[str, Any], name: str, kind: str) -> Any:
-    if name not in choices:
-        raise KeyError(f"There is no {kind} '{name}' in this result; there are {list(choices)}.")
-    return choices[name]
 
 
 def _warn_of_failures(result: EvaluationResult) -> None:

@@ -16,7 +16,7 @@ from skstream.evaluation.delayed._waits import Waits
 from skstream.metrics import MeasureFacts
 from skstream.utils._files import atomic_write
 
-FORMAT = 1
+FORMAT = 2
 
 
 def save_result(result: EvaluationResult, path: str | Path) -> Path:
@@ -73,9 +73,11 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
         "n_unlabelled": result.n_unlabelled,
         "baselines": result.baselines,
         "parameters": result.parameters,
+        "selected_folds": result.selected_folds,
     }
     if isinstance(result, DelayedResult):
         header["waits"] = result.waits.plain()
+        header["selected_bins"] = result.selected_bins
         for name, values in result.waits.poll_costs.items():
             arrays[f"poll_costs/{name}"] = values
     arrays["header"] = np.array(json.dumps(header))
@@ -169,6 +171,7 @@ def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationRe
     if "waits" in header:
         kind = DelayedResult
         further["waits"] = _loaded_waits(arrays, header)
+        further["selected_bins"] = _selected(header, "bins")
     return kind(
         protocol=header["protocol"],
         checkpoints=arrays["checkpoints"],
@@ -195,8 +198,15 @@ def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationRe
         n_unlabelled=header.get("n_unlabelled", 0),
         baselines=tuple(header["baselines"]),
         parameters=header["parameters"],
+        selected_folds=_selected(header, "folds"),
         **further,
     )
+
+
+def _selected(header: dict[str, Any], what: str) -> tuple[int, ...] | None:
+    """Numbers of the folds or bins of a narrowed result."""
+    numbers = header[f"selected_{what}"]
+    return None if numbers is None else tuple(numbers)
 
 
 def _loaded_measures(header: dict[str, Any]) -> dict[str, MeasureFacts]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
+from skstream.evaluation._select import numbers
 from skstream.plotting._axes import (
     count_rows_along,
     give_title,
@@ -149,7 +149,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             The measure by bin; some bins over time; the costs of asking again; or the measure
             over the share of the wait that has passed.
         bins : int or sequence of int, default=None
-            Bins shown over time; None: the first and the last one.
+            Bins shown over time; None: the first and the last one of the result.
         **options
             Options of `plot`: `ax`, `legend`, `styles` by model, and properties of all lines.
 
@@ -171,17 +171,21 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         _check_binned(result)
         metric, forgetting, what = names_in(result, metric, forgetting)
         shown, who = models_in(result, models)
-        picked = _picked_bins(bins, result.n_bins)
+        ends = sorted({result.bins[0], result.bins[-1]})
+        picked = ends if bins is None else numbers(bins, result.bins, "bin")
         rows = result.checkpoints if at is None else result.checkpoints[result.checkpoints <= at]
         if not len(rows):
             raise ValueError(f"There is no checkpoint at or before {at} labelled rows.")
         costs = result.waits.poll_costs
         return cls(
-            curves={name: result.bins(name, metric, forgetting, at=at) for name in shown},
+            curves={
+                name: all_bins(result, name, metric, forgetting=forgetting, at=at) for name in shown
+            },
             n_rows=int(rows[-1]),
             over_time={
-                (name, b): (rows, result.curve(name, metric, forgetting)[: len(rows), 0, b])
+                (name, b): (rows, curve[: len(rows), 0, result.bins.index(b)])
                 for name in shown
+                for curve in [result.curve(name, metric, forgetting=forgetting)]
                 for b in picked
             },
             poll_costs={
@@ -242,7 +246,8 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         first = results[0]
         metric, forgetting, what = names_in(first, metric, forgetting)
         curves = {
-            f"{model}, {one.n_bins} bins": one.bins(model, metric, forgetting) for one in results
+            f"{model}, {one.n_bins} bins": all_bins(one, model, metric, forgetting=forgetting)
+            for one in results
         }
         return cls(curves=curves, n_rows=first.n_rows, kind="shares", **what).plot(**options)
 
@@ -381,7 +386,7 @@ def _bin_ticks(last: int) -> tuple[list[int], list[str]]:
 
 
 def _check_binned(result: Any) -> None:
-    if getattr(result, "n_bins", None) is None:
+    if getattr(result, "bins", None) is None:
         raise TypeError(
             "BinnedPerformanceDisplay shows results of a DelayedEvaluator. Got "
             f"{type(result).__name__} instead: call its plot()."
@@ -390,18 +395,8 @@ def _check_binned(result: Any) -> None:
         raise ValueError("There is nothing to plot: no row was labelled.")
 
 
-def _picked_bins(bins: int | Sequence[int] | None, n_bins: int) -> list[int]:
-    """Return the bins to show over time, or say which there are."""
-    last = n_bins + 1
-    if bins is None:
-        return [0, last]
-    picked = np.ravel(np.asarray(bins, dtype=object)).tolist()
-    for b in picked:
-        if isinstance(b, bool) or not isinstance(b, Integral) or int(b) not in range(last + 1):
-            raise ValueError(
-                f"bins must be whole numbers from 0 (at arrival) to {last} (at the label). Got "
-                f"{b!r} among them."
-            )
-    if not picked:
-        raise ValueError(f"bins must hold at least one number from 0 to {last}.")
-    return [int(b) for b in picked]
+def all_bins(result: Any, model: str, metric: str, **options: Any) -> np.ndarray:
+    """Values of a measure in all bins; NaN in those that the result was narrowed without."""
+    values = np.full(result.n_bins + 2, np.nan)
+    values[list(result.bins)] = result.by_bin(model, metric, **options)
+    return values

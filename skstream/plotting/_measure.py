@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from skstream.evaluation._select import chosen
 from skstream.metrics import MeasureFacts
 from skstream.plotting._axes import plain_look, size_for, widen_limits
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._limits import UNSETTLED, value_limits
 from skstream.plotting._lines import uncover_edges
-from skstream.plotting._words import axis_words, chosen, title_words
+from skstream.plotting._words import axis_words, title_words
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -87,7 +88,7 @@ def names_in(
 
 def models_in(result: Any, models: str | Sequence[str] | None) -> tuple[list[str], dict[str, Any]]:
     """Return the models to show, and the constructor arguments that describe them."""
-    shown = chosen(models, result.model_names)
+    shown = chosen(models, result.model_names, "model")
     arguments = {
         "baselines": [name for name in result.baselines if name in shown],
         "failed": [name for name in result.failures if name in shown],

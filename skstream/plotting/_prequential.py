@@ -54,6 +54,8 @@ class PrequentialDisplay(MeasureDisplay):
         Rows seen at the checkpoints.
     drifts : sequence of int, default=()
         Rows at which the stream is known to change; marked by vertical lines.
+    folds : sequence of int, default=None
+        Numbers of the folds, where only some are shown; None: all, from 0 on.
 
     Attributes
     ----------
@@ -79,6 +81,7 @@ class PrequentialDisplay(MeasureDisplay):
 
     checkpoints: np.ndarray
     drifts: Sequence[int] = ()
+    folds: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         _rows_of(self.drifts)
@@ -159,8 +162,9 @@ class PrequentialDisplay(MeasureDisplay):
 
     def _title(self) -> str:
         n_folds = max(curve.shape[1] for curve in self.curves.values())
-        folds = f", mean of {n_folds} folds" if n_folds > 1 else ""
-        return super()._title() + folds
+        if n_folds > 1:
+            return f"{super()._title()}, mean of {n_folds} folds"
+        return super()._title() + (f", fold {self.folds[0]}" if self.folds else "")
 
     def _spread_of(self, curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper edge of the band over the folds."""
@@ -206,7 +210,8 @@ class PrequentialDisplay(MeasureDisplay):
 
     def _parts(self) -> Iterable[Mapping[str, Any]]:
         for name, curve in self.curves.items():
-            for fold, values in enumerate(curve.T):
+            folds = range(curve.shape[1]) if self.folds is None else self.folds
+            for fold, values in zip(folds, curve.T, strict=True):
                 yield {"row": self.checkpoints, "model": name, "fold": fold, "value": values}
 
     def _summary(self) -> str:
@@ -220,15 +225,16 @@ def contents_of(
     """Return the constructor arguments that hold a result without bins."""
     if not isinstance(result, EvaluationResult):
         raise TypeError(f"Expected the result of an evaluation. Got {type(result).__name__}.")
-    if getattr(result, "n_bins", None) is not None:
+    if result.bins is not None:
         raise TypeError(
             f"A {type(result).__name__} has bins between arrival and label: plot it with "
             "BinnedPerformanceDisplay, or call its plot()."
         )
     metric, forgetting, what = names_in(result, metric, forgetting)
     shown, who = models_in(result, models)
-    curves = {name: result.curve(name, metric, forgetting) for name in shown}
-    return {"checkpoints": result.checkpoints, "curves": curves, **what, **who}
+    curves = {name: result.curve(name, metric, forgetting=forgetting) for name in shown}
+    rows = {"checkpoints": result.checkpoints, "folds": result.selected_folds}
+    return {**rows, "curves": curves, **what, **who}
 
 
 def draw_drifts(ax: Any, rows: np.ndarray, end: float | None) -> dict[str, Any]:

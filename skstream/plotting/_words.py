@@ -55,39 +55,6 @@ def wrap_name(name: str) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def chosen(names: str | Sequence[str] | None, known: Sequence[str]) -> list[str]:
-    """Return the names of the models to show.
-
-    Parameters
-    ----------
-    names : str or sequence of str or None
-        What the user asked for; None: all.
-    known : sequence of str
-        All names.
-
-    Returns
-    -------
-    list of str
-        The names, in the order asked for.
-
-    Raises
-    ------
-    KeyError
-        If there is no such model.
-    ValueError
-        If no model is named.
-    """
-    if names is None:
-        return list(known)
-    asked = [names] if isinstance(names, str) else list(names)
-    if not asked:
-        raise ValueError(f"models must name at least one model; there are {list(known)}.")
-    for name in asked:
-        if name not in known:
-            raise KeyError(f"There is no model '{name}' in this result; there are {list(known)}.")
-    return asked
-
-
 def last_values(curves: Sequence[tuple[str, np.ndarray]]) -> str:
     """List the last value of every curve, for a repr."""
     return ", ".join(

@@ -181,7 +181,7 @@ def test_results_keep_what_measures_say(tmp_path):
     assert (mine.name, mine.higher_is_better, mine.bounds) == ("wrong_share", False, (0.0, 1.0))
     assert (kappa.higher_is_better, kappa.baseline_is_zero) == (True, True)
     assert (f1.name, f1.bounds) == ("f1:UP", (0.0, 1.0))
-    rescored = loaded.rescore({"e": "error"}, {"recent": "window:50"})
+    rescored = loaded.rescore({"e": "error"}, forgetting={"recent": "window:50"})
     assert {name: facts.name for name, facts in rescored.measures.items()} == {"e": "error"}
     assert rescored.mechanisms == {"recent": "window:50"}
 
@@ -271,7 +271,7 @@ def test_unknown_measures_and_mechanisms_are_named():
         result.rank(forgetting="nonsense")
     for refused in (-1, 10, 2.0, True):
         with pytest.raises(ValueError, match="fold must be from 0 to 9"):
-            result.predictions("last", refused)
+            result.predictions("last", fold=refused)
 
 
 def test_statements_name_measure_forgetting_row_and_folds():
@@ -395,7 +395,7 @@ def test_ranks_under_delayed_labels_are_those_of_one_bin():
         results[0].rank(results[1], bin=5)
     for at in (0, -1, 2.5):
         with pytest.raises(ValueError, match="at must be a number of rows"):
-            results[0].bins("last", "accuracy", at=at)
+            results[0].by_bin("last", "accuracy", at=at)
 
 
 class Breaks(MajorityClass):

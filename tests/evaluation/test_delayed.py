@@ -168,14 +168,14 @@ def test_each_labelled_row_counts_once_in_every_bin():
     answered = answers[:, 0] >= 0
     assert ((answers >= 0) == answered[:, None]).all()
     right = answers[answered] == result.tape.y[answered][:, None]
-    np.testing.assert_allclose(result.bins("m", "accuracy"), right.mean(axis=0), rtol=1e-12)
-    assert result.summary("accuracy")["m"] == pytest.approx(result.bins("m", "accuracy").mean())
-    first = result.summary("accuracy", "first")["m"]
-    assert first == result.bins("m", "accuracy")[0]
-    both = result.summary("accuracy", "first_and_last")["m"]
-    assert both == pytest.approx(result.bins("m", "accuracy")[[0, -1]].mean())
+    np.testing.assert_allclose(result.by_bin("m", "accuracy"), right.mean(axis=0), rtol=1e-12)
+    assert result.summary("accuracy")["m"] == pytest.approx(result.by_bin("m", "accuracy").mean())
+    first = result.summary("accuracy", weights="first")["m"]
+    assert first == result.by_bin("m", "accuracy")[0]
+    both = result.summary("accuracy", weights="first_and_last")["m"]
+    assert both == pytest.approx(result.by_bin("m", "accuracy")[[0, -1]].mean())
     with pytest.raises(ValueError, match="weights must be one of"):
-        result.summary("accuracy", "middle")
+        result.summary("accuracy", weights="middle")
 
 
 def test_the_persistent_baseline_knows_what_was_known():
@@ -183,7 +183,7 @@ def test_the_persistent_baseline_knows_what_was_known():
     evaluator = DelayedEvaluator(
         "kappa_temporal", delay=20, n_bins=2, poll_every=None, previous_label="known_at_arrival"
     )
-    bins = evaluator.evaluate({"last": Persistent()}, rows, y).bins("last", "kappa_temporal")
+    bins = evaluator.evaluate({"last": Persistent()}, rows, y).by_bin("last", "kappa_temporal")
     assert bins.tolist() == [0.0, 0.0, 0.0, 0.0]
 
 
@@ -484,7 +484,7 @@ def test_weights_may_begin_later_than_the_stream():
     found = run.close().result()
     assert found.tape.weight.tolist() == whole.tape.weight.tolist()
     assert found.tape.answers["sgd"].tolist() == whole.tape.answers["sgd"].tolist()
-    np.testing.assert_allclose(found.bins("sgd", "accuracy"), whole.bins("sgd", "accuracy"))
+    np.testing.assert_allclose(found.by_bin("sgd", "accuracy"), whole.by_bin("sgd", "accuracy"))
 
 
 def test_answers_to_dropped_rows_are_no_longer_held():
@@ -586,6 +586,6 @@ def test_pictures_of_bins_time_costs_and_numbers_of_bins():
     ]
     for line, result in zip(display.ax_.lines, results, strict=True):
         assert line.get_drawstyle() == "steps-pre"
-        assert line.get_ydata()[1:].tolist() == result.bins("sgd", "accuracy")[1:-1].tolist()
+        assert line.get_ydata()[1:].tolist() == result.by_bin("sgd", "accuracy")[1:-1].tolist()
     with pytest.raises(ValueError, match="kind must be one of"):
         BinnedPerformanceDisplay.from_result(results[0], kind="pie")

@@ -112,8 +112,8 @@ def assert_same(first, second, rtol=1e-12):
         for forgetting in first.forgetting_names:
             for metric in first.metric_names:
                 np.testing.assert_allclose(
-                    first.curve(model, metric, forgetting),
-                    second.curve(model, metric, forgetting),
+                    first.curve(model, metric, forgetting=forgetting),
+                    second.curve(model, metric, forgetting=forgetting),
                     rtol=rtol,
                     atol=1e-12,
                     equal_nan=True,
@@ -176,8 +176,8 @@ def test_l4_the_future_cannot_reach_the_past(name, options, stream, data):
             for metric in METRICS:
                 known = first.checkpoints <= until
                 np.testing.assert_array_equal(
-                    first.curve(model, metric, forgetting)[known],
-                    second.curve(model, metric, forgetting)[known],
+                    first.curve(model, metric, forgetting=forgetting)[known],
+                    second.curve(model, metric, forgetting=forgetting)[known],
                 )
 
 
@@ -217,7 +217,7 @@ def test_l6_final_numbers_are_those_of_the_whole_batch(name, options, stream):
             scored = (answers >= 0) & (tape.y >= 0)
             w = np.ones(len(tape.y)) if tape.weight is None else tape.weight
             scored &= w > 0
-            final = result.curve(model, "accuracy", "Cumulative")[-1, fold]
+            final = result.curve(model, "accuracy", forgetting="Cumulative")[-1, fold]
             final = final if np.ndim(final) == 0 else final[-1]
             if not scored.any():
                 assert np.isnan(final)
@@ -225,7 +225,7 @@ def test_l6_final_numbers_are_those_of_the_whole_batch(name, options, stream):
             truth, given_answers, w = tape.y[scored], answers[scored], w[scored]
             expected = accuracy_score(truth, given_answers, sample_weight=w)
             assert final == pytest.approx(expected, rel=1e-12)
-            kappa = result.curve(model, "kappa", "Cumulative")[-1, fold]
+            kappa = result.curve(model, "kappa", forgetting="Cumulative")[-1, fold]
             kappa = kappa if np.ndim(kappa) == 0 else kappa[-1]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -115,7 +115,7 @@ def test_weights_may_begin_with_a_later_label():
     found = run.result()
     np.testing.assert_array_equal(found.tape.weight, batch.tape.weight)
     np.testing.assert_array_equal(found.tape.answers["m"], batch.tape.answers["m"])
-    np.testing.assert_allclose(found.bins("m", "accuracy"), batch.bins("m", "accuracy"))
+    np.testing.assert_allclose(found.by_bin("m", "accuracy"), batch.by_bin("m", "accuracy"))
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_results_before_the_first_label_are_nan_by_bin():
     run = live()
     run.ask(X[:1], [0])
     result = run.result()
-    np.testing.assert_array_equal(result.bins("m", "accuracy"), np.full(4, np.nan))
+    np.testing.assert_array_equal(result.by_bin("m", "accuracy"), np.full(4, np.nan))
     assert np.isnan(result.summary("accuracy")["m"])
 
 

@@ -181,7 +181,7 @@ def test_several_forgettings_and_checkpoints_at_once():
     # The last partial window is not lost.
     assert result.checkpoints.tolist() == [*range(200, 2401, 200), 2500]
     hits = result.predictions("Persistent")[2300:] == y[2300:]
-    assert result.final_scores("window")["Persistent"]["accuracy"] == hits.mean()
+    assert result.select(forgetting="window").scores["Persistent"]["accuracy"] == hits.mean()
     assert result.forgetting_names == ["window", "fading"]
 
 
@@ -191,7 +191,7 @@ def test_rescoring_the_tape_equals_scoring_at_first():
     direct = PrequentialEvaluator("kappa_m", forgetting=SlidingWindow(100), random_state=0)
     again = PrequentialEvaluator(random_state=0).evaluate(both, X, y)
     expected = direct.evaluate(both, X, y)
-    rescored = again.rescore("kappa_m", SlidingWindow(100))
+    rescored = again.rescore("kappa_m", forgetting=SlidingWindow(100))
     assert rescored.scores == expected.scores
     np.testing.assert_array_equal(rescored.curve("a", "kappa_m"), expected.curve("a", "kappa_m"))
     without = PrequentialEvaluator("accuracy", keep_tape=False).evaluate(both, X, y)

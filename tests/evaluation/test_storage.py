@@ -161,7 +161,7 @@ def test_what_is_no_file_of_ours_is_said_with_its_path(tmp_path, run, load):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(ValueError, match=name):
             load(tmp_path / name)
-    np.savez(tmp_path / "foreign.npz", header=np.array('{"format": 1}'), checkpoints=np.arange(3))
+    np.savez(tmp_path / "foreign.npz", header=np.array('{"format": 2}'), checkpoints=np.arange(3))
     with pytest.raises(ValueError, match=r"foreign\.npz"):
         load(tmp_path / "foreign.npz")
     with pytest.raises(ValueError, match="is a folder"):

@@ -139,7 +139,7 @@ def test_windows_count_them_too(n_classes):
     named = [answer or "none" for answer in answers[window]]
     assert result.curve("m", "kappa")[-1, 0] == pytest.approx(cohen_kappa_score(y[window], named))
     for name in forgetting:
-        assert result.final_scores(name)["m"]["accuracy"] < 0.75
+        assert result.select(forgetting=name).scores["m"]["accuracy"] < 0.75
 
 
 def test_a_function_of_the_user_gets_none():
@@ -171,7 +171,7 @@ def test_folds_bins_frames_and_files_count_them(tmp_path):
         )
         delayed = evaluate(evaluator)
         assert delayed.n_unanswered["m"] > len(range(9, N, 3))
-        bins = delayed.bins("m", "accuracy")
+        bins = delayed.by_bin("m", "accuracy")
         tape = delayed.tape
         right = (tape.answers["m"][0] == tape.y[:, None])[tape.answers["m"][0][:, 0] != -1]
         np.testing.assert_allclose(bins, right.mean(axis=0))

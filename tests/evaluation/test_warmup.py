@@ -77,7 +77,7 @@ def test_weights_and_containers(container) -> None:
 def test_delayed_labels_and_folds() -> None:
     expected = by_hand(clone(MODELS["pca"]), X, Y)
     evaluator = DelayedEvaluator("accuracy", delay=0, n_warmup=N, poll_every=None)
-    delayed = evaluator.evaluate(MODELS["pca"], X, Y).final_scores()
+    delayed = evaluator.evaluate(MODELS["pca"], X, Y).scores
     accuracy = delayed["StreamPipeline"]["accuracy"]
     assert accuracy == np.mean(expected == Y[N:])
     for cuts in ([80], [1] * 80):
@@ -88,7 +88,7 @@ def test_delayed_labels_and_folds() -> None:
         )
         for rows, labels in chunks:
             run.update(rows, labels)
-        scores = run.close().result().final_scores()
+        scores = run.close().result().scores
         if len(cuts) == 1:
             first = scores
     assert scores == first
@@ -96,21 +96,21 @@ def test_delayed_labels_and_folds() -> None:
 
 def test_a_run_saved_within_the_warmup_goes_on(tmp_path) -> None:
     evaluator = PrequentialEvaluator("accuracy", n_warmup=N, random_state=0)
-    expected = evaluator.evaluate(MODELS["pca"], X, Y).final_scores()
+    expected = evaluator.evaluate(MODELS["pca"], X, Y).scores
     run = evaluator.start(MODELS["pca"], classes=["down", "up"]).update(X[:7], Y[:7])
     run = load_run(run.save(tmp_path / "run")).update(X[7:], Y[7:]).close()
-    assert run.result().final_scores() == expected
+    assert run.result().scores == expected
 
 
 def test_rows_that_the_user_writes_over_are_kept() -> None:
     evaluator = PrequentialEvaluator("accuracy", n_warmup=N, random_state=0)
-    expected = evaluator.evaluate(MODELS["pca"], X, Y).final_scores()
+    expected = evaluator.evaluate(MODELS["pca"], X, Y).scores
     run = evaluator.start(MODELS["pca"], classes=["down", "up"])
     buffer = np.empty((1, 4))
     for row in range(80):
         buffer[0] = X[row]
         run.update(buffer, Y[[row]])
-    assert run.close().result().final_scores() == expected
+    assert run.close().result().scores == expected
 
 
 class Diary(ClassifierMixin, BaseEstimator):

@@ -146,7 +146,9 @@ def _prequential(name: str, X: Any, y: np.ndarray) -> Record:
     evaluator = sk.PrequentialEvaluator(MEASURES, **common)
     result = evaluator.evaluate(classifiers(), X, y)
     yield from of_result(name, result)
-    yield from of_result(f"{name}/rescored", result.rescore(["kappa", "mcc"], FORGETTING))
+    yield from of_result(
+        f"{name}/rescored", result.rescore(["kappa", "mcc"], forgetting=FORGETTING)
+    )
     weight = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 2.0], len(y))
     weighted = {key: classifiers()[key] for key in ("persistent", "sgd", "gnb", "scaled")}
     yield from of_result(

@@ -559,7 +559,7 @@ def test_bins_are_steps_between_two_dots(delayed: Any) -> None:
     for name, line in drawn.lines_.items():
         assert line.get_drawstyle() == "steps-mid"
         assert line.get_markevery() == [0, 5]
-        assert line.get_ydata().tolist() == delayed.bins(name, "accuracy").tolist()
+        assert line.get_ydata().tolist() == delayed.by_bin(name, "accuracy").tolist()
     assert [text.get_text() for text in drawn.ax_.get_xticklabels()][:: len("12345")] == [
         "arrival",
         "label",

@@ -122,7 +122,7 @@ class DelayedEvaluator(StreamEvaluator):
     >>> stream = make_demo_stream(2000)
     >>> evaluator = DelayedEvaluator("accuracy", delay=100, n_bins=5)
     >>> result = evaluator.evaluate({"sgd": SGDClassifier()}, stream)
-    >>> result.bins("sgd", "accuracy").shape
+    >>> result.by_bin("sgd", "accuracy").shape
     (7,)
     """
 

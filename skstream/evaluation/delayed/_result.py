@@ -1,14 +1,15 @@
 """Results under delayed labels: scores by bin between arrival and label."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
 from skstream.evaluation import _compare
 from skstream.evaluation._input import why_no_weight
 from skstream.evaluation._result import EvaluationResult
+from skstream.evaluation._select import in_words
 from skstream.evaluation.delayed._waits import Waits
 
 PRESETS = ("first", "last", "first_and_last", "uniform", "second_half", "exponential")
@@ -30,14 +31,56 @@ class DelayedResult(EvaluationResult):
         ``values[model][forgetting][metric]``: ndarray of shape (n_checkpoints, 1, n_bins + 2).
     waits : Waits
         Counts of rows pending, never labelled and unanswered, and the costs of polling.
+    selected_bins : tuple of int or None
+        The bins that are left, where `select` left some out; None: all.
     """
 
     waits: Waits
+    selected_bins: tuple[int, ...] | None = None
 
     @property
     def n_bins(self) -> int:
         """Number of bins between arrival and label."""
         return self.waits.n_bins
+
+    @property
+    def bins(self) -> tuple[int, ...]:
+        """Numbers of the bins, 0 to ``n_bins + 1``; fewer where `select` left some out."""
+        return tuple(range(self.n_bins + 2)) if self.selected_bins is None else self.selected_bins
+
+    def rescore(
+        self,
+        metrics: Any = None,
+        *,
+        forgetting: Any = "cumulative",
+        record_every: int | None = None,
+    ) -> Self:
+        """Score the tape again with other measures or forgetting; no model is run.
+
+        Parameters
+        ----------
+        metrics : str, callable, list or dict, default=None
+            As for the evaluator; None: the standard measures.
+        forgetting : str, Forgetting or dict, default="cumulative"
+            As for the evaluator.
+        record_every : int, default=None
+            As for the evaluator.
+
+        Returns
+        -------
+        result : DelayedResult
+            The same answers with new scores.
+
+        Raises
+        ------
+        ValueError
+            If no tape was kept.
+        """
+        whole = replace(self, selected_bins=None)  # the tape holds the answers of all bins
+        rescored = super(DelayedResult, whole).rescore(
+            metrics, forgetting=forgetting, record_every=record_every
+        )
+        return rescored if self.selected_bins is None else rescored.select(bins=self.bins)
 
     def why_nothing_scored(self) -> str:
         """Return why no row was scored; an empty text if a row was, or may still be, scored."""
@@ -56,15 +99,22 @@ class DelayedResult(EvaluationResult):
             return ""
         return f"no label came; {waits.n_never:,} rows are known to get none."
 
-    def bins(
-        self, model: str, metric: str, forgetting: str | None = None, *, at: int | None = None
+    def by_bin(
+        self,
+        model: str,
+        metric: str | None = None,
+        *,
+        forgetting: str | None = None,
+        at: int | None = None,
     ) -> np.ndarray:
         """Return the values of a measure by bin (Grzenda et al.'s Lambda of T and b).
 
         Parameters
         ----------
-        model, metric : str
-            Names of the model and the measure.
+        model : str
+            Name of the model.
+        metric : str, default=None
+            Name of the measure; None: the first.
         forgetting : str, default=None
             Name of the mechanism; None: the first.
         at : int, default=None
@@ -72,18 +122,20 @@ class DelayedResult(EvaluationResult):
 
         Returns
         -------
-        values : ndarray of shape (n_bins + 2,)
-            Values by bin, at the last checkpoint not after `at`; NaN where no label has come.
+        values : ndarray of shape (len(bins),)
+            Values of the ``bins``, at the last checkpoint not after `at`; NaN where no label has
+            come.
         """
-        curve = self.curve(model, metric, forgetting)
+        curve = self.curve(model, metric, forgetting=forgetting)
         if at is None and not len(curve):
-            return np.full(self.n_bins + 2, np.nan)
+            return np.full(len(self.bins), np.nan)
         values: np.ndarray = curve[_compare.checkpoint(self, at), 0]
         return values
 
     def summary(
         self,
-        metric: str,
+        metric: str | None = None,
+        *,
         weights: str | Sequence[float] = "uniform",
         forgetting: str | None = None,
     ) -> dict[str, float]:
@@ -91,11 +143,12 @@ class DelayedResult(EvaluationResult):
 
         Parameters
         ----------
-        metric : str
-            Name of the measure.
-        weights : str or sequence of float of length n_bins + 2, default="uniform"
-            Weight of every bin, or the name of a preset: "first", "last", "first_and_last",
-            "uniform", "second_half", "exponential" (doubling with every tenth of the bins).
+        metric : str, default=None
+            Name of the measure; None: the first.
+        weights : str or sequence of float of length len(bins), default="uniform"
+            Weight of every one of the ``bins``, or the name of a preset: "first", "last",
+            "first_and_last", "uniform", "second_half", "exponential" (doubling with every tenth
+            of the bins).
         forgetting : str, default=None
             Name of the mechanism; None: the first.
 
@@ -104,9 +157,9 @@ class DelayedResult(EvaluationResult):
         summary : dict of str to float
             Weighted mean by model.
         """
-        w = bin_weights(weights, self.n_bins)
+        w = bin_weights(weights, self.n_bins, self.bins)
         return {
-            model: float(w @ self.bins(model, metric, forgetting) / w.sum())
+            model: float(w @ self.by_bin(model, metric, forgetting=forgetting) / w.sum())
             for model in self.model_names
         }
 
@@ -128,7 +181,8 @@ class DelayedResult(EvaluationResult):
         metric : str, default=None
             Measure; None: the first one of the scores.
         **options
-            Passed to ``BinnedPerformanceDisplay.from_result``.
+            Passed to ``BinnedPerformanceDisplay.from_result``. A result of one bin is plotted
+            over time, others by bin, if there is no ``kind``.
 
         Returns
         -------
@@ -137,11 +191,12 @@ class DelayedResult(EvaluationResult):
         """
         from skstream.plotting import BinnedPerformanceDisplay
 
+        options.setdefault("kind", "time" if len(self.bins) == 1 else "bins")
         return BinnedPerformanceDisplay.from_result(self, metric, **options)
 
 
-def bin_weights(weights: str | Sequence[float], n_bins: int) -> np.ndarray:
-    """Weights of the bins 0 to ``n_bins + 1``.
+def bin_weights(weights: str | Sequence[float], n_bins: int, bins: Sequence[int]) -> np.ndarray:
+    """Weights of some of the bins 0 to ``n_bins + 1``.
 
     Parameters
     ----------
@@ -149,19 +204,21 @@ def bin_weights(weights: str | Sequence[float], n_bins: int) -> np.ndarray:
         Name of a preset, or the weights.
     n_bins : int
         Number of bins between arrival and label.
+    bins : sequence of int
+        Numbers of the bins.
 
     Returns
     -------
-    weights : ndarray of shape (n_bins + 2,)
+    weights : ndarray of shape (len(bins),)
         The weights.
     """
     n = n_bins + 2
     if not isinstance(weights, str):
         given = np.asarray(weights, dtype=np.float64)
-        if given.shape != (n,) or (given < 0).any() or not given.sum() > 0:
+        if given.shape != (len(bins),) or (given < 0).any() or not given.sum() > 0:
             raise ValueError(
-                f"weights must be {n} numbers (bins 0 to {n_bins + 1}), none negative and not all "
-                f"0. Got shape {given.shape} instead."
+                f"weights must be {len(bins)} numbers (bins {in_words(bins)}), none negative "
+                f"and not all 0. Got shape {given.shape} instead."
             )
         return given
     ends = np.zeros(n)
@@ -179,4 +236,10 @@ def bin_weights(weights: str | Sequence[float], n_bins: int) -> np.ndarray:
     }
     if weights not in presets:
         raise ValueError(f"weights must be one of {list(PRESETS)}, or numbers. Got {weights!r}.")
-    return presets[weights]
+    picked: np.ndarray = presets[weights][list(bins)]
+    if not picked.any():
+        raise ValueError(
+            f"The bins of this result, {bins}, have weight 0 under {weights!r}. Select others, or "
+            "pass a number for each."
+        )
+    return picked

@@ -1,0 +1,157 @@
+"""Narrower results: some of the models, measures, forgetting mechanisms, folds and bins."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from skstream.engine.tape import Tape
+from skstream.utils._choices import is_integer
+
+if TYPE_CHECKING:
+    from skstream.evaluation._result import EvaluationResult
+
+Result = TypeVar("Result", bound="EvaluationResult")
+Names = str | Sequence[str] | None
+Numbers = int | Sequence[int] | None
+
+
+def select(
+    result: Result,
+    *,
+    models: Names,
+    metrics: Names,
+    forgetting: Names,
+    folds: Numbers,
+    bins: Numbers,
+) -> Result:
+    """Narrow a result; see `EvaluationResult.select`."""
+    names = chosen(models, result.model_names, "model")
+    mechanisms = chosen(forgetting, result.forgetting_names, "forgetting")
+    measures = chosen(metrics, result.metric_names, "measure")
+    changes: dict[str, Any] = {}
+    places: dict[int, list[int]] = {}  # by axis of the curves
+    if folds is not None:
+        kept = numbers(folds, result.folds, "fold")
+        places[1] = [result.folds.index(fold) for fold in kept]
+        changes["selected_folds"] = kept
+    if bins is not None:
+        kept = numbers(bins, bins_of(result), "bin")
+        places[2] = [bins_of(result).index(bin) for bin in kept]
+        changes["selected_bins"] = kept
+    fold_places = places.get(1)
+    failed_at = {
+        name: ends if fold_places is None else [ends[place] for place in fold_places]
+        for name, ends in _of(result.failed_at, names).items()
+    }
+    failed = [name for name, ends in failed_at.items() if set(ends) != {None}]
+    parameters = dict(result.parameters)
+    if "together" in parameters:
+        parameters["together"] = [name for name in parameters["together"] if name in names]
+    fitted = result.models
+    if fitted is not None:
+        fitted = {name: _fitted(fitted[name], fold_places) for name in names}
+    return replace(
+        result,
+        values={
+            name: {
+                mechanism: {
+                    metric: _narrow(result.values[name][mechanism][metric], places)
+                    for metric in measures
+                }
+                for mechanism in mechanisms
+            }
+            for name in names
+        },
+        measures=_of(result.measures, measures),
+        mechanisms=_of(result.mechanisms, mechanisms),
+        tape=None if result.tape is None else _tape(result.tape, names, fold_places),
+        costs=_of(result.costs, names),
+        paths=_of(result.paths, names),
+        models=fitted,
+        failures=_of(result.failures, failed),
+        failed_at=_of(failed_at, failed),
+        left_out=result.left_out if models is None else {},
+        n_unanswered=_of(result.n_unanswered, names),
+        baselines=tuple(name for name in names if name in result.baselines),
+        parameters=parameters,
+        **changes,
+    )
+
+
+def pick(choices: Mapping[str, Any], name: str, kind: str) -> Any:
+    """Return what a result holds under a name; an error says which names there are."""
+    if name not in choices:
+        raise KeyError(f"There is no {kind} '{name}' in this result; there are {list(choices)}.")
+    return choices[name]
+
+
+def chosen(names: Names, known: Sequence[str], kind: str) -> list[str]:
+    """Return the names that the user asked for, in that order; None: all."""
+    if names is None:
+        return list(known)
+    asked = [names] if isinstance(names, str) else list(dict.fromkeys(names))
+    if not asked:
+        raise ValueError(f"Name at least one {kind}; there are {list(known)}.")
+    by_name = dict.fromkeys(known)
+    for name in asked:
+        pick(by_name, name, kind)
+    return asked
+
+
+def number(given: Any, known: Sequence[int], kind: str) -> int:
+    """Return the number of a fold or a bin of a result; an error says which there are."""
+    if not (is_integer(given) and given in known):
+        raise ValueError(f"{kind} must be {in_words(known)}, as an int. Got {given!r} instead.")
+    return int(given)
+
+
+def numbers(given: Numbers, known: Sequence[int], kind: str) -> tuple[int, ...]:
+    """Return the numbers of the folds or bins that the user asked for; None: all."""
+    if given is None:
+        return tuple(known)
+    asked = np.ravel(np.asarray(given, dtype=object)).tolist()
+    if not asked:
+        raise ValueError(f"{kind}s must name at least one {kind}: {in_words(known)}.")
+    return tuple(dict.fromkeys(number(one, known, f"{kind}s") for one in asked))
+
+
+def bins_of(result: "EvaluationResult") -> tuple[int, ...]:
+    """Return the numbers of the bins of a result under delayed labels; else an error."""
+    if result.bins is None:
+        raise ValueError("bins are those of results under delayed labels; this one has none.")
+    return result.bins
+
+
+def in_words(known: Sequence[int]) -> str:
+    """Write the numbers of folds or bins: "from 0 to 9", or "one of 2, 5"."""
+    if list(known) == list(range(known[0], known[-1] + 1)):
+        return f"from {known[0]} to {known[-1]}"
+    return f"one of {', '.join(map(str, known))}"
+
+
+def _of(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: values[name] for name in names if name in values}
+
+
+def _narrow(curve: np.ndarray, places: Mapping[int, list[int]]) -> np.ndarray:
+    for axis, kept in places.items():
+        curve = curve.take(kept, axis=axis)
+    return curve
+
+
+def _fitted(models: Any, folds: list[int] | None) -> Any:
+    """Fitted copies of a model: a list of several folds, or that of one."""
+    if folds is None or not isinstance(models, list):
+        return models
+    kept = [models[fold] for fold in folds]
+    return kept[0] if len(kept) == 1 else kept
+
+
+def _tape(tape: Tape, names: Sequence[str], folds: list[int] | None) -> Tape:
+    """Answers of some models and folds; those of all bins, which rescoring needs."""
+    answers = {
+        name: tape.answers[name] if folds is None else tape.answers[name][folds] for name in names
+    }
+    return replace(tape, answers=answers)

@@ -1,0 +1,187 @@
+"""Narrower results: everything that works on a result works on them."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDClassifier
+
+from skstream import (
+    DelayedEvaluator,
+    KFoldEvaluator,
+    MajorityClass,
+    Persistent,
+    PrequentialEvaluator,
+    load_result,
+)
+from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, PrequentialDisplay
+from skstream.streams import make_demo_stream
+
+FORGETTING = {"all": "cumulative", "recent": "window:50"}
+METRICS = ["accuracy", "kappa", "error"]
+
+
+def models():
+    return {"sgd": SGDClassifier(), "last": Persistent(), "majority": MajorityClass()}
+
+
+@pytest.fixture(scope="module")
+def plain():
+    evaluator = PrequentialEvaluator(
+        METRICS, forgetting=FORGETTING, random_state=0, return_models=True
+    )
+    return evaluator.evaluate(models(), make_demo_stream(300))
+
+
+@pytest.fixture(scope="module")
+def folds():
+    evaluator = KFoldEvaluator(
+        METRICS, n_folds=5, forgetting=FORGETTING, random_state=0, return_models=True
+    )
+    return evaluator.evaluate(models(), make_demo_stream(300))
+
+
+@pytest.fixture(scope="module")
+def delayed():
+    evaluator = DelayedEvaluator(
+        METRICS, delay=20, n_bins=3, forgetting=FORGETTING, random_state=0, keep_tape=True
+    )
+    return evaluator.evaluate(models(), make_demo_stream(300))
+
+
+def same(one, other):
+    assert str(one.to_frame()) == str(other.to_frame())
+    assert (one.folds, one.bins) == (other.folds, other.bins)
+    assert one.scores == other.scores
+
+
+def test_the_first_names_are_the_defaults(plain):
+    part = plain.select(models=["last", "sgd"], metrics="error", forgetting="recent")
+    assert part.scores == {
+        name: {"error": plain.curve(name, "error", forgetting="recent")[-1, 0]}
+        for name in ("last", "sgd")
+    }
+    assert (part.model_names, part.metric_names) == (["last", "sgd"], ["error"])
+    assert part.forgetting_names == list(part.mechanisms) == ["recent"]
+    assert list(part.measures) == ["error"]
+    assert list(part.models) == list(part.costs) == list(part.paths) == ["last", "sgd"]
+    assert part.baselines == ("last",)
+    np.testing.assert_array_equal(
+        part.curve("last"), plain.curve("last", "error", forgetting="recent")
+    )
+    assert plain.select(metrics=["kappa", "accuracy"]).metric_names == ["kappa", "accuracy"]
+
+
+def test_nothing_named_is_the_same_result(plain, folds, delayed):
+    for result in (plain, folds, delayed):
+        same(result.select(), result)
+        assert str(result.select()) == str(result)
+
+
+def test_folds_keep_their_numbers(folds, tmp_path):
+    part = folds.select(models=["sgd", "last"], folds=[3, 1])
+    assert part.folds == (3, 1)
+    frame = folds.to_frame()
+    wanted = frame[frame.fold.isin([1, 3]) & (frame.model != "majority")]
+    found = part.to_frame()
+    order = list(frame.columns[:-1])
+    one, other = (table.sort_values(order).to_csv(index=False) for table in (wanted, found))
+    assert one == other
+    assert "mean of the folds 3, 1" in str(part)
+    np.testing.assert_array_equal(part.predictions("sgd", fold=1), folds.predictions("sgd", fold=1))
+    np.testing.assert_array_equal(part.predictions("sgd"), folds.predictions("sgd", fold=3))
+    assert part.models["sgd"] == [folds.models["sgd"][k] for k in (3, 1)]
+    same(load_result(part.save(tmp_path / "part")), part)
+    same(part.rescore("kappa"), folds.rescore("kappa").select(models=["sgd", "last"], folds=[3, 1]))
+    assert part.compare("sgd", "last", test="sign").subject.endswith("over 2 folds")
+    with pytest.raises(ValueError, match=r"fold must be one of 3, 1, as an int\. Got 2"):
+        part.compare("sgd", "last", test="q", fold=2)
+    display = part.plot()
+    assert isinstance(display, FoldDisplay)
+    assert sorted(set(display.to_frame().fold)) == [1, 3]
+
+
+def test_a_single_fold_is_compared_row_by_row(folds):
+    part = folds.select(folds=2)
+    compared = part.compare("sgd", "last")
+    assert str(compared) == str(folds.compare("sgd", "last", fold=2))
+    assert "fold 2" in compared.subject
+    assert "fold 2" in str(part).splitlines()[0]
+    assert part.models["sgd"] is folds.models["sgd"][2]
+    display = part.plot()
+    assert isinstance(display, PrequentialDisplay)
+    assert display.ax_.get_title(loc="left").endswith(", fold 2")
+    assert set(display.to_frame().fold) == {2}
+
+
+def test_ranks_of_selected_models(folds):
+    part = folds.select(models=["sgd", "last"], metrics="error")
+    assert sorted(part.rank().names) == ["last", "sgd"]
+    assert "by error" in part.rank().subject
+
+
+def test_bins_keep_their_numbers(delayed, tmp_path):
+    part = delayed.select(bins=[0, 2])
+    assert part.bins == (0, 2)
+    assert part.n_bins == 3
+    for name in delayed.model_names:
+        values = delayed.by_bin(name)
+        np.testing.assert_array_equal(part.by_bin(name), values[[0, 2]])
+        assert part.scores[name]["accuracy"] == values[2]
+    assert "bin 2" in str(part).splitlines()[0]
+    assert sorted(set(part.to_frame().bin)) == [0, 2]
+    assert part.summary(weights="first")["sgd"] == delayed.by_bin("sgd")[0]
+    with pytest.raises(ValueError, match="have weight 0 under 'last'"):
+        part.summary(weights="last")
+    same(load_result(part.save(tmp_path / "part")), part)
+    same(part.rescore("kappa"), delayed.rescore("kappa").select(bins=[0, 2]))
+    assert str(part.compare("sgd", "last")) == str(delayed.compare("sgd", "last", bin=2))
+    with pytest.raises(ValueError, match=r"bin must be one of 0, 2, as an int\. Got 1"):
+        part.compare("sgd", "last", bin=1)
+    display = part.plot()
+    np.testing.assert_array_equal(
+        np.isnan(display.lines_["sgd"].get_ydata()), [False, True, False, True, True]
+    )
+
+
+def test_a_single_bin_is_plotted_over_the_stream(delayed):
+    display = delayed.select(bins=0, models="sgd").plot()
+    assert isinstance(display, BinnedPerformanceDisplay)
+    (line,) = display.lines_.values()
+    np.testing.assert_array_equal(line.get_ydata(), delayed.curve("sgd")[:, 0, 0])
+
+
+def test_failures_follow_the_folds(folds):
+    failing = KFoldEvaluator("accuracy", n_folds=3, random_state=0, error_score=np.nan)
+
+    class Fails(SGDClassifier):
+        def partial_fit(self, X, y, classes=None, sample_weight=None):
+            self.n_learnt_ = getattr(self, "n_learnt_", 0) + len(X)
+            if self.n_learnt_ > 150 and self.random_state % 2:
+                raise RuntimeError("no more")
+            return super().partial_fit(X, y, classes=classes)
+
+    with pytest.warns(Warning):
+        result = failing.evaluate({"fails": Fails(), "last": Persistent()}, make_demo_stream(300))
+    for fold in result.folds:
+        part = result.select(folds=fold)
+        ended = "fails" in result.failures and result.failed_at["fails"][fold] is not None
+        assert ("fails" in part.failures) == ended
+        assert part.failed_at == ({"fails": [result.failed_at["fails"][fold]]} if ended else {})
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "words"),
+    [
+        ({"models": "no"}, KeyError, "There is no model 'no' in this result; there are"),
+        ({"metrics": ["kappa", "mcc"]}, KeyError, "There is no measure 'mcc'"),
+        ({"forgetting": "old"}, KeyError, "There is no forgetting 'old'"),
+        ({"models": []}, ValueError, "Name at least one model; there are"),
+        ({"folds": 5}, ValueError, "folds must be from 0 to 4, as an int. Got 5"),
+        ({"folds": []}, ValueError, "folds must name at least one fold: from 0 to 4"),
+        ({"folds": True}, ValueError, "as an int. Got True"),
+        ({"folds": [0.0]}, ValueError, "as an int. Got 0.0"),
+        ({"bins": 0}, ValueError, "bins are those of results under delayed labels"),
+    ],
+)
+def test_what_is_not_there_is_named(folds, options, kind, words):
+    with pytest.raises(kind, match=words):
+        folds.select(**options)
