@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 
 import skstream
 from skstream.engine.block import Block
-from skstream.engine.kernels import Task, make_kernel
+from skstream.engine.kernels import Kernel, Task, make_kernel
 
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 #: What is timed is repeated for so long at least, so that a moment's noise does not decide.
@@ -93,18 +93,27 @@ def kernel_speed(
         kernel = make_kernel(copy.deepcopy(estimator), task)
         assert kernel is not None
         start = clock()
-        for block in blocks:
-            kernel.run(block)
+        execute(kernel, blocks)
         times.append(clock() - start)
     return len(y) / timing.of_times(times[1:])
+
+
+def execute(kernel: Kernel, blocks: list[Block]) -> tuple[Any, list[np.ndarray]]:
+    """State and answers after some blocks."""
+    state, answers = kernel.initial_state(), []
+    for block in blocks:
+        state, its_answers = kernel.step(state, block)
+        answers.append(its_answers)
+    return state, answers
 
 
 def check_equal(estimator: Any, X: Any, y: np.ndarray, task: Task) -> None:
     """Stop unless the kernel leaves the answers and the numbers of a loop over the same rows."""
     kernel = make_kernel(copy.deepcopy(estimator), task)
     assert kernel is not None
-    answers = np.concatenate([kernel.run(block) for block in blocks_of(X, y, len(y) // 3)])
-    kernel.export()
+    state, parts = execute(kernel, blocks_of(X, y, len(y) // 3))
+    answers = np.concatenate(parts)
+    kernel.export(state)
     if task.classes is None:
         model, looped = run_loop(estimator, X, y, task, "predict")
         np.testing.assert_allclose(answers, np.array(looped)[:, 0], rtol=1e-9)

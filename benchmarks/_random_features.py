@@ -26,18 +26,15 @@ class StreamRBFSamplerKernel(TransformKernel):
         known = isinstance(transformer.random_state, int | np.integer)
         return None if known else "a random_state that is no number"
 
-    def run(self, block: Block) -> Block:
-        self.transformer.partial_fit(block.learn_X)
-        learnt = self.transformer.transform(block.learn_X)
-        same = block.ask_X is block.learn_X
-        asked = learnt if same else self.transformer.transform(block.ask_X)
-        return replace(block, learn_X=learnt, ask_X=asked)
-
-    def snapshot(self) -> None:
+    def initial_state(self) -> None:
         """Nothing changes after the first row, and drawing again gives the same."""
 
-    def restore(self, snapshot: None) -> None:
-        """Nothing to go back to."""
+    def step(self, state: None, block: Block) -> tuple[None, Block]:
+        self.estimator.partial_fit(block.learn_X)
+        learnt = self.estimator.transform(block.learn_X)
+        same = block.ask_X is block.learn_X
+        asked = learnt if same else self.estimator.transform(block.ask_X)
+        return None, replace(block, learn_X=learnt, ask_X=asked)
 
-    def export(self) -> None:
+    def export(self, state: None) -> None:
         """The transformer itself is used."""

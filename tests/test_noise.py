@@ -25,6 +25,7 @@ from tests.kernels._reference import (
     random_cuts,
     run_kernel,
     run_literally,
+    running,
     twin,
 )
 
@@ -183,7 +184,7 @@ def test_kernel_is_the_loop(seed, timeline, n_classes, weighted, has_learnt):
         model.partial_fit(np.ones((2, 2)), task.classes[[0, 0]], classes=task.classes)
     literal = twin(model)
     expected = run_literally(literal, block, task)
-    kernel = make_kernel(model, task)
+    kernel = running(model, task)
     answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
     np.testing.assert_array_equal(answers, expected)
     kernel.export()
@@ -194,12 +195,12 @@ def test_kernel_can_go_back():
     rng = np.random.default_rng(1)
     block = make_block(rng.normal(size=(60, 2)), rng.integers(0, 2, 60), "polls", rng)
     first, second = cut(block, [50])
-    kernel = make_kernel(LabelNoise(SGD, q=0.4, random_state=0), Task(np.array([0, 1])))
+    kernel = running(LabelNoise(SGD, q=0.4, random_state=0), Task(np.array([0, 1])))
     kernel.run(first)
-    middle = kernel.snapshot()
+    middle = kernel.state
     expected = kernel.run(second)
     assert (kernel.run(second) != expected).any()
-    kernel.restore(middle)
+    kernel.state = middle
     np.testing.assert_array_equal(kernel.run(second), expected)
 
 

@@ -34,10 +34,6 @@ Unanswered = Literal["error", "wrong"]
 #: Code of a missing answer, if it counts as wrong.
 UNANSWERED = -2
 
-# If the kernel fails in a block of more operations than this, the block is started again, so that
-# the loop finds the row. For one row this is not needed, and the copy would cost too much.
-_SURE_OF_ROW = 2
-
 # Error messages of models that need several rows first; to these an advice is added.
 _SPEAKS_OF_ROWS = re.compile("(n_|number of |few )samples")
 
@@ -118,6 +114,7 @@ class ModelRun:
         self._unanswered = unanswered
         self._estimator = estimator
         self._kernel: Kernel | None = None
+        self._state: Any = None  # of the kernel: what the model has learnt
         self._reason = ""  # why some parts are executed by the loop
         self._retries: Retries | None = None
         self._by_kernel = False
@@ -128,7 +125,7 @@ class ModelRun:
         with failures_named(name, fold, "being prepared"):
             self._has_learnt = is_fitted(estimator)
             if engine == "auto":
-                self._kernel, self._reason = kernel_or_reason(estimator, task)
+                self._kernel, self._state, self._reason = kernel_or_reason(estimator, task)
                 self._retries = Retries() if self._kernel is not None else None
             if self._kernel is None:
                 self._begin_loop()
@@ -166,7 +163,7 @@ class ModelRun:
     def estimator(self) -> Any:
         """Return the fitted estimator, as ``partial_fit`` would have left it."""
         if self._kernel is not None:
-            self._kernel.export()
+            self._kernel.export(self._state)
         return self._estimator
 
     @property
@@ -258,21 +255,16 @@ class ModelRun:
     def _rows_at_once(self) -> int:
         if self._retries is None:
             return MOST_ROWS
-        return self._retries.rows_at_once(self._kernel)
+        if self._kernel is None:
+            return ROWS_OF_RETRY
+        return self._retries.rows_at_once(self._kernel.row_bytes(self._state))
 
     def _execute_part(self, block: Block, operations: Operations) -> np.ndarray:
         answers = None
         if self._kernel is None and self._retries is not None:
             self._try_kernel()
         if self._kernel is not None:
-            try:
-                answers = self._run_kernel(block)
-            except TooLarge:
-                raise
-            except Exception as error:  # the loop could not find more details
-                failure = LoopFailed("running its kernel at", 0)
-                failure.__cause__ = error
-                return self._stopped(failure, no_answers(self.task), block, operations)
+            answers = self._run_kernel(block)
         if answers is None:
             answers = self._run_loop(block, operations)
             if self.failure is not None:
@@ -285,7 +277,7 @@ class ModelRun:
         assert self._retries is not None
         if self._is_new or self._gathers or not self._retries.is_due():
             return
-        self._kernel, _ = kernel_or_reason(self._estimator, self.task)
+        self._kernel, self._state, _ = kernel_or_reason(self._estimator, self.task)
         if self._kernel is None:
             self._retries = None
 
@@ -294,9 +286,8 @@ class ModelRun:
         kernel = self._kernel
         assert kernel is not None and self._retries is not None
         started = perf_counter()
-        before = kernel.snapshot() if block.n_asks + block.n_learns > _SURE_OF_ROW else None
         try:
-            answers = kernel.run(block)
+            self._state, answers = kernel.step(self._state, block)
             self._retries.succeed()
             self._by_kernel = True
             return answers
@@ -306,18 +297,15 @@ class ModelRun:
             if max(block.n_learns, block.n_asks) > 2 * ROWS_OF_RETRY:
                 raise TooLarge from declined  # the kernel may still execute most of it
         except Exception as error:
-            if before is None:
-                raise
             # The loop meets the same error at its row, or continues without an error.
-            kernel.restore(before)
             self._reason = f"its kernel failed with a {type(error).__name__}"
             self._retries = None
         finally:
             self._seconds_in_kernel += perf_counter() - started
         # The estimator has the attributes that the loop would give it: the loop continues from
         # here.
-        kernel.export()
-        self._kernel = None
+        kernel.export(self._state)
+        self._kernel = self._state = None
         self._begin_loop()
         return None
 
@@ -429,11 +417,7 @@ class ModelRun:
             numbers = operations.ask_rows if block.n_asks else operations.learn_rows
             bounds, X, index = block.groups, block.ask_X, block.ask_index
         end, at, cause = begin + 1, begin, failure.__cause__
-        if (
-            bounds is not None
-            and not isinstance(cause, BadAnswer)
-            and failure.action != "running its kernel at"
-        ):
+        if bounds is not None and not isinstance(cause, BadAnswer):
             end = int(bounds[np.searchsorted(bounds, begin, side="right")])
             at = begin + _first_not_finite(take_rows(X, index[begin:end]))
         rows = numbers[begin:end]

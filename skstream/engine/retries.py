@@ -41,11 +41,8 @@ class Retries:
         self.n_declined = self.n_waiting = 0
         self.n_rows = min(2 * self.n_rows, MOST_ROWS)
 
-    def rows_at_once(self, kernel: Kernel | None) -> int:
-        """Rows that the kernel executes together, or before it is tried again."""
-        if kernel is None:
-            return ROWS_OF_RETRY
-        row_bytes = kernel.row_bytes
+    def rows_at_once(self, row_bytes: int | None) -> int:
+        """Rows that the kernel executes together, by the memory that each takes (None: unknown)."""
         if row_bytes is None:
             return _FIRST_ROWS
         return min(max(_BYTES_AT_ONCE // max(row_bytes, 1), _LEAST_ROWS), self.n_rows)
@@ -66,11 +63,12 @@ def next_part(block: Block, learns: slice, asks: slice, n_rows: int) -> tuple[sl
     return slice(first, first + its_learns.stop), slice(ask, ask + its_asks.stop)
 
 
-def kernel_or_reason(estimator: Any, task: Task) -> tuple[Kernel | None, str]:
-    """Return a kernel, or why there is none; the loop shows failures at their row."""
+def kernel_or_reason(estimator: Any, task: Task) -> tuple[Kernel | None, Any, str]:
+    """Return a kernel and its state, or why there is none; the loop shows failures at their row."""
     try:
-        return find_kernel(estimator, task), ""
+        kernel = find_kernel(estimator, task)
+        return kernel, kernel.initial_state(), ""
     except Declined as declined:
-        return None, declined.reason
+        return None, None, declined.reason
     except Exception as error:
-        return None, f"making its kernel failed with a {type(error).__name__}"
+        return None, None, f"making its kernel failed with a {type(error).__name__}"

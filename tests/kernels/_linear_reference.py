@@ -14,7 +14,8 @@ from sklearn import linear_model
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Kernel, Task, make_kernel
+from skstream.engine.kernels import Task
+from tests.kernels._reference import Running, running
 
 PATHS = ("plain", "compiled") if find_spec("numba") else ("plain",)
 
@@ -43,10 +44,8 @@ def path(name: str) -> Iterator[None]:
         yield
 
 
-def kernel_for(estimator: Any, task: Task) -> Kernel:
-    kernel = make_kernel(estimator, task)
-    assert kernel is not None
-    return kernel
+def kernel_for(estimator: Any, task: Task) -> Running:
+    return running(estimator, task)
 
 
 def aggressive(name: str, **parameters: Any) -> Any:

@@ -14,7 +14,13 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import StandardScaler
 
 from skstream.engine.block import Block, take_rows
-from skstream.engine.kernels.base import Kernel, Task
+from skstream.engine.kernels import (
+    Kernel,
+    Task,
+    TransformKernel,
+    make_kernel,
+    make_transform_kernel,
+)
 
 TIMELINES = ("prequential", "delayed", "polls", "holdout", "bootstrap")
 
@@ -141,7 +147,48 @@ def _one_row(X: Any, row: int) -> Any:
     return X.iloc[row : row + 1] if hasattr(X, "iloc") else X[row : row + 1]
 
 
-def run_kernel(kernel: Kernel, blocks: Sequence[Block]) -> np.ndarray:
+class Running:
+    """A kernel, and the state that whoever runs it keeps."""
+
+    def __init__(self, kernel: Kernel | TransformKernel):
+        self.kernel = kernel
+        self.state = kernel.initial_state()
+
+    @property
+    def estimator(self) -> Any:
+        """The estimator that the kernel executes."""
+        return self.kernel.estimator
+
+    @property
+    def bitwise(self) -> bool:
+        """Whether the kernel of a model agrees to the last bit."""
+        return self.kernel.bitwise
+
+    def run(self, block: Block) -> Any:
+        """Answers to a block, or the block that comes out of a transformer; go on from there."""
+        self.state, answers = self.kernel.step(self.state, block)
+        return answers
+
+    def export(self) -> None:
+        """Write the fitted attributes."""
+        self.kernel.export(self.state)
+
+
+def running(estimator: Any, task: Task) -> Running:
+    """Kernel of a model that has one."""
+    kernel = make_kernel(estimator, task)
+    assert kernel is not None
+    return Running(kernel)
+
+
+def running_transformer(transformer: Any, task: Task) -> Running:
+    """Kernel of a transformer that has one."""
+    kernel = make_transform_kernel(transformer, task)
+    assert kernel is not None
+    return Running(kernel)
+
+
+def run_kernel(kernel: Running, blocks: Sequence[Block]) -> np.ndarray:
     """Answers of a kernel to consecutive blocks."""
     return np.concatenate([kernel.run(block) for block in blocks])
 
@@ -206,9 +253,9 @@ def _assert_same(actual: Any, expected: Any, name: str, rtol: float, atol: float
         assert actual == expected, name
 
 
-def assert_untouched(kernel: Kernel, before: Any) -> None:
-    """The state is bit for bit that of a snapshot taken earlier."""
-    _assert_identical(kernel.snapshot(), before)
+def assert_untouched(kernel: Running, before: Any) -> None:
+    """The state is bit for bit an earlier one."""
+    _assert_identical(kernel.state, before)
 
 
 def _assert_identical(one: Any, other: Any) -> None:

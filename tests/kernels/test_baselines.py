@@ -17,9 +17,10 @@ from skstream.baselines import (
     PersistentRegressor,
 )
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, make_kernel
+from skstream.engine.kernels import Declined, Task, make_kernel
 from tests.kernels._reference import (
     TIMELINES,
+    Running,
     assert_same_state,
     assert_untouched,
     cut,
@@ -27,6 +28,7 @@ from tests.kernels._reference import (
     random_cuts,
     run_kernel,
     run_literally,
+    running,
     twin,
 )
 
@@ -83,14 +85,14 @@ def test_kernel_is_the_loop_bit_for_bit(
         model.partial_fit(np.zeros((4, 2)), past if not known else task.classes[past], **known)
     literal = twin(model)
     expected = run_literally(literal, block, task)
-    kernel = make_kernel(model, task)
+    kernel = running(model, task)
     answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
     np.testing.assert_array_equal(answers, expected)
     kernel.export()
     assert_same_state(model, literal)
     # The user can go on with plain scikit-learn, and a kernel with the exported model.
-    again = make_kernel(model, task)
-    assert_untouched(again, kernel.snapshot())
+    again = running(model, task)
+    assert_untouched(again, kernel.state)
 
 
 @pytest.mark.parametrize("estimator", [MajorityClass(), MeanRegressor()], ids=repr)
@@ -101,7 +103,7 @@ def test_fractional_weights(estimator) -> None:
     block = make_block(np.zeros((30, 1)), y, "prequential", rng, rng.random(30))
     literal, model = twin(estimator), twin(estimator)
     expected = run_literally(literal, block, task)
-    kernel = make_kernel(model, task)
+    kernel = running(model, task)
     np.testing.assert_array_equal(run_kernel(kernel, cut(block, [7, 8, 31])), expected)
     kernel.export()
     assert_same_state(model, literal)
@@ -110,9 +112,9 @@ def test_fractional_weights(estimator) -> None:
 def test_window_leaves_fractional_weights_to_the_loop() -> None:
     rng = np.random.default_rng(0)
     block = make_block(np.zeros((9, 1)), rng.integers(0, 2, 9), "prequential", rng)
-    kernel = make_kernel(MajorityWindow(3), Task(np.array([0, 1])))
+    kernel = running(MajorityWindow(3), Task(np.array([0, 1])))
     kernel.run(block)
-    before = kernel.snapshot()
+    before = kernel.state
     with pytest.raises(Declined):
         kernel.run(
             make_block(
@@ -123,19 +125,19 @@ def test_window_leaves_fractional_weights_to_the_loop() -> None:
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS + REGRESSORS, ids=repr)
-def test_snapshot_goes_back(estimator) -> None:
+def test_an_earlier_state_is_still_one(estimator) -> None:
     rng = np.random.default_rng(3)
     task = random_task(estimator, rng, "predict", 3, "integers")
     y = random_labels(estimator, rng, 20, 3)
     block = make_block(np.zeros((20, 1)), y, "delayed", rng)
-    kernel = make_kernel(twin(estimator), task)
+    kernel = running(twin(estimator), task)
     kernel.run(block)
-    snapshot = kernel.snapshot()
+    middle = kernel.state
     first = kernel.run(block)
-    kernel.restore(snapshot)
+    kernel.state = middle
     np.testing.assert_array_equal(kernel.run(block), first)
-    kernel.restore(snapshot)
-    assert_untouched(kernel, snapshot)
+    kernel.state = middle
+    assert_untouched(kernel, middle)
 
 
 def test_rows_of_any_kind_are_taken_and_not_looked_at() -> None:
@@ -149,7 +151,7 @@ def test_rows_of_any_kind_are_taken_and_not_looked_at() -> None:
     for X in rows:
         block = make_block(X, y, "prequential", np.random.default_rng(0))
         model = Persistent()
-        kernel = make_kernel(model, task)
+        kernel = running(model, task)
         np.testing.assert_array_equal(kernel.run(block), y[:-1])
         kernel.export()
         assert model.n_features_in_ == X.shape[1]
@@ -161,7 +163,7 @@ def test_frames_leave_their_names() -> None:
     block = make_block(X, np.array([0, 1]), "prequential", np.random.default_rng(0))
     task = Task(np.array([0, 1]))
     model, literal = MajorityClass(), MajorityClass()
-    kernel = make_kernel(model, task)
+    kernel = running(model, task)
     kernel.run(block)
     kernel.export()
     run_literally(literal, block, task)
@@ -173,9 +175,9 @@ def test_rows_of_another_shape_are_left_to_the_loop(other) -> None:
     if isinstance(other, str):
         other = pytest.importorskip("pandas").DataFrame(np.zeros((4, 2)), columns=["a", "b"])
     task, y, rng = Task(np.array([0, 1])), np.array([0, 1, 1, 0]), np.random.default_rng(0)
-    kernel = make_kernel(MajorityClass(), task)
+    kernel = running(MajorityClass(), task)
     kernel.run(make_block(np.zeros((4, 2)), y, "prequential", rng))
-    before = kernel.snapshot()
+    before = kernel.state
     with pytest.raises(Declined):
         kernel.run(make_block(other, y, "prequential", rng))
     assert_untouched(kernel, before)
@@ -209,8 +211,8 @@ def test_a_broken_kernel_is_caught(monkeypatch) -> None:
     block = make_block(np.zeros((10, 1)), y, "prequential", np.random.default_rng(0))
     expected = run_literally(MajorityWindow(2), block, task)
     model = MajorityWindow(2)
-    np.testing.assert_array_equal(make_kernel(model, task).run(block), expected)
-    broken = kernels.MajorityWindowKernel(MajorityWindow(3), task)
+    np.testing.assert_array_equal(running(model, task).run(block), expected)
+    broken = Running(kernels.MajorityWindowKernel(MajorityWindow(3), task))
     assert (broken.run(block) != expected).any()
 
 
@@ -229,7 +231,7 @@ def test_speed_is_not_that_of_a_loop(n_rows) -> None:
         stamp=rows,
     )
     for estimator in CLASSIFIERS:
-        kernel = make_kernel(twin(estimator), Task(np.array([0, 1])))
+        kernel = running(twin(estimator), Task(np.array([0, 1])))
         started = time.perf_counter()
         kernel.run(block)
         assert time.perf_counter() - started < 2.0

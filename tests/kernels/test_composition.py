@@ -35,8 +35,8 @@ from skstream.engine.kernels import (
     kernel_of,
     make_kernel,
     registered_kernels,
+    registry,
 )
-from skstream.engine.kernels.base import _TRANSFORM_KERNELS
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from tests.kernels._reference import (
@@ -49,6 +49,7 @@ from tests.kernels._reference import (
     random_cuts,
     run_kernel,
     run_literally,
+    running,
     twin,
 )
 
@@ -76,51 +77,43 @@ class Shift(TransformerMixin, BaseEstimator):
 class ShiftKernel(TransformKernel):
     """Kernel of `Shift`; declines a row whose first feature is negative."""
 
-    def __init__(self, transformer, task):
-        super().__init__(transformer, task)
-        self._sum = getattr(transformer, "sum_", None)
-
     @classmethod
     def refusal(cls, transformer, task):
         return None if task.batch_size == 1 else "a batch"
 
-    def run(self, block: Block) -> Block:
+    def initial_state(self) -> Any:
+        return getattr(self.estimator, "sum_", None)
+
+    def step(self, state: Any, block: Block) -> tuple[Any, Block]:
         if not block.n_learns and not block.n_asks:
-            return block
+            return state, block
         learnt = take_rows(block.learn_X, block.learn_index)
         asked = take_rows(block.ask_X, block.ask_index)
         if (learnt[:, 0] < 0).any():
             raise Declined("negative values have no kernel")
         weight = np.ones(block.n_learns) if block.weight is None else block.weight
-        start = np.zeros((1, learnt.shape[1])) if self._sum is None else self._sum[np.newaxis]
+        start = np.zeros((1, learnt.shape[1])) if state is None else state[np.newaxis]
         sums = np.add.accumulate(np.vstack([start, weight[:, np.newaxis] * learnt]))
-        if block.n_learns:
-            self._sum = sums[-1]
-        return replace(
+        shifted = replace(
             block,
             learn_X=np.abs(learnt - sums[1:] / 64),
             learn_index=np.arange(block.n_learns),
             ask_X=np.abs(asked - sums[block.stamp] / 64),
             ask_index=np.arange(block.n_asks),
         )
+        return sums[-1] if block.n_learns else state, shifted
 
-    def snapshot(self) -> Any:
-        return self._sum
-
-    def restore(self, snapshot: Any) -> None:
-        self._sum = snapshot
-
-    def export(self) -> None:
-        if self._sum is not None:
-            self.transformer.sum_ = self._sum.copy()
-            self.transformer.n_features_in_ = len(self._sum)
+    def export(self, state: Any) -> None:
+        if state is not None:
+            self.estimator.sum_ = state.copy()
+            self.estimator.n_features_in_ = len(state)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def shift_kernel():
     kernel_of(Shift)(ShiftKernel)
     yield
-    del _TRANSFORM_KERNELS[Shift]
+    del registry._TRANSFORMERS[Shift]
 
 
 def assert_same_fitted(actual: Any, expected: Any, rtol: float) -> None:
@@ -231,8 +224,7 @@ def test_kernel_is_the_loop(
         )
     literal = twin(model)
     expected, scores = run_literally(literal, block, task, also="predict_proba")
-    kernel = make_kernel(model, task)
-    assert kernel is not None
+    kernel = running(model, task)
     answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
     # decision values of linear models are added in another order than by BLAS
     rtol = 0.0 if inner == "majority" else 1e-9
@@ -253,7 +245,7 @@ def test_the_cut_changes_no_bit(composed, inner) -> None:
     results = []
     for positions in ([], [1, 2, 3, 50], range(1, block.n_learns + block.n_asks)):
         model = COMPOSED[composed](clone(INNER[inner]))
-        kernel = make_kernel(model, task)
+        kernel = running(model, task)
         answers = run_kernel(kernel, cut(block, positions))
         kernel.export()
         results.append((answers, model))
@@ -263,21 +255,21 @@ def test_the_cut_changes_no_bit(composed, inner) -> None:
 
 
 @pytest.mark.parametrize(("composed", "inner"), CASES)
-def test_snapshots_go_back_to_any_depth(composed, inner) -> None:
+def test_an_earlier_state_is_still_one(composed, inner) -> None:
     rng = np.random.default_rng(3)
     X = rng.poisson(1.0, size=(40, 3)).astype(float)
     block = make_block(X, rng.integers(0, 3, 40), "delayed", rng)
     first, second, third = cut(block, [20, 45])
     model = COMPOSED[composed](clone(INNER[inner]))
-    kernel = make_kernel(model, Task(CLASSES[:3]))
-    before = kernel.snapshot()
+    kernel = running(model, Task(CLASSES[:3]))
+    before = kernel.state
     kernel.run(first)
-    middle = kernel.snapshot()
+    middle = kernel.state
     expected = [kernel.run(second), kernel.run(third)]
-    kernel.restore(middle)
+    kernel.state = middle
     np.testing.assert_array_equal(kernel.run(second), expected[0])
     np.testing.assert_array_equal(kernel.run(third), expected[1])
-    kernel.restore(before)
+    kernel.state = before
     kernel.run(first)
     np.testing.assert_array_equal(kernel.run(second), expected[0])
 
@@ -303,21 +295,21 @@ def test_a_declined_block_leaves_no_trace(model, place, monkeypatch) -> None:
     good, bad = cut(make_block(X, rng.integers(0, 3, 40), "prequential", rng), [30])
     task = Task(CLASSES[:3])
     model = clone(model)
-    kernel = make_kernel(model, task)
+    kernel = running(model, task)
     kernel.run(good)
     literal = twin(model)
     run_literally(literal, good, task)
     if place == "first step":
         X[bad.learn_index[5]] = -1000.0
     else:
-        monkeypatch.setattr(registered_kernels()[SGDClassifier], "run", decline)
+        monkeypatch.setattr(registered_kernels()[SGDClassifier], "step", decline)
     with pytest.raises(Declined):
         kernel.run(bad)
     kernel.export()
     assert_same_fitted(model, literal, 0.0)
 
 
-def decline(kernel: Kernel, block: Block) -> np.ndarray:
+def decline(kernel: Kernel, state: Any, block: Block) -> Any:
     raise Declined("nothing has a kernel today")
 
 
@@ -330,7 +322,7 @@ def test_the_loop_goes_on_where_the_kernel_stopped() -> None:
     for make in COMPOSED.values():
         literal, model = make(clone(SGD)), make(clone(SGD))
         expected = run_literally(literal, block, task)
-        kernel = make_kernel(model, task)
+        kernel = running(model, task)
         begin = kernel.run(first)
         kernel.export()
         end = run_literally(model, second, task)
@@ -363,7 +355,7 @@ def test_batches_are_learnt_at_once(composed, inner) -> None:
         if begin:
             expected.append(literal.predict_proba(X[begin:end]))
         literal.partial_fit(X[begin:end], task.classes[y[begin:end]], classes=task.classes)
-    kernel = make_kernel(model, task)
+    kernel = running(model, task)
     if kernel is None:
         pytest.skip("the inner kernel knows no batches")
     np.testing.assert_allclose(kernel.run(block), np.concatenate(expected), rtol=1e-9)
@@ -386,7 +378,7 @@ def test_empty_blocks_do_no_harm(composed) -> None:
     rng = np.random.default_rng(0)
     block = make_block(rng.random((9, 3)), rng.integers(0, 2, 9), "prequential", rng)
     task = Task(CLASSES[:2])
-    kernel, other = (make_kernel(COMPOSED[composed](clone(SGD)), task) for _ in range(2))
+    kernel, other = (running(COMPOSED[composed](clone(SGD)), task) for _ in range(2))
     assert len(kernel.run(empty)) == 0
     kernel.export()
     assert not hasattr(kernel.estimator, "classes_")
@@ -403,7 +395,7 @@ def test_frames_keep_their_names_inside() -> None:
         block = make_block(X, rng.integers(0, 2, 30), timeline, rng)
         model, literal = (TemporallyAugmented(clone(SGD)) for _ in range(2))
         expected = run_literally(literal, block, task)
-        kernel = make_kernel(model, task)
+        kernel = running(model, task)
         np.testing.assert_array_equal(run_kernel(kernel, cut(block, [5])), expected)
         kernel.export()
         assert_same_fitted(model, literal, 0.0)
@@ -427,7 +419,7 @@ def test_frames_in_nested_wrappers() -> None:
         models = [TemporallyAugmented(TemporallyAugmented(BernoulliNB())) for _ in range(3)]
         expected = run_literally(models[0], of_frame, task)
         for model, block in zip(models[1:], (of_frame, of_array), strict=True):
-            kernel = make_kernel(model, task)
+            kernel = running(model, task)
             np.testing.assert_array_equal(run_kernel(kernel, cut(block, [5])), expected)
             kernel.export()
         assert_same_fitted(models[1], models[0], 1e-9)
@@ -456,11 +448,11 @@ def test_mixed_frames_are_served_column_by_column() -> None:
         block = make_block(X, rng.integers(0, 2, 30), "polls", rng)
         first, second = cut(block, [40])
         expected = run_literally(literal, block, task)
-        begin = make_kernel(model, task)
+        begin = running(model, task)
         answers = [begin.run(first)]
         begin.export()
         # The exported model is taken up by a new kernel.
-        end = make_kernel(model, task)
+        end = running(model, task)
         answers.append(run_kernel(end, cut(second, [3, 7])))
         end.export()
         np.testing.assert_array_equal(np.concatenate(answers), expected)
@@ -472,7 +464,7 @@ def test_a_part_without_a_kernel_declines_the_first_block() -> None:
     block = make_block(rng.random((9, 3)), rng.integers(0, 2, 9), "prequential", rng)
     columns = make_column_transformer((IncrementalPCA(1), [0]), remainder=StandardScaler())
     model = make_stream_pipeline(Shift(), columns, clone(SGD))
-    kernel = make_kernel(model, Task(CLASSES[:2]))
+    kernel = running(model, Task(CLASSES[:2]))
     with pytest.raises(Declined):
         kernel.run(block)
     kernel.export()
@@ -507,7 +499,7 @@ def test_weights_under_metadata_routing_are_left_to_the_loop() -> None:
     weighted = replace(block, weight=np.full(9, 2.0))
     with sklearn.config_context(enable_metadata_routing=True):
         for model in (TemporallyAugmented(SGD), make_stream_pipeline(Shift(), SGD)):
-            kernel = make_kernel(model, Task(CLASSES[:2]))
+            kernel = running(model, Task(CLASSES[:2]))
             kernel.run(block)
             with pytest.raises(Declined):
                 kernel.run(weighted)
@@ -526,7 +518,7 @@ def test_a_model_that_peeks_is_caught(monkeypatch) -> None:
         "lags_after",
         lambda history, codes, n: np.roll(honest(history, codes, n), -1, axis=0),
     )
-    broken = make_kernel(TemporallyAugmented(clone(SGD)), task)
+    broken = running(TemporallyAugmented(clone(SGD)), task)
     assert (broken.run(block) != expected).any()
 
 
@@ -556,9 +548,9 @@ def test_transitions_are_counted_in_pieces_without_a_seam(monkeypatch) -> None:
     block = make_block(rng.random((80, 2)), rng.integers(0, 3, 80), "polls", rng)
     task = Task(CLASSES[:3], "predict_proba")
     model = TemporalCorrection(clone(SGD), fading_factor=0.9)
-    whole = make_kernel(clone(model), task).run(block)
+    whole = running(clone(model), task).run(block)
     monkeypatch.setattr(temporal_kernels, "_TRANSITIONS_AT_ONCE", 27)
-    np.testing.assert_array_equal(make_kernel(clone(model), task).run(block), whole)
+    np.testing.assert_array_equal(running(clone(model), task).run(block), whole)
 
 
 @pytest.mark.parametrize("fading_factor", [1.0, 0.9])
@@ -568,11 +560,11 @@ def test_transitions_of_many_classes_are_counted_one_by_one(monkeypatch, fading_
     block = make_block(rng.random((80, 2)), rng.integers(0, 3, 80), "polls", rng)
     task = Task(CLASSES[:3], "predict_proba")
     model = TemporalCorrection(clone(SGD), fading_factor=fading_factor)
-    whole = make_kernel(clone(model), task)
+    whole = running(clone(model), task)
     expected = whole.run(block)
     monkeypatch.setattr(temporal_kernels, "_FEW_CLASSES", 2)
     for parts in ([block], cut(block, [1, 30, 31, 100])):
-        kernel = make_kernel(clone(model), task)
+        kernel = running(clone(model), task)
         np.testing.assert_array_equal(run_kernel(kernel, parts), expected)
         kernel.export()
         whole.export()

@@ -13,12 +13,14 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from skstream import PrequentialEvaluator, make_stream_pipeline
-from skstream.engine.kernels import Declined, Task, make_kernel, make_transform_kernel
+from skstream.engine.kernels import Declined, Task
 from tests.kernels._reference import (
     assert_same_rows,
     assert_same_state,
     make_block,
     run_literally,
+    running,
+    running_transformer,
     transform_literally,
 )
 from tests.kernels.test_layouts import TRANSFORMERS
@@ -75,8 +77,7 @@ def test_models(place: int, name: str) -> None:
     y = Y.astype(float) if is_regressor(model) else Y
     X = frame(name, WHOLE if type(model).__name__ == "CategoricalNB" else COLUMNS)
     block = make_block(X, y, "prequential", np.random.default_rng(0))
-    kernel = make_kernel(copy.deepcopy(model), task)
-    assert kernel is not None
+    kernel = running(copy.deepcopy(model), task)
     literal = copy.deepcopy(model)
     expected = run_literally(literal, block, task)
     answers = kernel.run(block)
@@ -93,8 +94,7 @@ def test_models(place: int, name: str) -> None:
 def test_transformers(transformer: Any, name: str) -> None:
     X = frame(name, WHOLE)
     block = make_block(X, Y, "prequential", np.random.default_rng(0))
-    kernel = make_transform_kernel(copy.deepcopy(transformer), Task(np.arange(2)))
-    assert kernel is not None
+    kernel = running_transformer(copy.deepcopy(transformer), Task(np.arange(2)))
     literal = copy.deepcopy(transformer)
     try:
         with np.errstate(all="ignore"):
@@ -113,7 +113,7 @@ def test_transformers(transformer: Any, name: str) -> None:
     assert_same_rows(out.ask_X, out.ask_index, asked)
     kernel.export()
     if isinstance(transformer, SCALERS):
-        assert_same_state(kernel.transformer, literal)
+        assert_same_state(kernel.estimator, literal)
 
 
 MISSING: dict[str, Any] = {
@@ -144,12 +144,11 @@ def test_missing_values_are_left_to_the_loop(name: str, column: str) -> None:
             PrequentialEvaluator(engine=engine, random_state=0).evaluate({"m": model}, X, Y)
         messages.append(str(caught.value))
     assert messages[0] == messages[1]
-    kernel = make_kernel(copy.deepcopy(model), Task(np.arange(2)))
-    assert kernel is not None
+    kernel = running(copy.deepcopy(model), Task(np.arange(2)))
     block = make_block(X, Y, "prequential", np.random.default_rng(0))
     with pytest.raises(Declined):
         kernel.run(block)
-    assert kernel.snapshot() is None
+    assert kernel.state is None
 
 
 def test_missing_values_in_a_scaler() -> None:
@@ -175,7 +174,6 @@ def test_other_columns_have_no_kernel(name: str) -> None:
         ),
         "texts": lambda: polars.DataFrame({"a": ["1"] * N_ROWS}),
     }[name]()
-    kernel = make_kernel(SGDClassifier(), Task(np.arange(2)))
-    assert kernel is not None
+    kernel = running(SGDClassifier(), Task(np.arange(2)))
     with pytest.raises(Declined, match="columns have no kernel"):
         kernel.run(make_block(X, Y, "prequential", np.random.default_rng(0)))

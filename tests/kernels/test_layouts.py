@@ -30,8 +30,6 @@ from skstream.engine.kernels import (
     Kernel,
     Task,
     TransformKernel,
-    make_kernel,
-    make_transform_kernel,
     registered_kernels,
 )
 from skstream.engine.kernels.transformers import row_by_row as rows_alone
@@ -42,6 +40,8 @@ from tests.kernels._reference import (
     assert_same_state,
     make_block,
     run_literally,
+    running,
+    running_transformer,
     transform_literally,
 )
 from tests.kernels.test_support_table import KERNEL
@@ -155,8 +155,7 @@ def rows_for(transformer: Any) -> np.ndarray:
 
 def check_transformer(transformer: Any, X: Any) -> None:
     """The rows and the attributes of a kernel, or what it declined, are those of the loop."""
-    kernel = make_transform_kernel(copy.deepcopy(transformer), TASK)
-    assert kernel is not None
+    kernel = running_transformer(copy.deepcopy(transformer), TASK)
     block = make_block(X, LABELS, "prequential", np.random.default_rng(0))
     literal = copy.deepcopy(transformer)
     with np.errstate(divide="ignore"):
@@ -169,7 +168,7 @@ def check_transformer(transformer: Any, X: Any) -> None:
     assert_same_rows(out.ask_X, out.ask_index, asked)
     kernel.export()
     if not isinstance(transformer, StreamPipeline | ColumnTransformer | FrozenEstimator):
-        assert_same_state(kernel.transformer, literal)
+        assert_same_state(kernel.estimator, literal)
 
 
 @pytest.mark.parametrize("layout", ARRAYS, ids=lambda layout: layout.__name__)
@@ -238,8 +237,7 @@ def test_models(place: int) -> None:
         X = layout(GRID[:40, :3])
         task = Task(None if regression else TASK.classes)
         block = make_block(X, y, "prequential", np.random.default_rng(0))
-        kernel = make_kernel(copy.deepcopy(model), task)
-        assert kernel is not None
+        kernel = running(copy.deepcopy(model), task)
         answers = kernel.run(block)
         if expected is None or layout is of_negative_columns:
             expected = run_literally(copy.deepcopy(model), block, task)

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task
+from skstream.engine.kernels import Declined, Task
 from tests.kernels._linear_reference import (
     PATHS,
     aggressive,
@@ -92,7 +92,7 @@ def test_kernel_is_the_loop(case: Any) -> None:
             if overflow:
                 with pytest.raises(Declined):
                     kernel.run(block)
-                assert kernel.snapshot() is None
+                assert kernel.state is None
                 continue
             answers = kernel.run(block)
             assert vars(model).keys() == before.keys(), "the estimator changes only at export"
@@ -146,23 +146,23 @@ def block_part(block: Block, begin: int, end: int) -> Block:
 
 @settings(max_examples=25)
 @given(case=cases())
-def test_snapshots_stay_usable(case: Any) -> None:
+def test_earlier_states_are_still_states(case: Any) -> None:
     estimator, task, block, rng = case
     parts = cut(block, random_cuts(block, rng))
     for name in PATHS:
         with path(name):
             kernel = kernel_for(copy.deepcopy(estimator), task)
-            snapshots, answers = [kernel.snapshot()], []
+            states, answers = [kernel.state], []
             try:
                 for part in parts:
                     answers.append(kernel.run(part))
-                    snapshots.append(kernel.snapshot())
+                    states.append(kernel.state)
             except Declined:
                 return  # overflow
             kernel.export()
             expected = copy.deepcopy(kernel.estimator)
             for start in rng.integers(0, len(parts), 3):
-                kernel.restore(snapshots[start])
+                kernel.state = states[start]
                 kernel.export()
                 for part, answer in zip(parts[start:], answers[start:], strict=True):
                     np.testing.assert_array_equal(kernel.run(part), answer)
@@ -175,10 +175,10 @@ def test_going_back_to_nothing_learnt_forgets_what_was_exported() -> None:
     index, none = np.arange(4), np.empty(0, dtype=np.int64)
     model = SGDRegressor()
     kernel = kernel_for(model, Task(None))
-    beginning = kernel.snapshot()
+    beginning = kernel.state
     kernel.run(Block(X, index, index * 1.0, None, X, none, none))
     kernel.export()
-    kernel.restore(beginning)
+    kernel.state = beginning
     kernel.export()
     assert vars(model).keys() == vars(SGDRegressor()).keys()
     kernel.run(Block(X[:, :2], index, index * 1.0, None, X, none, none))
@@ -229,10 +229,10 @@ def test_asking_changes_nothing(name: str) -> None:
     with path(name):
         kernel = kernel_for(SGDClassifier(), Task(np.arange(2)))
         kernel.run(Block(X, index, y, None, X, none, none))
-        state = kernel.snapshot()
+        state = kernel.state
         asks = Block(X, none, y[:0], None, X, index, np.zeros(50, dtype=np.int64))
         first = kernel.run(asks)
-        assert kernel.snapshot() is state
+        assert kernel.state is state
         np.testing.assert_array_equal(kernel.run(asks), first)
     kernel.export()
     np.testing.assert_array_equal(kernel.estimator.predict(X), first)

@@ -14,7 +14,7 @@ from sklearn.linear_model._stochastic_gradient import LEARNING_RATE_TYPES, PENAL
 from sklearn.utils._seq_dataset import ArrayDataset64, CSRDataset64
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Task
+from skstream.engine.kernels import Task
 from skstream.engine.kernels.linear import kernel as _linear
 from skstream.engine.kernels.linear.plain import step_function
 from skstream.engine.kernels.linear.settings import Settings
@@ -143,7 +143,7 @@ def agrees(name: str) -> bool:
     X, y = rows(kind, n_classes, n)
     kernel = kernel_for(model, task_of(n_classes))
     kernel.run(whole_block(X, y))
-    state = kernel.snapshot()
+    state = kernel.state
     coef, intercept = expected(name)
     return np.array_equal(state.W, coef) and np.array_equal(state.b, intercept)
 

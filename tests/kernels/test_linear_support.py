@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, make_kernel
+from skstream.engine.kernels import Declined, Task, make_kernel
 from skstream.engine.kernels.linear import support as _linear_support
 from skstream.engine.kernels.linear.plain import step_function
 from tests.kernels._linear_reference import (
@@ -232,10 +232,10 @@ def kernel(request: pytest.FixtureRequest) -> Any:
 
 
 def assert_declined(kernel: Any, block: Block) -> None:
-    state = kernel.snapshot()
+    state = kernel.state
     with np.errstate(all="ignore"), pytest.raises(Declined):
         kernel.run(block)
-    assert kernel.snapshot() is state
+    assert kernel.state is state
     model = SGDClassifier()
     run_row_by_row(model, learns(), BINARY)
     np.testing.assert_array_equal(state.W, model.coef_)
@@ -256,7 +256,7 @@ def test_declined_first_rows(name: str) -> None:
     kernel = kernel_for(SGDClassifier(), BINARY)
     with pytest.raises(Declined):
         kernel.run(learns(DECLINED[name]()))
-    assert kernel.snapshot() is None
+    assert kernel.state is None
     kernel.export()
     assert vars(kernel.estimator).keys() == vars(SGDClassifier()).keys()
 
@@ -276,7 +276,7 @@ def test_rows_that_are_not_finite_are_declined_where_they_teach_nothing(
     with path(run):
         kernel = kernel_for(SGDClassifier(loss=loss, penalty=None), task)
         kernel.run(learns(convert(X), y))
-        state = kernel.snapshot()
+        state = kernel.state
         for code in range(n_classes):
             for value in (np.inf, -np.inf, np.nan):
                 broken = X.copy()
@@ -285,7 +285,7 @@ def test_rows_that_are_not_finite_are_declined_where_they_teach_nothing(
                 for block in (learns(convert(broken), last), asks(convert(broken))):
                     with pytest.raises(Declined):
                         kernel.run(block)
-                    assert kernel.snapshot() is state
+                    assert kernel.state is state
 
 
 def test_decision_values_that_overflow_are_declined() -> None:
@@ -297,10 +297,10 @@ def test_decision_values_that_overflow_are_declined() -> None:
         assert not np.isfinite(model.decision_function(rows)).all()
         model.predict(rows)
     kernel.run(learns(X * 1e100))
-    state = kernel.snapshot()
+    state = kernel.state
     with np.errstate(all="ignore"), pytest.raises(Declined):
         kernel.run(asks(rows))
-    assert kernel.snapshot() is state
+    assert kernel.state is state
 
 
 @pytest.mark.parametrize("weight", [0.0, -1.0, np.nan, np.inf])
@@ -319,10 +319,10 @@ def test_learning_dense_and_asking_sparse_rows_is_declined(kernel: Any) -> None:
     both = replace(learns(), ask_X=sparse.csr_array(X), ask_index=NONE + 1)
     kernel.run(both)  # nothing is asked
     one = np.array([1])
-    state = kernel.snapshot()
+    state = kernel.state
     with pytest.raises(Declined):
         kernel.run(replace(both, ask_index=one, stamp=one))
-    assert kernel.snapshot() is state
+    assert kernel.state is state
 
 
 def test_rows_not_used_may_be_anything(kernel: Any) -> None:
@@ -336,10 +336,10 @@ def test_overflow_is_declined() -> None:
         run_row_by_row(clone(model), learns(y=X[:, 1]), Task(None))
     kernel = kernel_for(model, Task(None))
     kernel.run(learns(X[:1], X[:1, 1]))
-    state = kernel.snapshot()
+    state = kernel.state
     with pytest.raises(Declined):
         kernel.run(learns(y=X[:, 1]))
-    assert kernel.snapshot() is state
+    assert kernel.state is state
 
 
 @pytest.mark.parametrize("target", [np.nan, np.inf])
@@ -356,7 +356,7 @@ def test_asks_before_anything_was_learnt_are_declined() -> None:
     block = replace(learns(), ask_index=np.array([3, 4]), stamp=np.array([0, 1]))
     with pytest.raises(Declined):
         kernel.run(block)
-    assert kernel.snapshot() is None
+    assert kernel.state is None
     assert len(kernel.run(replace(asks(), ask_index=NONE, stamp=NONE))) == 0
 
 
@@ -377,10 +377,10 @@ def test_frames_with_other_columns_are_declined() -> None:
     kernel = kernel_for(SGDClassifier(), BINARY)
     kernel.run(learns(frame))
     for other in (X, frame[["b", "a", "c"]], frame.assign(c="text")):
-        state = kernel.snapshot()
+        state = kernel.state
         with pytest.raises(Declined):
             kernel.run(learns(other))
-        assert kernel.snapshot() is state
+        assert kernel.state is state
     nameless = kernel_for(SGDClassifier(), BINARY)
     nameless.run(learns())
     with pytest.raises(Declined):

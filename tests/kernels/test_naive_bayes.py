@@ -12,10 +12,11 @@ from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Kernel, Task, make_kernel
+from skstream.engine.kernels import Declined, Kernel, Task, make_kernel
 from skstream.engine.kernels.naive_bayes import counts as counts_module
 from tests.kernels._reference import (
     TIMELINES,
+    Running,
     as_storage,
     assert_same_labels,
     assert_same_probabilities,
@@ -25,6 +26,7 @@ from tests.kernels._reference import (
     random_cuts,
     run_kernel,
     run_literally,
+    running,
     twin,
 )
 
@@ -48,10 +50,8 @@ CLASSES = [
 ]
 
 
-def kernel_for(model: Any, task: Task) -> Kernel:
-    kernel = make_kernel(model, task)
-    assert kernel is not None
-    return kernel
+def kernel_for(model: Any, task: Task) -> Running:
+    return running(model, task)
 
 
 def counts(rng: np.random.Generator, n: int, n_features: int, whole: bool = True) -> np.ndarray:
@@ -181,10 +181,10 @@ def test_many_pieces(model: Any, storage: str, monkeypatch: pytest.MonkeyPatch) 
     X = counts(rng, 150, 8, whole=False)
     block = make_block(as_storage(X, storage), labels(rng, 150, 3), "polls", rng)
     kernel, _ = assert_equals_loop(model, block, Task(np.arange(3), "predict_proba"), rng)
-    kernel._values_per_piece = 40  # type: ignore[attr-defined]
-    again = kernel_for(twin(model), kernel.task)
-    again._values_per_piece = 40  # type: ignore[attr-defined]
-    whole = kernel_for(twin(model), kernel.task)
+    kernel.kernel._values_per_piece = 40  # type: ignore[attr-defined]
+    again = kernel_for(twin(model), kernel.kernel.task)
+    again.kernel._values_per_piece = 40  # type: ignore[attr-defined]
+    whole = kernel_for(twin(model), kernel.kernel.task)
     np.testing.assert_array_equal(again.run(block), whole.run(block))
 
 
@@ -273,7 +273,7 @@ def test_batches_add_up(model: Any) -> None:
     ],
     ids=repr,
 )
-def test_snapshots(model: Any, storage: str) -> None:
+def test_earlier_states_are_still_states(model: Any, storage: str) -> None:
     rng = np.random.default_rng(4)
     task = Task(np.arange(2), "predict_proba")
     kind, n_features = ("csr", 600) if storage == "wide csr" else (storage, 6)
@@ -282,14 +282,14 @@ def test_snapshots(model: Any, storage: str) -> None:
         for _ in range(2)
     )
     kernel = kernel_for(clone(model), task)
-    nothing = kernel.snapshot()
+    nothing = kernel.state
     kernel.run(first)
-    snapshot = kernel.snapshot()
+    middle = kernel.state
     once = kernel.run(second)
     for _ in range(2):
-        kernel.restore(snapshot)
+        kernel.state = middle
         np.testing.assert_array_equal(kernel.run(second), once)
-    kernel.restore(nothing)
+    kernel.state = nothing
     kernel.export()
     assert_same_state(kernel.estimator, clone(model))
 

@@ -15,13 +15,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Kernel, Task, make_kernel
+from skstream.engine.kernels import Declined, Kernel, Task, make_kernel
 from skstream.engine.kernels.naive_bayes import gaussian_states as states_module
 from skstream.engine.kernels.naive_bayes import moments as moments_module
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests._data import load_stream
 from tests.kernels._reference import (
     TIMELINES,
+    Running,
     as_storage,
     assert_same_labels,
     assert_same_probabilities,
@@ -31,6 +32,7 @@ from tests.kernels._reference import (
     random_cuts,
     run_kernel,
     run_literally,
+    running,
     twin,
 )
 
@@ -44,10 +46,8 @@ FEATURES = [
 ]
 
 
-def kernel_for(model: Any, task: Task) -> Kernel:
-    kernel = make_kernel(model, task)
-    assert kernel is not None
-    return kernel
+def kernel_for(model: Any, task: Task) -> Running:
+    return running(model, task)
 
 
 def features(rng: np.random.Generator, y: np.ndarray, kinds: list[str]) -> np.ndarray:
@@ -181,7 +181,7 @@ def test_constant_features_are_rounded_as_in_scikit_learn(weight: float | None) 
     weights = None if weight is None else np.full(100, weight)
     block = make_block(X, y, "prequential", rng, weights)
     kernel, literal = assert_equals_loop(GaussianNB(), block, Task(np.arange(1)), rng)
-    by_row = kernel_for(GaussianNB(), kernel.task)
+    by_row = kernel_for(GaussianNB(), kernel.kernel.task)
     run_kernel(by_row, cut(block, list(range(1, block.n_learns + block.n_asks))))
     by_row.export()
     for estimator in (kernel.estimator, by_row.estimator):
@@ -255,7 +255,7 @@ def test_goes_on_from_rows_of_weight_zero() -> None:
 
 
 @pytest.mark.parametrize("model", MODELS[:2], ids=repr)
-def test_snapshots(model: Any) -> None:
+def test_earlier_states_are_still_states(model: Any) -> None:
     rng = np.random.default_rng(5)
     task = Task(np.arange(2), "predict_proba")
     first, second = (
@@ -263,14 +263,14 @@ def test_snapshots(model: Any) -> None:
         for y in (rng.integers(0, 2, 80), rng.integers(0, 2, 80))
     )
     kernel = kernel_for(clone(model), task)
-    nothing = kernel.snapshot()
+    nothing = kernel.state
     kernel.run(first)
-    snapshot = kernel.snapshot()
+    middle = kernel.state
     once = kernel.run(second)
     for _ in range(2):
-        kernel.restore(snapshot)
+        kernel.state = middle
         np.testing.assert_array_equal(kernel.run(second), once)
-    kernel.restore(nothing)
+    kernel.state = nothing
     kernel.export()
     assert_same_state(kernel.estimator, clone(model))
 
@@ -406,7 +406,7 @@ def test_constant_features_give_nan_as_in_scikit_learn() -> None:
     block = make_block(X, y, "prequential", rng)
     for model, accuracy in ((GaussianNB(), (y[1:] == 0).mean()), (IncrementalGaussianNB(), None)):
         kernel, _ = assert_equals_loop(model, block, Task(np.arange(2)), rng)
-        answers = kernel_for(clone(model), kernel.task).run(block)
+        answers = kernel_for(clone(model), kernel.kernel.task).run(block)
         if accuracy is not None:
             assert (answers == 0).all()
         else:

@@ -157,11 +157,11 @@ class TestDeclined:
         tried = []
         kernel = type(find_kernel(IncrementalGaussianNB(), Task(np.arange(3))))
 
-        def decline(self: Any, block: Any) -> Any:
+        def decline(self: Any, state: Any, block: Any) -> Any:
             tried.append(block.n_learns)
             raise Declined("nothing has a kernel today")
 
-        monkeypatch.setattr(kernel, "run", decline)
+        monkeypatch.setattr(kernel, "step", decline)
         evaluator = PrequentialEvaluator("accuracy", random_state=0)
         run = evaluator.start({"m": IncrementalGaussianNB()}, classes=[0, 1, 2])
         for begin in range(0, 1000, 10):

@@ -20,7 +20,7 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
 from skstream.engine.block import Block
-from skstream.engine.kernels import Task, make_kernel
+from skstream.engine.kernels import Task
 from skstream.engine.kernels.linear.settings import Settings
 from skstream.engine.kernels.naive_bayes import counts as counts_module
 from skstream.engine.kernels.naive_bayes import gaussian as gaussian_module
@@ -30,7 +30,7 @@ from skstream.temporal import TemporallyAugmented
 from skstream.utils._running_sums import running_sums
 from tests._data import ENVIRONMENT_VARIABLE, data_folder, data_path, load_stream
 from tests.kernels._linear_reference import PATHS, path
-from tests.kernels._reference import assert_same_labels, assert_same_state, cut, run_kernel
+from tests.kernels._reference import assert_same_labels, assert_same_state, cut, run_kernel, running
 
 N_ROWS = int(os.environ.get("SKSTREAM_REAL_ROWS", "120"))
 ABSENT = "(no stream)"
@@ -99,8 +99,7 @@ def assert_equals_loop(stream: str, name: str, run: str) -> None:
         scores = np.column_stack([np.zeros(len(scores)), scores])
     with path(run), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        kernel = make_kernel(copy.deepcopy({**LINEAR, **BAYES}[name]), Task(classes))
-        assert kernel is not None
+        kernel = running(copy.deepcopy({**LINEAR, **BAYES}[name]), Task(classes))
         block = block_of(X, codes)
         answers = run_kernel(kernel, cut(block, [2, len(X) // 3, len(X)]))
         kernel.export()

@@ -21,8 +21,8 @@ from skstream import (
     make_stream_pipeline,
     prequential_predict,
 )
-from skstream.engine.kernels import Declined, Task, make_kernel, registered_kernels
-from tests.kernels._reference import assert_same_state, make_block, run_literally
+from skstream.engine.kernels import Declined, Task, registered_kernels
+from tests.kernels._reference import assert_same_state, make_block, run_literally, running
 from tests.kernels.test_support_table import KERNEL, frozen
 
 N_ROWS = 30
@@ -62,8 +62,7 @@ def test_transformers_ahead_of_a_regressor(place: int, targets: str, container: 
     for timeline in ("prequential", "polls"):
         block = make_block(container(X), TARGETS[targets], timeline, rng)
         model = make_stream_pipeline(copy.deepcopy(TRANSFORMERS[place]), SGDRegressor())
-        kernel = make_kernel(copy.deepcopy(model), task)
-        assert kernel is not None
+        kernel = running(copy.deepcopy(model), task)
         try:
             expected = run_literally(model, block, task)
         except (TypeError, ValueError):

@@ -10,7 +10,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from skstream.engine.kernels import Declined, Task, make_kernel, make_transform_kernel
+from skstream.engine.kernels import Declined, Task
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests.kernels._linear_reference import PATHS, path
 from tests.kernels._reference import (
@@ -20,6 +20,8 @@ from tests.kernels._reference import (
     make_block,
     random_cuts,
     run_literally,
+    running,
+    running_transformer,
     transform_literally,
 )
 from tests.kernels.test_layouts import TRANSFORMERS
@@ -74,8 +76,7 @@ def test_scalers(scaler: Any, timeline: str, layout: str, run: str) -> None:
     literal = copy.deepcopy(scaler)
     learnt, asked = transform_literally(literal, block)
     with path(run):
-        kernel = make_transform_kernel(copy.deepcopy(scaler), Task(np.arange(2)))
-        assert kernel is not None
+        kernel = running_transformer(copy.deepcopy(scaler), Task(np.arange(2)))
         done, questions = 0, 0
         for part in cut(block, random_cuts(block, rng)):
             out = kernel.run(part)
@@ -86,8 +87,8 @@ def test_scalers(scaler: Any, timeline: str, layout: str, run: str) -> None:
             assert not part.n_asks or out.ask_X.dtype == learnt[0].dtype
             done, questions = last, stop
     kernel.export()
-    assert_same_state(kernel.transformer, literal)
-    again = make_transform_kernel(literal, Task(np.arange(2)))
+    assert_same_state(kernel.estimator, literal)
+    again = running_transformer(literal, Task(np.arange(2)))
     assert again is not None
     again.run(block)
 
@@ -102,8 +103,7 @@ def test_weights_of_a_standard_scaler(weights: list[float], run: str) -> None:
         literal = copy.deepcopy(scaler)
         learnt, asked = transform_literally(literal, block)
         with path(run):
-            kernel = make_transform_kernel(copy.deepcopy(scaler), Task(np.arange(2)))
-            assert kernel is not None
+            kernel = running_transformer(copy.deepcopy(scaler), Task(np.arange(2)))
             try:
                 out = kernel.run(block)
             except Declined as declined:
@@ -112,14 +112,13 @@ def test_weights_of_a_standard_scaler(weights: list[float], run: str) -> None:
         assert_same_rows(out.learn_X, out.learn_index, learnt)
         assert_same_rows(out.ask_X, out.ask_index, asked)
         kernel.export()
-        assert_same_state(kernel.transformer, literal)
+        assert_same_state(kernel.estimator, literal)
 
 
 @pytest.mark.parametrize("scaler", SCALERS[4:], ids=repr)
 def test_two_precisions_in_one_stream(scaler: Any) -> None:
     """Range scalers go on in float64 from the first row of it: for the loop."""
-    kernel = make_transform_kernel(scaler, Task(np.arange(2)))
-    assert kernel is not None
+    kernel = running_transformer(scaler, Task(np.arange(2)))
     y, rng = np.zeros(30, np.int64), np.random.default_rng(0)
     kernel.run(make_block(numbers(30), y, "polls", rng))
     with pytest.raises(Declined, match="float32 and float64"):
@@ -132,8 +131,7 @@ def test_two_precisions_in_one_stream(scaler: Any) -> None:
 @pytest.mark.parametrize("transformer", TRANSFORMERS, ids=lambda t: repr(t)[:40])
 def test_transformers(transformer: Any, layout: str) -> None:
     """Those that are not scalers, too."""
-    kernel = make_transform_kernel(copy.deepcopy(transformer), Task(np.arange(2)))
-    assert kernel is not None
+    kernel = running_transformer(copy.deepcopy(transformer), Task(np.arange(2)))
     X = LAYOUTS[layout]((np.abs(numbers(40)) + 0.01).astype(np.float32))
     block = make_block(X, np.zeros(40, np.int64), "prequential", np.random.default_rng(0))
     literal = copy.deepcopy(transformer)
@@ -168,8 +166,7 @@ def test_naive_bayes_that_computes_with_float64(layout: str, run: str) -> None:
     literal, task = IncrementalGaussianNB(), Task(np.arange(3), "predict_proba")
     expected = run_literally(literal, block, task)
     with path(run):
-        kernel = make_kernel(IncrementalGaussianNB(), task)
-        assert kernel is not None
+        kernel = running(IncrementalGaussianNB(), task)
         np.testing.assert_allclose(kernel.run(block), expected, rtol=1e-6, atol=1e-9)
     kernel.export()
     assert_same_state(kernel.estimator, literal, rtol=1e-9)

@@ -12,9 +12,9 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from skstream import make_stream_pipeline
-from skstream.engine.kernels import Declined, Task, make_kernel
+from skstream.engine.kernels import Declined, Task
 from tests.kernels._linear_reference import PATHS, path
-from tests.kernels._reference import assert_same_state, make_block, run_literally
+from tests.kernels._reference import assert_same_state, make_block, run_literally, running
 from tests.kernels.test_support_table import KERNEL
 
 N_ROWS, N_COLUMNS = 60, 8
@@ -73,8 +73,7 @@ def test_order_of_storage(place: int, name: str, run: str) -> None:
     task = Task(None if is_regressor(model) else np.arange(3))
     block = make_block(X, Y.astype(float) if is_regressor(model) else Y, "polls", _RNG)
     with path(run):
-        kernel = make_kernel(copy.deepcopy(model), task)
-        assert kernel is not None
+        kernel = running(copy.deepcopy(model), task)
         literal = copy.deepcopy(model)
         try:
             expected = run_literally(literal, block, task)

@@ -27,16 +27,18 @@ from sklearn.preprocessing import (
 )
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, TransformKernel, make_transform_kernel
+from skstream.engine.kernels import Declined, Task, make_transform_kernel
 from skstream.engine.kernels.transformers import standard
 from tests.kernels._reference import (
     TIMELINES,
+    Running,
     as_storage,
     assert_same_rows,
     assert_same_state,
     cut,
     make_block,
     random_cuts,
+    running_transformer,
     transform_literally,
     twin,
 )
@@ -74,10 +76,8 @@ FOR_SPARSE = [
 ]
 
 
-def kernel_for(transformer: Any) -> TransformKernel:
-    kernel = make_transform_kernel(transformer, TASK)
-    assert kernel is not None
-    return kernel
+def kernel_for(transformer: Any) -> Running:
+    return running_transformer(transformer, TASK)
 
 
 def numbers(rng: np.random.Generator, n: int, n_features: int) -> np.ndarray:
@@ -121,7 +121,7 @@ def assert_equals_loop(transformer: Any, block: Block, rng: np.random.Generator)
             assert_same_rows(out.ask_X, out.ask_index, asked[asks])
             n_learnt, n_asked = learns.stop, asks.stop
         kernel.export()
-        assert_same_state(kernel.transformer, literal)
+        assert_same_state(kernel.estimator, literal)
 
 
 @settings(max_examples=25)
@@ -192,9 +192,9 @@ def test_goes_on_from_a_fitted_transformer_and_back(transformer: Any) -> None:
     literal = twin(fitted)
     transform_literally(literal, block)
     if hasattr(transformer, "partial_fit"):
-        kernel.transformer.partial_fit(X)
+        kernel.estimator.partial_fit(X)
         literal.partial_fit(X)
-    assert_same_state(kernel.transformer, literal)
+    assert_same_state(kernel.estimator, literal)
 
 
 def texts(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -241,33 +241,33 @@ def test_data_frames_keep_their_names() -> None:
         assert_equals_loop(transformer, block_of(X.abs(), "delayed", rng), rng)
     kernel = kernel_for(StandardScaler())
     kernel.run(block_of(X, "prequential", rng))
-    before = kernel.snapshot()
+    before = kernel.state
     for other in (X.to_numpy(dtype=float), X.rename(columns={"a": "z"}), X[["a", "b"]]):
         with pytest.raises(Declined):
             kernel.run(block_of(other, "prequential", rng))
-    assert kernel.snapshot()[0] == before[0]
+    assert kernel.state[0] == before[0]
 
 
 @pytest.mark.parametrize("transformer", SCALERS, ids=repr)
-def test_snapshots(transformer: Any) -> None:
+def test_earlier_states_are_still_states(transformer: Any) -> None:
     rng = np.random.default_rng(5)
     first, second = (block_of(numbers(rng, 30, 3), "polls", rng) for _ in range(2))
     kernel = kernel_for(clone(transformer))
-    nothing = kernel.snapshot()
+    nothing = kernel.state
     kernel.run(first)
-    snapshot = kernel.snapshot()
+    middle = kernel.state
     once = kernel.run(second)
     for _ in range(2):
-        kernel.restore(snapshot)
+        kernel.state = middle
         again = kernel.run(second)
         np.testing.assert_array_equal(again.learn_X, once.learn_X)
         np.testing.assert_array_equal(again.ask_X, once.ask_X)
-    kernel.restore(snapshot)
+    kernel.state = middle
     again = pickle.loads(pickle.dumps(kernel)).run(second)
     np.testing.assert_array_equal(again.ask_X, once.ask_X)
-    kernel.restore(nothing)
+    kernel.state = nothing
     kernel.export()
-    assert_same_state(kernel.transformer, clone(transformer))
+    assert_same_state(kernel.estimator, clone(transformer))
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_declines_and_changes_nothing(transformer: Any, bad: Any) -> None:
     np.testing.assert_array_equal(after.learn_X, expected.learn_X)
     kernel.export()
     before.export()
-    assert_same_state(kernel.transformer, before.transformer)
+    assert_same_state(kernel.estimator, before.estimator)
 
 
 def test_declines_weights_that_scikit_learn_would_cut_or_round() -> None:
@@ -359,8 +359,7 @@ def test_refuses_subclasses_batches_and_other_output() -> None:
 
 
 def test_stateless_transformers_take_batches() -> None:
-    kernel = make_transform_kernel(Normalizer(), Task(TASK.classes, batch_size=8))
-    assert kernel is not None
+    running_transformer(Normalizer(), Task(TASK.classes, batch_size=8))
 
 
 def test_errors_of_a_stateless_transformer_are_left_to_the_loop() -> None:

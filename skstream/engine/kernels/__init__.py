@@ -1,10 +1,7 @@
-"""Exact kernels, beside the generic loop; `all` names them, and is imported at first use."""
+"""Exact kernels, beside the generic loop; `registry` says which estimator has which."""
 
-from skstream.engine.kernels.base import (
-    Declined,
-    Kernel,
-    Task,
-    TransformKernel,
+from skstream.engine.kernels.base import Declined, Kernel, Task, TransformKernel
+from skstream.engine.kernels.registry import (
     find_kernel,
     find_transform_kernel,
     kernel_of,

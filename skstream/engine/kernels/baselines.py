@@ -1,20 +1,13 @@
 """Kernels of the baselines: their answers are functions of the labels learnt before."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.baselines import (
-    MajorityClass,
-    MajorityWindow,
-    MeanRegressor,
-    Persistent,
-    PersistentRegressor,
-)
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Kernel, Task, kernel_of
+from skstream.engine.kernels.base import Declined, Kernel, Task
 from skstream.engine.kernels.schema import (
     Outside,
     class_labels,
@@ -28,49 +21,47 @@ Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
+class _State(NamedTuple):
+    """What is known of the columns, and of the labels."""
+
+    outside: Outside | None
+    memory: Any
+
+
 class _BaselineKernel(Kernel):
-    """A baseline's state is a value that is replaced, never changed: its own snapshot."""
+    """A baseline remembers something of the labels, and looks at no feature."""
 
-    def __init__(self, estimator: Any, task: Task):
-        super().__init__(estimator, task)
-        fitted = is_fitted(estimator)
-        self._outside: Outside | None = Outside.of(estimator) if fitted else None
-        self._memory: Any = self._read() if fitted else None
+    def initial_state(self) -> _State:
+        """Return what the estimator has learnt."""
+        if not is_fitted(self.estimator):
+            return _State(None, None)
+        return _State(Outside.of(self.estimator), self._read())
 
-    def run(self, block: Block) -> NDArray[Any]:
-        """Execute the block and return the answers to its asks, in their order."""
-        outside = outside_after(self._outside, block)
-        answers, memory = self._execute(block)
-        self._outside, self._memory = outside, memory
-        return answers
+    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
+        """Execute a block; return the state after it, and the answers to its asks in order."""
+        outside = outside_after(state.outside, block)
+        answers, memory = self._execute(state.memory, block)
+        return _State(outside, memory), answers
 
-    def snapshot(self) -> Any:
-        """Return the state."""
-        return self._outside, self._memory
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a state returned by `snapshot`."""
-        self._outside, self._memory = snapshot
-
-    def export(self) -> None:
+    def export(self, state: _State) -> None:
         """Write the fitted attributes into the estimator."""
-        if self._outside is None:
+        if state.outside is None:
             return
-        self._outside.write(self.estimator)
+        state.outside.write(self.estimator)
         if self.task.classes is not None:
             self.estimator.classes_ = class_labels(self.task)
-        self._write()
+        self._write(state.memory)
 
     @abstractmethod
     def _read(self) -> Any:
         """Take the memory from the fitted estimator."""
 
     @abstractmethod
-    def _execute(self, block: Block) -> tuple[NDArray[Any], Any]:
-        """Answers to the asks, and the memory after the learns."""
+    def _execute(self, memory: Any, block: Block) -> tuple[NDArray[Any], Any]:
+        """Answers to the asks, and the memory after the learns; it is None before the first."""
 
     @abstractmethod
-    def _write(self) -> None:
+    def _write(self, memory: Any) -> None:
         """Write the memory into the estimator."""
 
 
@@ -85,15 +76,14 @@ class _LabelKernel(_BaselineKernel):
         return len(class_labels(self.task))
 
 
-@kernel_of(Persistent)
 class PersistentKernel(_LabelKernel):
     """The memory is the code learnt last."""
 
     def _read(self) -> int:
         return int(np.searchsorted(self.estimator.classes_, self.estimator.last_label_))
 
-    def _execute(self, block: Block) -> tuple[NDArray[Any], int]:
-        last = -1 if self._memory is None else self._memory
+    def _execute(self, memory: Any, block: Block) -> tuple[NDArray[Any], int]:
+        last = -1 if memory is None else memory
         codes = np.concatenate([[last], block.y]).astype(np.int64, copy=False)
         answers: Codes = codes[block.stamp]
         if self.task.method == "predict":
@@ -101,19 +91,18 @@ class PersistentKernel(_LabelKernel):
         onehot = answers[:, np.newaxis] == np.arange(self._n_classes)
         return onehot.astype(np.float64), int(codes[-1])
 
-    def _write(self) -> None:
-        self.estimator.last_label_ = self.estimator.classes_[self._memory]
+    def _write(self, memory: Any) -> None:
+        self.estimator.last_label_ = self.estimator.classes_[memory]
 
 
-@kernel_of(MajorityClass)
 class MajorityClassKernel(_LabelKernel):
     """The memory is the weight learnt of each class."""
 
     def _read(self) -> Floats:
         return np.array(self.estimator.class_counts_)
 
-    def _execute(self, block: Block) -> tuple[NDArray[Any], Floats]:
-        before = np.zeros(self._n_classes) if self._memory is None else self._memory
+    def _execute(self, memory: Any, block: Block) -> tuple[NDArray[Any], Floats]:
+        before = np.zeros(self._n_classes) if memory is None else memory
         after = np.empty_like(before)
         ballots = _Ballots(self.task.method, block.n_asks, len(before))
         for code in range(len(before)):
@@ -122,20 +111,19 @@ class MajorityClassKernel(_LabelKernel):
             ballots.count(code, sums[block.stamp])
         return ballots.answers(), after
 
-    def _write(self) -> None:
-        self.estimator.class_counts_ = self._memory.copy()
+    def _write(self, memory: Any) -> None:
+        self.estimator.class_counts_ = memory.copy()
 
 
-@kernel_of(MajorityWindow)
 class MajorityWindowKernel(_LabelKernel):
     """The memory is the codes and weights within the window, oldest first."""
 
     def _read(self) -> tuple[Codes, Floats]:
         return self.estimator.window_codes_, self.estimator.window_weights_
 
-    def _execute(self, block: Block) -> tuple[NDArray[Any], tuple[Codes, Floats]]:
+    def _execute(self, memory: Any, block: Block) -> tuple[NDArray[Any], tuple[Codes, Floats]]:
         size = self.estimator.window_size
-        codes, weights = self._memory or (np.empty(0, np.int64), np.empty(0))
+        codes, weights = memory or (np.empty(0, np.int64), np.empty(0))
         end = len(codes) + block.stamp
         begin = np.maximum(end - size, 0)
         codes = np.concatenate([codes, block.y]).astype(np.int64, copy=False)
@@ -149,8 +137,8 @@ class MajorityWindowKernel(_LabelKernel):
             ballots.count(code, sums[end] - sums[begin])
         return ballots.answers(), (codes[-size:].copy(), weights[-size:].copy())
 
-    def _write(self) -> None:
-        codes, weights = self._memory
+    def _write(self, memory: Any) -> None:
+        codes, weights = memory
         counts = np.zeros(self._n_classes)
         np.add.at(counts, codes, weights)
         self.estimator.window_codes_ = codes.copy()
@@ -165,39 +153,37 @@ class _TargetKernel(_BaselineKernel):
         return None if task.classes is None and task.method == "predict" else "these answers"
 
 
-@kernel_of(PersistentRegressor)
 class PersistentRegressorKernel(_TargetKernel):
     """The memory is the target learnt last."""
 
     def _read(self) -> float:
         return float(self.estimator.last_target_)
 
-    def _execute(self, block: Block) -> tuple[Floats, float]:
-        last = np.nan if self._memory is None else self._memory
+    def _execute(self, memory: Any, block: Block) -> tuple[Floats, float]:
+        last = np.nan if memory is None else memory
         targets = np.concatenate([[last], _targets(block)])
         return targets[block.stamp], float(targets[-1])
 
-    def _write(self) -> None:
-        self.estimator.last_target_ = self._memory
+    def _write(self, memory: Any) -> None:
+        self.estimator.last_target_ = memory
 
 
-@kernel_of(MeanRegressor)
 class MeanRegressorKernel(_TargetKernel):
     """The memory is the weighted sum of the targets, and the sum of the weights."""
 
     def _read(self) -> tuple[float, float]:
         return self.estimator.target_sum_, self.estimator.weight_sum_
 
-    def _execute(self, block: Block) -> tuple[Floats, tuple[float, float]]:
-        target_sum, weight_sum = self._memory or (0.0, 0.0)
+    def _execute(self, memory: Any, block: Block) -> tuple[Floats, tuple[float, float]]:
+        target_sum, weight_sum = memory or (0.0, 0.0)
         weights = _weights(block)
         targets = running_sums(target_sum, weights * _targets(block))
         totals = running_sums(weight_sum, weights)
         answers: Floats = targets[block.stamp] / totals[block.stamp]
         return answers, (float(targets[-1]), float(totals[-1]))
 
-    def _write(self) -> None:
-        self.estimator.target_sum_, self.estimator.weight_sum_ = self._memory
+    def _write(self, memory: Any) -> None:
+        self.estimator.target_sum_, self.estimator.weight_sum_ = memory
 
 
 class _Ballots:

@@ -1,25 +1,33 @@
 """Kernel of the label noise filter, by way of the inner model's kernel."""
 
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from skstream.engine.block import Block, take_rows
-from skstream.engine.kernels.base import Kernel, Task, find_kernel, kernel_of, value_of
+from skstream.engine.kernels.base import Kernel, Task, value_of
 from skstream.engine.kernels.compose import check_weights
+from skstream.engine.kernels.registry import find_kernel
 from skstream.engine.kernels.schema import (
     Outside,
     class_labels,
     outside_after,
     refused_task,
 )
-from skstream.noise import LabelNoise, drawn_seed, weights_so_far, with_noise
+from skstream.noise import drawn_seed, weights_so_far, with_noise
 from skstream.utils._row_hashes import row_hashes
 from skstream.utils._validation import is_fitted, unfitted_copy
 
 
-@kernel_of(LabelNoise)
+class _State(NamedTuple):
+    """What is known of the columns, the weight learnt, and the inner state."""
+
+    outside: Outside | None
+    weight: float
+    inner: Any
+
+
 class LabelNoiseKernel(Kernel):
     """Replaces answers of the inner kernel, by the rows and by the weight learnt at each ask."""
 
@@ -28,10 +36,8 @@ class LabelNoiseKernel(Kernel):
         fitted = is_fitted(estimator)
         self._model = estimator.estimator_ if fitted else unfitted_copy(estimator.estimator)
         self._inner = find_kernel(self._model, task)
-        self._outside: Outside | None = Outside.of(estimator) if fitted else None
         self._seed = estimator.seed_ if fitted else drawn_seed(estimator.random_state)
-        self._weight = estimator.weight_learnt_ if fitted else 0.0
-        self.bitwise = self._inner.bitwise  # type: ignore[misc]
+        self.bitwise = self._inner.bitwise
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -42,42 +48,38 @@ class LabelNoiseKernel(Kernel):
         known = is_fitted(estimator) or isinstance(estimator.random_state, Integral)
         return None if known else value_of(estimator, "random_state")
 
-    @property
-    def row_bytes(self) -> int | None:
-        """That of the inner kernel."""
-        return self._inner.row_bytes
+    def initial_state(self) -> _State:
+        """Return what the estimator has learnt, and its inner model."""
+        inner = self._inner.initial_state()
+        if not is_fitted(self.estimator):
+            return _State(None, 0.0, inner)
+        return _State(Outside.of(self.estimator), self.estimator.weight_learnt_, inner)
 
-    def run(self, block: Block) -> NDArray[Any]:
-        """Execute the block and return the answers to its asks, in their order."""
+    def row_bytes(self, state: _State) -> int | None:
+        """That of the inner kernel."""
+        return self._inner.row_bytes(state.inner)
+
+    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
+        """Execute a block; return the state after it, and the answers to its asks in order."""
         check_weights(block)
-        outside = outside_after(self._outside, block)
-        codes = self._inner.run(block)
-        weights = weights_so_far(self._weight, block.weight, block.n_learns)
-        self._outside, self._weight = outside, float(weights[-1])
+        outside = outside_after(state.outside, block)
+        inner, codes = self._inner.step(state.inner, block)
+        weights = weights_so_far(state.weight, block.weight, block.n_learns)
+        state = _State(outside, float(weights[-1]), inner)
         if not block.n_asks:
-            return codes
+            return state, codes
         hashes = row_hashes(take_rows(block.ask_X, block.ask_index))
         n_classes = len(class_labels(self.task))
-        return with_noise(
-            codes, hashes, weights[block.stamp], n_classes, self.estimator.q, self._seed
-        )
+        q, seed = self.estimator.q, self._seed
+        return state, with_noise(codes, hashes, weights[block.stamp], n_classes, q, seed)
 
-    def snapshot(self) -> Any:
-        """Return a copy of the state."""
-        return self._outside, self._weight, self._inner.snapshot()
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a state returned by `snapshot`."""
-        self._outside, self._weight, inner = snapshot
-        self._inner.restore(inner)
-
-    def export(self) -> None:
+    def export(self, state: _State) -> None:
         """Write the fitted attributes into the estimator."""
-        if self._outside is None:
+        if state.outside is None:
             return
-        self._inner.export()
-        self._outside.write(self.estimator)
+        self._inner.export(state.inner)
+        state.outside.write(self.estimator)
         self.estimator.classes_ = class_labels(self.task)
         self.estimator.estimator_ = self._model
         self.estimator.seed_ = self._seed
-        self.estimator.weight_learnt_ = self._weight
+        self.estimator.weight_learnt_ = state.weight

@@ -1,23 +1,16 @@
 """Kernels of stream pipelines: the transformers' kernels one after the other, then the model's."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import (
-    Declined,
-    Kernel,
-    Task,
-    TransformKernel,
-    find_kernel,
-    find_transform_kernel,
-    kernel_of,
-)
+from skstream.engine.kernels.base import Kernel, Task, TransformKernel
 from skstream.engine.kernels.compose import check_weights
+from skstream.engine.kernels.registry import find_kernel, find_transform_kernel
 from skstream.engine.kernels.schema import OTHER_CLASSES, knows_classes
 from skstream.pipeline import StreamPipeline
 from skstream.pipeline._asking import FittedPipeline
@@ -27,6 +20,13 @@ from skstream.utils._validation import is_fitted, unfitted_copy
 Step = tuple[str, Any]
 
 
+class _ChainState(NamedTuple):
+    """States of all steps, and the memory that a row has taken at most between two of them."""
+
+    states: tuple[Any, ...]
+    row_bytes: int | None
+
+
 class Chain:
     """Kernels of transformers that follow one another; they learn a block all or none."""
 
@@ -34,45 +34,34 @@ class Chain:
         self._kernels = [
             find_transform_kernel(step, task) for _, step in steps if not is_passthrough(step)
         ]
+
+    def initial_state(self) -> _ChainState:
+        """Return what the transformers have learnt."""
         expands = any(kernel.expands for kernel in self._kernels)
-        self._row_bytes: int | None = None if expands else 0
+        states = tuple(kernel.initial_state() for kernel in self._kernels)
+        return _ChainState(states, None if expands else 0)
 
-    @property
-    def row_bytes(self) -> int | None:
+    def row_bytes(self, state: _ChainState) -> int | None:
         """Memory that a row has taken at most between two steps, or within one."""
-        within = [kernel.row_bytes or 0 for kernel in self._kernels]
-        return None if self._row_bytes is None else max([self._row_bytes, *within])
+        if state.row_bytes is None:
+            return None
+        kernels = zip(self._kernels, state.states, strict=True)
+        return max([state.row_bytes, *(kernel.row_bytes(its) or 0 for kernel, its in kernels)])
 
-    def run(self, block: Block) -> Block:
-        """Learn and transform; raise `Declined` with the state untouched if one cannot."""
-        advanced: list[tuple[TransformKernel, Any]] = []
-        try:
-            for kernel in self._kernels:
-                before = kernel.snapshot()
-                block = kernel.run(block)
-                advanced.append((kernel, before))
-                if kernel.expands and (block.n_learns or block.n_asks):
-                    self._row_bytes = max(self._row_bytes or 0, _bytes_per_row(block))
-        except Declined:
-            # Who declines has changed nothing; those before it have, and go back.
-            for kernel, before in advanced:
-                kernel.restore(before)
-            raise
-        return block
+    def step(self, state: _ChainState, block: Block) -> tuple[_ChainState, Block]:
+        """Learn and transform; return the state after it, and the block that comes out."""
+        states, row_bytes = [], state.row_bytes
+        for kernel, before in zip(self._kernels, state.states, strict=True):
+            after, block = kernel.step(before, block)
+            states.append(after)
+            if kernel.expands and (block.n_learns or block.n_asks):
+                row_bytes = max(row_bytes or 0, _bytes_per_row(block))
+        return _ChainState(tuple(states), row_bytes), block
 
-    def snapshot(self) -> list[Any]:
-        """Return a copy of the states."""
-        return [kernel.snapshot() for kernel in self._kernels]
-
-    def restore(self, snapshot: list[Any]) -> None:
-        """Go back to states returned by `snapshot`."""
-        for kernel, state in zip(self._kernels, snapshot, strict=True):
-            kernel.restore(state)
-
-    def export(self) -> None:
+    def export(self, state: _ChainState) -> None:
         """Write the fitted attributes into the transformers."""
-        for kernel in self._kernels:
-            kernel.export()
+        for kernel, its_state in zip(self._kernels, state.states, strict=True):
+            kernel.export(its_state)
 
 
 def _bytes_per_row(block: Block) -> int:
@@ -91,24 +80,24 @@ def _bytes_of(X: Any) -> int:
     return int(getattr(X, "nbytes", 0))
 
 
-@kernel_of(StreamPipeline)
+class _State(NamedTuple):
+    """Whether anything has been learnt, and the states of the transformers and of the model."""
+
+    has_learnt: bool
+    chain: _ChainState
+    model: Any = None
+
+
 class StreamPipelineKernel(Kernel):
     """Each transformer maps the block to the one that the next step sees."""
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
-        self._has_learnt = is_fitted(estimator)
         self._pipeline = _working_copy(estimator)
         *transformers, (_, model) = self._pipeline.steps
         self._chain = Chain(transformers, task)
         self._model = find_kernel(model, task)
-        self.bitwise = self._model.bitwise  # type: ignore[misc]
-
-    @property
-    def row_bytes(self) -> int | None:
-        """That of the steps before the model, several times over, and of the model."""
-        between, model = self._chain.row_bytes, self._model.row_bytes
-        return None if between is None or model is None else 3 * between + model
+        self.bitwise = self._model.bitwise
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -116,78 +105,64 @@ class StreamPipelineKernel(Kernel):
         known = task.classes is None or knows_classes(estimator, task)
         return _refused_steps(estimator) or (None if known else OTHER_CLASSES)
 
-    def run(self, block: Block) -> NDArray[Any]:
-        """Execute the block and return the answers to its asks, in their order."""
+    def initial_state(self) -> _State:
+        """Return what the steps have learnt."""
+        fitted = is_fitted(self.estimator)
+        return _State(fitted, self._chain.initial_state(), self._model.initial_state())
+
+    def row_bytes(self, state: _State) -> int | None:
+        """That of the steps before the model, several times over, and of the model."""
+        between = self._chain.row_bytes(state.chain)
+        model = self._model.row_bytes(state.model)
+        return None if between is None or model is None else 3 * between + model
+
+    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
+        """Execute a block; return the state after it, and the answers to its asks in order."""
         check_weights(block)
-        before = self._chain.snapshot()
-        transformed = self._chain.run(block)
-        try:
-            answers = self._model.run(transformed)
-        except Declined:
-            self._chain.restore(before)
-            raise
-        self._has_learnt = self._has_learnt or block.n_learns > 0
-        return answers
+        chain, transformed = self._chain.step(state.chain, block)
+        model, answers = self._model.step(state.model, transformed)
+        return _State(state.has_learnt or block.n_learns > 0, chain, model), answers
 
-    def snapshot(self) -> Any:
-        """Return a copy of the state."""
-        return self._has_learnt, self._chain.snapshot(), self._model.snapshot()
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a state returned by `snapshot`."""
-        self._has_learnt, chain, model = snapshot
-        self._chain.restore(chain)
-        self._model.restore(model)
-
-    def export(self) -> None:
+    def export(self, state: _State) -> None:
         """Write the fitted attributes into the estimator."""
-        if self._has_learnt:
-            self._chain.export()
-            self._model.export()
+        if state.has_learnt:
+            self._chain.export(state.chain)
+            self._model.export(state.model)
             self.estimator.pipeline_ = self._pipeline
 
 
-@kernel_of(StreamPipeline)
 class TransformerPipelineKernel(TransformKernel):
     """A stream pipeline of transformers alone, within another one."""
 
-    def __init__(self, transformer: Any, task: Task):
-        super().__init__(transformer, task)
-        self._has_learnt = is_fitted(transformer)
-        self._pipeline = _working_copy(transformer)
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        self._pipeline = _working_copy(estimator)
         self._chain = Chain(self._pipeline.steps, task)
 
-    @property
-    def row_bytes(self) -> int | None:
-        """Memory that a row takes between two steps."""
-        return self._chain.row_bytes
-
     @classmethod
-    def refusal(cls, transformer: Any, task: Task) -> str | None:
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse steps that the pipeline refuses."""
-        return _refused_steps(transformer)
+        return _refused_steps(estimator)
 
-    def run(self, block: Block) -> Block:
-        """Learn and transform; raise `Declined` with the state untouched if it cannot."""
+    def initial_state(self) -> _State:
+        """Return what the steps have learnt."""
+        return _State(is_fitted(self.estimator), self._chain.initial_state())
+
+    def row_bytes(self, state: _State) -> int | None:
+        """Memory that a row takes between two steps."""
+        return self._chain.row_bytes(state.chain)
+
+    def step(self, state: _State, block: Block) -> tuple[_State, Block]:
+        """Learn and transform; return the state after it, and the block that comes out."""
         check_weights(block)
-        transformed = self._chain.run(block)
-        self._has_learnt = self._has_learnt or block.n_learns > 0
-        return transformed
+        chain, transformed = self._chain.step(state.chain, block)
+        return _State(state.has_learnt or block.n_learns > 0, chain), transformed
 
-    def snapshot(self) -> Any:
-        """Return a copy of the state."""
-        return self._has_learnt, self._chain.snapshot()
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a state returned by `snapshot`."""
-        self._has_learnt, chain = snapshot
-        self._chain.restore(chain)
-
-    def export(self) -> None:
+    def export(self, state: _State) -> None:
         """Write the fitted attributes into the transformer."""
-        if self._has_learnt:
-            self._chain.export()
-            self.transformer.pipeline_ = self._pipeline
+        if state.has_learnt:
+            self._chain.export(state.chain)
+            self.estimator.pipeline_ = self._pipeline
 
 
 def _refused_steps(pipeline: StreamPipeline) -> str | None:

@@ -1,21 +1,22 @@
 """Kernels of the temporal meta-classifiers, by way of the inner model's kernel."""
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Kernel, Task, find_kernel, kernel_of, value_of
+from skstream.engine.kernels.base import Kernel, Task, value_of
 from skstream.engine.kernels.compose import check_weights, joined_rows, separate_rows
+from skstream.engine.kernels.registry import find_kernel
 from skstream.engine.kernels.schema import (
     Outside,
     class_labels,
     outside_after,
     refused_task,
 )
-from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.temporal._augmentation import (
     extended_by_labels,
     lags_after,
@@ -35,6 +36,14 @@ _TRANSITIONS_AT_ONCE = 1 << 19
 _FEW_CLASSES = 50
 
 
+class _State(NamedTuple):
+    """What is known of the columns, what is remembered of the labels, and the inner state."""
+
+    outside: Outside | None
+    memory: Any
+    inner: Any
+
+
 class _TemporalKernel(Kernel):
     """What the two have in common: an inner kernel, and labels that are remembered."""
 
@@ -47,8 +56,7 @@ class _TemporalKernel(Kernel):
         self._model = estimator.estimator_ if fitted else unfitted_copy(estimator.estimator)
         self._inner = find_kernel(self._model, self._inner_task(task))
         self._classes = class_labels(task)
-        self._outside: Outside | None = Outside.of(estimator) if fitted else None
-        self.bitwise = self._inner.bitwise  # type: ignore[misc]
+        self.bitwise = self._inner.bitwise
 
     @classmethod
     def _inner_task(cls, task: Task) -> Task:
@@ -68,83 +76,84 @@ class _TemporalKernel(Kernel):
             return f"{value_of(estimator, 'previous_label')} and late labels"
         return None
 
-    @property
-    def row_bytes(self) -> int | None:
+    def initial_state(self) -> _State:
+        """Return what the estimator has learnt, and its inner model."""
+        fitted = is_fitted(self.estimator)
+        outside = Outside.of(self.estimator) if fitted else None
+        return _State(outside, self._memory(fitted), self._inner.initial_state())
+
+    @abstractmethod
+    def _memory(self, fitted: bool) -> Any:
+        """Take what is remembered of the labels from the estimator."""
+
+    def row_bytes(self, state: _State) -> int | None:
         """That of the inner kernel, and of the labels or transitions beside every row."""
-        inner = self._inner.row_bytes
+        inner = self._inner.row_bytes(state.inner)
         return None if inner is None else inner + self._own_bytes
 
     @property
     def _own_bytes(self) -> int:
         return 64 * len(self._classes)
 
-    def _export_shared(self) -> bool:
-        """Write what both write; whether there is anything to write."""
-        if self._outside is None:
-            return False
-        self._inner.export()
-        self._outside.write(self.estimator)
+    def export(self, state: _State) -> None:
+        """Write the fitted attributes into the estimator."""
+        if state.outside is None:
+            return
+        self._inner.export(state.inner)
+        state.outside.write(self.estimator)
         self.estimator.classes_ = self._classes.copy()
         self.estimator.estimator_ = self._model
-        return True
+        self._export_memory(state.memory)
+
+    @abstractmethod
+    def _export_memory(self, memory: Any) -> None:
+        """Write what is remembered of the labels."""
 
 
-@kernel_of(TemporallyAugmented)
 class TemporallyAugmentedKernel(_TemporalKernel):
     """Shows the inner kernel each row with the labels learnt just before."""
 
-    def __init__(self, estimator: Any, task: Task):
-        super().__init__(estimator, task)
-        history = estimator.label_history_ if self._outside is not None else self._classes[:0]
-        self._history: Codes = encode_labels(history, self._classes)
+    def _memory(self, fitted: bool) -> Codes:
+        history = self.estimator.label_history_ if fitted else self._classes[:0]
+        codes: Codes = encode_labels(history, self._classes)
+        return codes
 
     @property
     def _own_bytes(self) -> int:
         per_lag = len(self._classes) if self.estimator.encoding == "onehot" else 1
         return 64 * int(self.estimator.n_lags) * per_lag
 
-    def run(self, block: Block) -> NDArray[Any]:
-        """Execute the block and return the answers to its asks, in their order."""
+    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
+        """Execute a block; return the state after it, and the answers to its asks in order."""
         if not block.n_learns and not block.n_asks:
-            return self._inner.run(block)
+            return state, self._inner.step(state.inner, block)[1]
         check_weights(block)
-        outside = outside_after(self._outside, block)
-        lags = lags_after(self._history, block.y, self.estimator.n_lags)
+        outside = outside_after(state.outside, block)
+        lags = lags_after(state.memory, block.y, self.estimator.n_lags)
         learnt, others, is_other = separate_rows(block)
         width = learnt.shape[1]
         learnt = self._extended(learnt, lags[:-1])
-        if self._outside is None and block.n_learns:
+        if state.outside is None and block.n_learns:
             warn_if_labels_are_dropped(self._model, learnt, learnt.shape[1] - width)
         others = self._extended(others, lags[block.stamp[is_other]])
         rows, ask_index = joined_rows(learnt, others, is_other, block.stamp)
-        answers = self._inner.run(
+        inner, answers = self._inner.step(
+            state.inner,
             replace(
                 block,
                 learn_X=rows,
                 learn_index=np.arange(block.n_learns),
                 ask_X=rows,
                 ask_index=ask_index,
-            )
+            ),
         )
-        self._outside, self._history = outside, lags[-1][lags[-1] >= 0]
-        return answers
+        return _State(outside, lags[-1][lags[-1] >= 0], inner), answers
 
     def _extended(self, X: Any, lags: Codes) -> Any:
         return extended_by_labels(X, lags, self._classes, self.estimator)
 
-    def snapshot(self) -> Any:
-        """Return a copy of the state."""
-        return self._outside, self._history, self._inner.snapshot()
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a state returned by `snapshot`."""
-        self._outside, self._history, inner = snapshot
-        self._inner.restore(inner)
-
-    def export(self) -> None:
-        """Write the fitted attributes into the estimator."""
-        if self._export_shared():
-            self.estimator.label_history_ = self._classes[self._history]
+    def _export_memory(self, memory: Codes) -> None:
+        self.estimator.label_history_ = self._classes[memory]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,38 +165,40 @@ class _Counts:
     last: int
 
 
-@kernel_of(TemporalCorrection)
 class TemporalCorrectionKernel(_TemporalKernel):
     """Corrects the inner kernel's probabilities by the counts at the time of each ask."""
 
     _methods = ("predict", "predict_proba")
 
-    def __init__(self, estimator: Any, task: Task):
-        super().__init__(estimator, task)
-        n = len(self._classes)
-        self._counts = _Counts(np.zeros(n), np.zeros((n, n)), -1)
-        if self._outside is not None:
-            self._counts = _Counts(
-                estimator.class_counts_,
-                estimator.transition_counts_,
-                int(encode_labels(estimator.label_history_, self._classes)[0]),
-            )
-
     @classmethod
     def _inner_task(cls, task: Task) -> Task:
         return task.asking("predict_proba")
 
-    def run(self, block: Block) -> NDArray[Any]:
-        """Execute the block and return the answers to its asks, in their order."""
+    def _memory(self, fitted: bool) -> _Counts:
+        n, model = len(self._classes), self.estimator
+        if not fitted:
+            return _Counts(np.zeros(n), np.zeros((n, n)), -1)
+        last = int(encode_labels(model.label_history_, self._classes)[0])
+        # Copies: `partial_fit` changes its own in place.
+        return _Counts(model.class_counts_.copy(), model.transition_counts_.copy(), last)
+
+    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
+        """Execute a block; return the state after it, and the answers to its asks in order."""
         check_weights(block)
-        outside = outside_after(self._outside, block)
-        posterior = self._inner.run(block)
-        counts = self._counts
+        outside = outside_after(state.outside, block)
+        inner, posterior = self._inner.step(state.inner, block)
+        answers, counts = self._corrected(block, posterior, state.memory)
+        if self.task.method == "predict":
+            answers = answers.argmax(axis=1)
+        return _State(outside, counts, inner), answers
+
+    def _corrected(
+        self, block: Block, posterior: Floats, counts: _Counts
+    ) -> tuple[NDArray[Any], _Counts]:
+        """Probabilities corrected by the counts of their time, and the counts after the block."""
         if len(counts.classes) > _FEW_CLASSES:
             given, prior, counts = self._count_one_by_one(block, counts)
-            answers = corrected(posterior, given, prior, self.estimator.smoothing)
-            self._outside, self._counts = outside, counts
-            return answers.argmax(axis=1) if self.task.method == "predict" else answers
+            return corrected(posterior, given, prior, self.estimator.smoothing), counts
         answers = np.empty_like(posterior)
         step = max(1, _TRANSITIONS_AT_ONCE // counts.transitions.size)
         for begin in range(0, max(block.n_learns, 1), step):
@@ -195,8 +206,7 @@ class TemporalCorrectionKernel(_TemporalKernel):
             asks = slice(*np.searchsorted(block.stamp, [begin + (begin > 0), end + 1]))
             given, prior, counts = self._count(block, counts, begin, end, block.stamp[asks] - begin)
             answers[asks] = corrected(posterior[asks], given, prior, self.estimator.smoothing)
-        self._outside, self._counts = outside, counts
-        return answers.argmax(axis=1) if self.task.method == "predict" else answers
+        return answers, counts
 
     def _count(
         self, block: Block, counts: _Counts, begin: int, end: int, stamp: NDArray[np.int64]
@@ -236,21 +246,10 @@ class TemporalCorrectionKernel(_TemporalKernel):
         given[asks], prior[asks] = transitions[last], classes
         return given, prior, _Counts(classes, transitions, last)
 
-    def snapshot(self) -> Any:
-        """Return a copy of the state."""
-        return self._outside, self._counts, self._inner.snapshot()
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a state returned by `snapshot`."""
-        self._outside, self._counts, inner = snapshot
-        self._inner.restore(inner)
-
-    def export(self) -> None:
-        """Write the fitted attributes into the estimator."""
-        if self._export_shared():
-            self.estimator.class_counts_ = self._counts.classes.copy()
-            self.estimator.transition_counts_ = self._counts.transitions.copy()
-            self.estimator.label_history_ = self._classes[[self._counts.last]]
+    def _export_memory(self, memory: _Counts) -> None:
+        self.estimator.class_counts_ = memory.classes.copy()
+        self.estimator.transition_counts_ = memory.transitions.copy()
+        self.estimator.label_history_ = self._classes[[memory.last]]
 
 
 def faded_sums(start: Floats, columns: Codes, weights: Floats, fading_factor: float) -> Floats:

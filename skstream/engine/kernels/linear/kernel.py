@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
+from sklearn.linear_model import SGDClassifier
 from sklearn.utils.class_weight import compute_class_weight
 
 from skstream.engine.block import Block, own_rows, take_rows
-from skstream.engine.kernels.base import DENSE_AND_SPARSE, Declined, Kernel, Task, kernel_of
+from skstream.engine.kernels.base import DENSE_AND_SPARSE, Declined, Kernel, Task
 from skstream.engine.kernels.input import Columns, Learnt, check_stored_once, read_block
 from skstream.engine.kernels.linear.answers import codes, probabilities
 from skstream.engine.kernels.linear.blocks import (
@@ -47,7 +47,7 @@ PART_ROWS = 8192
 
 @dataclass(frozen=True)
 class _State:
-    """What has been learnt. Arrays are never changed in place, so a state is its own snapshot.
+    """What has been learnt. No step changes the arrays of a state.
 
     Attributes
     ----------
@@ -78,47 +78,42 @@ class _LinearKernel(Kernel):
         self._settings: Settings = read_settings(estimator)
         self._class_weight = _class_weights(estimator, task)
         self._takes_weights = type(estimator) not in AGGRESSIVE_CLASSIFIERS + AGGRESSIVE_REGRESSORS
-        self._state: _State | None = None
         self._ties: Ties | None = None
         # The first learn whose traces are in the estimator, and the attributes it had before.
         self._exported: tuple[Any, Any, float] | None = None
         self._own_attributes = set(vars(estimator))
-        if is_fitted(estimator):
-            self._state = _State(
-                columns=Columns.of(estimator),
-                W=np.array(estimator.coef_, ndmin=2),
-                b=np.array(estimator.intercept_),
-                t=float(estimator.t_),
-                first=None,
-            )
 
-    def snapshot(self) -> _State | None:
-        """Return the state, which nothing changes any more."""
-        return self._state
+    def initial_state(self) -> _State | None:
+        """Return what the estimator has learnt; None before the first row."""
+        estimator = self.estimator
+        if not is_fitted(estimator):
+            return None
+        return _State(
+            columns=Columns.of(estimator),
+            W=np.array(estimator.coef_, ndmin=2),
+            b=np.array(estimator.intercept_),
+            t=float(estimator.t_),
+            first=None,
+        )
 
-    def restore(self, snapshot: _State | None) -> None:
-        """Go back to a state returned by `snapshot`."""
-        self._state = snapshot
-
-    def run(self, block: Block) -> NDArray[Any]:
-        """Execute the block and return the answers to its asks, in their order."""
+    def step(self, state: _State | None, block: Block) -> tuple[_State | None, NDArray[Any]]:
+        """Execute a block; return the state after it, and the answers to its asks in order."""
         if block.batches is not None and len(block.batches) != block.n_learns + 1:
             raise Declined("batches of several rows have no kernel")
         if block.weight is not None and not (np.isfinite(block.weight) & (block.weight > 0)).all():
             raise Declined("weights that are not positive numbers have no kernel")
         if not self._takes_weights:
             block = _with_weights_as_repetition(block)
-        state = self._state
         if state is None and block.n_asks and block.stamp[0] == 0:
             raise Declined("asking before anything is learnt has no kernel")
         # A row asked right before it is learnt is answered by the margin that learning needs.
         foreign = _foreign_asks(block)
         asked = replace(block, ask_index=block.ask_index[foreign], stamp=block.stamp[foreign])
         _check_storages(asked)
-        known = Columns() if state is None else state.columns
+        after, known = state, Columns() if state is None else state.columns
         rows = read_block(asked, known, accept_sparse=True, finite=False)
         if rows.columns.number is None:
-            return self._answers(np.empty((0, self._n_vectors)))  # no work, and no state
+            return state, self._answers(np.empty((0, self._n_vectors)))  # no work, and no state
         if state is None:
             W = np.zeros((self._n_vectors, rows.columns.number))
             state = _State(rows.columns, W, np.zeros(len(W)), t=1.0, first=None)
@@ -133,18 +128,18 @@ class _LinearKernel(Kernel):
             raise Declined("weights that grow beyond all bounds have no kernel")
         if block.n_learns:
             first = state.first or _first_learn(block)
-            self._state = replace(state, W=W, b=b, t=state.t + block.n_learns, first=first)
-        return self._answers(_joined(margins, answers, block.stamp, foreign))
+            after = replace(state, W=W, b=b, t=state.t + block.n_learns, first=first)
+        return after, self._answers(_joined(margins, answers, block.stamp, foreign))
 
-    def export(self) -> None:
+    def export(self, state: _State | None) -> None:
         """Write the fitted attributes into the estimator."""
-        state, estimator = self._state, self.estimator
+        estimator = self.estimator
         first = None if state is None else state.first
         if first is None and self._exported is None:
             return
         if first is not self._exported:
-            # scikit-learn makes its attributes itself, from the first row learnt (anew if the
-            # kernel went back to before it); then those that go on changing are replaced.
+            # scikit-learn makes its attributes itself, from the first row learnt (anew if this is
+            # a state before it); then those that go on changing are replaced.
             for name in set(vars(estimator)) - self._own_attributes:
                 delattr(estimator, name)
             if first is not None:
@@ -235,7 +230,6 @@ class _LinearKernel(Kernel):
         """Turn decision values of shape (n_asks, n_vectors) into answers."""
 
 
-@kernel_of(SGDClassifier, Perceptron, *AGGRESSIVE_CLASSIFIERS)
 class LinearClassifierKernel(_LinearKernel):
     """Linear classifiers: one weight vector for two classes, one against all for more."""
 
@@ -271,7 +265,6 @@ class LinearClassifierKernel(_LinearKernel):
         return probabilities(raw, self.estimator.loss)
 
 
-@kernel_of(SGDRegressor, *AGGRESSIVE_REGRESSORS)
 class LinearRegressorKernel(_LinearKernel):
     """Linear regressors."""
 

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.naive_bayes import CategoricalNB
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, kernel_of, value_of
+from skstream.engine.kernels.base import Declined, Task, value_of
 from skstream.engine.kernels.cuts import Floats
 from skstream.engine.kernels.naive_bayes.counts import DiscreteKernel
 from skstream.engine.kernels.naive_bayes.sparse import categorical_scores
@@ -17,7 +16,6 @@ from skstream.engine.kernels.sparse_events import Events
 from skstream.utils._validation import is_fitted
 
 
-@kernel_of(CategoricalNB)
 class CategoricalKernel(DiscreteKernel):
     """CategoricalNB with `min_categories`, beyond which no category may go.
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import unique_labels
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import DENSE_AND_SPARSE, Declined, Kernel, Task, value_of
+from skstream.engine.kernels.base import DENSE_AND_SPARSE, Declined, Task, value_of
 from skstream.engine.kernels.cuts import (
     Floats,
     Integers,
@@ -19,6 +19,7 @@ from skstream.engine.kernels.cuts import (
     pieces,
     rows_per_piece,
 )
+from skstream.engine.kernels.in_place import InPlace
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, Columns, read_block
 from skstream.engine.kernels.naive_bayes.scores import (
     answers,
@@ -37,7 +38,7 @@ from skstream.utils._validation import is_fitted
 _MANY_CLASSES = 128
 
 
-class DiscreteKernel(Kernel):
+class DiscreteKernel(InPlace):
     """What the naive Bayes models on counts have in common.
 
     The state is what scikit-learn keeps: the weight of each class, and a count per class and
@@ -174,7 +175,7 @@ class DiscreteKernel(Kernel):
         self._class_count = class_count.copy()
         self._counts = None if counts is None else counts.copy(order="K")
 
-    def export(self) -> None:
+    def export_own(self) -> None:
         """Write the fitted attributes of scikit-learn."""
         if self._counts is None:
             return

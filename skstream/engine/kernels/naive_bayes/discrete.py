@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, kernel_of, value_of
+from skstream.engine.kernels.base import Declined, Task, value_of
 from skstream.engine.kernels.cuts import Floats, Integers, Piece, distinct
 from skstream.engine.kernels.naive_bayes.counts import (
     FeatureCountsKernel,
@@ -31,7 +30,6 @@ from skstream.utils._numba import numba_enabled
 _WIDE = 512
 
 
-@kernel_of(MultinomialNB)
 class MultinomialKernel(OwnCountsKernel):
     """MultinomialNB: any dense or CSR rows; batches, too, since their counts add up."""
 
@@ -89,7 +87,6 @@ class MultinomialKernel(OwnCountsKernel):
         model.feature_log_prob_ = np.log(smoothed) - np.log(totals.reshape(-1, 1))
 
 
-@kernel_of(BernoulliNB)
 class BernoulliKernel(OwnCountsKernel):
     """BernoulliNB with one smoothing for all features; rows of zeros and ones after binarizing.
 
@@ -174,7 +171,6 @@ class BernoulliKernel(OwnCountsKernel):
         model.feature_log_prob_ = np.log(smoothed) - np.log(weights.reshape(-1, 1))
 
 
-@kernel_of(ComplementNB)
 class ComplementKernel(FeatureCountsKernel):
     """ComplementNB; with `norm=True`, sparse rows of few columns only."""
 

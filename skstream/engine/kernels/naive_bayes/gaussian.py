@@ -6,16 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.multiclass import unique_labels
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Kernel, Task, kernel_of, value_of
+from skstream.engine.kernels.base import Declined, Task, value_of
 from skstream.engine.kernels.cuts import Floats
+from skstream.engine.kernels.in_place import InPlace
 from skstream.engine.kernels.input import EXACT, EXACT_OR_SINGLE, Columns, read_block
 from skstream.engine.kernels.naive_bayes.gaussian_states import LoopedGroups, SummedGroups
 from skstream.engine.kernels.naive_bayes.scores import answers, is_proper_prior, refused_answers
-from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.utils._numba import numba_enabled
 from skstream.utils._running_sums import running_sums
 from skstream.utils._validation import is_fitted
@@ -25,8 +24,7 @@ _MIN_VALUE, _MAX_VALUE = 1e-100, 1e100
 _MIN_WEIGHT, _MAX_WEIGHT = 1e-6, 1e6
 
 
-@kernel_of(GaussianNB)
-class GaussianKernel(Kernel):
+class GaussianKernel(InPlace):
     """GaussianNB, taught row by row: then its floor is 0, and constant features give NaN.
 
     With numba, scikit-learn's recurrence for mean and variance, bit for bit; else prefix sums.
@@ -139,7 +137,7 @@ class GaussianKernel(Kernel):
         self._columns, class_count, groups, self._has_learnt = snapshot
         self._class_count, self._groups = class_count.copy(), copy.deepcopy(groups)
 
-    def export(self) -> None:
+    def export_own(self) -> None:
         """Write the fitted attributes of scikit-learn."""
         if not self._has_learnt:
             return
@@ -162,7 +160,6 @@ class GaussianKernel(Kernel):
         model.epsilon_ = model.var_smoothing * np.float64(0.0)
 
 
-@kernel_of(IncrementalGaussianNB)
 class IncrementalGaussianKernel(GaussianKernel):
     """IncrementalGaussianNB, taught row by row; the last group of rows is all of them."""
 

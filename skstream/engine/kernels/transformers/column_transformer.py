@@ -1,7 +1,7 @@
 """Kernel of scikit-learn's ColumnTransformer as a step: each part's kernel on its columns."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -10,15 +10,9 @@ from sklearn.compose import ColumnTransformer
 from sklearn.utils import check_array
 
 from skstream.engine.block import Block, take_rows
-from skstream.engine.kernels.base import (
-    Declined,
-    Task,
-    TransformKernel,
-    find_transform_kernel,
-    kernel_of,
-    value_of,
-)
+from skstream.engine.kernels.base import Declined, Task, TransformKernel, value_of
 from skstream.engine.kernels.compose import check_weights
+from skstream.engine.kernels.registry import find_transform_kernel
 from skstream.engine.kernels.schema import Outside, outside_after, refused_output
 from skstream.engine.kernels.transformers.row_by_row import laid_out_by_rows
 from skstream.pipeline._transformers import learns, prepared
@@ -26,15 +20,22 @@ from skstream.utils._sklearn import column_positions, columns_of
 from skstream.utils._validation import is_fitted
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Kernel of a part, and the columns it is shown."""
+class _Part(NamedTuple):
+    """Kernel of a part, the columns it is shown, and its state."""
 
     kernel: TransformKernel
     columns: Any
+    state: Any
 
 
-@kernel_of(ColumnTransformer)
+class _State(NamedTuple):
+    """What the first rows have settled, and what the parts have learnt since."""
+
+    fitted: ColumnTransformer
+    parts: list[_Part]
+    outside: Outside | None
+
+
 class ColumnTransformerKernel(TransformKernel):
     """Shows every part its columns, and puts what comes out side by side.
 
@@ -43,15 +44,11 @@ class ColumnTransformerKernel(TransformKernel):
     to have no kernel.
     """
 
-    def __init__(self, transformer: Any, task: Task):
-        super().__init__(transformer, task)
-        self._fitted: ColumnTransformer | None = None
-        self._parts: list[_Part] = []
-        self._outside: Outside | None = None
-        if is_fitted(transformer):
-            self._fitted = transformer
-            self._outside = Outside.of(transformer)
-            self._parts = _parts_of(transformer, task)
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        self._start: _State | None = None
+        if is_fitted(estimator):
+            self._start = _State(estimator, _parts_of(estimator, task), Outside.of(estimator))
 
     @classmethod
     def refusal(cls, transformer: Any, task: Task) -> str | None:
@@ -62,30 +59,30 @@ class ColumnTransformerKernel(TransformKernel):
             return value_of(transformer, "transformer_weights")
         return refused_output(transformer)
 
-    def run(self, block: Block) -> Block:
-        """Learn and transform; raise `Declined` with the state untouched if it cannot."""
-        if not block.n_learns and not block.n_asks:
-            return block
-        check_weights(block)
-        outside = outside_after(self._outside, block)
-        fitted, parts = self._fitted, self._parts
-        if fitted is None:
-            fitted, parts = self._begin(take_rows(block.learn_X, block.learn_index[:1]))
-        before = [part.kernel.snapshot() for part in parts]
-        try:
-            blocks = [part.kernel.run(_with_columns(block, part.columns)) for part in parts]
-            result = _side_by_side(block, blocks, fitted.sparse_output_)
-        except Declined:
-            for part, state in zip(parts, before, strict=True):
-                part.kernel.restore(state)
-            raise
-        self._fitted, self._parts, self._outside = fitted, parts, outside
-        return result
+    def initial_state(self) -> _State | None:
+        """Return what the parts have learnt; None before the first rows."""
+        return self._start
 
-    def _begin(self, first_row: Any) -> tuple[ColumnTransformer, list[_Part]]:
+    def step(self, state: _State | None, block: Block) -> tuple[_State | None, Block]:
+        """Learn and transform; return the state after it, and the block that comes out."""
+        if not block.n_learns and not block.n_asks:
+            return state, block
+        check_weights(block)
+        outside = outside_after(None if state is None else state.outside, block)
+        if state is None:
+            state = self._begin(take_rows(block.learn_X, block.learn_index[:1]))
+        parts, blocks = [], []
+        for kernel, columns, before in state.parts:
+            after, shown = kernel.step(before, _with_columns(block, columns))
+            parts.append(_Part(kernel, columns, after))
+            blocks.append(shown)
+        result = _side_by_side(block, blocks, state.fitted.sparse_output_)
+        return _State(state.fitted, parts, outside), result
+
+    def _begin(self, first_row: Any) -> _State:
         """Settle which columns go where; parts that learn are yet to learn anything."""
         try:
-            fitted = prepared("columns", self.transformer, first_row)
+            fitted = prepared("columns", self.estimator, first_row)
             fitted.fit(first_row)
         except Exception as error:  # whatever it is, the loop meets it at this row
             raise Declined("a ColumnTransformer that fails at a row has no kernel") from error
@@ -93,27 +90,16 @@ class ColumnTransformerKernel(TransformKernel):
             (name, clone(part) if learns(part) else part, columns)
             for name, part, columns in fitted.transformers_
         ]
-        return fitted, _parts_of(fitted, self.task)
+        return _State(fitted, _parts_of(fitted, self.task), None)
 
-    def snapshot(self) -> Any:
-        """Return a copy of the state."""
-        states = [part.kernel.snapshot() for part in self._parts]
-        return self._fitted, self._parts, self._outside, states
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a state returned by `snapshot`."""
-        self._fitted, self._parts, self._outside, states = snapshot
-        for part, state in zip(self._parts, states, strict=True):
-            part.kernel.restore(state)
-
-    def export(self) -> None:
+    def export(self, state: _State | None) -> None:
         """Write the fitted attributes into the transformer."""
-        if self._fitted is None:
+        if state is None:
             return
-        for part in self._parts:
-            part.kernel.export()
-        if self._fitted is not self.transformer:
-            vars(self.transformer).update(vars(self._fitted))
+        for part in state.parts:
+            part.kernel.export(part.state)
+        if state.fitted is not self.estimator:
+            vars(self.estimator).update(vars(state.fitted))
 
 
 def _parts_of(fitted: ColumnTransformer, task: Task) -> list[_Part]:
@@ -121,7 +107,8 @@ def _parts_of(fitted: ColumnTransformer, task: Task) -> list[_Part]:
     for _, part, columns in fitted.transformers_:
         if (isinstance(part, str) and part == "drop") or _is_empty(columns):
             continue
-        parts.append(_Part(find_transform_kernel(part, task), columns))
+        kernel = find_transform_kernel(part, task)
+        parts.append(_Part(kernel, columns, kernel.initial_state()))
     return parts
 
 

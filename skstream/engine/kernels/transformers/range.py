@@ -3,11 +3,10 @@
 from abc import abstractmethod
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler
 
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import (
@@ -16,7 +15,6 @@ from skstream.engine.kernels.base import (
     Declined,
     Task,
     TransformKernel,
-    kernel_of,
     value_of,
 )
 from skstream.engine.kernels.cuts import Floats, Integers, pieces, rows_per_piece
@@ -29,22 +27,20 @@ from skstream.utils._validation import is_fitted
 _PIECE_VALUES = 1 << 17
 
 
+class _State(NamedTuple):
+    """Columns, rows learnt, and one array of shape (n_features,) per kind of extreme."""
+
+    columns: Columns
+    n_rows: int = 0
+    extremes: list[Floats] | None = None
+    has_learnt: bool = False
+
+
 class RangeKernel(TransformKernel):
     """What scalers by extreme values have in common."""
 
     expands = False
     _accepts_sparse = False
-
-    def __init__(self, transformer: Any, task: Task):
-        super().__init__(transformer, task)
-        self._columns = Columns.of(transformer)
-        self._n_rows = 0
-        # One array of shape (n_features,) per kind of extreme.
-        self._extremes: list[Floats] | None = None
-        self._has_learnt = False
-        if is_fitted(transformer):
-            self._n_rows = int(transformer.n_samples_seen_)
-            self._extremes = self._known_extremes()
 
     @classmethod
     def refusal(cls, transformer: Any, task: Task) -> str | None:
@@ -55,15 +51,22 @@ class RangeKernel(TransformKernel):
         known = not is_fitted(transformer) or transformer.scale_.dtype in (np.float64, np.float32)
         return None if known else f"a fitted state in {transformer.scale_.dtype}"
 
-    def run(self, block: Block) -> Block:
-        """Learn and transform."""
+    def initial_state(self) -> _State:
+        """Return what the transformer has learnt."""
+        model = self.estimator
+        if not is_fitted(model):
+            return _State(Columns.of(model))
+        return _State(Columns.of(model), int(model.n_samples_seen_), self._known_extremes())
+
+    def step(self, state: _State, block: Block) -> tuple[_State, Block]:
+        """Learn and transform; return the state after it, and the block that comes out."""
         if not block.n_learns and not block.n_asks:
-            return block
+            return state, block
         learn, ask, columns = read_block(
-            block, self._columns, accept_sparse=self._accepts_sparse, keep_single=True
+            block, state.columns, accept_sparse=self._accepts_sparse, keep_single=True
         )
         assert columns.number is not None
-        extremes = self._extremes
+        extremes = state.extremes
         if extremes is None:
             extremes = self._no_extremes(columns.number, learn.dtype)
         used = [rows.dtype for rows in (learn, ask) if rows.shape[0]]
@@ -74,15 +77,15 @@ class RangeKernel(TransformKernel):
         else:
             learn, ask, extremes = self._scale(block, learn, ask, extremes)
         if block.n_learns:
-            self._columns, self._extremes, self._has_learnt = columns, extremes, True
-            self._n_rows += block.n_learns
-        return replace(
+            state = _State(columns, state.n_rows + block.n_learns, extremes, has_learnt=True)
+        transformed = replace(
             block,
             learn_X=learn,
             learn_index=np.arange(block.n_learns),
             ask_X=ask,
             ask_index=np.arange(block.n_asks),
         )
+        return state, transformed
 
     def _scale(
         self, block: Block, learn: Floats, ask: Floats, extremes: list[Floats]
@@ -117,29 +120,20 @@ class RangeKernel(TransformKernel):
     def _transform(self, x: Floats, states: list[Floats], of_row: Integers) -> None:
         """Transform rows in place, each through one of the states."""
 
-    def snapshot(self) -> Any:
-        """Copy of the state; its arrays are never written to."""
-        return self._columns, self._n_rows, self._extremes, self._has_learnt
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a copy of the state."""
-        self._columns, self._n_rows, self._extremes, self._has_learnt = snapshot
-
-    def export(self) -> None:
+    def export(self, state: _State) -> None:
         """Write the fitted attributes of scikit-learn."""
-        if not self._has_learnt:
+        if not state.has_learnt:
             return
-        assert self._extremes is not None
-        self._columns.export(self.transformer)
-        self.transformer.n_samples_seen_ = self._n_rows
-        self._export_extremes(self._extremes)
+        assert state.extremes is not None
+        state.columns.export(self.estimator)
+        self.estimator.n_samples_seen_ = state.n_rows
+        self._export_extremes(state.extremes)
 
     @abstractmethod
     def _export_extremes(self, extremes: list[Floats]) -> None:
         """Write what the transformer makes of its extremes."""
 
 
-@kernel_of(MinMaxScaler)
 class MinMaxScalerKernel(RangeKernel):
     """MinMaxScaler: dense rows."""
 
@@ -161,7 +155,7 @@ class MinMaxScalerKernel(RangeKernel):
         return [np.full(n_features, np.inf, dtype), np.full(n_features, -np.inf, dtype)]
 
     def _known_extremes(self) -> list[Floats]:
-        return [self.transformer.data_min_.copy(), self.transformer.data_max_.copy()]
+        return [self.estimator.data_min_.copy(), self.estimator.data_max_.copy()]
 
     def _extremes_over_time(self, extremes: list[Floats], x: Floats) -> list[Floats]:
         lowest, highest = extremes
@@ -171,12 +165,12 @@ class MinMaxScalerKernel(RangeKernel):
         scale, offset = self._scale_and_offset(*states)
         x *= scale[of_row]
         x += offset[of_row]
-        if self.transformer.clip:
+        if self.estimator.clip:
             np.clip(x, *self._bounds(x.dtype), out=x)
 
     def _bounds(self, dtype: Any) -> tuple[Any, Any]:
         """Ends of the range in the precision of the rows."""
-        low, high = self.transformer.feature_range
+        low, high = self.estimator.feature_range
         return dtype.type(low), dtype.type(high)
 
     def _scale_and_offset(self, lowest: Floats, highest: Floats) -> tuple[Floats, Floats]:
@@ -185,13 +179,12 @@ class MinMaxScalerKernel(RangeKernel):
         return scale, low - lowest * scale
 
     def _export_extremes(self, extremes: list[Floats]) -> None:
-        model, (lowest, highest) = self.transformer, extremes
+        model, (lowest, highest) = self.estimator, extremes
         model.data_min_, model.data_max_ = lowest.copy(), highest.copy()
         model.data_range_ = highest - lowest
         model.scale_, model.min_ = self._scale_and_offset(lowest, highest)
 
 
-@kernel_of(MaxAbsScaler)
 class MaxAbsScalerKernel(RangeKernel):
     """MaxAbsScaler: dense or CSR rows."""
 
@@ -201,14 +194,14 @@ class MaxAbsScalerKernel(RangeKernel):
         return [np.zeros(n_features, dtype)]
 
     def _known_extremes(self) -> list[Floats]:
-        return [self.transformer.max_abs_.copy()]
+        return [self.estimator.max_abs_.copy()]
 
     def _extremes_over_time(self, extremes: list[Floats], x: Floats) -> list[Floats]:
         return [_running(np.maximum, extremes[0], np.abs(x))]
 
     def _transform(self, x: Floats, states: list[Floats], of_row: Integers) -> None:
         x /= _without_zeros(states[0])[of_row]
-        if self.transformer.clip:
+        if self.estimator.clip:
             np.clip(x, -1.0, 1.0, out=x)
 
     def _scale_stored_values(
@@ -247,11 +240,11 @@ class MaxAbsScalerKernel(RangeKernel):
 
     def _scaled(self, values: Floats, largest: Floats) -> Floats:
         scaled: Floats = values * (1.0 / _without_zeros(largest))
-        return np.clip(scaled, -1.0, 1.0) if self.transformer.clip else scaled
+        return np.clip(scaled, -1.0, 1.0) if self.estimator.clip else scaled
 
     def _export_extremes(self, extremes: list[Floats]) -> None:
-        self.transformer.max_abs_ = extremes[0].copy()
-        self.transformer.scale_ = _without_zeros(extremes[0])
+        self.estimator.max_abs_ = extremes[0].copy()
+        self.estimator.scale_ = _without_zeros(extremes[0])
 
 
 def _running(operation: np.ufunc, start: Floats, x: Floats) -> Floats:

@@ -1,16 +1,14 @@
 """Kernel for StandardScaler: scikit-learn's own recurrence, bit for bit."""
 
-import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.preprocessing import StandardScaler
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, TransformKernel, kernel_of
+from skstream.engine.kernels.base import Declined, Task, TransformKernel
 from skstream.engine.kernels.cuts import Floats, Integers, pieces, rows_per_piece
 from skstream.engine.kernels.input import Columns, check_stored_once, read_block
 from skstream.engine.kernels.schema import refused_scaler
@@ -25,16 +23,28 @@ _MAX_WEIGHT = 2.0**26
 _MAX_SINGLE_COUNT = 2.0**24
 
 
-@dataclass
-class _State:
+@dataclass(slots=True)
+class _Moments:
     """What the scaler has learnt; `n` counts rows, or sums their weights."""
 
     n: float
     mean: Floats
     var: Floats
 
+    def copy(self) -> "_Moments":
+        """Copy, to be brought forward."""
+        return _Moments(self.n, self.mean.copy(), self.var.copy())
 
-@kernel_of(StandardScaler)
+
+class _State(NamedTuple):
+    """Columns and moments; no step changes the moments of a state."""
+
+    columns: Columns
+    moments: _Moments | None
+    newest_is_weighted: bool = False
+    has_learnt: bool = False
+
+
 class StandardScalerKernel(TransformKernel):
     """StandardScaler, taught row by row; CSR rows without centring.
 
@@ -44,22 +54,10 @@ class StandardScalerKernel(TransformKernel):
 
     expands = False
 
-    def __init__(self, transformer: Any, task: Task):
-        super().__init__(transformer, task)
-        self._columns = Columns.of(transformer)
-        self._state: _State | None = None
-        self._newest_is_weighted = False
-        self._has_learnt = False
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
         # Without both, the scaler counts rows, and that is all.
-        self._is_idle = not transformer.with_mean and not transformer.with_std
-        if is_fitted(transformer):
-            nothing = np.zeros(transformer.n_features_in_)
-            mean, var = transformer.mean_, transformer.var_
-            self._state = _State(
-                float(transformer.n_samples_seen_),
-                nothing if mean is None else mean.copy(),
-                nothing if var is None else var.copy(),
-            )
+        self._is_idle = not estimator.with_mean and not estimator.with_std
 
     @classmethod
     def refusal(cls, transformer: Any, task: Task) -> str | None:
@@ -70,65 +68,80 @@ class StandardScalerKernel(TransformKernel):
         known = not is_fitted(transformer) or _is_usual(transformer)
         return None if known else "a fitted state of an unusual kind"
 
-    def run(self, block: Block) -> Block:
-        """Learn and transform."""
+    def initial_state(self) -> _State:
+        """Return what the scaler has learnt."""
+        model = self.estimator
+        if not is_fitted(model):
+            return _State(Columns.of(model), None)
+        nothing = np.zeros(model.n_features_in_)
+        mean, var = (nothing if of is None else of for of in (model.mean_, model.var_))
+        return _State(Columns.of(model), _Moments(float(model.n_samples_seen_), mean, var).copy())
+
+    def step(self, state: _State, block: Block) -> tuple[_State, Block]:
+        """Learn and transform; return the state after it, and the block that comes out."""
         if not block.n_learns and not block.n_asks:
-            return block
-        learn, ask, columns = read_block(block, self._columns, accept_sparse=True, keep_single=True)
+            return state, block
+        learn, ask, columns = read_block(block, state.columns, accept_sparse=True, keep_single=True)
         is_sparse = sparse.issparse(learn) or sparse.issparse(ask)
-        self._check(block, (learn, ask), is_sparse)
+        n_learnt = 0.0 if state.moments is None else state.moments.n
+        self._check(block, (learn, ask), is_sparse, n_learnt)
         assert columns.number is not None
-        state = copy.deepcopy(self._state)
-        if state is None:
-            nothing = np.zeros(columns.number)
-            state = _State(0.0, nothing, nothing.copy())
-        if self._is_idle or (is_sparse and not self.transformer.with_std):
-            state.n += block.n_learns
-        elif is_sparse:
-            learn, ask = self._scale_stored_values(block, learn, ask, state)
+        if state.moments is None:
+            moments = _Moments(0.0, *np.zeros((2, columns.number)))
         else:
-            learn, ask = self._scale(block, learn, ask, state)
+            moments = state.moments.copy()
+        if self._is_idle or (is_sparse and not self.estimator.with_std):
+            moments.n += block.n_learns
+        elif is_sparse:
+            learn, ask = self._scale_stored_values(block, learn, ask, moments)
+        else:
+            learn, ask = self._scale(block, learn, ask, moments)
         if block.n_learns:
-            self._columns, self._state, self._has_learnt = columns, state, True
-            self._newest_is_weighted = block.weight is not None and block.weight[-1] != 1.0
-        return replace(
+            newest_is_weighted = block.weight is not None and block.weight[-1] != 1.0
+            state = _State(columns, moments, bool(newest_is_weighted), has_learnt=True)
+        scaled = replace(
             block,
             learn_X=learn,
             learn_index=np.arange(block.n_learns),
             ask_X=ask,
             ask_index=np.arange(block.n_asks),
         )
+        return state, scaled
 
-    def _check(self, block: Block, rows: tuple[Any, Any], is_sparse: bool) -> None:
+    def _check(self, block: Block, rows: tuple[Any, Any], is_sparse: bool, n_learnt: float) -> None:
         weight = block.weight
         if weight is not None and ((weight != np.trunc(weight)) | (weight > _MAX_WEIGHT)).any():
             raise Declined("StandardScaler has no kernel for fractional or huge weights")
-        if weight is not None and rows[0].dtype == np.float32 and (weight != 1.0).any():
-            n = 0.0 if self._state is None else self._state.n
-            if self._is_idle or n + weight.sum() >= _MAX_SINGLE_COUNT:
+        is_single = rows[0].dtype == np.float32
+        if weight is not None and is_single and (weight != 1.0).any():
+            n_after = n_learnt + weight.sum()
+            if self._is_idle or n_after >= _MAX_SINGLE_COUNT:
                 raise Declined("StandardScaler has no kernel for such weights of float32 rows")
         if not is_sparse:
             return
         mixed = any(len(X) for X in rows if not sparse.issparse(X))
-        if mixed or weight is not None or self.transformer.with_mean:
+        if mixed or weight is not None or self.estimator.with_mean:
             raise Declined("StandardScaler has no kernel for weighted or centred sparse rows")
         for X in rows:
             if sparse.issparse(X):
                 check_stored_once(X)
 
-    def _scale(self, block: Block, learn: Floats, ask: Floats, state: _State) -> tuple[Any, Any]:
-        """Dense rows through the states they see; `state` is brought forward."""
-        model = self.transformer
+    def _scale(
+        self, block: Block, learn: Floats, ask: Floats, moments: _Moments
+    ) -> tuple[Any, Any]:
+        """Dense rows through the states they see; `moments` is brought forward."""
+        model = self.estimator
         out = np.empty_like(learn), np.empty_like(ask)
         if numba_enabled():
             weight = np.ones(block.n_learns) if block.weight is None else block.weight
-            moments = state.mean, state.var, _scale_of(state.var, state.mean, state.n)
+            scale = _scale_of(moments.var, moments.mean, moments.n)
+            known = moments.n, moments.mean, moments.var, scale
             flags = bool(model.with_mean), bool(model.with_std)
-            state.n = _run_rows(learn, weight, ask, block.stamp, state.n, *moments, *flags, *out)
+            moments.n = _run_rows(learn, weight, ask, block.stamp, *known, *flags, *out)
             return out
-        for piece in pieces(block, rows_per_piece(len(state.mean))):
+        for piece in pieces(block, rows_per_piece(len(moments.mean))):
             x = learn[piece.learns].astype(np.float64, copy=False)
-            n, means, variances = _states(state, x, piece.weight)
+            n, means, variances = _states(moments, x, piece.weight)
             scales = _scale_of(variances, means, n[:, None])
             for rows, of_row, into in (
                 (learn[piece.learns], np.arange(1, len(n)), out[0][piece.learns]),
@@ -142,15 +155,15 @@ class StandardScalerKernel(TransformKernel):
         return out
 
     def _scale_stored_values(
-        self, block: Block, learn: Any, ask: Any, state: _State
+        self, block: Block, learn: Any, ask: Any, moments: _Moments
     ) -> tuple[Any, Any]:
         """CSR rows: zeros stay zeros, and the others are multiplied, as scikit-learn does."""
         learnt = learn.copy() if block.n_learns else learn
         asked = ask.copy() if block.n_asks else ask
-        n_columns = len(state.mean)
+        n_columns = len(moments.mean)
         for piece in pieces(block, rows_per_piece(n_columns)):
             dense = learn[piece.learns].toarray() if len(piece.y) else np.empty((0, n_columns))
-            n, means, variances = _states(state, dense, None)
+            n, means, variances = _states(moments, dense, None)
             factors = 1 / _scale_of(variances, means, n[:, None])
             if len(piece.y):
                 _multiply_rows(learnt, piece.learns, factors, np.arange(1, len(n)))
@@ -158,32 +171,22 @@ class StandardScalerKernel(TransformKernel):
                 _multiply_rows(asked, piece.asks, factors, piece.stamp)
         return learnt, asked
 
-    def snapshot(self) -> Any:
-        """Copy of the state."""
-        state = copy.deepcopy(self._state)
-        return self._columns, state, self._newest_is_weighted, self._has_learnt
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a copy of the state."""
-        self._columns, state, self._newest_is_weighted, self._has_learnt = snapshot
-        self._state = copy.deepcopy(state)
-
-    def export(self) -> None:
+    def export(self, state: _State) -> None:
         """Write the fitted attributes of scikit-learn."""
-        if not self._has_learnt:
+        if not state.has_learnt:
             return
-        assert self._state is not None
-        model, state = self.transformer, self._state
-        self._columns.export(model)
+        assert state.moments is not None
+        model, moments = self.estimator, state.moments
+        state.columns.export(model)
         if self._is_idle:
             model.mean_ = model.var_ = model.scale_ = None
-            whole = np.float64 if self._newest_is_weighted else np.int64
-            model.n_samples_seen_ = whole(state.n)
+            whole = np.float64 if state.newest_is_weighted else np.int64
+            model.n_samples_seen_ = whole(moments.n)
             return
-        model.n_samples_seen_ = np.float64(state.n)
-        model.mean_ = state.mean.copy()
-        model.var_ = state.var.copy() if model.with_std else None
-        model.scale_ = _scale_of(state.var, state.mean, state.n) if model.with_std else None
+        model.n_samples_seen_ = np.float64(moments.n)
+        model.mean_ = moments.mean.copy()
+        model.var_ = moments.var.copy() if model.with_std else None
+        model.scale_ = _scale_of(moments.var, moments.mean, moments.n) if model.with_std else None
 
 
 def _is_usual(scaler: Any) -> bool:
@@ -217,12 +220,12 @@ def _multiply_rows(X: Any, rows: slice, factors: Floats, state: Integers) -> Non
 
 
 def _states(
-    state: _State, x: Floats, weight: Floats | None
+    moments: _Moments, x: Floats, weight: Floats | None
 ) -> tuple[Floats, NDArray[np.float64], NDArray[np.float64]]:
-    """Counts, means and variances after 0, 1, ... rows; `state` is brought forward."""
+    """Counts, means and variances after 0, 1, ... rows; `moments` is brought forward."""
     means, variances = np.empty((2, len(x) + 1, x.shape[1]))
-    means[0], variances[0] = state.mean, state.var
-    counts = [state.n]
+    means[0], variances[0] = moments.mean, moments.var
+    counts = [moments.n]
     total, change = np.empty((2, x.shape[1]))
     for i, row in enumerate(x):
         w = 1.0 if weight is None else weight[i]
@@ -245,7 +248,7 @@ def _states(
             var += change
             var /= after
         counts.append(after)
-    state.n, state.mean, state.var = counts[-1], means[-1].copy(), variances[-1].copy()
+    moments.n, moments.mean, moments.var = counts[-1], means[-1].copy(), variances[-1].copy()
     return np.array(counts), means, variances
 
 

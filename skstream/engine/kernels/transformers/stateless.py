@@ -30,14 +30,8 @@ from sklearn.preprocessing import (
 )
 
 from skstream.engine.block import Block, take_rows
-from skstream.engine.kernels.base import (
-    Declined,
-    Task,
-    TransformKernel,
-    changed_methods,
-    kernel_of,
-    value_of,
-)
+from skstream.engine.kernels.base import Declined, Task, TransformKernel, value_of
+from skstream.engine.kernels.registry import changed_methods
 from skstream.engine.kernels.schema import refused_output
 from skstream.engine.kernels.transformers.row_by_row import transformed
 from skstream.utils._validation import is_fitted
@@ -103,18 +97,12 @@ _FITTED: dict[type, Callable[[Any], str | None]] = {
 }
 
 
-@kernel_of(FrozenEstimator, *_STATELESS)
 class StatelessKernel(TransformKernel):
     """Transformers without state, determined by their parameters, or frozen.
 
     They are fitted on the first row learnt, from which they take the number and names of the
-    columns at most.
+    columns at most. The fitted transformer is the state; it does not change any more.
     """
-
-    def __init__(self, transformer: Any, task: Task):
-        super().__init__(transformer, task)
-        # Never changed once it is fitted, so that snapshots may share it.
-        self._fitted: Any = transformer if _is_settled(transformer) else None
 
     @classmethod
     def refusal(cls, transformer: Any, task: Task) -> str | None:
@@ -131,14 +119,18 @@ class StatelessKernel(TransformKernel):
         refused = changed_methods(inner) or refused_output(inner) or _FITTED[type(inner)](inner)
         return None if refused is None else f"a {name} inside with {refused}"
 
-    def run(self, block: Block) -> Block:
+    def initial_state(self) -> Any:
+        """Return the fitted transformer; None before the first row."""
+        return self.estimator if _is_settled(self.estimator) else None
+
+    def step(self, state: Any, block: Block) -> tuple[Any, Block]:
         """Transform every row of the block once."""
         if not block.n_learns and not block.n_asks:
-            return block
-        fitted = self._fitted
+            return state, block
+        fitted = state
         try:
             if fitted is None:
-                fitted = _fit(self.transformer, take_rows(block.learn_X, block.learn_index[:1]))
+                fitted = _fit(self.estimator, take_rows(block.learn_X, block.learn_index[:1]))
             if block.ask_X is block.learn_X:
                 used = np.union1d(block.learn_index, block.ask_index)
                 learn = ask = transformed(fitted, block.learn_X, used)
@@ -151,26 +143,17 @@ class StatelessKernel(TransformKernel):
         except Declined:
             raise
         except Exception as error:  # whatever it is, the loop meets it at its row
-            name = type(self.transformer).__name__
+            name = type(self.estimator).__name__
             raise Declined(f"rows at which {name} fails have no kernel") from error
-        if block.n_learns:
-            self._fitted = fitted
-        return replace(
+        transformed_block = replace(
             block, learn_X=learn, learn_index=learn_index, ask_X=ask, ask_index=ask_index
         )
+        return fitted if block.n_learns else state, transformed_block
 
-    def snapshot(self) -> Any:
-        """State: the fitted transformer, which does not change."""
-        return self._fitted
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a state."""
-        self._fitted = snapshot
-
-    def export(self) -> None:
+    def export(self, state: Any) -> None:
         """Write the fitted attributes."""
-        if self._fitted is not None and self._fitted is not self.transformer:
-            vars(self.transformer).update(vars(self._fitted))
+        if state is not None and state is not self.estimator:
+            vars(self.estimator).update(vars(state))
 
 
 def _is_settled(transformer: Any) -> bool:

@@ -1,0 +1,178 @@
+"""Which estimator has which kernel: one table of names, so that only what is used is imported."""
+
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from skstream.engine.kernels.base import Declined, Kernel, Task, TransformKernel
+
+_K = TypeVar("_K", bound=type)
+_Table = dict[type | str, Any]
+
+# Kernels by estimator: a class, or where it is imported from; of kernels of our own, too, the place
+# (below this package) until they are wanted.
+_MODELS: _Table = {
+    "sklearn.linear_model.PassiveAggressiveClassifier": "linear.kernel.LinearClassifierKernel",
+    "sklearn.linear_model.PassiveAggressiveRegressor": "linear.kernel.LinearRegressorKernel",
+    "sklearn.linear_model.Perceptron": "linear.kernel.LinearClassifierKernel",
+    "sklearn.linear_model.SGDClassifier": "linear.kernel.LinearClassifierKernel",
+    "sklearn.linear_model.SGDRegressor": "linear.kernel.LinearRegressorKernel",
+    "sklearn.naive_bayes.BernoulliNB": "naive_bayes.discrete.BernoulliKernel",
+    "sklearn.naive_bayes.CategoricalNB": "naive_bayes.categorical.CategoricalKernel",
+    "sklearn.naive_bayes.ComplementNB": "naive_bayes.discrete.ComplementKernel",
+    "sklearn.naive_bayes.GaussianNB": "naive_bayes.gaussian.GaussianKernel",
+    "sklearn.naive_bayes.MultinomialNB": "naive_bayes.discrete.MultinomialKernel",
+    "skstream.baselines.MajorityClass": "baselines.MajorityClassKernel",
+    "skstream.baselines.MajorityWindow": "baselines.MajorityWindowKernel",
+    "skstream.baselines.MeanRegressor": "baselines.MeanRegressorKernel",
+    "skstream.baselines.Persistent": "baselines.PersistentKernel",
+    "skstream.baselines.PersistentRegressor": "baselines.PersistentRegressorKernel",
+    "skstream.naive_bayes.IncrementalGaussianNB": "naive_bayes.gaussian.IncrementalGaussianKernel",
+    "skstream.noise.LabelNoise": "noise.LabelNoiseKernel",
+    "skstream.pipeline.StreamPipeline": "pipeline.StreamPipelineKernel",
+    "skstream.temporal.TemporalCorrection": "temporal.TemporalCorrectionKernel",
+    "skstream.temporal.TemporallyAugmented": "temporal.TemporallyAugmentedKernel",
+}
+_TRANSFORMERS: _Table = {
+    "sklearn.compose.ColumnTransformer": "transformers.column_transformer.ColumnTransformerKernel",
+    "sklearn.feature_extraction.FeatureHasher": "transformers.stateless.StatelessKernel",
+    "sklearn.feature_extraction.text.HashingVectorizer": "transformers.stateless.StatelessKernel",
+    "sklearn.frozen.FrozenEstimator": "transformers.stateless.StatelessKernel",
+    "sklearn.preprocessing.Binarizer": "transformers.stateless.StatelessKernel",
+    "sklearn.preprocessing.FunctionTransformer": "transformers.stateless.StatelessKernel",
+    "sklearn.preprocessing.MaxAbsScaler": "transformers.range.MaxAbsScalerKernel",
+    "sklearn.preprocessing.MinMaxScaler": "transformers.range.MinMaxScalerKernel",
+    "sklearn.preprocessing.Normalizer": "transformers.stateless.StatelessKernel",
+    "sklearn.preprocessing.OneHotEncoder": "transformers.stateless.StatelessKernel",
+    "sklearn.preprocessing.OrdinalEncoder": "transformers.stateless.StatelessKernel",
+    "sklearn.preprocessing.PolynomialFeatures": "transformers.stateless.StatelessKernel",
+    "sklearn.preprocessing.StandardScaler": "transformers.standard.StandardScalerKernel",
+    "skstream.pipeline.StreamPipeline": "pipeline.TransformerPipelineKernel",
+}
+_METHOD_NAMES = (
+    *("fit", "partial_fit", "transform", "fit_transform"),
+    *("predict", "predict_proba", "predict_log_proba", "decision_function"),
+)
+
+
+def kernel_of(*estimators: type | str) -> Callable[[_K], _K]:
+    """Class decorator: register a kernel for exactly these estimators, never their subclasses.
+
+    Parameters
+    ----------
+    *estimators : type or str
+        Classes, or the names under which they are imported, such as
+        ``"sklearn.linear_model.SGDClassifier"``.
+    """
+
+    def register(kernel: _K) -> _K:
+        table: _Table = _TRANSFORMERS if issubclass(kernel, TransformKernel) else _MODELS
+        table.update(dict.fromkeys(estimators, kernel))
+        return kernel
+
+    return register
+
+
+def find_kernel(estimator: Any, task: Task) -> Kernel:
+    """Kernel for an estimator; `Declined` says why only the loop is exact."""
+    kernel: Kernel = _made(_MODELS, estimator, task)
+    return kernel
+
+
+def find_transform_kernel(transformer: Any, task: Task) -> TransformKernel:
+    """Kernel for a transformer; `Declined` says why only the loop is exact."""
+    kernel: TransformKernel = _made(_TRANSFORMERS, transformer, task)
+    return kernel
+
+
+def make_kernel(estimator: Any, task: Task) -> Kernel | None:
+    """Kernel for an estimator, or None where only the loop is exact."""
+    try:
+        return find_kernel(estimator, task)
+    except Declined:
+        return None
+
+
+def make_transform_kernel(transformer: Any, task: Task) -> TransformKernel | None:
+    """Kernel for a transformer, or None where only the loop is exact."""
+    try:
+        return find_transform_kernel(transformer, task)
+    except Declined:
+        return None
+
+
+def registered_kernels() -> dict[type, type]:
+    """All registered kernels by estimator type (models and transformers)."""
+    found = {}
+    for table in (_MODELS, _TRANSFORMERS):
+        for key in table:
+            kind = _type_called(key) if isinstance(key, str) else key
+            if kind is not None:  # scikit-learn drops the passive-aggressive models
+                found[kind] = _loaded(table, key)
+    return found
+
+
+def _made(table: _Table, estimator: Any, task: Task) -> Any:
+    kind = type(estimator)
+    # A public name has no private modules, in which the class may live.
+    name = f"{kind.__module__.partition('._')[0]}.{kind.__qualname__}"
+    key = kind if kind in table else name
+    if key not in table or (key is name and _type_called(name) is not kind):
+        raise Declined(f"{kind.__name__} has no kernel")
+    kernel = _loaded(table, key)
+    refused = changed_methods(estimator) or kernel.refusal(estimator, task)
+    if refused is not None:
+        raise Declined(f"{kind.__name__} with {refused} has no kernel")
+    return kernel(estimator, task)
+
+
+def _type_called(name: str) -> type | None:
+    """Type of a public name; None where there is none any more."""
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(module), attribute, None)
+
+
+def _loaded(table: _Table, key: type | str) -> Any:
+    """Kernel of a table, imported when it is wanted first."""
+    kernel = table[key]
+    if isinstance(kernel, str):
+        module, _, attribute = kernel.rpartition(".")
+        kernel = getattr(importlib.import_module(f"skstream.engine.kernels.{module}"), attribute)
+        table[key] = kernel
+    return kernel
+
+
+def changed_methods(estimator: Any) -> str | None:
+    """Name what was put in the place of a method of an estimator, for `Kernel.refusal`.
+
+    A method may be replaced on one instance, or on its class. Either way the loop calls what the
+    kernel knows nothing of.
+    """
+    kind = type(estimator)
+    for name in getattr(estimator, "__dict__", ()):
+        own = inspect.getattr_static(kind, name, None)
+        if callable(own) or hasattr(own, "__get__"):
+            return f"a {name} of its own"
+    for name in _METHOD_NAMES:
+        home = next((base for base in kind.__mro__ if name in vars(base)), None)
+        if home is not None and not _is_of(home, name):
+            return f"a changed {name}"
+    return None
+
+
+def _is_of(home: type, name: str) -> bool:
+    """Whether a method was written with its class: what is put there later tells where it is from.
+
+    Decorators of scikit-learn wrap what they decorate.
+    """
+    packages = {"sklearn", home.__module__.partition(".")[0]}
+    method = vars(home)[name]
+    while True:
+        place = getattr(method, "__globals__", {}).get("__name__", "sklearn")
+        if place.partition(".")[0] not in packages:
+            return False
+        if not hasattr(method, "__wrapped__"):
+            break
+        method = method.__wrapped__
+    return getattr(method, "__qualname__", None) == f"{home.__qualname__}.{name}"
