@@ -1,9 +1,9 @@
 """Drift detectors, which say when the distribution of a series of numbers has changed."""
 
 from skstream.drift._adwin import ADWIN
-from skstream.drift._base import DriftDetector
+from skstream.drift._base import DetectorState, DriftDetector
 from skstream.drift._ddm import DDM
 from skstream.drift._error_ratio import ErrorRatio
 from skstream.drift._page_hinkley import PageHinkley
 
-__all__ = ["ADWIN", "DDM", "DriftDetector", "ErrorRatio", "PageHinkley"]
+__all__ = ["ADWIN", "DDM", "DetectorState", "DriftDetector", "ErrorRatio", "PageHinkley"]

@@ -11,10 +11,16 @@ from skstream.drift._checks import LARGEST, as_number, as_values, refuse_where
 from skstream.utils._sklearn import validate_parameter_constraints
 
 
-class Monitor(Protocol):
-    """The state of a detector that has been used."""
+class DetectorState(Protocol):
+    """What a drift detector has read so far; subclass it and define `feed_one`.
 
-    n_alarms: int
+    Attributes
+    ----------
+    n_alarms : int
+        Alarms so far.
+    """
+
+    n_alarms: int = 0
 
     @property
     def alarm(self) -> bool:
@@ -22,12 +28,34 @@ class Monitor(Protocol):
         ...
 
     def feed_one(self, value: float) -> None:
-        """Read one checked value."""
+        """Read one checked value: set `alarm`, and count it.
+
+        Parameters
+        ----------
+        value : float
+            A finite number that the detector takes.
+        """
         ...
 
     def feed(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Read checked values in order and return the positions that raised an alarm."""
-        ...
+        """Read checked values in order; where this can be made faster, do so.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_values,), dtype float64
+            Finite numbers that the detector takes.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_alarms,), dtype int64
+            Positions among the values that raised an alarm.
+        """
+        positions = []
+        for position, value in enumerate(values.tolist()):
+            self.feed_one(value)
+            if self.alarm:
+                positions.append(position)
+        return np.array(positions, dtype=np.int64)
 
 
 class DriftDetector(BaseEstimator, ABC):
@@ -48,7 +76,7 @@ class DriftDetector(BaseEstimator, ABC):
     _wanted: ClassVar[str] = ""
 
     @abstractmethod
-    def _start(self) -> Monitor:
+    def _start(self) -> DetectorState:
         """Return the state of a detector that has read nothing."""
 
     def _wrong(self, values: Any) -> Any:

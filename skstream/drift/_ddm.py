@@ -12,7 +12,7 @@ from skstream.drift._sequential import (
     DRIFT,
     NORMAL,
     WARNING,
-    SequentialMonitor,
+    SequentialState,
     SequentialTest,
 )
 from skstream.utils._sklearn import Interval
@@ -148,11 +148,11 @@ class DDM(DriftDetector):
     def _wrong(self, values: Any) -> Any:
         return (values != 0) & (values != 1)
 
-    def _start(self) -> SequentialMonitor:
+    def _start(self) -> SequentialState:
         if self.drift_level < self.warning_level:
             raise ValueError(
                 f"drift_level={self.drift_level} is below warning_level={self.warning_level};"
                 " an alarm must not come before its warning."
             )
         test = DDMTest(float(self.warning_level), float(self.drift_level), int(self.min_values))
-        return SequentialMonitor(test, reset_after_alarm=True)
+        return SequentialState(test, reset_after_alarm=True)

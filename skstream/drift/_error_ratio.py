@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skstream.drift._base import DriftDetector
 from skstream.drift._page_hinkley import SIGNS, PageHinkleyTest
-from skstream.drift._sequential import SequentialMonitor, SequentialTest
+from skstream.drift._sequential import SequentialState, SequentialTest
 from skstream.utils._running_sums import FadedSum, Floats, WindowSum
 from skstream.utils._sklearn import Interval
 
@@ -169,7 +169,7 @@ class ErrorRatio(DriftDetector):
     def _wrong(self, values: Any) -> Any:
         return values < 0
 
-    def _start(self) -> SequentialMonitor:
+    def _start(self) -> SequentialState:
         windows = isinstance(self.short, Integral)
         if windows != isinstance(self.long, Integral) or self.short >= self.long:
             raise ValueError(
@@ -182,4 +182,4 @@ class ErrorRatio(DriftDetector):
         )
         page_hinkley = PageHinkleyTest(float(self.threshold), float(self.delta), SIGNS["up"])
         test = RatioTest(short, long, page_hinkley)
-        return SequentialMonitor(test, bool(self.reset_after_alarm))
+        return SequentialState(test, bool(self.reset_after_alarm))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.drift._base import DriftDetector
-from skstream.drift._sequential import DRIFT, NORMAL, SequentialMonitor, SequentialTest
+from skstream.drift._sequential import DRIFT, NORMAL, SequentialState, SequentialTest
 from skstream.utils._running_sums import running_sums
 from skstream.utils._sklearn import Interval, StrOptions
 
@@ -137,6 +137,6 @@ class PageHinkley(DriftDetector):
         self.direction = direction
         self.reset_after_alarm = reset_after_alarm
 
-    def _start(self) -> SequentialMonitor:
+    def _start(self) -> SequentialState:
         test = PageHinkleyTest(float(self.threshold), float(self.delta), SIGNS[self.direction])
-        return SequentialMonitor(test, bool(self.reset_after_alarm))
+        return SequentialState(test, bool(self.reset_after_alarm))

@@ -33,7 +33,7 @@ class SequentialTest(ABC):
         """Read one value: the level and the state, bit for bit, of a scan of it, but faster."""
 
 
-class SequentialMonitor:
+class SequentialState:
     """The state of a detector that follows one test."""
 
     def __init__(self, test: SequentialTest, reset_after_alarm: bool) -> None:

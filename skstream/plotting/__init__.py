@@ -1,6 +1,6 @@
 """Displays of results; matplotlib is imported when one is drawn."""
 
-from skstream.plotting._base import Display
+from skstream.plotting._base import BaseDisplay, Canvas, Display, Layout
 from skstream.plotting._binned import BinnedPerformanceDisplay
 from skstream.plotting._comparison import ComparisonDisplay
 from skstream.plotting._critical_difference import CriticalDifferenceDisplay
@@ -8,10 +8,13 @@ from skstream.plotting._folds import FoldDisplay
 from skstream.plotting._prequential import PrequentialDisplay
 
 __all__ = [
+    "BaseDisplay",
     "BinnedPerformanceDisplay",
+    "Canvas",
     "ComparisonDisplay",
     "CriticalDifferenceDisplay",
     "Display",
     "FoldDisplay",
+    "Layout",
     "PrequentialDisplay",
 ]

@@ -98,6 +98,12 @@ class Layout:
         Size in inches of a new figure.
     constrained : bool, default=True
         Whether matplotlib arranges the axes and legends of a new figure.
+
+    Examples
+    --------
+    >>> from skstream.plotting import Layout
+    >>> Layout(["sgd", "persistent"], n_panels=2).size
+    (8.0, 4.5)
     """
 
     lines: Collection[str]
@@ -110,7 +116,7 @@ class Layout:
 class Canvas:
     """Axes to draw on, what the user asked for, and the artists drawn so far.
 
-    Parameters
+    Attributes
     ----------
     axes : ndarray of matplotlib Axes
         As many as the layout asks for.
@@ -120,6 +126,10 @@ class Canvas:
         The user's choice.
     keywords : dict of str to dict
         The user's properties by line.
+    lines : dict of str to Line2D
+        Lines drawn so far.
+    legends : list of matplotlib Legend
+        Legends drawn so far.
     """
 
     axes: np.ndarray
@@ -164,13 +174,50 @@ class Canvas:
         return line
 
     def give_legend(self, ax: Any, **entries: Any) -> Any:
-        """Draw and keep a legend, as the user asked for; `entries` are those of `give_legend`."""
+        """Draw and keep a legend, as the user asked for it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes
+            One of the axes.
+        **entries
+            `lines`, a dict of lines by the text that names them, and `others`, a dict of
+            everything else to be explained.
+
+        Returns
+        -------
+        legend : matplotlib Legend or None
+            The legend, if there is one.
+        """
         self.legends.append(give_legend(ax, self.legend, own=self.own, **entries))
         return self.legends[-1]
 
 
 class BaseDisplay:
-    """Draws what subclasses fill in: `_layout`, `_draw`, `_parts` and `_summary`."""
+    """Draws what subclasses fill in: `_layout`, `_draw`, `_parts` and `_summary`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.plotting import BaseDisplay, Layout
+    >>> class LineDisplay(BaseDisplay):
+    ...     def __init__(self, values):
+    ...         self.values = values
+    ...
+    ...     def _layout(self, ax):
+    ...         return Layout(["line"])
+    ...
+    ...     def _draw(self, canvas):
+    ...         canvas.draw_line(canvas.axes[0], "line", range(3), self.values, {"color": "gray"})
+    ...
+    ...     def _parts(self):
+    ...         yield {"value": self.values}
+    ...
+    ...     def _summary(self):
+    ...         return f"{len(self.values)} values"
+    >>> LineDisplay(np.array([1.0, 3.0, 2.0]))
+    LineDisplay(3 values; see plot(), to_frame())
+    """
 
     axes_: np.ndarray
     ax_: Any

@@ -1,0 +1,86 @@
+"""What the page "How to add" adds is found and passes what every class of the package passes."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skstream.drift import DriftDetector
+from skstream.streams import make_demo_stream
+from tests.drift._checks import check_cuts
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "how_to_add.md"
+MOST_LINES = 40
+NAME = "added_by_the_page"
+
+
+def sections() -> dict[str, list[str]]:
+    """Blocks of code by the heading above them."""
+    _, *parts = re.split(r"^## (.*)$", PAGE.read_text("utf-8"), flags=re.M)
+    blocks = [
+        re.findall(r"^```python\n(.*?)^```$", text, flags=re.M | re.S) for text in parts[1::2]
+    ]
+    return dict(zip(parts[::2], blocks, strict=True))
+
+
+def added(heading: str) -> dict[str, Any]:
+    """Names that the first block below a heading defines."""
+    module = sys.modules[NAME] = ModuleType(NAME)  # pickle and clone look there
+    exec(compile(sections()[heading][0], heading, "exec"), module.__dict__)
+    return module.__dict__
+
+
+@pytest.fixture(autouse=True)
+def _forgotten() -> Iterator[None]:
+    yield
+    sys.modules.pop(NAME, None)
+
+
+@pytest.mark.parametrize("heading", sections())
+def test_little_is_written(heading: str) -> None:
+    lines = [line for line in sections()[heading][0].splitlines() if line.strip()]
+    assert len(lines) < MOST_LINES
+
+
+def test_a_detector() -> None:
+    detector = added("A drift detector")["ErrorsInARow"](longest=2)
+    assert isinstance(detector, DriftDetector)
+    values = (np.random.default_rng(0).random(500) < 0.5).astype(float)
+    check_cuts(detector, np.split(values, [3, 4, 100, 490]))
+    with pytest.raises(ValueError, match="'longest' parameter of ErrorsInARow"):
+        type(detector)(0).update(1)
+
+
+def test_a_protocol() -> None:
+    from sklearn.linear_model import SGDClassifier
+
+    evaluator = added("A protocol")["EveryNthEvaluator"](["accuracy", "kappa"], n=7, random_state=0)
+    X, y, _ = next(iter(make_demo_stream(400)))
+    whole = evaluator.evaluate(SGDClassifier(), X, y)
+    run = evaluator.start(SGDClassifier(), classes=np.unique(y))
+    for rows in np.split(np.arange(400), [1, 2, 50, 399]):
+        run.update(X[rows], y[rows])
+    assert run.close().result().scores == whole.scores
+    evaluator.engine = "loop"
+    assert evaluator.evaluate(SGDClassifier(), X, y).scores == whole.scores
+    asked = np.array([answer is not None for answer in whole.predictions("SGDClassifier")])
+    assert np.flatnonzero(asked).tolist() == list(range(7, 400, 7))
+
+
+def test_a_display() -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pandas")
+    from skstream import PrequentialEvaluator
+    from tests.plotting.test_every_display import MODELS, check_display, evaluated
+
+    kind = added("A display")["RegretDisplay"]
+    result = evaluated(PrequentialEvaluator("accuracy"))
+    check_display(kind, result)
+    frame = kind.from_result(result).to_frame()
+    assert set(frame["model"]) == set(MODELS)
+    assert frame["regret"].min() == 0
