@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.pending import PendingRows, PendingTable, PollIndex
+from skstream.engine.pending import Columns, PendingRows, PendingTable, PollIndex
 from skstream.engine.timeline import Arrivals, End, Operations, no_rows
 
 FIRST, POLL, LAST = 0, 1, 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DatedArrivals(Arrivals):
     """Rows that arrived, with the times of their arrival and of their labels.
 
@@ -26,9 +26,9 @@ class DatedArrivals(Arrivals):
         Whether a label may still come. A row that will get no label is asked once and not stored.
     """
 
-    arrival: np.ndarray = field(default_factory=no_rows)
-    label_time: np.ndarray = field(default_factory=no_rows)
-    expected: np.ndarray = field(default_factory=no_rows)
+    arrival: np.ndarray
+    label_time: np.ndarray
+    expected: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class DelayedState:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Columns):
     """All questions of a step in order, those too early for an answer included.
 
     Attributes
@@ -115,7 +115,7 @@ class Asked:
     answered: np.ndarray
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DelayedOperations(Operations):
     """Operations of a delayed timeline, with the data that scoring needs.
 
@@ -131,45 +131,52 @@ class DelayedOperations(Operations):
         How many of this step's labels came before each of its arrivals.
     """
 
-    asked: Asked | None = None
-    labelled: PendingRows | None = None
-    polls_per_label: np.ndarray = field(default_factory=no_rows)
-    labels_before: np.ndarray = field(default_factory=no_rows)
+    asked: Asked
+    labelled: PendingRows
+    polls_per_label: np.ndarray
+    labels_before: np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Events of consecutive steps, with attributes as those of `DelayedOperations`.
+    """What happened in consecutive steps, with attributes as those of `DelayedOperations`.
 
-    `waiting` are the rows that wait after the last step.
+    Attributes
+    ----------
+    asked, labelled, polls_per_label, labels_before, released
+        Those of all steps.
+    dropped : ndarray of shape (n_dropped,), dtype int64
+        Rows that were dropped.
+    dropped_after : ndarray of shape (n_dropped,), dtype int64
+        How many of the labels came before.
     """
 
     asked: Asked
     labelled: PendingRows
     polls_per_label: np.ndarray
     labels_before: np.ndarray
-    waiting: np.ndarray
+    released: np.ndarray
+    dropped: np.ndarray
+    dropped_after: np.ndarray
 
 
-def history_of(steps: Sequence[DelayedOperations], waiting: np.ndarray) -> History:
-    """Combine consecutive steps into one; `waiting` are the rows waiting after the last."""
-    asked = [step.asked for step in steps if step.asked is not None]
-    labelled = [step.labelled for step in steps if step.labelled is not None]
-    n_arrived = [len(step.labels_before) for step in steps]
+def history_of(steps: Sequence[Any]) -> History:
+    """Combine the operations of consecutive steps."""
+    asked = [step.asked for step in steps]
+    labelled = [step.labelled for step in steps]
     n_before = np.cumsum([0, *(len(rows) for rows in labelled)])[:-1]
+    n_arrived = [len(step.labels_before) for step in steps]
+    dropped = [no_rows() if len(step.asked.row) else step.released for step in steps]
     return History(
-        asked=Asked(
-            np.concatenate([part.row for part in asked]),
-            np.concatenate([part.kind for part in asked]),
-            np.concatenate([part.time for part in asked]),
-            np.concatenate([part.answered for part in asked]),
-        ),
+        asked=asked[0].followed_by(*asked[1:]),
         labelled=labelled[0].followed_by(*labelled[1:]),
         polls_per_label=np.concatenate([step.polls_per_label for step in steps]),
         labels_before=(
             np.concatenate([step.labels_before for step in steps]) + np.repeat(n_before, n_arrived)
         ),
-        waiting=waiting,
+        released=np.concatenate([step.released for step in steps]),
+        dropped=np.concatenate(dropped),
+        dropped_after=np.repeat(n_before, [len(rows) for rows in dropped]),
     )
 
 
@@ -436,7 +443,6 @@ class DelayedTimeline:
         pending: PendingTable[PendingRows],
         n_dated: int,
     ) -> tuple[DelayedState, DelayedOperations]:
-        assert operations.labelled is not None
         after = DelayedState(
             pending=pending,
             n_dated=n_dated,

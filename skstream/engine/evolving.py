@@ -31,7 +31,6 @@ def with_current_features(block: Block, operations: DelayedOperations, features:
         The same block with current features.
     """
     asked, labelled = operations.asked, operations.labelled
-    assert asked is not None and labelled is not None
     answered = asked.answered
     kind, time = asked.kind[answered], asked.time[answered]
     later = np.flatnonzero(kind != FIRST)

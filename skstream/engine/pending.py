@@ -26,6 +26,11 @@ class Columns:
         """Entries at positions, or where a mask is true."""
         return type(self)(*[getattr(self, name)[index] for name in self.__match_args__])
 
+    def look_up(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the positions of rows, given by number, where `row` ascends."""
+        positions: np.ndarray = self.row.searchsorted(numbers)
+        return positions
+
     def followed_by(self, *others: Self) -> Self:
         """These entries, then others."""
         parts = [self, *(other for other in others if len(other))]

@@ -71,7 +71,6 @@ def calls_of(operations: DelayedOperations, pending: np.ndarray) -> Calls:
         The rows that waited before, ascending, with those whose labels never come.
     """
     asked = operations.asked
-    assert asked is not None
     waiting: list[int] = pending.tolist()
     calls, event = _CallsInTheMaking(), []
     questions = zip(

@@ -105,9 +105,9 @@ def recorded(timeline, arrival, label_time, learnable, cuts):
             b,
             np.asarray(learnable[b:e], dtype=bool),
             None,
-            np.asarray(arrival[b:e], dtype=float),
-            np.asarray(label_time[b:e], dtype=float),
-            np.isfinite(label_time[b:e]),
+            arrival=np.asarray(arrival[b:e], dtype=float),
+            label_time=np.asarray(label_time[b:e], dtype=float),
+            expected=np.isfinite(label_time[b:e]),
         )
         state, operations = timeline.step(state, arrivals)
         record.note(operations)
@@ -142,9 +142,9 @@ def recorded_live(timeline, arrival, label_time, weight, dated, together):
                 rows[0],
                 np.array([dated[row] and weight[row] > 0 for row in rows]),
                 np.array([weight[row] if dated[row] else 1.0 for row in rows]),
-                np.array([event.time for event in call]),
-                times,
-                np.ones(len(rows), dtype=bool),
+                arrival=np.array([event.time for event in call]),
+                label_time=times,
+                expected=np.ones(len(rows), dtype=bool),
             )
             state, operations = timeline.step(state, arrivals)
         record.note(operations)

@@ -19,7 +19,7 @@ from skstream import (
 )
 from skstream.baselines import MeanRegressor
 from skstream.evaluation import DelayedResult
-from skstream.evaluation.delayed._delay_counts import DelayCounts
+from skstream.evaluation.delayed._counts import DelayCounts
 from skstream.plotting import BinnedPerformanceDisplay
 from skstream.streams import as_stream
 from tests.evaluation import _delayed_oracle

@@ -375,8 +375,8 @@ def test_memory_follows_the_rows_waiting():
     assert len(store) == len(waiting)
     assert sum(len(segment.numbers) for segment in store._segments) <= 200
     run.result()
-    assert run._ledgers[0].n_held <= 100 * (1 + 100 / 20 * 3)
-    assert len(run._steps) == 0
+    assert len(run._scoring._answers) <= 100 * (1 + 100 / 20 * 3)
+    assert run._scoring.n_steps == 0
     assert len(run._ids._row_of) == len(run._ids._id_of) == len(waiting)
     assert run.result().waits.n_dropped == 6000 - 4000 - len(waiting)
 

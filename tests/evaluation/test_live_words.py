@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skstream import DelayedEvaluator, EvaluationInterrupted, MajorityClass, PrequentialEvaluator
-from skstream.evaluation.delayed._delay_counts import DelayCounts
+from skstream.evaluation.delayed._counts import DelayCounts
 
 X = np.arange(20.0).reshape(-1, 2)
 Y = np.tile(["a", "b"], 5)

@@ -1,6 +1,7 @@
 """The answer in each bin of the time between arrival and label (Grzenda et al. 2020)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +51,7 @@ def answers_by_bin(
     reduce: str | Callable[..., Any],
     n_classes: int | None,
     scored: np.ndarray | None = None,
+    numbers: np.ndarray | None = None,
 ) -> np.ndarray:
     """Reduce the answers in force to one per row and bin.
 
@@ -72,6 +74,8 @@ def answers_by_bin(
         Number of classes; None for regression.
     scored : ndarray of shape (n_rows,), dtype bool, default=None
         Rows for which a callable is called; None: all.
+    numbers : ndarray of shape (n_rows,), dtype int64, default=None
+        Numbers of the rows, for messages; None: their positions.
 
     Returns
     -------
@@ -84,7 +88,8 @@ def answers_by_bin(
     answers = np.repeat(shown.newest[:, None], n_bins, axis=1)
     if not isinstance(reduce, str):
         every = np.ones(n_rows, dtype=bool) if scored is None else scored
-        _reduce_all(shown, np.flatnonzero(every), n_bins, reduce, answers)
+        numbers = np.arange(n_rows) if numbers is None else numbers
+        _reduce_all(shown, np.flatnonzero(every), n_bins, reduce, answers, numbers)
         return answers
     changed = _changes(shown)
     changed = changed.among(np.bincount(changed.row, minlength=n_rows) > 1)
@@ -173,12 +178,18 @@ def _dominant(part: _Pieces, n_rows: int, n_bins: int, n_classes: int) -> np.nda
 
 
 def _reduce_all(
-    shown: Shown, rows: np.ndarray, n_bins: int, reduce: Any, answers: np.ndarray
+    shown: Shown,
+    rows: np.ndarray,
+    n_bins: int,
+    reduce: Any,
+    answers: np.ndarray,
+    numbers: np.ndarray,
 ) -> None:
     """Call a function for every bin of some rows, ascending; once where there was no wait."""
     at_once = shown.delay[rows] == 0
     for row in rows[at_once]:
-        answers[row] = reduce(answers[row, :1], np.zeros(1))
+        with _noted(f"all bins of row {numbers[row]}, whose label came at once"):
+            answers[row] = reduce(answers[row, :1], np.zeros(1))
     rows = rows[~at_once]
     if not len(rows):
         return
@@ -192,4 +203,16 @@ def _reduce_all(
     for k, one in enumerate(cells):
         members = order[bounds[k] : bounds[k + 1]]
         row, in_bin = divmod(int(one), n_bins)
-        answers[rows[row], in_bin] = reduce(part.answer[members], part.duration[members] / n_bins)
+        with _noted(f"bin {in_bin + 1} of row {numbers[rows[row]]}"):
+            shown_for = part.duration[members] / n_bins
+            answers[rows[row], in_bin] = reduce(part.answer[members], shown_for)
+
+
+@contextmanager
+def _noted(where: str) -> Iterator[None]:
+    """Add to an error of the user's function for which row and bin it was called."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"reduce(answers, durations) was called for {where}.")
+        raise

@@ -9,6 +9,7 @@ import numpy as np
 
 from skstream.engine.model import UNANSWERED
 from skstream.engine.tape import labels_of
+from skstream.evaluation._input import MissingLabelError
 from skstream.utils._labels import encode_labels
 from skstream.utils._times import (
     AWARE,
@@ -59,7 +60,7 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The kind of the times of a run, once the first is known.
+    """The clock of a run: the kind of its times, once the first is known, and the newest event.
 
     Attributes
     ----------
@@ -67,15 +68,68 @@ class Clock:
         Kind of all times of the run; None before the first.
     source : str
         The parameter that determined it, in words.
+    now : float
+        Time of the newest event.
+    shown : str
+        The same as the user gave it, for messages; empty before the first event.
     """
 
     kind: str | None = None
     source: str = ""
+    now: float = -np.inf
+    shown: str = ""
 
     @property
     def counts_microseconds(self) -> bool:
         """Whether the times are datetimes, which the run counts in microseconds."""
         return self.kind in (DATETIMES, AWARE)
+
+    def at(self, time: float, shown: str) -> "Clock":
+        """Return the clock at an event."""
+        return replace(self, now=time, shown=shown)
+
+    def arrivals(self, given: Any, first_row: int, n_rows: int) -> "tuple[Clock, Times]":
+        """Read the arrivals of rows, and return the clock of a run that has seen them.
+
+        If they are not given, the rows arrive at their row numbers.
+        """
+        if given is None:
+            clock, times = self._row_numbers(first_row, n_rows)
+        else:
+            times = self.read(given, "arrival")
+            clock = self.after(times)
+        values = times.values
+        before = np.concatenate([[self.now], values[:-1]])
+        wrong = ~np.isfinite(values) | (values < before)
+        if wrong.any():
+            at = int(wrong.argmax())
+            previous = times.shown(at - 1) if at else self.shown
+            event = f", after an event at {previous}" if previous else ""
+            raise ValueError(
+                f"arrival[{first_row + at}] is {times.shown(at)}{event}: arrivals must be "
+                "finite and must not go back in time. Sort the rows by arrival."
+            )
+        return clock, times
+
+    def event(self, t: Any, first_row: int, n_rows: int) -> "tuple[Clock, Times]":
+        """Read the time of a live event, or return the numbers of its rows if it is None."""
+        if t is None:
+            clock, times = self._row_numbers(first_row, n_rows)
+            if first_row < self.now:
+                raise ValueError(
+                    f"Without t, a row arrives at its row number ({first_row}), but the last "
+                    f"event was at {self.shown}. Pass t=..., as in the calls before."
+                )
+            return clock, times
+        times = self.read_one(t, "t")
+        if not np.isfinite(times.values[0]) or times.values[0] < self.now:
+            raise ValueError(
+                f"t is {times.shown(0)}, but the last event was at {self.shown}. Events must "
+                "come in the order of their time."
+                if self.shown
+                else f"t is {times.shown(0)}, which is no time."
+            )
+        return self.after(times), times
 
     def read(self, values: Any, name: str) -> Times:
         """Read times, which must be of the clock's kind."""
@@ -93,14 +147,17 @@ class Clock:
             who = f"t of the first event, {times.shown(0)},"
         return replace(self, kind=times.kind, source=f"{who} holds {times.kind}")
 
-    def after_row_numbers(self, values: np.ndarray) -> "tuple[Clock, Times]":
+    def _row_numbers(self, first_row: int, n_rows: int) -> "tuple[Clock, Times]":
         """Return the clock of a run whose rows arrive at their numbers, and these times."""
+        values = np.arange(first_row, first_row + n_rows, dtype=np.float64)
         if self.kind not in (None, NUMBERS):
             raise ValueError(
                 f"arrival was not given, so the rows would arrive at their row numbers "
-                f"({values[0]:.15g}), but {self.source}. Give the time of arrival."
+                f"({first_row}), but {self.source}. Give the time of arrival."
             )
-        clock = Clock(NUMBERS, f"arrivals are {ROW_NUMBERS}") if self.kind is None else self
+        clock = self
+        if self.kind is None:
+            clock = replace(self, kind=NUMBERS, source=f"arrivals are {ROW_NUMBERS}")
         return clock, Times(values, values, NUMBERS, "arrival")
 
     def read_durations(self, values: Any, name: str) -> np.ndarray:
@@ -154,6 +211,29 @@ class Clock:
         return timedelta(microseconds=round(duration))
 
 
+def check_label_times(times: Times, arrival: Times, labelled: np.ndarray, first_row: int) -> None:
+    """Raise an error for labels that come before their rows, or that are missing when they come.
+
+    `labelled` says which rows have a label; all True if labels may be missing.
+    """
+    early = times.values < arrival.values
+    if early.any():
+        at = int(early.argmax())
+        raise ValueError(
+            f"label_time[{first_row + at}] is {times.shown(at)}, before "
+            f"arrival[{first_row + at}] = {arrival.shown(at)}. Labels cannot precede their "
+            "rows; use np.inf (or NaT) for never."
+        )
+    missing = ~labelled & np.isfinite(times.values)
+    if missing.any():
+        at = first_row + int(missing.argmax())
+        raise MissingLabelError(
+            f"Row {at} has no label (None or NaN), but a time at which it comes. Use np.inf "
+            'as the time of labels that never come, or missing_labels="skip".',
+            at,
+        )
+
+
 def _as_numbers(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind in "mM":
         return as_microseconds(values)
@@ -205,10 +285,10 @@ class LabelTimes:
                 "value per row, or one for all."
             )
 
-    def __call__(self, X: Any, arrival: np.ndarray, first_row: int, clock: Clock) -> np.ndarray:
+    def times(self, X: Any, arrival: Times, first_row: int, clock: Clock) -> Times:
         """Return the label times of rows from `first_row` on."""
-        times: np.ndarray = arrival + self._delays(X, arrival, first_row, clock)
-        return times
+        values = arrival.values + self._delays(X, arrival.values, first_row, clock)
+        return Times(values, clock.times_for_user(values), arrival.kind, "label_time")
 
     def _delays(self, X: Any, arrival: np.ndarray, first_row: int, clock: Clock) -> Any:
         n_rows = len(arrival)

@@ -1,7 +1,7 @@
 """A run under delayed labels: rows come from a stream, or are asked and labelled live."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 from zlib import crc32
@@ -10,26 +10,69 @@ import numpy as np
 
 from skstream.engine.delayed import (
     DatedArrivals,
+    DelayedState,
     DelayedTimeline,
     Dropped,
     Labels,
     TimePassed,
 )
+from skstream.engine.evolving import Features
 from skstream.engine.loop import no_answers
 from skstream.engine.model import ModelError
 from skstream.engine.run import Answered
 from skstream.engine.tape import labels_of
-from skstream.evaluation._input import Chunk, MissingLabelError, encoded_labels
+from skstream.evaluation._input import Chunk, encoded_labels
+from skstream.evaluation._outcome import RunOutcome
+from skstream.evaluation._passes import LABEL_TIMES
 from skstream.evaluation._progress import Advance, ignored
+from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
-from skstream.evaluation._stream_run import TakenEvent, check_on_error
-from skstream.evaluation.delayed._clock import Clock, Times
+from skstream.evaluation._stream_run import StreamRun, TakenEvent, check_on_error
+from skstream.evaluation.delayed._clock import Clock, LabelTimes, Times, check_label_times
 from skstream.evaluation.delayed._live import LiveIds, LiveRows, as_ids, label_weights
-from skstream.evaluation.delayed._scores import DelayedScores, DelaySettings
+from skstream.evaluation.delayed._result import DelayedResult
+from skstream.evaluation.delayed._scoring import AskedWhileWaiting
+from skstream.evaluation.delayed._waits import Waits
 from skstream.utils._exclusive import exclusive
+from skstream.utils._interrupt import deferred_interrupt
 
 
-class DelayedRun(DelayedScores):
+@dataclass(frozen=True, kw_only=True)
+class DelaySettings:
+    """Settings of a delayed run, in addition to the common settings.
+
+    Attributes
+    ----------
+    n_bins : int
+        Bins between arrival and label.
+    reduce : str or callable
+        How the answers of a bin are reduced to one.
+    label_times : LabelTimes or None
+        How label times follow from the arrivals, if the stream does not give them.
+    previous_label : {"newest", "known_at_arrival"}
+        Which label the persistent baseline repeats.
+    features : callable or None
+        ``features(rows, times)`` where features change while a row waits.
+    on_relabel : {"error", "ignore", "count"}
+        What to do with the label of a live row that has one.
+    max_pending : int or None
+        Most rows that may wait in a live run.
+    """
+
+    n_bins: int
+    reduce: str | Callable[..., Any]
+    label_times: LabelTimes | None
+    previous_label: str
+    features: Features | None = None
+    on_relabel: str = "error"
+    max_pending: int | None = None
+
+
+#: The latest finite time of a label.
+MAX_TIME = float(np.finfo(np.float64).max)
+
+
+class DelayedRun(StreamRun):
     """Run of models along a stream with delayed labels.
 
     Made by ``DelayedEvaluator.start``.
@@ -64,20 +107,50 @@ class DelayedRun(DelayedScores):
         places: list[tuple[str, int]],
         delay: DelaySettings,
     ):
-        super().__init__(settings, models, places, delay)
+        features = None if delay.features is None else self._features_at
+        super().__init__(settings, models, places, features, width=delay.n_bins + 2)
+        self._delay = delay
+        self._scoring = AskedWhileWaiting(
+            settings.classes,
+            len(places),
+            delay.n_bins,
+            delay.reduce,
+            delay.previous_label == "known_at_arrival",
+        )
+        self._clock = Clock()
         self._ids = LiveIds()
-        self._n_delayed = 0  # rows up to the last that took its label time from `delay`
         self._live_rows = LiveRows(settings.classes, self._shape)
         self._previews: list[np.ndarray] = []
+        self._n_delayed = 0  # rows up to the last that took its label time from `delay`
+        self._label_times_read = 0  # checksum
+        self._n_never = 0
+        self._n_dropped = 0
+        self._n_relabelled = 0
+        self._n_refused = 0
 
     def _forget_columns(self) -> None:
         super()._forget_columns()
         self._live_rows.forget()
 
     @property
+    def _timeline_state(self) -> DelayedState:
+        state: DelayedState = self._engine.states[0]
+        return state
+
+    @property
+    def n_pending(self) -> int:
+        """Number of rows that wait for their label."""
+        return len(self._timeline_state.pending)
+
+    @property
     def n_refused(self) -> int:
         """Number of rows that a model could not answer when they were asked, and were skipped."""
         return self._n_refused
+
+    def _features_at(self, rows: np.ndarray, times: np.ndarray) -> Any:
+        """Call the user's `features`, with times of the kind that the user gave."""
+        assert self._delay.features is not None
+        return self._delay.features(rows, self._clock.times_for_user(times))
 
     @exclusive
     def feed(self, X: Any, y: Any, meta: Mapping[str, Any], advance: Advance = ignored) -> Self:
@@ -102,8 +175,9 @@ class DelayedRun(DelayedScores):
         self._require_open()
         with self._first_rows():
             chunk = self._encoded(X, y, meta.get("sample_weight"), "skip")
-            clock, arrival = self._arrivals_of(chunk.n_rows, meta.get("arrival"))
-            self._check_order(arrival)
+            clock, arrival = self._clock.arrivals(
+                meta.get("arrival"), self._n_arrived, chunk.n_rows
+            )
             label_time = self._label_times_of(chunk, arrival, clock, meta.get("label_time"))
         self._clock = clock
         self._label_times_read = crc32(label_time.tobytes(), self._label_times_read)
@@ -146,23 +220,34 @@ class DelayedRun(DelayedScores):
         return end
 
     def _arrive(self, piece: Chunk, arrival: Times, label_time: np.ndarray) -> None:
-        expected = np.isfinite(label_time)
         arrivals = DatedArrivals(
-            self._n_arrived, piece.labelled, piece.weight, arrival.values, label_time, expected
-        )
-        note = partial(
-            self._note_arrived,
-            piece.y,
+            self._n_arrived,
+            piece.labelled,
             piece.weight,
-            float(arrival.values[-1]),
-            arrival.shown(-1),
-            int(np.count_nonzero(~expected)),
+            arrival=arrival.values,
+            label_time=label_time,
+            expected=np.isfinite(label_time),
         )
+        clock = self._clock.at(float(arrival.values[-1]), arrival.shown(-1))
+        note = partial(self._note_arrived, arrivals, piece.y, clock)
         self._take_event(TakenEvent(event=arrivals, note=note, X=piece.X, y=piece.y))
+
+    def _n_due(self, horizon: float) -> int:
+        """Count the rows waiting whose labels have come by a time."""
+        state = self._timeline_state
+        if not state.n_dated:
+            return 0
+        return int(np.count_nonzero(state.pending.rows().label_time <= horizon))
+
+    def _let_labels_come(self, horizon: float) -> None:
+        """Let the labels come that are due by a time, not too many at once."""
+        while self._n_due(horizon):
+            due = TimePassed(horizon, most=self._pace.size)
+            self._take_event(TakenEvent(event=due, note=self._note))
 
     @exclusive
     def close(self) -> Self:
-        """End the stream: execute what is still waiting. No rows can follow.
+        """End the stream: let the labels come whose time is known. Nothing can follow.
 
         Returns
         -------
@@ -176,6 +261,9 @@ class DelayedRun(DelayedScores):
             is closed.
         """
         was_open = self._state != "closed"
+        if self._state == "open":
+            with self._before_rest(self.close):
+                self._let_labels_come(MAX_TIME)
         super().close()
         if was_open and self._delay.label_times is not None and self._n_delayed:
             self._delay.label_times.check_length(self._n_delayed, "had")
@@ -228,13 +316,9 @@ class DelayedRun(DelayedScores):
         with self._first_rows():
             chunk = self._live_rows.chunk(X, ids, self._n_arrived)
             self._ids.check_new(ids)
-            clock, arrival = self._arrivals_of(len(ids), None) if t is None else self._now(t)
-            if t is None:
-                self._check_row_numbers(arrival)
-            else:
-                self._check_order(arrival)
+            clock, arrival = self._clock.event(t, self._n_arrived, len(ids))
             times = arrival.values if t is None else np.full(len(ids), arrival.values[0])
-            if self._engine.states[0].n_dated:  # rows of a stream: labels come by themselves
+            if self._timeline_state.n_dated:  # rows of a stream: labels come by themselves
                 due = TimePassed(float(times[0]))
                 self._take_event(TakenEvent(event=due, note=self._note))
             at, asked = self._ask(chunk, ids, times, skip=on_error == "skip")
@@ -242,34 +326,20 @@ class DelayedRun(DelayedScores):
             refused = np.delete(np.arange(len(ids)), at)
             self._ids.refuse([ids[place] for place in refused])
             self._n_refused += len(refused)
+        codes = [no_answers(self._settings.task) for _ in self._places]
         if asked is not None:
             assert asked.step is not None
             codes = self._codes_of(asked.step.lanes, len(at))
+            clock = clock.at(
+                float(times[len(at) - 1]), arrival.shown(min(len(at), len(arrival.given)) - 1)
+            )
             its_ids = [ids[place] for place in at]
-            shown = arrival.shown(min(len(at), len(arrival.given)) - 1)
-            last = float(times[len(at) - 1]), shown
-            note = partial(self._note_asked, its_ids, chunk.y[at], clock, *last)
+            note = partial(self._note_asked, its_ids, asked.event, chunk.y[at], clock)
             self._commit(replace(asked, note=note))
-        else:
-            codes = [no_answers(self._settings.task) for _ in self._places]
         return {
             name: self._as_labels(some, at, len(ids))
             for (name, _), some in zip(self._places, codes, strict=True)
         }
-
-    def _note_asked(
-        self,
-        ids: list[Any],
-        y: np.ndarray,
-        clock: Clock,
-        time: float,
-        shown: str,
-        answered: list[Answered],
-    ) -> None:
-        self._ids.add(ids, self._n_arrived)
-        self._clock = clock
-        self._note_arrived(y, None, time, shown, 0, answered)
-        self._drop_oldest()
 
     def _ask(
         self, chunk: Chunk, ids: list[Any], times: np.ndarray, *, skip: bool
@@ -296,10 +366,9 @@ class DelayedRun(DelayedScores):
         arrivals = DatedArrivals(
             self._n_arrived,
             chunk.labelled,
-            None,
-            times,
-            np.full(n, np.inf),
-            np.ones(n, dtype=bool),
+            arrival=times,
+            label_time=np.full(n, np.inf),
+            expected=np.ones(n, dtype=bool),
         )
         failed = set(engine.failures)
         try:
@@ -321,7 +390,7 @@ class DelayedRun(DelayedScores):
         timeline = self._settings.timelines[0]
         assert isinstance(timeline, DelayedTimeline)
         warm = self._settings.parameters["warm_start"]
-        if not warm or self._engine.states[0].n_learnt >= timeline.n_warmup:
+        if not warm or self._timeline_state.n_learnt >= timeline.n_warmup:
             return []
         return self._engine.preview(X, np.arange(self._n_arrived, self._n_arrived + n))
 
@@ -394,126 +463,152 @@ class DelayedRun(DelayedScores):
         if len(ids) != len(codes):
             raise ValueError(f"There are {len(ids)} ids and {len(codes)} labels.")
         weight = label_weights(sample_weight, len(ids))
-        clock, time, shown = self._clock, self._last_time, self._last_shown
+        clock = self._clock
         if t is not None:
-            clock, now = self._now(t)
-            time, shown = float(now.values[0]), now.shown(0)
+            clock, now = clock.event(t, self._n_arrived, len(ids))
+            clock = clock.at(float(now.values[0]), now.shown(0))
         known = self._ids.rows_of(ids, self._delay.on_relabel, on_unknown)
         rows, kept = known.rows, known.places
         if not len(rows):
             self._n_relabelled += known.n_again
             return self
         codes, weight = codes[kept], weight[kept]
-        note = partial(
-            self._note_labelled,
-            rows,
-            codes,
-            known.n_again,
-            (clock, time, shown),
-            sample_weight is not None,
-        )
-        self._take_event(
-            TakenEvent(event=Labels(rows, time, weight), note=note, y=codes),
-            skip=on_error == "skip",
-        )
+        labels = Labels(rows, clock.now, weight)
+        weighted = sample_weight is not None
+        note = partial(self._note_labelled, labels, codes, clock, known.n_again, weighted)
+        self._take_event(TakenEvent(event=labels, note=note, y=codes), skip=on_error == "skip")
         return self
+
+    def _note(self, answered: list[Answered]) -> None:
+        self._scoring.note(answered)
+        for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
+            meter.follow(self._n_arrived, lane.model)
+
+    def _note_arrived(
+        self, arrivals: DatedArrivals, y: np.ndarray, clock: Clock, answered: list[Answered]
+    ) -> None:
+        weighted = arrivals.weight is not None
+        self._scoring.arrive(self._n_arrived, y, clock, weighted=weighted)
+        self._n_arrived += len(y)
+        self._n_never += int(np.count_nonzero(~arrivals.expected))
+        self._clock = clock
+        self._note(answered)
+
+    def _note_asked(
+        self,
+        ids: list[Any],
+        arrivals: DatedArrivals,
+        y: np.ndarray,
+        clock: Clock,
+        answered: list[Answered],
+    ) -> None:
+        self._ids.add(ids, self._n_arrived)
+        self._note_arrived(arrivals, y, clock, answered)
+        self._drop_oldest()
 
     def _note_labelled(
         self,
-        rows: np.ndarray,
-        codes: np.ndarray,
+        labels: Labels,
+        y: np.ndarray,
+        clock: Clock,
         n_again: int,
-        now: tuple[Clock, float, str],
         weighted: bool,
         answered: list[Answered],
     ) -> None:
-        self._waiting.label(rows, codes)
-        self._ids.labelled(rows)
+        self._scoring.label(labels.rows, y, weighted=weighted)
+        self._ids.labelled(labels.rows)
         self._n_relabelled += n_again
-        self._clock, self._last_time, self._last_shown = now
-        self._weighted = self._weighted or weighted
+        self._clock = clock
         self._note(answered)
-
-    def _now(self, t: Any) -> tuple[Clock, Times]:
-        now = self._clock.read_one(t, "t")
-        time = now.values[0]
-        if not np.isfinite(time) or time < self._last_time:
-            raise ValueError(
-                f"t is {now.shown(0)}, but the last event was at {self._last_shown}. Events must "
-                "come in the order of their time."
-                if self._last_shown
-                else f"t is {now.shown(0)}, which is no time."
-            )
-        return self._clock.after(now), now
 
     def _drop_oldest(self) -> None:
         """Keep no more than ``max_pending`` waiting rows."""
-        limit = self._delay.max_pending
-        if limit is None or self.n_pending <= limit:
+        limit, table = self._delay.max_pending, self._timeline_state.pending
+        if limit is None or len(table) <= limit:
             return
-        table = self._engine.states[0].pending
-        dropped = table.take(table.oldest(self.n_pending - limit)).row
-        self._engine.commit(self._engine.execute(Dropped(dropped)))
-        self._ids.forget(dropped)
-        self._n_dropped += len(dropped)
+        rows = table.take(table.oldest(len(table) - limit)).row
+        step = self._engine.execute(Dropped(rows))
+        self._engine.commit(step)
+        self._ids.forget(rows)
+        self._n_dropped += len(rows)
+        self._note(step.lanes)
 
-    def _arrivals_of(self, n_rows: int, given: Any) -> tuple[Clock, Times]:
-        first_row = self._n_arrived
-        if given is None:
-            numbers = np.arange(first_row, first_row + n_rows, dtype=np.float64)
-            return self._clock.after_row_numbers(numbers)
-        times = self._clock.read(given, "arrival")
-        return self._clock.after(times), times
+    def _can_skip(self, failed: list[int]) -> bool:
+        return all(self._engine.lanes[k].model.stopped_learning for k in failed)
 
-    def _check_row_numbers(self, arrival: Times) -> None:
-        if arrival.values[0] < self._last_time:
-            raise ValueError(
-                f"Without t, a row arrives at its row number ({self._n_arrived}), but the last "
-                f"event was at {self._last_shown}. Pass t=..., as in the calls before."
-            )
+    def _check_skip(self, failed: list[int]) -> None:
+        for k in failed:
+            if not self._engine.lanes[k].model.stopped_learning:
+                failure = self._engine.failures[k]
+                raise ValueError(
+                    f"Model '{failure.model}' failed to answer row {failure.row}, which waits for "
+                    "its label: only a row that is learnt can be skipped. Decide 'retry' or "
+                    "'leave_out'."
+                )
 
-    def _check_order(self, arrival: Times) -> None:
-        times = arrival.values
-        before = np.concatenate([[self._last_time], times[:-1]])
-        wrong = ~np.isfinite(times) | (times < before)
-        if wrong.any():
-            at = int(wrong.argmax())
-            previous = arrival.shown(at - 1) if at else self._last_shown
-            event = f", after an event at {previous}" if previous else ""
-            raise ValueError(
-                f"arrival[{self._n_arrived + at}] is {arrival.shown(at)}{event}: arrivals must be "
-                "finite and must not go back in time. Sort the rows by arrival."
-            )
-
-    def _label_times_of(
-        self, chunk: Chunk, arrivals: Times, clock: Clock, given: Any
-    ) -> np.ndarray:
-        first_row, arrival = self._n_arrived, arrivals.values
+    def _label_times_of(self, chunk: Chunk, arrival: Times, clock: Clock, given: Any) -> np.ndarray:
         if given is not None:
             times = clock.read(given, "label_time")
-            label_time = times.values
         elif self._delay.label_times is not None:
-            label_time = self._delay.label_times(chunk.X, arrival, first_row, clock)
-            shown = clock.times_for_user(label_time)
-            times = Times(label_time, shown, arrivals.kind, "label_time")
+            times = self._delay.label_times.times(chunk.X, arrival, self._n_arrived, clock)
         else:
             raise ValueError(
                 "When the labels come is not known: pass label_time, or give the evaluator a delay."
             )
-        early = label_time < arrival
-        if early.any():
-            at = int(early.argmax())
-            raise ValueError(
-                f"label_time[{first_row + at}] is {times.shown(at)}, before "
-                f"arrival[{first_row + at}] = {arrivals.shown(at)}. Labels cannot precede their "
-                "rows; use np.inf (or NaT) for never."
-            )
-        missing = ~chunk.labelled & np.isfinite(label_time)
-        if missing.any() and self._settings.missing_labels == "error":
-            at = first_row + int(missing.argmax())
-            raise MissingLabelError(
-                f"Row {at} has no label (None or NaN), but a time at which it comes. Use np.inf "
-                'as the time of labels that never come, or missing_labels="skip".',
-                at,
-            )
-        return np.where(chunk.labelled, label_time, np.inf)
+        optional = self._settings.missing_labels != "error"
+        check_label_times(times, arrival, chunk.labelled | optional, self._n_arrived)
+        return np.where(chunk.labelled, times.values, np.inf)
+
+    def _score(self) -> None:
+        if self._scoring.is_due:
+            self._score_steps()
+
+    def _score_steps(self) -> None:
+        self._scores.measure()  # what a function of the user has held up
+        if self._scoring.n_steps:
+            self._scores.keep(self._scoring.settle())
+            self._scores.measure()
+
+    def _finish_scores(self) -> None:
+        self._score_steps()
+        super()._finish_scores()
+
+    def _n_valid(self, lane: int) -> int:
+        return self._scoring.n_answered[lane]
+
+    @exclusive
+    def result(self) -> EvaluationResult:
+        """Return the result so far; the run can continue afterwards.
+
+        Returns
+        -------
+        result : DelayedResult
+            Scores of the rows whose label has come.
+        """
+        outcome = self.outcome()
+        return assemble(self._settings, [outcome], DelayedResult, waits=outcome.waits)
+
+    @exclusive
+    def outcome(self) -> RunOutcome:
+        """Return the outcome of every lane, and the counts of waiting rows."""
+        with deferred_interrupt():
+            self._score_steps()
+        scoring = self._scoring
+        waits = Waits(
+            n_bins=self._delay.n_bins,
+            n_labelled=self._timeline_state.n_labels,
+            n_pending=self.n_pending,
+            n_never=self._n_never,
+            n_unanswered=scoring.n_unanswered,
+            n_dropped=self._n_dropped,
+            n_relabelled=self._n_relabelled,
+            n_refused=self._n_refused,
+            n_polls=scoring.poll_costs.n_polls,
+            poll_costs=scoring.poll_costs.curves(),
+            delays={
+                name: self._clock.duration_for_user(delay)
+                for name, delay in scoring.delays.summary().items()
+            },
+        )
+        read = {LABEL_TIMES: (self._label_times_read,)}
+        return replace(super().outcome(), waits=waits, read=read)

@@ -1,12 +1,51 @@
-"""Costs of continuous re-evaluation: periodic answers per event, in memory, and per row."""
+"""Running counts under delayed labels: how long labels take, and what asking again costs."""
 
 import numpy as np
 
-from skstream.engine.delayed import POLL, History
+from skstream.engine.delayed import History
 from skstream.utils._checkpoints import CheckpointRecorder
 
+#: Delays are counted in steps of this share of their size: whole numbers up to it exactly.
+STEPS = 1 << 10
 #: Events over which recent periodic answers are counted (Grzenda et al. 2020, Section 5).
 RECENT_EVENTS = 100
+
+
+class DelayCounts:
+    """Mean, median and longest of the delays so far, in constant memory."""
+
+    def __init__(self) -> None:
+        self._n = 0
+        self._total = 0.0
+        self._longest = 0.0
+        self._value = np.empty(0)
+        self._count = np.empty(0, dtype=np.int64)
+
+    def add(self, delays: np.ndarray) -> None:
+        """Add the delays of rows whose label came."""
+        if not len(delays):
+            return
+        self._n += len(delays)
+        self._total += float(delays.sum())
+        self._longest = max(self._longest, float(delays.max()))
+        mantissa, exponent = np.frexp(delays)
+        rounded = np.ldexp(np.round(mantissa * STEPS), exponent) / STEPS
+        self._value, inverse = np.unique(
+            np.concatenate([self._value, rounded]), return_inverse=True
+        )
+        counts = np.concatenate([self._count, np.ones(len(rounded), dtype=np.int64)])
+        self._count = np.bincount(inverse, weights=counts).astype(np.int64)
+
+    def summary(self) -> dict[str, float]:
+        """Return mean, median (the lower one; to a thousandth of its size) and maximum."""
+        if not self._n:
+            return dict.fromkeys(("mean", "median", "max"), float("nan"))
+        middle = np.searchsorted(np.cumsum(self._count), (self._n + 1) // 2)
+        return {
+            "mean": self._total / self._n,
+            "median": min(float(self._value[middle]), self._longest),
+            "max": self._longest,
+        }
 
 
 class PollCosts:
@@ -25,31 +64,37 @@ class PollCosts:
         self.n_labels = 0
         self._n_events = 0
         self._in_memory = 0
-        self._rows = np.empty(0, dtype=np.int64)
-        self._polls_of_row = np.empty(0, dtype=np.int64)
         self._recent_event = np.empty(0, dtype=np.int64)
         self._recent_polls = np.empty(0, dtype=np.int64)
         self._recorder = CheckpointRecorder(3)
 
-    def follow(self, history: History) -> None:
-        """Add what happened since the last call."""
-        asked, labelled = history.asked, history.labelled
-        n = len(labelled)
-        n_arrived = len(history.labels_before)
+    def follow(self, history: History, gone: np.ndarray, n_held: int) -> None:
+        """Add what happened since the last call.
+
+        Parameters
+        ----------
+        history : History
+            What happened.
+        gone : ndarray of shape (n_labelled,), dtype int64
+            Periodic answers that each label let be forgotten: those to its row, and those to rows
+            dropped since the label before.
+        n_held : int
+            Periodic answers still kept.
+        """
+        n, n_arrived = len(history.labelled), len(history.labels_before)
         # Arrivals between the labels: those with at most j labels before them precede label j.
         arrivals_before = np.searchsorted(history.labels_before, np.arange(n), side="right")
         event = self._n_events + arrivals_before + np.arange(n)
         polls = history.polls_per_label
         n_events = self._n_events + n + n_arrived
         recent = self._recent(event, polls, n_events)
-        dropped = self._polls_of(asked.row[asked.kind == POLL], labelled.row, history.waiting)
-        held = self._in_memory + np.cumsum(polls) - np.cumsum(dropped)
+        held = self._in_memory + np.cumsum(polls) - np.cumsum(gone)
         labels = self.n_labels + 1 + np.arange(n)
         total = self.n_polls + np.cumsum(polls)
         if n:
             self._recorder.follow(self.n_labels, recent, held, total / labels)
             self.n_polls = int(total[-1])
-        self._in_memory = int(self._polls_of_row.sum())  # without those of dropped rows
+        self._in_memory = n_held
         self.n_labels += n
         self._n_events = n_events
 
@@ -64,18 +109,6 @@ class PollCosts:
         self._recent_event, self._recent_polls = events[kept], counts[kept]
         recent: np.ndarray = summed[end] - summed[begin]
         return recent
-
-    def _polls_of(
-        self, polled: np.ndarray, labelled: np.ndarray, waiting: np.ndarray
-    ) -> np.ndarray:
-        """Polls that each labelled row has had; those of waiting rows are kept for later."""
-        rows = np.unique(np.concatenate([self._rows, polled, labelled]))
-        counts = np.bincount(np.searchsorted(rows, polled), minlength=len(rows))
-        counts[np.searchsorted(rows, self._rows)] += self._polls_of_row
-        had = counts[np.searchsorted(rows, labelled)]
-        kept = np.isin(rows, waiting)
-        self._rows, self._polls_of_row = rows[kept], counts[kept]
-        return had
 
     def curves(self) -> dict[str, np.ndarray]:
         """Return NC, NB and NR (periodic answers recent, in memory, per row) by labels."""

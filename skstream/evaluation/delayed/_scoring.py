@@ -1,0 +1,292 @@
+"""Scoring of rows that are asked at arrival, while they wait, and when their label comes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from skstream.engine.delayed import (
+    FIRST,
+    LAST,
+    POLL,
+    Asked,
+    DelayedOperations,
+    History,
+    history_of,
+)
+from skstream.engine.pending import Columns, PendingRows
+from skstream.engine.run import Answered
+from skstream.engine.tape import has_answer
+from skstream.evaluation.delayed._bins import Shown, answers_by_bin
+from skstream.evaluation.delayed._clock import Clock, UserReduce
+from skstream.evaluation.delayed._counts import DelayCounts, PollCosts
+from skstream.metrics import ScoredRows
+
+#: Questions after whose answers the labelled rows are scored: a live run has few per call.
+ASKS_PER_SCORING = 1 << 15
+#: Steps of a live run after which they are scored in any case.
+STEPS_PER_SCORING = 1 << 11
+
+
+@dataclass(frozen=True, slots=True)
+class PendingLabels(Columns):
+    """Rows to be scored later: their labels, and the newest label known when each arrived."""
+
+    row: np.ndarray
+    y: np.ndarray
+    known: np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class PendingAnswers(Columns):
+    """Answers to rows that wait, in the order in which they were given.
+
+    `row` is the row, `time` when it was asked, `is_poll` whether again; `answers` of shape
+    (n_asks, n_lanes) are those of all models.
+    """
+
+    row: np.ndarray
+    time: np.ndarray
+    is_poll: np.ndarray
+    answers: np.ndarray
+
+
+class AskedWhileWaiting:
+    """Rows are asked at arrival, again while they wait, and when their label comes.
+
+    Scoring has a fixed cost, so it is done for many steps together: `note` takes a step, and
+    `settle` scores those noted. If a function of the user fails, `settle` can be repeated.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,) or None
+        Sorted labels; None for regression.
+    n_lanes : int
+        Number of models.
+    n_bins : int
+        Bins between arrival and label.
+    reduce : str or callable
+        How the answers of a bin are reduced to one.
+    known_at_arrival : bool
+        Whether the persistent baseline repeats the newest label known at the row's arrival, or that
+        of the row labelled before.
+
+    Attributes
+    ----------
+    n_unanswered : int
+        Labelled rows that arrived before the models had learnt enough to be asked.
+    n_answered : list of int
+        By lane, the labelled rows up to its last answer.
+    delays : DelayCounts
+        Delays of the labelled rows.
+    poll_costs : PollCosts
+        Costs of asking again.
+    """
+
+    def __init__(
+        self,
+        classes: np.ndarray | None,
+        n_lanes: int,
+        n_bins: int,
+        reduce: str | Callable[..., Any],
+        known_at_arrival: bool,
+    ) -> None:
+        self._classes = classes
+        self._n_bins = n_bins
+        self._reduce = reduce
+        self._known_at_arrival = known_at_arrival
+        self._clock = Clock()
+        self._nothing: Any = np.nan if classes is None else -1
+        dtype: Any = np.float64 if classes is None else np.int64
+        rows, y = np.empty(0, dtype=np.int64), np.empty(0, dtype=dtype)
+        self._labels = PendingLabels(rows, y, y)
+        self._answers = PendingAnswers(
+            rows, np.empty(0), np.empty(0, dtype=bool), np.empty((0, n_lanes), dtype=dtype)
+        )
+        self._newest = np.full(1, self._nothing, dtype=dtype)  # label
+        self._is_weighted = False
+        self._first_answered: int | None = None
+        self._n_settled = 0
+        self.n_unanswered = 0
+        self.n_answered = [0] * n_lanes
+        self.delays = DelayCounts()
+        self.poll_costs = PollCosts()
+        self._forget_steps()
+
+    def _forget_steps(self) -> None:
+        # A live run has one step per call.
+        self._steps: list[Sequence[Answered]] = []
+        self._n_asks = 0
+        self._arrived: list[PendingLabels] = []
+        self._labelled: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def arrive(self, first_row: int, y: np.ndarray, clock: Clock, *, weighted: bool) -> None:
+        """Take the labels of the next rows, as far as they are known."""
+        rows = np.arange(first_row, first_row + len(y))
+        self._arrived.append(PendingLabels(rows, y, y))
+        self._clock = clock
+        self._is_weighted |= weighted
+
+    def label(self, rows: np.ndarray, y: np.ndarray, *, weighted: bool) -> None:
+        """Take the labels of pending rows."""
+        self._labelled.append((rows, y))
+        self._is_weighted |= weighted
+
+    def note(self, answered: Sequence[Answered]) -> None:
+        """Take a step: the same operations for every lane, and their answers."""
+        self._steps.append(answered)
+        self._n_asks += len(_asked(answered[0]).row)
+
+    @property
+    def n_steps(self) -> int:
+        """Number of steps noted."""
+        return len(self._steps)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether to score the steps noted: the more rows and answers wait, the rarer."""
+        return self._n_asks >= max(ASKS_PER_SCORING, len(self._answers) // 2) or (
+            len(self._steps) >= max(STEPS_PER_SCORING, len(self._labels) // 8)
+        )
+
+    def settle(self, answered: Sequence[Answered] = ()) -> ScoredRows:
+        """Return the rows labelled in the steps noted, and in this one."""
+        if answered:
+            self.note(answered)
+        history = history_of([step[0].operations for step in self._steps])
+        labelled, answers = history.labelled, self._all_answers(history)
+        labels, y, known, newest = self._look_up_labels(history)
+        left, settled = self._look_up_answers(history, answers)
+        last = answers[history.asked.kind == LAST]
+        lines, n_answered = self._lines(settled, labelled, last)
+        # Nothing has changed so far: a function of the user may have failed.
+        self._labels, self._answers, self._newest = labels, left, newest
+        for lane, n in enumerate(n_answered):
+            if n:
+                self.n_answered[lane] = self._n_settled + n
+        self._n_settled += len(y)
+        self._count_unanswered(history)
+        self.delays.add(labelled.label_time - labelled.arrival)
+        self._count_polls(history, settled, left)
+        self._forget_steps()
+        weight = labelled.weight if self._is_weighted else None
+        return ScoredRows(y, lines, weight, known if self._known_at_arrival else None)
+
+    def _all_answers(self, history: History) -> np.ndarray:
+        """Answers of shape (n_asked, n_lanes), with none to the questions that were too early."""
+        lanes = zip(*self._steps, strict=True)
+        given = [np.concatenate([one.answers for one in lane]) for lane in lanes]
+        asked = history.asked
+        answers = np.full((len(asked.row), len(given)), self._nothing, dtype=self._newest.dtype)
+        answers[asked.answered] = np.stack(given, axis=1)
+        return answers
+
+    def _look_up_labels(
+        self, history: History
+    ) -> tuple[PendingLabels, np.ndarray, np.ndarray, np.ndarray]:
+        """Labels of rows that still wait; those that came, and those known; the newest."""
+        rows, labelled = self._labels.followed_by(*self._arrived), history.labelled
+        labels = rows.y.copy()
+        for numbers, given in self._labelled:
+            labels[rows.look_up(numbers)] = given
+        at = rows.look_up(labelled.row)
+        y = labels[at]
+        # The newest label before each event: rows of weight 0 are as absent.
+        newest = np.concatenate([self._newest, y[labelled.learnable]])
+        n_before = np.concatenate([[0], np.cumsum(labelled.learnable)])
+        newest_before = newest[n_before[history.labels_before]]
+        known = np.concatenate([self._labels.known, newest_before])
+        waits = np.ones(len(rows), dtype=bool)
+        waits[rows.look_up(history.released)] = False
+        left = PendingLabels(rows.row[waits], labels[waits], known[waits])
+        return left, y, known[at], newest[-1:]
+
+    def _look_up_answers(
+        self, history: History, answers: np.ndarray
+    ) -> tuple[PendingAnswers, PendingAnswers]:
+        """Answers to rows that still wait; and to others, with their position instead of the row.
+
+        The latter are ordered by position: labelled rows, then dropped ones, then those that get no
+        label.
+        """
+        asked, labelled, dropped = history.asked, history.labelled, history.dropped
+        shown = asked.kind != LAST
+        rows = self._answers.followed_by(
+            PendingAnswers(
+                asked.row[shown], asked.time[shown], asked.kind[shown] == POLL, answers[shown]
+            )
+        )
+        n_labelled, n_gone = len(labelled), len(labelled) + len(dropped)
+        released = np.sort(history.released)
+        position = np.full(len(released), n_gone)
+        position[np.searchsorted(released, labelled.row)] = np.arange(n_labelled)
+        position[np.searchsorted(released, dropped)] = np.arange(n_labelled, n_gone)
+        at = np.searchsorted(released, rows.row)
+        leaves = np.append(released, -1)[at] == rows.row
+        settled = replace(rows.take(leaves), row=position[at[leaves]])
+        return rows.take(~leaves), settled.take(np.argsort(settled.row, kind="stable"))
+
+    def _lines(
+        self, settled: PendingAnswers, labelled: PendingRows, last: np.ndarray
+    ) -> tuple[np.ndarray, list[int]]:
+        """Lines of answers: by lane the first, one per bin, and the last.
+
+        All -1 or NaN where the first was too early, or the last is missing because the model had
+        failed. Also the number of rows up to the last answer of each lane.
+        """
+        n_rows, n_lanes = last.shape
+        n_classes = None if self._classes is None else len(self._classes)
+        reduce = self._reduce
+        if not isinstance(reduce, str):
+            reduce = UserReduce(reduce, self._classes, self._clock)
+        settled = settled.take(slice(int(np.searchsorted(settled.row, n_rows))))
+        since = settled.time - labelled.arrival[settled.row]
+        delay = labelled.label_time - labelled.arrival
+        lines = np.empty((n_lanes, self._n_bins + 2, n_rows), dtype=last.dtype)
+        n_answered = []
+        for lane, its_lines in enumerate(lines):
+            answers = settled.answers[:, lane]
+            its_lines[0] = answers[~settled.is_poll]
+            its_lines[-1] = last[:, lane]
+            scored = has_answer(its_lines[0]) & has_answer(its_lines[-1])
+            by_bin = answers_by_bin(
+                Shown(settled.row, since, answers, delay),
+                self._n_bins,
+                reduce,
+                n_classes,
+                scored,
+                labelled.row,
+            )
+            its_lines[1:-1] = by_bin.T
+            its_lines[:, ~scored] = self._nothing
+            given = np.flatnonzero(scored)
+            n_answered.append(int(given[-1]) + 1 if len(given) else 0)
+        return lines.reshape(n_lanes * (self._n_bins + 2), n_rows), n_answered
+
+    def _count_unanswered(self, history: History) -> None:
+        asked, labelled = history.asked, history.labelled
+        if self._first_answered is None:
+            answered = asked.row[asked.answered & (asked.kind == FIRST)]
+            self._first_answered = int(answered[0]) if len(answered) else None
+        if self._first_answered is None:
+            self.n_unanswered += len(labelled)
+        else:
+            self.n_unanswered += int(np.count_nonzero(labelled.row < self._first_answered))
+
+    def _count_polls(self, history: History, settled: PendingAnswers, left: PendingAnswers) -> None:
+        n_labelled, n_gone = len(history.labelled), len(history.labelled) + len(history.dropped)
+        polls_of_row = np.bincount(settled.row[settled.is_poll], minlength=n_gone)
+        gone = polls_of_row[:n_labelled]
+        if len(history.dropped):
+            gone = gone + np.bincount(
+                history.dropped_after, polls_of_row[n_labelled:], minlength=n_labelled + 1
+            )[:n_labelled].astype(np.int64)
+        n_held = int(np.count_nonzero(left.is_poll))
+        self.poll_costs.follow(history, gone, n_held)
+
+
+def _asked(one: Answered) -> Asked:
+    operations = one.operations
+    assert isinstance(operations, DelayedOperations)
+    return operations.asked
