@@ -200,7 +200,7 @@ class TemporalCorrection(TemporalClassifier):
         if self.previous_label == "known":
             transitions = self.transition_counts_[[previous]]
             return corrected(posterior, transitions, counts, self.smoothing)
-        answers: NDArray[np.float64] = np.empty_like(posterior)
+        answers = np.empty(posterior.shape)
         for row in range(len(posterior)):
             transitions = self.transition_counts_[[previous]]
             answers[row] = corrected(posterior[[row]], transitions, counts, self.smoothing)[0]

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import StandardScaler
 
-from skstream.engine.block import Block, take_rows
+from skstream.engine.block import Block, own_rows, take_rows
 from skstream.engine.kernels import (
     Kernel,
     Task,
@@ -144,7 +144,8 @@ def run_literally(estimator: Any, block: Block, task: Task, also: str | None = N
 
 
 def _one_row(X: Any, row: int) -> Any:
-    return X.iloc[row : row + 1] if hasattr(X, "iloc") else X[row : row + 1]
+    """A row as the loop shows it."""
+    return own_rows(X.iloc[row : row + 1] if hasattr(X, "iloc") else X[row : row + 1])
 
 
 class Running:

@@ -6,11 +6,21 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import is_regressor
 from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
-from skstream.engine.kernels import Declined, Task
+from skstream import (
+    LabelNoise,
+    PrequentialEvaluator,
+    TemporalCorrection,
+    TemporallyAugmented,
+    make_stream_pipeline,
+    prequential_predict,
+)
+from skstream.engine.kernels import Declined, Task, make_kernel
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests.kernels._linear_reference import PATHS, path
 from tests.kernels._reference import (
@@ -25,6 +35,7 @@ from tests.kernels._reference import (
     transform_literally,
 )
 from tests.kernels.test_layouts import TRANSFORMERS
+from tests.kernels.test_support_table import KERNEL
 
 SCALERS: list[Any] = [
     StandardScaler(),
@@ -170,3 +181,121 @@ def test_naive_bayes_that_computes_with_float64(layout: str, run: str) -> None:
         np.testing.assert_allclose(kernel.run(block), expected, rtol=1e-6, atol=1e-9)
     kernel.export()
     assert_same_state(kernel.estimator, literal, rtol=1e-9)
+
+
+SGD = SGDClassifier(loss="log_loss", random_state=0)
+LINEAR: list[Any] = [
+    model
+    for model in KERNEL
+    if isinstance(model, SGDClassifier | SGDRegressor | Perceptron)
+    or type(model).__name__.startswith("PassiveAggressive")
+] + [
+    SGDClassifier(loss="modified_huber", penalty="l1", random_state=0),
+    SGDClassifier(alpha=10.0, learning_rate="constant", eta0=0.2, fit_intercept=False),
+]
+
+
+def best_method(model: Any) -> str:
+    """Of the answers that a model gives, those that show most of its numbers."""
+    methods = ("predict_proba", "decision_function", "predict")
+    return next(method for method in methods if hasattr(model, method))
+
+
+@pytest.mark.filterwarnings("ignore:Class PassiveAggressive:FutureWarning")
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("place", range(len(LINEAR)), ids=lambda i: type(LINEAR[i]).__name__)
+def test_linear_models(place: int, n_classes: int) -> None:
+    """Answers of every kind, and attributes, to the last bit."""
+    model, rng = LINEAR[place], np.random.default_rng(place)
+    X = rng.normal(size=(60, 5)).astype(np.float32)
+    y = rng.integers(0, n_classes, 60)
+    weight = None if "Passive" in repr(model) else rng.choice([1.0, 2.0, 0.3], 60)
+    classes = np.arange(n_classes)
+    if is_regressor(model):
+        y, classes = y + rng.normal(size=60), None
+    for timeline, layout, method, weights in (
+        ("prequential", "C", "predict", None),
+        ("polls", "Fortran", best_method(model), None),
+        ("delayed", "C", best_method(model), weight),
+    ):
+        block = make_block(LAYOUTS[layout](X), y, timeline, rng, weights)
+        assert_exact(model, block, Task(classes, method), random_cuts(block, rng))
+
+
+def assert_exact(model: Any, block: Any, task: Task, cuts: list[int]) -> None:
+    """On every path the answers and attributes of a model itself; its state is taken up."""
+    literal = copy.deepcopy(model)
+    expected = run_literally(literal, block, task)
+    for run in PATHS:
+        with path(run):
+            kernel = running(copy.deepcopy(model), task)
+            answers = np.concatenate([kernel.run(part) for part in cut(block, cuts)])
+            np.testing.assert_array_equal(answers, expected)
+            kernel.export()
+            assert_same_state(kernel.estimator, literal)
+            assert make_kernel(literal, task) is not None
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_layouts_in_a_linear_model(n_classes: int, layout: str) -> None:
+    # Other byte orders become float64, of which numbers agree within rounding.
+    method = "predict" if "byte" in layout else "decision_function"
+    rng, task = np.random.default_rng(5), Task(np.arange(n_classes), method)
+    X = rng.normal(size=(40, 5)).astype(np.float32)
+    block = make_block(LAYOUTS[layout](X), rng.integers(0, n_classes, 40), "polls", rng)
+    assert_exact(SGDClassifier(random_state=0), block, task, [20])
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "model",
+    [
+        TemporalCorrection(SGD),
+        TemporalCorrection(SGD, previous_label="predicted", fading_factor=0.9),
+        TemporallyAugmented(SGD),
+        LabelNoise(SGD, 0.1, random_state=0),
+        make_stream_pipeline(StandardScaler(), SGD),
+        make_stream_pipeline(MinMaxScaler(), TemporalCorrection(SGD)),
+    ],
+    ids=lambda model: "".join(filter(str.isalpha, repr(model)))[:50],
+)
+def test_models_around_linear_ones(model: Any, n_classes: int) -> None:
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(100, 5)).astype(np.float32)
+    y = (X[:, :n_classes] + rng.normal(size=(100, n_classes))).argmax(axis=1)
+    rows = X if n_classes == 2 else np.asfortranarray(X)
+    results = [
+        PrequentialEvaluator("accuracy", engine=engine, return_models=True).evaluate(
+            {"m": model}, rows, y
+        )
+        for engine in ("auto", "loop")
+    ]
+    assert results[0].paths["m"] == "kernel"
+    np.testing.assert_array_equal(*(result.predictions("m") for result in results))
+    assert_same_state(*(result.models["m"] for result in results))
+    answers = [
+        prequential_predict(model, rows, y, method=best_method(model), engine=engine)
+        for engine in ("auto", "loop")
+    ]
+    # Beside labels, which are integers, rows become float64.
+    rtol = 1e-9 if isinstance(model, TemporallyAugmented) else 0.0
+    np.testing.assert_allclose(*answers, rtol=rtol, atol=0.0)
+
+
+def test_precisions_of_one_stream_and_a_taken_up_state() -> None:
+    rng, task = np.random.default_rng(7), Task(np.arange(2))
+    X, y = rng.normal(size=(30, 3)).astype(np.float32), rng.integers(0, 2, 30)
+    kernel = running(SGDClassifier(), task)
+    kernel.run(make_block(X, y, "polls", rng))
+    for other in (X.astype(float), X.astype(np.int64), sparse.csr_array(X)):
+        with pytest.raises(Declined):
+            kernel.run(make_block(other, y, "polls", rng))
+    fitted = SGDClassifier(random_state=0).partial_fit(X, y, classes=[0, 1])
+    fitted.intercept_ = fitted.intercept_.astype(np.float32)
+    assert make_kernel(fitted, task) is None
+    with pytest.raises(Declined, match="weights"):
+        running(SGDClassifier(), task).run(make_block(X, y, "polls", rng, np.full(30, 1e-60)))
+    X[3, 1] = np.nan
+    with pytest.raises(Declined, match="not finite"):
+        running(SGDClassifier(), task).run(make_block(X, y, "delayed", rng))

@@ -19,7 +19,6 @@ from scipy import sparse
 from skstream.engine.kernels.linear import loops as _linear_loops
 from skstream.engine.kernels.linear import plain as _linear_plain
 from skstream.engine.kernels.linear.loops import (
-    FACTORS_PER_PASS,
     Floats,
     Integers,
     Learns,
@@ -27,6 +26,7 @@ from skstream.engine.kernels.linear.loops import (
     SparseRows,
     Ties,
 )
+from skstream.engine.kernels.linear.shrinking import FACTORS_PER_PASS, shrink, shrink_plainly
 from skstream.engine.kernels.linear.ties import no_room, ties_afterwards
 from skstream.utils._numba import numba_enabled
 
@@ -139,9 +139,9 @@ def learn_sparse(
     answers: Floats,
 ) -> None:
     """Learn sparse rows, answering between them; as `learn_dense`, which see."""
-    learn_stretch, shrink = _linear_plain.learn_stretch, _linear_plain.shrink
+    learn_stretch, shrink_all = _linear_plain.learn_stretch, shrink_plainly
     if numba_enabled():
-        learn_stretch, shrink = _linear_loops.learn_stretch.compiled, _linear_loops.shrink.compiled
+        learn_stretch, shrink_all = _linear_loops.learn_stretch.compiled, shrink.compiled
     shrinks = bool((learns.shrink != 1.0).any())
     columns, X, Q = _renumber(X, Q, (W != 0.0).any(axis=0) if shrinks else None, W.shape[1])
     active = np.ascontiguousarray(W[:, columns].T)
@@ -164,7 +164,7 @@ def learn_sparse(
             answers[first:last],
         )
         if shrinks:
-            shrink(active.reshape(-1), _padded(part.shrink))
+            shrink_all(active.reshape(-1), _padded(part.shrink))
         active[here] = weights
     W[:, columns] = active.T
 

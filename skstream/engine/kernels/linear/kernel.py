@@ -5,9 +5,9 @@ still has them, PassiveAggressiveClassifier and PassiveAggressiveRegressor, with
 penalty and learning rate, class weights, sample weights, dense and CSR rows. Coefficients,
 intercepts and ``t_`` are those of ``partial_fit`` to the last bit; decision values are added
 feature by feature where scikit-learn's ``predict`` calls BLAS, and agree to about 1e-15
-relative; where that could decide the answer, they are scikit-learn's own (`_linear_ties`).
+relative; where that could decide the answer, they are scikit-learn's own (`ties`).
 Refused: averaging, early stopping, verbose output, a ``RandomState`` instance (each call would
-draw from it), float32 rows.
+draw from it), sparse float32 rows. Dense float32 rows have a loop of their own (`single`).
 """
 
 from abc import abstractmethod
@@ -21,7 +21,13 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.utils.class_weight import compute_class_weight
 
 from skstream.engine.block import Block, own_rows, take_rows
-from skstream.engine.kernels.base import DENSE_AND_SPARSE, Declined, Kernel, Task
+from skstream.engine.kernels.base import (
+    DENSE_AND_SPARSE,
+    OTHER_PRECISION,
+    Declined,
+    Kernel,
+    Task,
+)
 from skstream.engine.kernels.input import Columns, Learnt, check_stored_once, read_block
 from skstream.engine.kernels.linear.answers import codes, probabilities
 from skstream.engine.kernels.linear.blocks import (
@@ -37,8 +43,16 @@ from skstream.engine.kernels.linear.settings import (
     Settings,
     read_settings,
 )
+from skstream.engine.kernels.linear.single import (
+    agrees_with_sklearn,
+    learn_rows,
+    raw_answers,
+    rounded,
+    rows_at_once,
+)
 from skstream.engine.kernels.linear.support import refused
 from skstream.engine.kernels.linear.ties import Decisions, room_for_ties
+from skstream.utils._numba import numba_enabled
 from skstream.utils._validation import is_fitted
 
 # Longer blocks run in parts, whose arrays stay in the processor's cache.
@@ -111,14 +125,21 @@ class _LinearKernel(Kernel):
         asked = replace(block, ask_index=block.ask_index[foreign], stamp=block.stamp[foreign])
         _check_storages(asked)
         after, known = state, Columns() if state is None else state.columns
-        rows = read_block(asked, known, accept_sparse=True, finite=False)
+        rows = read_block(asked, known, accept_sparse=True, finite=False, keep_single=True)
         if rows.columns.number is None:
             return state, self._answers(np.empty((0, self._n_vectors)))  # no work, and no state
         if state is None:
-            W = np.zeros((self._n_vectors, rows.columns.number))
-            state = _State(rows.columns, W, np.zeros(len(W)), t=1.0, first=None)
+            W = np.zeros((self._n_vectors, rows.columns.number), rows.learn.dtype)
+            # A single intercept is a Python float on its way through scikit-learn.
+            b = np.zeros(len(W), np.float64 if len(W) == 1 else W.dtype)
+            state = _State(rows.columns, W, b, t=1.0, first=None)
         W, b = state.W.copy(), state.b.copy()
-        margins, answers = self._learn(asked, rows, W, b, state.t)
+        if any(X.dtype != W.dtype for X in (rows.learn, rows.ask) if X.shape[0]):
+            raise Declined(OTHER_PRECISION)
+        if W.dtype == np.float32:
+            margins, answers = np.empty((0, len(b))), self._learn_single(block, rows, W, b, state.t)
+        else:
+            margins, answers = self._learn(asked, rows, W, b, state.t)
         # A number that is not finite makes the decision values of its row so: there are fewer
         # of them to look at. Where they overflow, BLAS may come to another answer.
         if not (np.isfinite(margins).all() and np.isfinite(answers).all()):
@@ -187,6 +208,26 @@ class _LinearKernel(Kernel):
             learn_dense(X, *arguments, Q, *results, decisions.settle, self._room(W))
         return margins, answers
 
+    def _learn_single(
+        self, block: Block, rows: Learnt, W: NDArray[Any], b: NDArray[Any], t: float
+    ) -> NDArray[Any]:
+        """Decision values of all rows asked, of float32 rows; changes `W`, `b`."""
+        if not agrees_with_sklearn(numba_enabled()):
+            raise Declined("float32 rows have no kernel on this processor")
+        if not np.isfinite(rows.learn.sum(dtype=np.float64)):
+            raise Declined("rows that are not finite have no kernel")
+        n, part = block.n_learns, rows_at_once(W)
+        raw = np.empty((block.n_asks, len(b)), b.dtype)
+        for begin in range(0, max(n, 1), part):
+            end = min(begin + part, n)
+            first, last = np.searchsorted(block.stamp, [begin, end + (end == n)])
+            X = rows.learn[begin:end]
+            learns = self._learns(block, begin, end, X, t)
+            past = learn_rows(X, learns, self._settings.rule, W, b)
+            states = block.stamp[first:last] - begin
+            raw[first:last] = raw_answers(block.ask_X, block.ask_index[first:last], states, *past)
+        return raw
+
     def _room(self, W: Floats) -> Ties:
         """Room for ties, made once."""
         if self._ties is None:
@@ -199,22 +240,25 @@ class _LinearKernel(Kernel):
     def _learns(self, block: Block, begin: int, end: int, X: Any, t: float) -> Learns:
         """Everything known about examples before the first of them is learnt."""
         n, y = end - begin, block.y[begin:end]
-        weight = np.ones(n) if block.weight is None else block.weight[begin:end]
+        read = rounded if X.dtype == np.float32 else np.asarray
+        weight = np.ones(n) if block.weight is None else read(block.weight[begin:end])
+        if not (np.isfinite(weight) & (weight > 0)).all():
+            raise Declined("weights beyond the range of float32 have no kernel")
         eta, shrink, cut = self._settings.schedule(t + begin, n)
         if self._settings.rule.aggressive == PA1:
             # A row of norm 0 is passed over, penalty and all.
             with np.errstate(over="ignore"):
-                squares = X.multiply(X) if sparse.issparse(X) else X * X
+                squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
                 passed_over = np.asarray(squares.sum(axis=1)).ravel() == 0
             shrink[passed_over], cut[passed_over] = 1.0, 0.0
         if self.task.classes is None:
-            target = np.asarray(y, dtype=np.float64)
+            target = read(np.asarray(y, dtype=np.float64))
             if not np.isfinite(target).all():
                 raise Declined("targets that are not finite have no kernel")
             return Learns(np.zeros(n, np.int64), target, weight, weight, eta, shrink, cut)
-        own_weight = self._class_weight.take(y)
+        own_weight = read(self._class_weight).take(y)
         if block.weight is not None:
-            own_weight *= weight
+            own_weight = read(own_weight * weight)
         if self._n_vectors == 1:
             target = np.array([self._settings.rule.low, 1.0]).take(y)
             return Learns(np.zeros(n, np.int64), target, own_weight, weight, eta, shrink, cut)
@@ -260,9 +304,11 @@ class LinearClassifierKernel(_LinearKernel):
     def _answers(self, raw: Floats) -> NDArray[Any]:
         if self.task.method == "predict":
             return codes(raw)
-        if self.task.method == "decision_function":
-            return raw[:, 0] if raw.shape[1] == 1 else raw
-        return probabilities(raw, self.estimator.loss)
+        if self.task.method == "predict_proba":
+            raw = probabilities(raw, self.estimator.loss)
+        elif raw.shape[1] == 1:
+            raw = raw[:, 0]
+        return raw.astype(np.float64, copy=False)
 
 
 class LinearRegressorKernel(_LinearKernel):

@@ -15,21 +15,20 @@ from numpy.typing import NDArray
 from skstream.utils._numba import Jitted, jit
 
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 Integers = NDArray[np.int64]
 
 # Gradients are clipped to this before they are used.
 MAX_GRADIENT = 1e12
 # A scale below this is multiplied into the weights before the example is added.
 TINY_SCALE = 1e-9
+# The same where weights are kept in float32.
+TINY_SINGLE_SCALE = 1e-6
 # Intercepts learn this much slower from sparse rows.
 SPARSE_INTERCEPT_DECAY = 0.01
 
 # Values of Rule.aggressive.
 GRADIENT_STEP, PA1, PA2 = 0, 1, 2
-
-# `shrink` multiplies so many weights by all factors, so many at a time, before the next ones.
-TILE = 2048
-FACTORS_PER_PASS = 8
 
 # Sums of whole multiples of 1 / `GRAINS_PER_UNIT` are exact up to `LARGEST_EXACT`.
 GRAINS_PER_UNIT = 2.0**26
@@ -493,12 +492,52 @@ def learn_stretch(
 
 
 @jit
-def shrink(weights: Floats, factors: Floats) -> None:
-    """Multiply all weights by one factor after the other."""
-    for begin in range(0, len(weights), TILE):
-        tile = weights[begin : begin + TILE]
-        for i in range(0, len(factors), FACTORS_PER_PASS):
-            f0, f1, f2, f3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
-            f4, f5, f6, f7 = factors[i + 4], factors[i + 5], factors[i + 6], factors[i + 7]
-            for j in range(len(tile)):
-                tile[j] = tile[j] * f0 * f1 * f2 * f3 * f4 * f5 * f6 * f7
+def learn_single(
+    X: Singles,
+    learns: Learns,
+    rule: Rule,
+    W: Singles,
+    b: Any,
+    past_W: Singles,
+    past_b: Any,
+) -> None:
+    """Learn dense float32 rows; see `single.learn_rows`."""
+    for i in range(len(X)):
+        squared_norm = 0.0
+        if rule.aggressive:
+            for j in range(X.shape[1]):
+                value = np.float64(X[i, j])
+                squared_norm += value * value
+        past_W[i] = W
+        past_b[i] = b
+        cut = learns.cut[i]
+        for k in range(len(b)):
+            p = 0.0
+            for j in range(X.shape[1]):
+                p += W[k, j] * X[i, j]
+            p = np.float64(np.float32(p)) + b[k]
+            if k == learns.code[i]:
+                update = step_of(rule, learns.target[i], p, learns.eta[i], squared_norm)
+                update *= learns.own_weight[i]
+            else:
+                update = step_of(rule, rule.low, p, learns.eta[i], squared_norm)
+                update *= learns.other_weight[i]
+            scale = np.float32(learns.shrink[i])
+            if scale < TINY_SINGLE_SCALE:
+                for j in range(X.shape[1]):
+                    W[k, j] *= scale
+                scale = np.float32(1.0)
+            if update != 0.0:
+                step = np.float64(np.float32(update) / scale)
+                for j in range(X.shape[1]):
+                    W[k, j] = np.float64(W[k, j]) + np.float64(X[i, j]) * step
+            if cut > 0.0:
+                for j in range(X.shape[1]):
+                    W[k, j] = truncated(np.float64(W[k, j]), cut, np.float64(scale))
+            if scale != 1.0:
+                for j in range(X.shape[1]):
+                    W[k, j] *= scale
+            if rule.fit_intercept:
+                b[k] += update
+    past_W[len(X)] = W
+    past_b[len(X)] = b

@@ -6,25 +6,25 @@ sum over the first of several columns' axes) adds in order, where a BLAS dot pro
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skstream.engine.kernels.linear.loops import (
     GRADIENTS,
     SPARSE_INTERCEPT_DECAY,
     TINY_SCALE,
+    TINY_SINGLE_SCALE,
     Floats,
     Integers,
     Learns,
     Rule,
+    Singles,
     SparseRows,
     aggressive_step,
     clipped,
 )
-
-# `shrink` multiplies so many weights by all factors before the next ones: a call of NumPy costs
-# as much as a thousand products.
-TILE = 16384
 
 
 def learn_rows(
@@ -179,6 +179,45 @@ def _learn_many(
     return squared_steps
 
 
+def learn_single(
+    X: Singles,
+    learns: Learns,
+    rule: Rule,
+    W: Singles,
+    b: NDArray[Any],
+    past_W: Singles,
+    past_b: NDArray[Any],
+) -> None:
+    """Learn dense float32 rows; see `single.learn_rows`."""
+    step_from = step_function(rule)
+    wide = X.astype(np.float64)
+    with np.errstate(all="ignore"):
+        for i, (x, z) in enumerate(zip(X, wide, strict=True)):
+            past_W[i], past_b[i] = W, b
+            cut, eta = float(learns.cut[i]), float(learns.eta[i])
+            for k, w in enumerate(W):
+                total = np.add.accumulate(w * x, dtype=np.float64)[-1]
+                p = float(np.float32(total)) + float(b[k])
+                if k == learns.code[i]:
+                    update = step_from(float(learns.target[i]), p, eta, z)
+                    update *= float(learns.own_weight[i])
+                else:
+                    update = step_from(rule.low, p, eta, z) * float(learns.other_weight[i])
+                scale = np.float32(learns.shrink[i])
+                if scale < TINY_SINGLE_SCALE:
+                    w *= scale
+                    scale = np.float32(1.0)
+                if update != 0.0:
+                    w[:] = w + z * float(np.float32(update) / scale)
+                if cut:
+                    w[:] = _truncated(w.astype(np.float64), cut, float(scale))
+                if scale != 1.0:
+                    w *= scale
+                if rule.fit_intercept:
+                    b[k] = float(b[k]) + update
+    past_W[len(X)], past_b[len(X)] = W, b
+
+
 def learn_stretch(
     X: SparseRows,
     learns: Learns,
@@ -234,15 +273,6 @@ def learn_stretch(
             if scale != 1.0:
                 weights *= scale
     b[:] = intercepts
-
-
-def shrink(weights: Floats, factors: Floats) -> None:
-    """Multiply all weights by one factor after the other."""
-    scales = factors[factors != 1.0].tolist()
-    for begin in range(0, len(weights), TILE):
-        tile = weights[begin : begin + TILE]
-        for scale in scales:
-            np.multiply(tile, scale, tile)
 
 
 def step_function(rule: Rule) -> Callable[[float, float, float, Floats], float]:

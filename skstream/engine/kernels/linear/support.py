@@ -52,7 +52,7 @@ def _is_accepted_by_sklearn(estimator: Any, task: Task) -> bool:
 
 
 def _can_be_taken_up(estimator: Any, task: Task) -> bool:
-    """Whether a fitted state is complete, of this task, and in double precision."""
+    """Whether a fitted state is complete, of this task, and of a precision that learning leaves."""
     fitted = vars(estimator)
     if not {"coef_", "intercept_", "t_", "n_iter_", "n_features_in_"} <= fitted.keys():
         return False
@@ -65,10 +65,12 @@ def _can_be_taken_up(estimator: Any, task: Task) -> bool:
         n_vectors = 1 if len(task.classes) == 2 else len(task.classes)
         shapes = [(n_vectors, d), (n_vectors,)]
     arrays = [fitted["coef_"], fitted["intercept_"]]
+    precision = np.float32 if getattr(arrays[0], "dtype", None) == np.float32 else np.float64
+    precisions = [precision, np.float64 if shapes[1] == (1,) else precision]
     return (
         all(
-            isinstance(array, np.ndarray) and array.dtype == np.float64 and array.shape == shape
-            for array, shape in zip(arrays, shapes, strict=True)
+            isinstance(array, np.ndarray) and array.dtype == dtype and array.shape == shape
+            for array, dtype, shape in zip(arrays, precisions, shapes, strict=True)
         )
         and float(fitted["t_"]).is_integer()
     )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from skstream.engine.block import take_rows
+from skstream.engine.block import own_rows, take_rows
 from skstream.engine.kernels.linear import plain as _linear_plain
 from skstream.engine.kernels.linear.loops import Floats, Integers, Learns, Rule, Ties
 
@@ -78,36 +78,71 @@ class Decisions(NamedTuple):
         self._settle_learnt(_some(ties, learnt))
         asked = _some(ties, ~learnt)
         at = -1 - asked.number
-        self.answers[at] = _decisions(self.ask_X, self.ask_index[at], asked.W, asked.b)
+        self.answers[at] = decisions(self.ask_X, self.ask_index[at], asked.W, asked.b)
 
     def _settle_learnt(self, ties: Ties) -> None:
         at = ties.number
-        self.margins[at] = _decisions(self.learn_X, self.learn_index[at], ties.W, ties.b)
+        self.margins[at] = decisions(self.learn_X, self.learn_index[at], ties.W, ties.b)
 
 
 def _some(ties: Ties, which: NDArray[np.bool_]) -> Ties:
     return Ties(ties.unit, ties.number[which], ties.W[which], ties.b[which])
 
 
-def _decisions(X: Any, index: NDArray[np.intp], W: Floats, b: Floats) -> Floats:
-    """What ``decision_function`` computes, on each row that it would see."""
-    values: Floats
-    if isinstance(X, np.ndarray) and X.dtype == np.float64 and _lies_as_usual(X):
+def decisions(X: Any, index: NDArray[np.intp], W: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """What ``decision_function`` computes, on each row that it would see.
+
+    Parameters
+    ----------
+    X : {ndarray, dataframe}
+        Storage of the rows.
+    index : ndarray of shape (n_rows,)
+        Where they stand in it.
+    W : ndarray of shape (n_rows, n_vectors, n_features)
+        Weights that each row sees.
+    b : ndarray of shape (n_rows, n_vectors)
+        Intercepts.
+    """
+    rows = _laid_out_alike(X, index, W.dtype) if len(index) else None
+    if rows is not None:
         # A product of matrices for each row: the very calls of BLAS that single rows make.
-        rows = np.asarray(X).take(index, axis=0)
-        values = np.matmul(rows[:, np.newaxis], W.transpose(0, 2, 1))[:, 0]
-        values += b
+        values: NDArray[Any] = np.matmul(rows[:, np.newaxis], W.transpose(0, 2, 1))[:, 0] + b
         return values
-    values = np.empty(b.shape)
+    values = np.empty(b.shape, b.dtype)
     for i in range(len(index)):
-        row = take_rows(X, index[i : i + 1])
-        row = np.asarray(row) if isinstance(row, np.ndarray) else check_array(row)
-        values[i] = (row @ W[i].T + b[i])[0]
+        values[i] = (_single_row(X, index[i : i + 1]) @ W[i].T + b[i])[0]
     return values
 
 
-def _lies_as_usual(X: NDArray[Any]) -> bool:
-    return X.strides[1:] == (X.itemsize,) and X.flags.aligned
+def _laid_out_alike(X: Any, index: NDArray[np.intp], dtype: Any) -> NDArray[Any] | None:
+    """Rows whose numbers are side by side, or apart, as in single rows; None: cannot be had.
+
+    BLAS adds in another order where numbers are not side by side, however far apart they are.
+    """
+    single = _single_row(X, index[:1])
+    stride = single.strides[1]
+    if single.dtype != dtype or not single.flags.aligned or stride <= 0 or stride % single.itemsize:
+        return None
+    if isinstance(X, np.ndarray):
+        rows: NDArray[Any] = np.asarray(X).take(index, axis=0)
+    else:
+        rows = np.ascontiguousarray(_checked(take_rows(X, index)))
+    if stride == single.itemsize:
+        return rows
+    apart: NDArray[Any] = np.empty((*rows.shape, 2), dtype)[..., 0]
+    apart[...] = rows
+    return apart
+
+
+def _single_row(X: Any, index: NDArray[np.intp]) -> NDArray[Any]:
+    """A row as the loop shows it to the model, after scikit-learn's validation."""
+    return _checked(own_rows(take_rows(X, index)))
+
+
+def _checked(rows: Any) -> NDArray[Any]:
+    if not isinstance(rows, np.ndarray):
+        rows = check_array(rows, ensure_all_finite=False)
+    return np.asarray(rows)
 
 
 def ties_afterwards(

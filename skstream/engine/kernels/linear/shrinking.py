@@ -1,0 +1,33 @@
+"""All weights multiplied by one factor after the other, tile by tile: few trips through memory."""
+
+import numpy as np
+
+from skstream.engine.kernels.linear.loops import Floats
+from skstream.utils._numba import jit
+
+# So many weights are multiplied by all factors, so many at a time, before the next ones.
+TILE = 2048
+FACTORS_PER_PASS = 8
+# The same for NumPy, where a call costs as much as a thousand products.
+PLAIN_TILE = 16384
+
+
+@jit
+def shrink(weights: Floats, factors: Floats) -> None:
+    """Multiply all weights by one factor after the other."""
+    for begin in range(0, len(weights), TILE):
+        tile = weights[begin : begin + TILE]
+        for i in range(0, len(factors), FACTORS_PER_PASS):
+            f0, f1, f2, f3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
+            f4, f5, f6, f7 = factors[i + 4], factors[i + 5], factors[i + 6], factors[i + 7]
+            for j in range(len(tile)):
+                tile[j] = tile[j] * f0 * f1 * f2 * f3 * f4 * f5 * f6 * f7
+
+
+def shrink_plainly(weights: Floats, factors: Floats) -> None:
+    """Multiply all weights by one factor after the other."""
+    scales = factors[factors != 1.0].tolist()
+    for begin in range(0, len(weights), PLAIN_TILE):
+        tile = weights[begin : begin + PLAIN_TILE]
+        for scale in scales:
+            np.multiply(tile, scale, tile)
