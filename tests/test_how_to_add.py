@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from skstream import PrequentialEvaluator
 from skstream.drift import DriftDetector
 from skstream.streams import make_demo_stream
 from tests.drift._checks import check_cuts
@@ -70,6 +73,27 @@ def test_a_protocol() -> None:
     assert evaluator.evaluate(SGDClassifier(), X, y).scores == whole.scores
     asked = np.array([answer is not None for answer in whole.predictions("SGDClassifier")])
     assert np.flatnonzero(asked).tolist() == list(range(7, 400, 7))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.integers(0, 200), max_size=5), st.integers(0, 9))
+def test_a_kernel(cuts: list[int], seed: int) -> None:
+    model = added("A kernel")["MeanSoFar"]()
+    y = np.random.default_rng(seed).normal(size=200)
+    X = np.zeros((200, 1))
+    found = {}
+    for engine in ("auto", "loop"):
+        evaluator = PrequentialEvaluator("mae", engine=engine, return_models=True)
+        run = evaluator.start(model)
+        for rows in np.split(np.arange(200), sorted(cuts)):
+            run.update(X[rows], y[rows])
+        found[engine] = result = run.close().result()
+        assert result.paths == {"MeanSoFar": "kernel" if engine == "auto" else "loop"}
+    fast, slow = found["auto"], found["loop"]
+    assert fast.scores == slow.scores
+    assert vars(fast.models["MeanSoFar"]) == vars(slow.models["MeanSoFar"])
+    weighted = PrequentialEvaluator("mae").evaluate(model, X, y, sample_weight=np.arange(200) + 1.0)
+    assert "no kernel" in weighted.paths["MeanSoFar"]
 
 
 def test_a_display() -> None:
