@@ -6,13 +6,7 @@ import numpy as np
 
 from skstream.engine.tape import Tape
 from skstream.forgetting import as_forgetting
-from skstream.metrics import (
-    Curves,
-    RunningMeasures,
-    SharedSums,
-    resolve_metrics,
-    update_together,
-)
+from skstream.metrics import RunningMeasures, resolve_metrics
 from skstream.metrics._user import warn_of_calls
 
 
@@ -37,37 +31,32 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
     measures = resolve_metrics(metrics, classes=tape.classes)
     warn_of_calls(measures, tape.n_rows, record_every)
     mechanisms = as_forgetting(forgetting)
-    tables = {
-        (name, fold): p if p.ndim == 2 else p[:, np.newaxis]
+    widths = {p.shape[2] if p.ndim == 3 else 1 for p in tape.answers.values()}
+    (width,) = widths
+    lines = {
+        (name, fold): np.atleast_2d(p.T)
         for name, answers in tape.answers.items()
         for fold, p in enumerate(answers)
     }
-    n_bins = next(iter(tables.values())).shape[1]
     # The persistent baseline of the last bin knows later labels than that of the others.
-    pasts = [*[tape.previous] * (n_bins - 1), None]
-    shared = {id(past): SharedSums() for past in pasts}
-    running = {
-        place: [
-            RunningMeasures(
-                measures,
-                mechanisms,
-                classes=tape.classes,
-                record_every=record_every,
-                shared=shared[id(past)],
-                expected_rows=tape.n_rows,
-            )
-            for past in pasts
-        ]
-        for place in tables
-    }
-    update_together(
-        [one for bins in running.values() for one in bins],
-        tape.y,
-        [p for table in tables.values() for p in table.T],
-        tape.weight,
-        pasts * len(tables),
+    told = np.arange(1, len(lines) * width + 1) % width > 0 if width > 1 else None
+    running = RunningMeasures(
+        measures,
+        mechanisms,
+        classes=tape.classes,
+        record_every=record_every,
+        n_models=len(lines) * width,
+        told=told,
+        expected_rows=tape.n_rows,
     )
-    curves = {place: _curves(tape, bins) for place, bins in running.items()}
+    table = np.concatenate(list(lines.values()))
+    running.update(tape.y, table, tape.weight, tape.previous)
+    running.finish()
+    all_curves = running.curves()
+    curves = {
+        place: all_curves.of_models(k if width == 1 else slice(k * width, (k + 1) * width))
+        for k, place in enumerate(lines)
+    }
     values = {
         name: {
             mechanism: {
@@ -82,31 +71,8 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
         for name, answers in tape.answers.items()
     }
     return {
-        "checkpoints": next(iter(curves.values())).checkpoints,
+        "checkpoints": all_curves.checkpoints,
         "values": values,
         "measures": {name: measure.facts for name, measure in measures.items()},
         "mechanisms": {name: mechanism.name for name, mechanism in mechanisms.items()},
     }
-
-
-def _curves(tape: Tape, bins: list[RunningMeasures]) -> Curves:
-    """Curves of one fold, with a last axis of bins where there are bins."""
-    for running in bins:
-        running.finish()
-    curves = [running.curves() for running in bins]
-    answers = next(iter(tape.answers.values()))
-    return curves[0] if answers.ndim == 2 else stack_bins(curves)
-
-
-def stack_bins(bins: list[Curves]) -> Curves:
-    """Curves of several bins as one, with a last axis of bins."""
-    return Curves(
-        checkpoints=bins[0].checkpoints,
-        values={
-            forgetting: {
-                metric: np.stack([one.values[forgetting][metric] for one in bins], axis=-1)
-                for metric in metrics
-            }
-            for forgetting, metrics in bins[0].values.items()
-        },
-    )

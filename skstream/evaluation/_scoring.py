@@ -7,9 +7,8 @@ import numpy as np
 
 from skstream.engine.run import Answered
 from skstream.engine.tape import Recorder
-from skstream.evaluation._rescore import stack_bins
 from skstream.evaluation._settings import Settings
-from skstream.metrics import Curves, RunningMeasures, ScoredRows, SharedSums, update_together
+from skstream.metrics import Curves, RunningMeasures, ScoredRows
 
 
 class Scoring(Protocol):
@@ -97,21 +96,17 @@ class RunScores:
 
     def __init__(self, settings: Settings, n_lanes: int, width: int = 1) -> None:
         self._width = width
-        self._last_lines = np.arange(1, n_lanes * width + 1) % width == 0 if width > 1 else None
-        waiting, last = SharedSums(), SharedSums()
-        shared = [*[waiting] * (width - 1), last] * n_lanes
-        self._measures = [
-            RunningMeasures(
-                settings.metrics,
-                settings.forgetting,
-                classes=settings.classes,
-                record_every=settings.record_every,
-                bounded=settings.keep_tape,
-                shared=sums,
-                expected_rows=settings.expected_rows,
-            )
-            for sums in shared
-        ]
+        told = None if width == 1 else np.arange(1, n_lanes * width + 1) % width > 0
+        self._measures = RunningMeasures(
+            settings.metrics,
+            settings.forgetting,
+            classes=settings.classes,
+            record_every=settings.record_every,
+            bounded=settings.keep_tape,
+            n_models=n_lanes * width,
+            told=told,
+            expected_rows=settings.expected_rows,
+        )
         self._keep_tape = settings.keep_tape
         self._unmeasured: list[ScoredRows] = []
         self._n_measured = 0
@@ -146,30 +141,23 @@ class RunScores:
         """Let the measures read the rows kept. If a function of the user fails, call it again."""
         while self._unmeasured:
             rows = self._unmeasured[0]
-            pasts = None
-            if self._last_lines is not None:
-                pasts = [None if last else rows.previous for last in self._last_lines]
-            update_together(
-                self._measures,
-                rows.y,
-                list(rows.answers),
-                rows.weight,
-                pasts,
-                first=self._n_measured,
-            )
+            n_read = self._measures.n_rows - self._n_measured  # before a function failed
+            self._measures.read(rows[n_read:] if n_read else rows)
             self._n_measured += len(rows)
             del self._unmeasured[0]
 
     def finish(self) -> None:
         """Measure the rows that the measures have buffered; no rows may follow."""
         self.measure()
-        for measures in self._measures:
-            measures.finish()
+        self._measures.finish()
 
-    def curves(self, lane: int) -> Curves:
-        """Return the curves of one lane, with a last axis of its lines where it has several."""
-        curves = [m.curves() for m in self._measures[lane * self._width : (lane + 1) * self._width]]
-        return curves[0] if self._width == 1 else stack_bins(curves)
+    def curves(self) -> list[Curves]:
+        """Return the curves of every lane, with a last axis of its lines where it has several."""
+        curves, width = self._measures.curves(), self._width
+        return [
+            curves.of_models(lane if width == 1 else slice(lane * width, (lane + 1) * width))
+            for lane in range(len(self._answers))
+        ]
 
     def answers(self, lane: int) -> np.ndarray | None:
         """Return the answers of one lane on the tape; None without a tape."""

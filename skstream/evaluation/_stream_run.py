@@ -428,11 +428,12 @@ class StreamRun(Exclusive):
     def outcome(self) -> RunOutcome:
         """Return the outcome of every lane, from which results are made."""
         failures, settings = self._engine.failures, self._settings
+        curves = self._scores.curves()
         lanes = [
             LaneOutcome(
                 name=name,
                 fold=fold,
-                curves=self._scores.curves(k),
+                curves=curves[k],
                 answers=self._scores.answers(k),
                 cost=self._meters[k].cost(lane.model),
                 path=lane.model.path,

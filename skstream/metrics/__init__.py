@@ -20,8 +20,6 @@ from skstream.metrics._regression import persistent_skill_score
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows
 from skstream.metrics._running import RunningMeasures
-from skstream.metrics._sums import SharedSums
-from skstream.metrics._together import update_together
 
 __all__ = [
     "Curves",
@@ -30,7 +28,6 @@ __all__ = [
     "MeasureFacts",
     "RunningMeasures",
     "ScoredRows",
-    "SharedSums",
     "arithmetic_accuracy_score",
     "cmd_score",
     "geometric_accuracy_score",
@@ -42,5 +39,4 @@ __all__ = [
     "kappa_test",
     "persistent_skill_score",
     "resolve_metrics",
-    "update_together",
 ]

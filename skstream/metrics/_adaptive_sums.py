@@ -1,19 +1,26 @@
 """Running sums over the window that ADWIN keeps on the 0/1 loss."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy, deepcopy
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skstream.metrics._class_tables import Coded, leading_codes, sums_at_ends, sums_between
-from skstream.metrics._columns import Array, Columns, Floats, Series
+from skstream.metrics._class_tables import (
+    Coded,
+    leading_codes,
+    sums_at_ends,
+    sums_between,
+)
+from skstream.metrics._rows import Array, Floats, Integers, ScoredRows
+from skstream.metrics._series import Series, expand, values_of
 from skstream.metrics._sums import (
-    Integers,
-    Labelled,
+    Majority,
     RunningSums,
     SumsByKind,
     as_slice,
+    leading_code,
 )
 from skstream.utils._running_sums import prefix_sums
 
@@ -34,7 +41,7 @@ class _Segments:
 
     def read(
         self,
-        columns: Columns,
+        rows: ScoredRows,
         cuts: Integers,
         starts: Integers,
         new_starts: Integers,
@@ -44,7 +51,7 @@ class _Segments:
 
         Parameters
         ----------
-        columns : Columns
+        rows : ScoredRows
             The rows.
         cuts, starts : ndarray of shapes (n_cuts,) and (n_cuts + 1,)
             After more than ``cuts[i]`` of the rows the window begins with row
@@ -66,7 +73,7 @@ class _Segments:
         inside = new_starts[new_starts >= max(self.n, 1)] - self.n
         kept = np.searchsorted(np.concatenate((self.starts, self.n + inside)), new_starts)
         for series in self.sums:
-            values = columns.series(series)
+            values = values_of(rows, series)
             total = prefix_sums(values)
             sums[series] = self._running(series, values, total, cuts, starts)[places]
             head = int(inside[0]) if len(inside) else len(values)
@@ -74,7 +81,7 @@ class _Segments:
             segments[len(self.starts) - 1] += _between(values, total, 0, head)
             twin.sums[series] = np.add.reduceat(segments, kept)
         twin.starts = new_starts
-        twin.n += len(columns)
+        twin.n += len(rows)
         return twin, sums
 
     def _running(
@@ -186,8 +193,8 @@ def _cut_up(values: Array, total: Array, starts: Integers) -> Floats:
     return sums
 
 
-class AdaptiveSums(RunningSums):
-    """Sums over the window of an ADWIN detector that reads the 0/1 loss of the scored rows.
+class _Window:
+    """The window of one model.
 
     The detector keeps the starts of its buckets; here are the sums between them, one number per
     bucket and series. The window of the majority baseline begins at the same scored row; before
@@ -195,30 +202,30 @@ class AdaptiveSums(RunningSums):
 
     Parameters
     ----------
-    kinds : iterable of str
-        Kinds of elementary series to carry.
-    n_classes : int
-        Number of classes.
+    sums : AdaptiveSums
+        Says what is summed.
     detector : ADWIN
         A new detector.
     """
 
-    def __init__(self, kinds: Iterable[str], n_classes: int, detector: Any) -> None:
-        super().__init__(kinds, n_classes)
+    def __init__(self, sums: "AdaptiveSums", detector: Any) -> None:
         self.detector = detector
-        self.scored = _Segments(self.series)
-        self.labelled = _Segments(self.label_series)
-        self.by_class = {kind: _ClassSegments(n_classes) for kind in self.class_kinds}
-        self.labels_by_class = _ClassSegments(n_classes if self.many_classes else 0)
+        self.n_classes = sums.n_classes
+        self.many_classes = sums.many_classes
+        self.n_scored = 0
+        self.n_labelled = 0
+        self.scored = _Segments(sums.of_labels + sums.of_answers)
+        self.labelled = _Segments(expand({} if sums.many_classes else {"label"}, self.n_classes))
+        self.by_class = {kind: _ClassSegments(self.n_classes) for kind in sums.class_kinds}
+        self.labels_by_class = _ClassSegments(self.n_classes if sums.many_classes else 0)
         # Of the latest call: rows before it, cuts, starts of the window, starts of the buckets.
         self._n_before = 0
         self._cuts = np.empty(0, dtype=np.intp)
         self._starts = np.zeros(1, dtype=np.intp)
         self._buckets = np.zeros(1, dtype=np.intp)
 
-    def advance(self, rows: Labelled, ends: Integers) -> Iterable[SumsByKind]:
-        """Read rows and return the sums after the first ``ends[i]`` of their scored ones."""
-        wrong = rows.columns(None, None).wrong
+    def detect(self, wrong: NDArray[np.bool_]) -> None:
+        """Let the detector read the losses of the next scored rows."""
         self._n_before = self.n_scored
         cuts, starts = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
         self._buckets = self.scored.starts
@@ -227,40 +234,22 @@ class AdaptiveSums(RunningSums):
             self._buckets = np.asarray(self.detector.boundaries(), dtype=np.intp)
         self._cuts = np.asarray(cuts, dtype=np.intp)
         self._starts = np.concatenate((self.scored.starts[:1], starts)).astype(np.intp)
-        return super().advance(rows, ends)
 
-    def _label_sums(self, rows: Labelled) -> tuple[list[Floats], dict[Series, Floats]]:
-        cuts, starts, new_starts = self._labelled_places(rows, self.labelled.starts)
-        self.labelled, sums = self.labelled.read(
-            rows.labels(), cuts, starts, new_starts, slice(None)
-        )
-        return [sums[series] for series in self.label_series], {}
-
-    def _leading(self, rows: Labelled) -> Array:
-        labels, segments = Coded.of(rows.labels(), "label"), self.labels_by_class
-        cuts, starts, new_starts = self._labelled_places(rows, segments.starts)
-        self.labels_by_class = segments.after(labels, new_starts)
-        return segments.leading(labels, cuts, starts)
-
-    def _class_tables(self, columns: Columns, ends: Integers) -> dict[str, Iterator[Floats]]:
-        tables, after = {}, {}
-        for kind, segments in self.by_class.items():
-            rows = Coded.of(columns, kind)
-            tables[kind] = segments.sums_at(rows, self._cuts, self._starts, ends)
-            after[kind] = segments.after(rows, self._buckets)
-        self.by_class = after
-        return tables
-
-    def _labelled_places(
-        self, rows: Labelled, known: Integers
-    ) -> tuple[Integers, Integers, Integers]:
-        """Return cuts, starts and new starts as numbers of labelled rows."""
-        scored = np.arange(len(rows.y)) if rows.scored is None else rows.scored
-        return (
-            scored[self._cuts],
-            self._among_labelled(self._starts, scored, known),
-            self._among_labelled(self._buckets, scored, known),
-        )
+    def majority(self, labelled: ScoredRows, scored: Integers | None) -> Majority:
+        """Read the labels of the rows; return the answers of the majority baseline."""
+        segments = self.labels_by_class if self.many_classes else self.labelled
+        among = np.arange(len(labelled)) if scored is None else scored
+        cuts = among[self._cuts]
+        starts = self._among_labelled(self._starts, among, segments.starts)
+        new_starts = self._among_labelled(self._buckets, among, segments.starts)
+        if isinstance(segments, _ClassSegments):
+            coded = Coded.of(labelled, "label")
+            self.labels_by_class = segments.after(coded, new_starts)
+            leading = segments.leading(coded, cuts, starts)
+        else:
+            self.labelled, sums = segments.read(labelled, cuts, starts, new_starts, slice(None))
+            leading = leading_code(list(sums.values()))
+        return Majority.of(leading, labelled, n_after=self.n_labelled + len(labelled))
 
     def _among_labelled(self, starts: Integers, scored: Integers, known: Integers) -> Integers:
         """Numbers among the labelled rows of scored rows at which the window may begin."""
@@ -271,12 +260,23 @@ class AdaptiveSums(RunningSums):
         numbers[~new] = known[np.searchsorted(self.scored.starts, starts[~new])]
         return numbers
 
-    def _advance(
-        self, columns: Columns, ends: Integers, known: dict[Series, Floats]
-    ) -> dict[Series, Floats]:
+    def tables(self, rows: ScoredRows, ends: Integers) -> dict[str, Iterator[Floats]]:
+        """Sum the scored rows by class."""
+        tables, after = {}, {}
+        for kind, segments in self.by_class.items():
+            coded = Coded.of(rows, kind)
+            tables[kind] = segments.sums_at(coded, self._cuts, self._starts, ends)
+            after[kind] = segments.after(coded, self._buckets)
+        self.by_class = after
+        return tables
+
+    def read(self, rows: ScoredRows, ends: Integers, n_labelled: int) -> dict[Series, Floats]:
+        """Read the scored rows, and return the sums at the ends."""
         self.scored, sums = self.scored.read(
-            columns, self._cuts, self._starts, self._buckets, as_slice(ends)
+            rows, self._cuts, self._starts, self._buckets, as_slice(ends)
         )
+        self.n_scored += len(rows)
+        self.n_labelled += n_labelled
         return sums
 
     def oldest(self, ends: Integers) -> Integers:
@@ -284,12 +284,75 @@ class AdaptiveSums(RunningSums):
         oldest: Integers = self._starts[np.searchsorted(self._cuts, ends - self._n_before)]
         return oldest
 
-    def _merge(self, later: Self) -> None:
+    def copy(self) -> "_Window":
+        """Return a twin that can be advanced on its own."""
+        twin = copy(self)
+        twin.detector = deepcopy(self.detector)
+        return twin
+
+
+class AdaptiveSums(RunningSums):
+    """Sums over the window of an ADWIN detector that reads the 0/1 loss of the scored rows.
+
+    The window depends on the answers, so that every model has one of its own, also for the majority
+    baseline.
+
+    Parameters
+    ----------
+    kinds : iterable of str
+        Kinds of elementary series to carry.
+    n_classes : int
+        Number of classes.
+    make_detector : callable
+        Makes a new detector.
+    n_models : int, default=1
+        Number of models.
+    """
+
+    def __init__(
+        self,
+        kinds: Iterable[str],
+        n_classes: int,
+        make_detector: Callable[[], Any],
+        n_models: int = 1,
+    ) -> None:
+        super().__init__(kinds, n_classes, n_models)
+        self.windows = [_Window(self, make_detector()) for _ in range(n_models)]
+
+    def advance(
+        self,
+        labelled: ScoredRows,
+        scored: Integers | None,
+        ends: Integers,
+        majority: Majority | None,
+    ) -> Iterator[Iterable[SumsByKind]]:
+        """Read rows and yield, for each model, the sums after the first ``ends[i]`` scored ones."""
+        for number, window in enumerate(self.windows):
+            rows = labelled.model(number)
+            window.detect(rows.wrong if scored is None else rows.wrong[scored])
+            if self.needs_majority:
+                rows.majority, rows.inclusive = window.majority(rows, scored)
+            rows = rows if scored is None else rows[scored]
+            tables = window.tables(rows, ends)
+            yield self._by_kind(window.read(rows, ends, len(labelled)), tables)
+
+    def oldest(self, number: int, ends: Integers) -> Integers:
+        """Return the number of the oldest row in a model's window."""
+        return self.windows[number].oldest(ends)
+
+    def merge(self, later: Self) -> None:
         """Raise an error: two summaries do not determine where the window would have shrunk."""
         raise NotImplementedError
 
+    def of_models(self, numbers: Sequence[int]) -> Self:
+        """Return a twin with some of the models."""
+        twin = copy(self)
+        twin.n_models = len(numbers)
+        twin.windows = [self.windows[number] for number in numbers]
+        return twin
+
     def copy(self) -> Self:
         """Return a twin that can be advanced on its own."""
-        twin = super().copy()
-        twin.detector = deepcopy(self.detector)
+        twin = copy(self)
+        twin.windows = [window.copy() for window in self.windows]
         return twin

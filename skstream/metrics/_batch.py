@@ -8,8 +8,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from skstream.forgetting import Cumulative
-from skstream.metrics._columns import NOTHING, Array, Floats
 from skstream.metrics._registry import Measure, check_classes
+from skstream.metrics._rows import NOTHING, Array, Floats
 from skstream.metrics._running import RunningMeasures
 from skstream.utils._labels import encode_together
 from skstream.utils._masked import refuse_masked

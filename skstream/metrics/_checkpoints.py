@@ -6,9 +6,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.metrics._columns import Floats
+from skstream.metrics._rows import Floats
 
-Values = dict[str, dict[str, Floats]]
+#: By mechanism and measure, one array of values for each model.
+Values = dict[str, dict[str, list[Floats]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,18 +21,31 @@ class Curves:
     checkpoints : ndarray of shape (n_checkpoints,), dtype int64
         Rows of the stream read at each checkpoint, increasing; the last row is always one.
     values : dict of str to dict of str to ndarray
-        ``values[forgetting][metric]``, shape (n_checkpoints,): NaN where it is undefined.
+        ``values[forgetting][metric]``, shape (n_checkpoints,), or (n_checkpoints, n_models) of a
+        table of models: NaN where it is undefined.
     """
 
     checkpoints: NDArray[np.int64]
-    values: Values
+    values: dict[str, dict[str, Floats]]
+
+    def of_models(self, models: int | slice) -> "Curves":
+        """Return the curves of some models of a table, or of one."""
+        return Curves(
+            checkpoints=self.checkpoints,
+            values={
+                forgetting: {metric: table[:, models] for metric, table in by_metric.items()}
+                for forgetting, by_metric in self.values.items()
+            },
+        )
 
     @classmethod
     def of(cls, checkpoints: NDArray[np.int64], columns: Floats, like: Values) -> Self:
         """Curves of columns that stand in the order of some values; read-only."""
         checkpoints.flags.writeable = columns.flags.writeable = False
-        rest = iter(columns)
-        values = {f: {metric: next(rest) for metric in by_metric} for f, by_metric in like.items()}
+        n_tables = sum(map(len, like.values()))
+        n_models = len(columns) // n_tables
+        rest = iter(columns.reshape(n_tables, n_models, len(checkpoints)))
+        values = {f: {metric: next(rest).T for metric in tables} for f, tables in like.items()}
         return cls(checkpoints=checkpoints, values=values)
 
 
@@ -41,7 +55,10 @@ def joined_values(first: Values, second: Values) -> Values:
         return second
     return {
         forgetting: {
-            metric: np.concatenate((first[forgetting][metric], values))
+            metric: [
+                np.concatenate(parts)
+                for parts in zip(first[forgetting][metric], values, strict=True)
+            ]
             for metric, values in by_metric.items()
         }
         for forgetting, by_metric in second.items()
@@ -49,5 +66,6 @@ def joined_values(first: Values, second: Values) -> Values:
 
 
 def columns_of(values: Values) -> list[Floats]:
-    """All columns, in their order."""
-    return [column for by_metric in values.values() for column in by_metric.values()]
+    """All columns, in their order: by mechanism, measure and model."""
+    tables = [table for by_metric in values.values() for table in by_metric.values()]
+    return [column for table in tables for column in table]

@@ -11,12 +11,9 @@ from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skstream.metrics._columns import Array, Columns, Floats
+from skstream.metrics._rows import Array, Floats, Integers, ScoredRows
 from skstream.utils._running_sums import accumulate
-
-Integers = NDArray[np.intp]
 
 #: Of more classes than these, sums are formed here.
 MANY_CLASSES = 128
@@ -41,12 +38,12 @@ class Coded(NamedTuple):
     weight: Floats | None
 
     @classmethod
-    def of(cls, columns: Columns, kind: str) -> "Coded":
+    def of(cls, rows: ScoredRows, kind: str) -> "Coded":
         """Rows as a kind of series has them: by label, by answer, or the right ones by label."""
         if kind == "answer":
-            return cls(columns.p, columns.weight)
-        codes = columns.y if kind == "label" else np.where(columns.wrong, -1, columns.y)
-        return cls(codes, columns.weight)
+            return cls(rows.p, rows.weight)
+        codes = rows.y if kind == "label" else np.where(rows.wrong, -1, rows.y)
+        return cls(codes, rows.weight)
 
     def part(self, rows: slice) -> "Coded":
         """Return some of the rows."""

@@ -1,29 +1,30 @@
 """Running sums over all rows so far, equal or fading."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import astuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from math import ceil, log
 from typing import Self
 
 import numpy as np
 
 from skstream.metrics._class_tables import Coded, leading_codes, sums_at_ends, sums_between
-from skstream.metrics._columns import Array, Columns, Floats, Series
+from skstream.metrics._rows import Array, Floats, Integers, ScoredRows
+from skstream.metrics._series import Series, total_of, values_of
 from skstream.metrics._spread import SPREAD, Moments, all_weights, running_spread
 from skstream.metrics._sums import (
     DENSE,
     ROWS,
-    Integers,
-    Labelled,
+    Majority,
     RunningSums,
+    SumsByKind,
     as_slice,
+    leading_code,
+    scored_rows,
     sums_of_series,
 )
 from skstream.utils._running_sums import prefix_sums, running_sums
 
-#: Weight, centre, offset and spread at the end, for the models that share the spread.
-_MOMENTS = Series("target_moments")
 #: Weight below which a faded row no longer counts.
 FADED = 1e-16
 # A fading sum below this is set to zero: arithmetic on subnormal numbers is slow.
@@ -39,127 +40,152 @@ class CumulativeSums(RunningSums):
         Kinds of elementary series to carry.
     n_classes : int
         Number of classes; 0 for regression.
+    n_models : int, default=1
+        Number of models.
     """
 
-    def __init__(self, kinds: Iterable[str], n_classes: int) -> None:
-        super().__init__(kinds, n_classes)
-        self.summed = [series for series in self.series if series != SPREAD]
-        self.carried = dict.fromkeys(self.summed, 0.0)
-        self.labels = dict.fromkeys(self.label_series, 0.0)
+    def __init__(self, kinds: Iterable[str], n_classes: int, n_models: int = 1) -> None:
+        super().__init__(kinds, n_classes, n_models)
+        self.carried = dict.fromkeys(self.of_labels, 0.0)
+        self.carried_answers = [dict.fromkeys(self.of_answers, 0.0)] * n_models
         self.counts_are_exact = True
         self.moments = Moments()
-        # Of many classes: sums of the scored rows by kind, and of the labels of all rows.
-        self.by_class = {kind: np.zeros(n_classes) for kind in self.class_kinds}
-        self.labels_by_class = np.zeros(n_classes if self.many_classes else 0)
+        # Of many classes: sums by kind for each model, and of the labels alone.
+        nothing = np.zeros(n_classes if self.many_classes else 0)
+        self.by_class = [dict.fromkeys(self.class_kinds, nothing)] * n_models
+        self.labels_by_class = nothing
 
-    def _label_sums(self, rows: Labelled) -> tuple[list[Floats], dict[Series, Floats]]:
-        labels = rows.labels()
-        self.counts_are_exact = self.counts_are_exact and rows.weight is None
-        sums = sums_of_series(
-            self.label_series,
-            labels,
-            lambda series, values: self._running(series, values, self.labels[series]),
-            self.labels,
-            self._counts(labels, sum(self.labels.values())),
-            self.n_classes,
-            self._shared_sums("labels", len(rows.y)),
-        )
-        self._share("labels", len(rows.y), sums)
-        known = {}
-        if self.counts_are_exact and rows.scored is None:
-            # What separates the labels so far from those of the scored rows does not change.
-            known = {
-                series: sums[series] - (self.labels[series] - self.carried[series])
-                for series in self.label_series
-                if series in self.carried
-            }
-        self.labels = {series: float(sums[series][-1]) for series in self.label_series}
-        return [sums[series] for series in self.label_series], known
-
-    def _leading(self, rows: Labelled) -> Array:
-        labels = Coded.of(rows.labels(), "label")
-        sums = _without_subnormal(self.labels_by_class)
-        codes, self.labels_by_class = leading_codes(labels, sums, self._factor(ROWS))
+    def leading(self, rows: ScoredRows) -> Array:
+        """Read labels; return the code of the largest sum after 0, 1, ..., n of the rows."""
+        if self.many_classes:
+            sums = _without_subnormal(self.labels_by_class)
+            coded = Coded.of(rows, "label")
+            codes, self.labels_by_class = leading_codes(coded, sums, self._factor(ROWS))
+        else:
+            by_class = self._label_sums(rows)
+            codes = leading_code([by_class[series] for series in self.of_labels])
+            self.carried = {series: float(by_class[series][-1]) for series in self.of_labels}
+        self.n_rows += len(rows)
         return codes
 
-    def _class_tables(self, columns: Columns, ends: Integers) -> dict[str, Iterator[Floats]]:
+    def advance(
+        self,
+        labelled: ScoredRows,
+        scored: Integers | None,
+        ends: Integers,
+        majority: Majority | None,
+    ) -> Iterator[Iterable[SumsByKind]]:
+        """Read rows and yield, for each model, the sums after the first ``ends[i]`` scored ones."""
+        rows = scored_rows(labelled, scored, majority)
+        by_class = []
+        for number, sums in enumerate(self._advance(rows, ends)):
+            tables, after = self._class_tables(rows.model(number), self.by_class[number], ends)
+            by_class.append(after)
+            yield self._by_kind(sums, tables)
+        self.by_class = by_class
+        self.n_rows += len(rows)
+
+    def _class_tables(
+        self, rows: ScoredRows, by_class: Mapping[str, Floats], ends: Integers
+    ) -> tuple[dict[str, Iterator[Floats]], dict[str, Floats]]:
+        """Return the sums of a model by class at some ends after the other, and after all rows."""
         tables, after = {}, {}
         factor = self._factor(ROWS)
-        for kind, sums in self.by_class.items():
-            rows, carried = Coded.of(columns, kind), _without_subnormal(sums)
-            tables[kind] = sums_at_ends(rows, ends, carried, factor)
-            added = sums_between(rows, [len(columns)], self.n_classes, factor)[0]
-            after[kind] = self._kept(ROWS, len(columns)) * carried + added
-        self.by_class = after
-        return tables
+        for kind, sums in by_class.items():
+            coded, carried = Coded.of(rows, kind), _without_subnormal(sums)
+            tables[kind] = sums_at_ends(coded, ends, carried, factor)
+            added = sums_between(coded, [len(rows)], self.n_classes, factor)[0]
+            after[kind] = self._kept(ROWS, len(rows)) * carried + added
+        return tables, after
 
-    def _counts(self, columns: Columns, earlier: float) -> Floats | None:
-        """Return the running number of rows where it is exact."""
-        if not self.counts_are_exact:
-            return None
-        return np.arange(earlier, earlier + len(columns) + 1)
+    def _label_sums(self, rows: ScoredRows) -> dict[Series, Floats]:
+        """Return the sums of labels alone at every row; the spread is left out."""
+        self.counts_are_exact = self.counts_are_exact and rows.weight is None
+        counts = None
+        if self.counts_are_exact:
+            counts = np.arange(float(self.n_rows), self.n_rows + len(rows) + 1)
+        return self._running_sums(self.of_labels, rows, self.carried, counts, {})
 
-    def _advance(
-        self, columns: Columns, ends: Integers, known: dict[Series, Floats]
+    def _running_sums(
+        self,
+        wanted: list[Series],
+        rows: ScoredRows,
+        carried: Mapping[Series, float],
+        counts: Floats | None,
+        known: Mapping[Series, Floats],
     ) -> dict[Series, Floats]:
-        self.counts_are_exact = self.counts_are_exact and columns.weight is None
-        if len(ends) < DENSE:
-            return self._advance_between(columns, ends)
-        counts = known.get(ROWS) if self.counts_are_exact else None
-        if counts is None:
-            counts = self._counts(columns, self.carried[ROWS])
-        sums = sums_of_series(
-            self.summed,
-            columns,
-            lambda series, values: self._running(series, values, self.carried[series]),
-            self.carried,
+        return sums_of_series(
+            wanted,
+            rows,
+            lambda series, values: self._running(series, values, carried[series]),
+            carried,
             counts,
             self.n_classes,
             known,
         )
+
+    def _advance(self, rows: ScoredRows, ends: Integers) -> Iterator[dict[Series, Floats]]:
+        if len(ends) < DENSE:
+            self.counts_are_exact = self.counts_are_exact and rows.weight is None
+            yield from self._advance_between(rows, ends)
+            return
+        labels, moments = self._label_sums(rows), self.moments
+        counts = labels[ROWS] if self.counts_are_exact else None
         if SPREAD in self.series:
-            self._spread(columns, sums)
-        self._share("scored", len(columns), sums)
-        self.carried = {series: float(sums[series][-1]) for series in self.summed}
-        at = as_slice(ends)
-        return {series: sums[series][at] for series in self.series}
-
-    def _advance_between(self, columns: Columns, ends: Integers) -> dict[Series, Floats]:
-        sums = {series: np.empty(len(ends)) for series in self.series}
-        carried, moments = dict(self.carried), self.moments
-        start = 0
-        for position, end in enumerate([*ends.tolist(), len(columns)]):
-            if end > start:
-                between = columns[start:end]
-                for series in self.summed:
-                    carried[series] = self._extended(carried[series], between, series)
-                if SPREAD in self.series:
-                    moments = self._later_moments(moments, between)
-                start = end
-            if position < len(ends):
-                for series in self.summed:
-                    sums[series][position] = carried[series]
-                if SPREAD in self.series:
-                    sums[SPREAD][position] = moments.known_spread
-        self.carried, self.moments = carried, moments
-        return sums
-
-    def _spread(self, columns: Columns, sums: dict[Series, Floats]) -> None:
-        """Add the running spread of the targets, unless another model has formed it."""
-        if SPREAD not in sums:
-            sums[SPREAD], moments = running_spread(
-                self.moments,
-                columns.y,
-                all_weights(columns),
+            labels[SPREAD], moments = running_spread(
+                moments,
+                rows.y,
+                all_weights(rows),
                 lambda values, first: self._running(ROWS, values, first),
                 self._factor(ROWS),
             )
-            sums[_MOMENTS] = np.array(astuple(moments))
-        self.moments = Moments(*sums[_MOMENTS].tolist())
+        at = as_slice(ends)
+        at_ends = {series: sums[at] for series, sums in labels.items()}
+        carried_answers = []
+        for number, carried in enumerate(self.carried_answers):
+            sums = self._running_sums(self.of_answers, rows.model(number), carried, counts, labels)
+            carried_answers.append({series: float(sums[series][-1]) for series in carried})
+            yield {**at_ends, **{series: sums[series][at] for series in carried}}
+        self.carried_answers = carried_answers
+        self.carried = {series: float(labels[series][-1]) for series in self.carried}
+        self.moments = moments
 
-    def _later_moments(self, moments: Moments, columns: Columns) -> Moments:
+    def _advance_between(self, rows: ScoredRows, ends: Integers) -> Iterator[dict[Series, Floats]]:
+        """Sum what lies between the ends."""
+        bounds = [0, *ends.tolist(), len(rows)]
+        parts = [rows[start:end] for start, end in pairwise(bounds)]
+        of_labels, self.carried = self._between(self.carried, parts)
+        if SPREAD in self.series:
+            spreads, moments = [], self.moments
+            for part in parts:
+                moments = self._later_moments(moments, part) if len(part) else moments
+                spreads.append(moments.known_spread)
+            of_labels[SPREAD] = np.array(spreads[:-1])
+            self.moments = moments
+        carried_answers = []
+        for number, carried in enumerate(self.carried_answers):
+            sums, after = self._between(carried, [part.model(number) for part in parts])
+            carried_answers.append(after)
+            yield {**of_labels, **sums}
+        self.carried_answers = carried_answers
+
+    def _between(
+        self, carried: Mapping[Series, float], parts: Sequence[ScoredRows]
+    ) -> tuple[dict[Series, Floats], dict[Series, float]]:
+        """Return the sums after every part but the last, and what is carried after that."""
+        sums = {series: np.empty(len(parts) - 1) for series in carried}
+        after = dict(carried)
+        for position, part in enumerate(parts):
+            for series in carried:
+                if len(part):
+                    after[series] = self._extended(after[series], part, series)
+                if position < len(parts) - 1:
+                    sums[series][position] = after[series]
+        return sums, after
+
+    def _later_moments(self, moments: Moments, rows: ScoredRows) -> Moments:
         """Return the moments of the targets after more rows."""
-        return moments.then(Moments.of(columns.y, all_weights(columns)))
+        return moments.then(Moments.of(rows.y, all_weights(rows)))
 
     def _factor(self, series: Series) -> float:
         """Return the factor at which a series fades."""
@@ -170,29 +196,44 @@ class CumulativeSums(RunningSums):
         sums: Floats = np.add(prefix_sums(values), carried, dtype=np.float64)
         return sums
 
-    def _extended(self, carried: float, columns: Columns, series: Series) -> float:
+    def _extended(self, carried: float, rows: ScoredRows, series: Series) -> float:
         """Return what is carried after more rows."""
-        return carried + columns.total(series)
+        return carried + total_of(rows, series)
 
-    def oldest(self, ends: Integers) -> Integers:
+    def oldest(self, number: int, ends: Integers) -> Integers:
         """All rows count."""
         return np.zeros_like(ends)
 
-    def _merge(self, later: Self) -> None:
+    def merge(self, later: Self) -> None:
         """Append the sums of the rows that followed."""
-        kept = self._kept(ROWS, later.n_scored)
+        n_later = later.n_rows
+        kept = self._kept(ROWS, n_later)
         self.moments = self.moments.faded(kept).then(later.moments)
-        # Labels are counted for the majority alone, whose measures do not merge.
-        self.carried = {
-            series: self._kept(series, later.n_scored) * self.carried[series]
-            + later.carried[series]
-            for series in self.summed
-        }
-        self.by_class = {
-            kind: kept * sums + later.by_class[kind] for kind, sums in self.by_class.items()
-        }
+
+        def merged(
+            ours: Mapping[Series, float], theirs: Mapping[Series, float]
+        ) -> dict[Series, float]:
+            return {s: self._kept(s, n_later) * ours[s] + theirs[s] for s in ours}
+
+        self.carried = merged(self.carried, later.carried)
+        self.carried_answers = [
+            merged(ours, theirs)
+            for ours, theirs in zip(self.carried_answers, later.carried_answers, strict=True)
+        ]
+        self.by_class = [
+            {kind: kept * sums + theirs[kind] for kind, sums in ours.items()}
+            for ours, theirs in zip(self.by_class, later.by_class, strict=True)
+        ]
         self.counts_are_exact = self.counts_are_exact and later.counts_are_exact
-        self.n_scored += later.n_scored
+        self.n_rows += n_later
+
+    def of_models(self, numbers: Sequence[int]) -> Self:
+        """Return a twin with some of the models."""
+        twin = self.copy()
+        twin.n_models = len(numbers)
+        twin.carried_answers = [self.carried_answers[number] for number in numbers]
+        twin.by_class = [self.by_class[number] for number in numbers]
+        return twin
 
     def _kept(self, series: Series, n_later: int) -> float:
         """Return what part of a sum remains after so many more rows."""
@@ -210,10 +251,14 @@ class FadingSums(CumulativeSums):
         Number of classes; 0 for regression.
     alpha : float
         Fading factor, in (0, 1).
+    n_models : int, default=1
+        Number of models.
     """
 
-    def __init__(self, kinds: Iterable[str], n_classes: int, alpha: float) -> None:
-        super().__init__(kinds, n_classes)
+    def __init__(
+        self, kinds: Iterable[str], n_classes: int, alpha: float, n_models: int = 1
+    ) -> None:
+        super().__init__(kinds, n_classes, n_models)
         self.alpha = alpha
         self.counts_are_exact = False
 
@@ -225,20 +270,20 @@ class FadingSums(CumulativeSums):
         start = carried if abs(carried) > _SUBNORMAL else 0.0
         return running_sums(start, values, self._factor(series))
 
-    def _extended(self, carried: float, columns: Columns, series: Series) -> float:
+    def _extended(self, carried: float, rows: ScoredRows, series: Series) -> float:
         factor = self._factor(series)
-        faded = carried * factor ** len(columns)
-        new = float(columns.series(series) @ _powers(factor, len(columns)))
+        faded = carried * factor ** len(rows)
+        new = float(values_of(rows, series) @ _powers(factor, len(rows)))
         return new + (faded if abs(faded) > _SUBNORMAL else 0.0)
 
-    def oldest(self, ends: Integers) -> Integers:
+    def oldest(self, number: int, ends: Integers) -> Integers:
         """Rows count until their weight falls below `FADED`."""
         return np.maximum(ends - ceil(log(FADED) / log(self.alpha)), 0)
 
-    def _later_moments(self, moments: Moments, columns: Columns) -> Moments:
-        powers = _powers(self.alpha, len(columns))
-        new = Moments.of(columns.y, all_weights(columns) * powers)
-        return moments.faded(self._kept(ROWS, len(columns))).then(new)
+    def _later_moments(self, moments: Moments, rows: ScoredRows) -> Moments:
+        powers = _powers(self.alpha, len(rows))
+        new = Moments.of(rows.y, all_weights(rows) * powers)
+        return moments.faded(self._kept(ROWS, len(rows))).then(new)
 
     def _kept(self, series: Series, n_later: int) -> float:
         return float(self._factor(series) ** n_later)

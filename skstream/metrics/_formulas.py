@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from skstream.metrics._columns import Floats
+from skstream.metrics._rows import Floats
 from skstream.metrics._sums import SumsByKind
 
 # A sum below this part of its scale counts as 0: one row of weight 1e-16 among rows of weight 1

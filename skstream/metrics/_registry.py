@@ -8,8 +8,8 @@ from numbers import Real
 from typing import Any
 
 from skstream.metrics import _formulas as formulas
-from skstream.metrics._columns import CROSSING
 from skstream.metrics._formulas import Formula
+from skstream.metrics._series import baselines_of
 from skstream.utils._sklearn import scorer_parts
 
 #: Loss of a single row, by the series whose mean is the measure.
@@ -139,7 +139,7 @@ class Measure(MeasureFacts):
     @property
     def mergeable(self) -> bool:
         """Whether no series needs labels across the border of two parts of a stream."""
-        return self.needs.isdisjoint(CROSSING)
+        return not baselines_of(self.needs)
 
     @property
     def facts(self) -> MeasureFacts:

@@ -13,7 +13,6 @@ from skstream.metrics._class_means import (
     geometric_accuracy_score,
     harmonic_accuracy_score,
 )
-from skstream.metrics._columns import Array
 from skstream.metrics._kappas import (
     kappa_m_score,
     kappa_plus_score,
@@ -34,6 +33,7 @@ from skstream.metrics._registry import (
     class_measure,
 )
 from skstream.metrics._regression import persistent_skill_score
+from skstream.metrics._rows import Array
 from skstream.utils._choices import names_as_text
 from skstream.utils._labels import as_labels
 from skstream.utils._near import did_you_mean

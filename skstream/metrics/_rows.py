@@ -1,24 +1,30 @@
-"""Checked rows of the stream, and the buffer that collects them into blocks."""
+"""Rows of the stream with the answers of all models, and the buffer that makes them blocks."""
 
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skstream.metrics._columns import NOTHING, UNANSWERED, Array, Floats
 from skstream.utils._masked import refuse_masked
 
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.intp]
+
+#: Codes of a row without label, answer or past; regression uses NaN.
+NOTHING = -1
+#: Code of a row that was asked and got no answer, which counts as a wrong one.
+UNANSWERED = -2
 #: Marks rows whose previous label is the label of the row before.
 NOT_GIVEN = -2
 NOT_GIVEN_TARGET = np.inf
 
 
-@dataclass(frozen=True, slots=True)
 class ScoredRows:
-    """Rows that are finished in every model, in the order of their labels, for the measures.
+    """Rows in the order of their labels, with the answers of all models.
 
-    Attributes
+    Parameters
     ----------
     y : ndarray of shape (n_rows,)
         Codes of the labels, `NOTHING` for none; or targets, NaN for none.
@@ -26,116 +32,165 @@ class ScoredRows:
         Answers in the same form: `NOTHING` or NaN where a model was not asked or had failed,
         `UNANSWERED` where it was asked and gave none. A model that is measured in several ways,
         such as in the bins of a delay, has as many consecutive lines.
-    weight : ndarray of shape (n_rows,), or None
+    weight : ndarray of shape (n_rows,), default=None
         Scoring weights; None where all are 1.
-    previous : ndarray of shape (n_rows,), or None
+    previous : ndarray of shape (n_rows,), default=None
         Answers of the persistent baseline; None where they are the labels of the row before.
+    majority, inclusive : ndarray of shape (n_rows,), default=None
+        Answer of the majority baseline before the row's label (`NOTHING` where no label was known),
+        and its answer including that label; set by the mechanisms of forgetting.
     """
 
-    y: Array
-    answers: Array
-    weight: Floats | None = None
-    previous: Array | None = None
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def __getitem__(self, rows: slice | NDArray[np.intp]) -> "ScoredRows":
-        return ScoredRows(
-            self.y[rows],
-            self.answers[:, rows],
-            None if self.weight is None else self.weight[rows],
-            None if self.previous is None else self.previous[rows],
-        )
-
-
-class Rows:
-    """Consecutive rows of the stream.
-
-    Parameters
-    ----------
-    y, p : ndarray of shape (n,)
-        Codes, `NOTHING` for none; or targets, NaN for none.
-    weight : ndarray of shape (n,), or None
-        Scoring weights; None where all are 1.
-    previous : ndarray of shape (n,), or None
-        Answers of the persistent baseline; None where they are the labels before.
-    """
-
-    __slots__ = ("p", "previous", "weight", "y")
+    __slots__ = ("_wrong", "answers", "inclusive", "majority", "previous", "weight", "y")
 
     def __init__(
-        self, y: Array, p: Array, weight: Floats | None = None, previous: Array | None = None
+        self,
+        y: Array,
+        answers: Array,
+        weight: Floats | None = None,
+        previous: Array | None = None,
+        majority: Array | None = None,
+        inclusive: Array | None = None,
     ) -> None:
         self.y = y
-        self.p = p
+        self.answers = answers
         self.weight = weight
         self.previous = previous
+        self.majority = majority
+        self.inclusive = inclusive
+        self._wrong: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.y)
 
-    def __getitem__(self, rows: slice | NDArray[np.intp]) -> "Rows":
-        return Rows(
-            self.y[rows],
-            self.p[rows],
-            None if self.weight is None else self.weight[rows],
-            None if self.previous is None else self.previous[rows],
+    def __getitem__(self, rows: slice | Integers) -> "ScoredRows":
+        columns = (self.weight, self.previous, self.majority, self.inclusive)
+        some = (None if column is None else column[rows] for column in columns)
+        return ScoredRows(self.y[rows], self.answers[:, rows], *some)
+
+    def models(self, models: slice | Integers | list[int]) -> "ScoredRows":
+        """Return the same rows with the answers of some of the models; of none: the labels."""
+        return ScoredRows(
+            self.y,
+            self.answers[models],
+            self.weight,
+            self.previous,
+            self.majority,
+            self.inclusive,
         )
 
-    @classmethod
-    def checked(
-        cls,
-        y: ArrayLike,
-        p: ArrayLike,
-        weight: ArrayLike | None,
-        previous: ArrayLike | None,
-        classes: Array | None,
-        first_row: int,
-    ) -> Self:
-        """Rows from a caller; errors name the parameter, the row and what came."""
-        given = {"y": y, "p": p, "weight": weight, "previous": previous}
-        for name, values in given.items():
-            refuse_masked(values, name)
-        labels = np.asarray(y)
-        if labels.ndim != 1:
-            raise ValueError(f"y must be one-dimensional. Got shape {labels.shape} instead.")
-        columns = {"y": labels, "p": np.asarray(p)}
-        if previous is not None:
-            columns["previous"] = np.asarray(previous)
-        weights = None if weight is None else np.asarray(weight, dtype=np.float64)
-        for name, column in [*columns.items(), ("weight", weights)]:
-            if column is not None and column.shape != labels.shape:
-                raise ValueError(
-                    f"{name} must have the shape of y, {labels.shape}. Got {column.shape} instead."
-                )
-        if weights is not None:
-            _check_weights(weights, first_row)
-        checked = {
-            name: _as_targets(name, column, first_row)
-            if classes is None
-            else _as_codes(name, column, len(classes), first_row)
-            for name, column in columns.items()
-        }
-        return cls(checked["y"], checked["p"], weights, checked.get("previous"))
+    def model(self, number: int) -> "ScoredRows":
+        """Return the same rows with the answers of one model."""
+        return self.models(slice(number, number + 1))
+
+    def labels(self) -> "ScoredRows":
+        """Return the same rows without answers."""
+        return self.models(slice(0))
+
+    def copy(self) -> "ScoredRows":
+        """Return these rows with memory of their own."""
+        return self[np.arange(len(self))]
+
+    def following(self, earlier: "ScoredRows | None") -> "ScoredRows":
+        """Return earlier rows of the same models, which have the same columns, then these."""
+        if earlier is None or not len(earlier):
+            return self
+        return ScoredRows(
+            np.concatenate((earlier.y, self.y)),
+            np.concatenate((earlier.answers, self.answers), axis=1),
+            joined_weights([earlier, self]),
+            _joined(earlier.previous, self.previous),
+            _joined(earlier.majority, self.majority),
+            _joined(earlier.inclusive, self.inclusive),
+        )
+
+    @property
+    def p(self) -> Array:
+        """Answers of the first model."""
+        answers: Array = self.answers[0]
+        return answers
+
+    @property
+    def wrong(self) -> NDArray[np.bool_]:
+        """Whether each answer of the first model differs from the label."""
+        if self._wrong is None:
+            self._wrong = self.y != self.answers[0]
+        return self._wrong
+
+
+def _joined(first: Array | None, second: Array | None) -> Array | None:
+    return None if first is None or second is None else np.concatenate((first, second))
+
+
+def joined_weights(pieces: Sequence[ScoredRows]) -> Floats | None:
+    """Weights of several pieces; where only some have any, 1 is written out for the others."""
+    if all(piece.weight is None for piece in pieces):
+        return None
+    return np.concatenate([np.ones(len(c)) if c.weight is None else c.weight for c in pieces])
+
+
+def has_value(column: Array) -> NDArray[np.bool_]:
+    """Where there is a code, or a target."""
+    return ~np.isnan(column) if column.dtype.kind == "f" else column != NOTHING
 
 
 def code_dtype(n_classes: int) -> np.dtype[Any]:
-    """Smallest type that holds all codes and the marks below zero."""
-    return np.min_scalar_type(-n_classes - 2)
+    """Smallest signed integer type that holds the codes -2 to ``n_classes - 1``."""
+    return np.min_scalar_type(-max(n_classes, 2))
+
+
+def checked_rows(
+    y: ArrayLike,
+    p: ArrayLike,
+    weight: ArrayLike | None,
+    previous: ArrayLike | None,
+    classes: Array | None,
+    n_models: int | None,
+    first_row: int,
+) -> ScoredRows:
+    """Rows from a caller; errors name the parameter, the row and what came."""
+    given = {"y": y, "p": p, "weight": weight, "previous": previous}
+    for name, values in given.items():
+        refuse_masked(values, name)
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must be one-dimensional. Got shape {labels.shape} instead.")
+    columns = {"y": labels, "p": np.asarray(p)}
+    if previous is not None:
+        columns["previous"] = np.asarray(previous)
+    weights = None if weight is None else np.asarray(weight, dtype=np.float64)
+    for name, column in [*columns.items(), ("weight", weights)]:
+        if name == "p" and n_models is not None:
+            wanted, words = (n_models, *labels.shape), "(n_models, n_rows)"
+        else:
+            wanted, words = labels.shape, "y"
+        if column is not None and column.shape != wanted:
+            raise ValueError(
+                f"{name} must have the shape of {words}, {wanted}. Got {column.shape} instead."
+            )
+    if weights is not None:
+        _check_weights(weights, first_row)
+    checked = {
+        name: _as_targets(name, column, first_row)
+        if classes is None
+        else _as_codes(name, column, len(classes), first_row)
+        for name, column in columns.items()
+    }
+    answers = checked["p"] if n_models is not None else checked["p"][np.newaxis]
+    return ScoredRows(checked["y"], answers, weights, checked.get("previous"))
 
 
 def _as_codes(name: str, column: Array, n_classes: int, first_row: int) -> Array:
-    if column.dtype.kind not in "iu" and len(column):
+    if column.dtype.kind not in "iu" and column.size:
         raise ValueError(
             f"{name} must hold integer codes of the classes. Got dtype {column.dtype} instead; "
             "encode labels with numpy.searchsorted(classes, labels)."
         )
     lowest = UNANSWERED if name == "p" else NOTHING
-    if len(column) and (column.min() < lowest or column.max() >= n_classes):
-        row = int(np.flatnonzero((column < lowest) | (column >= n_classes))[0])
+    if column.size and (column.min() < lowest or column.max() >= n_classes):
+        at = np.argwhere((column < lowest) | (column >= n_classes))[0]
         raise ValueError(
-            f"{name}[{row}] (row {first_row + row} of the stream) is {column[row]}. Codes of "
+            f"{_place(name, at, first_row)} is {column[tuple(at)]}. Codes of "
             f"{n_classes} classes are -1 (none) to {n_classes - 1}."
         )
     return column.astype(code_dtype(n_classes), copy=False)
@@ -144,12 +199,16 @@ def _as_codes(name: str, column: Array, n_classes: int, first_row: int) -> Array
 def _as_targets(name: str, column: Array, first_row: int) -> Floats:
     targets = column.astype(np.float64, copy=False)
     if np.isinf(targets).any():
-        row = int(np.flatnonzero(np.isinf(targets))[0])
+        at = np.argwhere(np.isinf(targets))[0]
         raise ValueError(
-            f"{name}[{row}] (row {first_row + row} of the stream) is infinite. Clip targets and "
+            f"{_place(name, at, first_row)} is infinite. Clip targets and "
             "answers to finite numbers; use NaN for none."
         )
     return targets
+
+
+def _place(name: str, at: Integers, first_row: int) -> str:
+    return f"{name}[{', '.join(map(str, at))}] (row {first_row + int(at[-1])} of the stream)"
 
 
 def _check_weights(weights: Floats, first_row: int) -> None:
@@ -171,22 +230,24 @@ class Waiting:
         Rows in a block.
     n_classes : int or None
         Number of classes; None for regression.
+    n_models : int
+        Number of models.
     """
 
-    def __init__(self, size: int, n_classes: int | None) -> None:
+    def __init__(self, size: int, n_classes: int | None, n_models: int) -> None:
         dtype = np.dtype(np.float64) if n_classes is None else code_dtype(n_classes)
         self.not_given = NOT_GIVEN_TARGET if n_classes is None else NOT_GIVEN
         self.n = 0
         self._y = np.empty(size, dtype)
-        self._p = np.empty(size, dtype)
+        self._answers = np.empty((n_models, size), dtype)
         self._weight: Floats | None = None
         self._previous: Array | None = None
 
-    def append(self, rows: Rows) -> None:
+    def append(self, rows: ScoredRows) -> None:
         """Add rows; the block must have space for them."""
         here = slice(self.n, self.n + len(rows))
         self._y[here] = rows.y
-        self._p[here] = rows.p
+        self._answers[:, here] = rows.answers
         # Columns given for only some of the rows get default values for the others.
         if rows.weight is not None and self._weight is None:
             self._weight = np.ones(len(self._y))
@@ -198,13 +259,14 @@ class Waiting:
             self._previous[here] = self.not_given if rows.previous is None else rows.previous
         self.n += len(rows)
 
-    def rows(self) -> Rows:
+    def rows(self) -> ScoredRows:
         """Return the buffered rows, as views."""
-        return Rows(
-            self._y[: self.n],
-            self._p[: self.n],
-            None if self._weight is None else self._weight[: self.n],
-            None if self._previous is None else self._previous[: self.n],
+        n = self.n
+        return ScoredRows(
+            self._y[:n],
+            self._answers[:, :n],
+            None if self._weight is None else self._weight[:n],
+            None if self._previous is None else self._previous[:n],
         )
 
     def clear(self) -> None:

@@ -9,11 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, SlidingWindow
 from skstream.metrics._checkpoints import Curves, Values, columns_of, joined_values
-from skstream.metrics._columns import Array
 from skstream.metrics._registry import Measure
-from skstream.metrics._rows import Rows, Waiting
+from skstream.metrics._rows import Array, ScoredRows, Waiting, checked_rows
 from skstream.metrics._scores import Scores
-from skstream.metrics._sums import SharedSums
 from skstream.metrics._user import takes_weights
 from skstream.utils._checkpoints import CheckpointRecorder
 
@@ -47,7 +45,7 @@ class _Ahead:
         self.n = 0
         self.values: Values = {}
 
-    def read(self, rows: Rows, due: NDArray[np.int64], n_before: int) -> None:
+    def read(self, rows: ScoredRows, due: NDArray[np.int64], n_before: int) -> None:
         """Read the next of the waiting rows; checkpoints are counted from the first row of all."""
         more = self.scores.advance(rows, due - n_before, due)
         self.values = joined_values(self.values, more)
@@ -56,6 +54,9 @@ class _Ahead:
 
 class RunningMeasures:
     """Any measures under any forgetting, over a stream that arrives in pieces of any size.
+
+    Reads one model's answers, or a table of those of several models. Sums that depend on the labels
+    alone are formed once for all models that were asked about the same rows.
 
     Parameters
     ----------
@@ -71,10 +72,11 @@ class RunningMeasures:
     bounded : bool, default=True
         Whether the stream ends and its rows may be kept. False: an error for functions of the user
         that need all rows.
-    shared : SharedSums, default=None
-        One object for the measures of several models that read the same labels, weights and
-        previous labels in the same pieces: sums that depend only on the labels are then computed
-        once. No value changes.
+    n_models : int, default=None
+        Number of models in the table of answers. None: one model, without an axis of models.
+    told : array-like of shape (n_models,), dtype bool, default=None
+        Models whose persistent baseline answers `previous` where it is given; that of the others
+        always repeats the label of the row before. None: all.
     expected_rows : int, default=0
         Rows that will come, where that is known: the curves are then never copied to a larger
         array. More or fewer may come.
@@ -127,7 +129,8 @@ class RunningMeasures:
         classes: ArrayLike | None,
         record_every: int | None = None,
         bounded: bool = True,
-        shared: SharedSums | None = None,
+        n_models: int | None = None,
+        told: ArrayLike | None = None,
         expected_rows: int = 0,
     ) -> None:
         if record_every is not None and (
@@ -144,13 +147,16 @@ class RunningMeasures:
         self.classes = None if classes is None else np.asarray(classes)
         self.record_every = record_every
         _check_together(self.metrics, self.forgetting, self.classes, bounded)
-        self._scores = Scores(self.metrics, self.forgetting, self.classes, shared)
+        self.n_models = n_models
+        lines = 1 if n_models is None else n_models
+        all_told = np.ones(lines, dtype=bool) if told is None else np.asarray(told, dtype=bool)
+        self._scores = Scores(self.metrics, self.forgetting, self.classes, all_told)
         self._recorder = CheckpointRecorder(
-            len(self.forgetting) * len(self.metrics), record_every, expected_rows
+            len(self.forgetting) * len(self.metrics) * lines, record_every, expected_rows
         )
         self._block = _block_length(self.forgetting)
         n_classes = None if self.classes is None else len(self.classes)
-        self._waiting = Waiting(self._block, n_classes)
+        self._waiting = Waiting(self._block, n_classes, lines)
         self._n_processed = 0
         self._ahead: _Ahead | None = None
         self._wanted_before = False
@@ -178,7 +184,7 @@ class RunningMeasures:
         ----------
         y : array-like of shape (n,)
             Codes of the labels, -1 where there is none. Regression: targets, NaN for none.
-        p : array-like of shape (n,)
+        p : array-like of shape (n,) or (n_models, n)
             Codes of the answers, -1 where the row was not asked. Regression: NaN.
         weight : array-like of shape (n,), default=None
             Scoring weights, not negative. None: all 1.
@@ -192,7 +198,16 @@ class RunningMeasures:
             If the lengths differ, a code is not among the classes, or a weight is negative or
             not finite.
         """
-        rows = Rows.checked(y, p, weight, previous, self.classes, self.n_rows)
+        self.read(checked_rows(y, p, weight, previous, self.classes, self.n_models, self.n_rows))
+
+    def read(self, rows: ScoredRows) -> None:
+        """Read rows that need no more checks: codes in the smallest type that holds them.
+
+        Parameters
+        ----------
+        rows : ScoredRows
+            The next rows of the stream.
+        """
         start, n = 0, len(rows)
         while start < n:
             if self._waiting.n == 0 and n - start >= self._block:
@@ -205,7 +220,7 @@ class RunningMeasures:
                 if self._waiting.n == self._block:
                     self._process_waiting()
 
-    def _process(self, rows: Rows) -> None:
+    def _process(self, rows: ScoredRows) -> None:
         first, last = self._n_processed, self._n_processed + len(rows)
         due = self._recorder.due(first, last)
         # If a function of the user fails, nothing has been read, and the call can be repeated.
@@ -241,7 +256,8 @@ class RunningMeasures:
             due = np.append(due, last)
         values = self._values_at(due)
         found = self._recorder.curves_with(due, columns_of(values), last)
-        return Curves.of(*found, like=values)
+        curves = Curves.of(*found, like=values)
+        return curves if self.n_models is not None else curves.of_models(0)
 
     def _values_at(self, due: NDArray[np.int64]) -> Values:
         """Measures at all checkpoints among the waiting rows, and after the last of these."""
@@ -268,12 +284,12 @@ class RunningMeasures:
         self._ahead = ahead
         return ahead
 
-    def final(self) -> dict[str, dict[str, float]]:
+    def final(self) -> dict[str, dict[str, Any]]:
         """Measures after the last row read.
 
         Returns
         -------
-        dict of str to dict of str to float
+        dict of str to dict of str to (float or ndarray of shape (n_models,))
             ``values[forgetting][metric]``; NaN where it is undefined. Nothing changes.
         """
         last = np.array([self.n_rows])
@@ -283,7 +299,12 @@ class RunningMeasures:
         else:
             values = self._values_at(last)
         return {
-            forgetting: {metric: float(array[-1]) for metric, array in by_metric.items()}
+            forgetting: {
+                metric: float(of_models[0][-1])
+                if self.n_models is None
+                else np.array([array[-1] for array in of_models])
+                for metric, of_models in by_metric.items()
+            }
             for forgetting, by_metric in values.items()
         }
 
@@ -365,7 +386,7 @@ def _check_together(
 
 
 def _check_mergeable(first: RunningMeasures, second: RunningMeasures) -> None:
-    for name in ("metrics", "forgetting", "record_every", "classes"):
+    for name in ("metrics", "forgetting", "record_every", "classes", "n_models"):
         ours, theirs = (
             value.tolist() if isinstance(value, np.ndarray) else value
             for value in (getattr(first, name), getattr(second, name))

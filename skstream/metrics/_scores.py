@@ -1,7 +1,8 @@
-"""Values of measures from rows of the stream: selects scored rows and previous labels."""
+"""Values of measures from rows of the stream: selects scored rows, baselines and models."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -10,18 +11,81 @@ from numpy.typing import NDArray
 from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, SlidingWindow
 from skstream.metrics._adaptive_sums import AdaptiveSums
 from skstream.metrics._checkpoints import Values
-from skstream.metrics._columns import NEEDS_PREVIOUS, NOTHING, Array
 from skstream.metrics._cumulative_sums import CumulativeSums, FadingSums
 from skstream.metrics._formulas import Sums
 from skstream.metrics._registry import Measure
-from skstream.metrics._rows import NOT_GIVEN, NOT_GIVEN_TARGET, Rows
+from skstream.metrics._rows import (
+    NOT_GIVEN,
+    NOT_GIVEN_TARGET,
+    NOTHING,
+    Array,
+    Floats,
+    Integers,
+    ScoredRows,
+    has_value,
+)
+from skstream.metrics._series import baselines_of
 from skstream.metrics._sliding_sums import SlidingSums
-from skstream.metrics._sums import Integers, Labelled, RunningSums, SharedSums, SumsByKind
+from skstream.metrics._sums import Majority, RunningSums, SumsByKind
 from skstream.metrics._user import ScoredTape, call_at_checkpoints
 
 
+@dataclass
+class Group:
+    """Models that were scored on the same rows up to now, and compared with the same baselines.
+
+    Attributes
+    ----------
+    models : ndarray of shape (n_models,)
+        Their lines in the table of answers.
+    told : bool
+        Whether the rows say what their persistent baseline answers; else it repeats the label of
+        the row before.
+    sums : dict of str to RunningSums
+        By mechanism.
+    tape : ScoredTape or None
+        Their scored rows, for functions of the user.
+    n_scored : int
+        Number of rows scored.
+    """
+
+    models: Integers
+    told: bool
+    sums: Mapping[str, RunningSums]
+    tape: ScoredTape | None
+    n_scored: int = 0
+
+    def part(self, numbers: Sequence[int]) -> "Group":
+        """Return a group of some of the models."""
+        if len(numbers) == len(self.models):
+            return self
+        return replace(
+            self,
+            models=self.models[list(numbers)],
+            sums={name: sums.of_models(numbers) for name, sums in self.sums.items()},
+            tape=None if self.tape is None else self.tape.of_models(numbers),
+        )
+
+    def oldest(self) -> int:
+        """Return the oldest scored row that a mechanism still needs."""
+        now = np.array([self.n_scored])
+        return min(
+            int(sums.oldest(number, now)[-1])
+            for sums in self.sums.values()
+            for number in range(len(self.models))
+        )
+
+    def copy(self) -> "Group":
+        """Return a copy that can be advanced independently."""
+        return replace(
+            self,
+            sums={name: sums.copy() for name, sums in self.sums.items()},
+            tape=None if self.tape is None else self.tape.copy(),
+        )
+
+
 class Scores:
-    """The running state of the measures of one model.
+    """The running state of the measures of several models.
 
     Parameters
     ----------
@@ -31,8 +95,8 @@ class Scores:
         Over what.
     classes : ndarray of shape (n_classes,), or None
         Labels of the codes; None for regression.
-    shared : SharedSums, default=None
-        Sums that other models' measures over the same rows have formed already.
+    told : ndarray of shape (n_models,), dtype bool
+        Models whose persistent baseline answers what the rows say, where they say it.
     """
 
     def __init__(
@@ -40,123 +104,192 @@ class Scores:
         metrics: Mapping[str, Measure],
         forgetting: Mapping[str, Forgetting],
         classes: Array | None,
-        shared: SharedSums | None = None,
+        told: NDArray[np.bool_],
     ) -> None:
         self.metrics = metrics
         self.classes = classes
+        self.n_models = len(told)
+        self.formulas = {m.formula: None for m in metrics.values() if m.formula is not None}
         kinds = frozenset().union(*(measure.needs for measure in metrics.values()))
         n_classes = 0 if classes is None else len(classes)
-        self.sums = {name: make_sums(f, kinds, n_classes) for name, f in forgetting.items()}
-        for name, sums in self.sums.items():
-            if shared is not None:
-                sums.share(shared, name)
-        self.needs_previous = not kinds.isdisjoint(NEEDS_PREVIOUS)
+        self.needs_previous = "previous" in baselines_of(kinds)
         self.last_label: float = np.nan if classes is None else NOTHING
-        self.n_scored = 0
         keeps_rows = any(measure.function for measure in metrics.values())
-        self.tape = ScoredTape() if keeps_rows else None
+        self.groups = []
+        for value in (False, True):
+            models = np.flatnonzero(told == value)
+            if len(models):
+                sums = {
+                    n: make_sums(f, kinds, n_classes, len(models)) for n, f in forgetting.items()
+                }
+                tape = ScoredTape() if keeps_rows else None
+                self.groups.append(Group(models, value, sums, tape))
+        # Of all labels, for the majority baselines that all models share.
+        self.labels: dict[str, CumulativeSums | SlidingSums] = {}
+        if baselines_of(kinds) & {"majority", "inclusive"}:
+            for name, mechanism in forgetting.items():
+                of_labels = make_sums(mechanism, frozenset({"label"}), n_classes, 0)
+                if not isinstance(of_labels, AdaptiveSums):  # whose window every model has alone
+                    self.labels[name] = of_labels
 
-    def advance(self, rows: Rows, places: Integers, n_rows: NDArray[np.int64]) -> Values:
-        """Read rows and return the measures after the first ``places[i]`` of them.
+    def advance(self, rows: ScoredRows, places: Integers, n_rows: NDArray[np.int64]) -> Values:
+        """Read rows and return the measures of all models after the first ``places[i]`` of them.
 
         `n_rows` says how many rows of the stream that makes, for errors.
         """
-        labelled, ends = self._labelled(rows, places)
-        sums = {name: s.advance(labelled, ends) for name, s in self.sums.items()}
-        if self.tape is not None:
-            scored = labelled.columns(None, None)
-            self.tape.append(scored.y, scored.p, scored.weight)
-        values = {name: self._values(name, s, ends, n_rows) for name, s in sums.items()}
-        self.n_scored += labelled.n_scored
-        if self.tape is not None:
-            now = np.array([self.n_scored])
-            self.tape.forget(min(int(s.oldest(now)[-1]) for s in self.sums.values()))
-        return values
-
-    def _labelled(self, rows: Rows, places: Integers) -> tuple[Labelled, Integers]:
-        """Rows with a label and a positive weight, and the scored rows before each place."""
         known = has_value(rows.y)
         if rows.weight is not None:
             known &= rows.weight > 0.0
-        answered = has_value(rows.p)
-        everything = bool(known.all())
-        if not everything:
-            rows = rows[np.flatnonzero(known)]
-        previous = self._previous(rows) if self.needs_previous else None
-        scored, ends = None, places
-        if not (everything and answered.all()):
-            counts = np.concatenate(([0], np.cumsum(known & answered)))
-            ends = counts[places]
-            if counts[-1] < len(rows):
-                scored = np.flatnonzero(answered[known])
-        return Labelled(rows.y, rows.p, rows.weight, previous, scored), ends
+        answered = has_value(rows.answers)
+        all_known, all_answered = bool(known.all()), bool(answered.all())
+        labelled = rows if all_known else rows[np.flatnonzero(known)]
+        if not all_answered:
+            self._split(answered[:, known])
+        pasts = self._previous(labelled)
+        labels = labelled.labels()
+        majorities = {
+            name: Majority.of(sums.leading(labels), labels, n_after=sums.n_rows)
+            for name, sums in self.labels.items()
+        }
+        values: Values = {
+            name: {metric: [np.empty(0)] * self.n_models for metric in self.metrics}
+            for name in self.groups[0].sums
+        }
+        for group in self.groups:
+            scored, ends = None, places
+            if not (all_known and all_answered):
+                counted = known & answered[group.models[0]]
+                counts = np.concatenate(([0], np.cumsum(counted)))
+                ends = counts[places]
+                if counts[-1] < len(labelled):
+                    scored = np.flatnonzero(counted[known])
+            together = len(group.models) == self.n_models
+            part = labelled.models(slice(None) if together else group.models)
+            part.previous = pasts[group.told]
+            self._read(group, part, scored, ends, n_rows, majorities, values)
+        return values
 
-    def _previous(self, rows: Rows) -> Array:
-        previous = np.empty_like(rows.y)
-        if len(previous):
-            previous[0] = self.last_label
-            previous[1:] = rows.y[:-1]
-            self.last_label = rows.y[-1].item()
-        if rows.previous is not None:
-            not_given = NOT_GIVEN_TARGET if self.classes is None else NOT_GIVEN
-            return np.where(rows.previous == not_given, previous, rows.previous)
-        return previous
+    def _read(
+        self,
+        group: Group,
+        rows: ScoredRows,
+        scored: Integers | None,
+        ends: Integers,
+        n_rows: NDArray[np.int64],
+        majorities: Mapping[str, Majority],
+        values: Values,
+    ) -> None:
+        """Read the rows of one group, and write down the values of its models."""
+        if group.tape is not None:
+            group.tape.append(rows if scored is None else rows[scored])
+        for name, sums in group.sums.items():
+            by_model = sums.advance(rows, scored, ends, majorities.get(name))
+            for number, some in enumerate(by_model):
+                if len(ends):
+                    of_model = self._values(group, name, number, some, ends, n_rows.tolist())
+                    for metric, value in of_model.items():
+                        values[name][metric][group.models[number]] = value
+        group.n_scored += len(rows) if scored is None else len(scored)
+        if group.tape is not None:
+            group.tape.forget(group.oldest())
 
     def _values(
-        self, name: str, sums: Iterable[SumsByKind], ends: Integers, n_rows: NDArray[np.int64]
-    ) -> dict[str, NDArray[np.float64]]:
-        if not len(ends):
-            return {metric: np.empty(0) for metric in self.metrics}
+        self,
+        group: Group,
+        name: str,
+        number: int,
+        sums: Iterable[SumsByKind],
+        ends: Integers,
+        n_rows: list[int],
+    ) -> dict[str, Floats]:
+        """Values of every measure of one model under one mechanism."""
         # Of many classes, the sums are those at some ends after the other.
-        formulas = [m.formula for m in self.metrics.values() if m.formula is not None]
-        parts = [[some.value(formula) for formula in formulas] for some in map(Sums, sums)]
+        parts = [[some.value(formula) for formula in self.formulas] for some in map(Sums, sums)]
         of_formula = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
-        by_formula = dict(zip(formulas, of_formula, strict=True))
+        by_formula = dict(zip(self.formulas, of_formula, strict=True))
         values = {}
         for metric, measure in self.metrics.items():
             if measure.formula is not None:
                 values[metric] = by_formula[measure.formula]
-            elif measure.function is not None and self.tape is not None:
+            elif measure.function is not None and group.tape is not None:
+                oldest = group.sums[name].oldest(number, ends + group.n_scored)
                 values[metric] = call_at_checkpoints(
                     metric,
                     measure.function,
-                    self.tape,
-                    self.sums[name],
+                    group.tape.of_models([number]),
+                    getattr(group.sums[name], "alpha", 1.0),
                     self.classes,
-                    ends + self.n_scored,
-                    n_rows.tolist(),
+                    list(zip(oldest.tolist(), (ends + group.n_scored).tolist(), strict=True)),
+                    n_rows,
                 )
         return values
 
+    def _split(self, answered: NDArray[np.bool_]) -> None:
+        """Part the models of a group that were not asked about the same rows."""
+        groups = []
+        for group in self.groups:
+            by_rows: dict[bytes, list[int]] = {}
+            for number, model in enumerate(group.models):
+                by_rows.setdefault(answered[model].tobytes(), []).append(number)
+            groups += [group.part(numbers) for numbers in by_rows.values()]
+        self.groups = groups
+
+    def _previous(self, rows: ScoredRows) -> tuple[Array | None, Array | None]:
+        """Return what the persistent baselines answer: the label before, and what they are told."""
+        if not self.needs_previous:
+            return None, None
+        before = np.empty_like(rows.y)
+        if len(before):
+            before[0] = self.last_label
+            before[1:] = rows.y[:-1]
+            self.last_label = rows.y[-1].item()
+        if rows.previous is None:
+            return before, before
+        not_given = NOT_GIVEN_TARGET if self.classes is None else NOT_GIVEN
+        return before, np.where(rows.previous == not_given, before, rows.previous)
+
     def merge(self, later: Self) -> None:
         """Append the state of the rows that followed."""
-        for name, sums in self.sums.items():
-            sums.merge(later.sums[name])
+        self.groups, others = _common_groups(self.groups, later.groups)
+        for group, other in zip(self.groups, others, strict=True):
+            for name, sums in group.sums.items():
+                sums.merge(other.sums[name])
+            group.n_scored += other.n_scored
+            if group.tape is not None and other.tape is not None:
+                group.tape.merge(other.tape)
         if has_value(np.asarray([later.last_label])).all():
             self.last_label = later.last_label
-        self.n_scored += later.n_scored
-        if self.tape is not None and later.tape is not None:
-            self.tape.merge(later.tape)
 
     def copy(self) -> Self:
         """Return a copy that can be advanced independently."""
         twin = copy(self)
-        twin.sums = {name: sums.copy() for name, sums in self.sums.items()}
-        twin.tape = None if self.tape is None else self.tape.copy()
+        twin.groups = [group.copy() for group in self.groups]
+        twin.labels = {name: sums.copy() for name, sums in self.labels.items()}
         return twin
 
 
-def has_value(column: Array) -> NDArray[np.bool_]:
-    """Where there is a code, or a target."""
-    return ~np.isnan(column) if column.dtype.kind == "f" else column != NOTHING
+def _common_groups(
+    first: Sequence[Group], second: Sequence[Group]
+) -> tuple[list[Group], list[Group]]:
+    """Part the groups of the same models so far that both are the same."""
+    ours, theirs = [], []
+    for one in first:
+        for other in second:
+            both = np.intersect1d(one.models, other.models)
+            if len(both):
+                ours.append(one.part(np.searchsorted(one.models, both).tolist()))
+                theirs.append(other.part(np.searchsorted(other.models, both).tolist()))
+    return ours, theirs
 
 
-def make_sums(forgetting: Forgetting, kinds: frozenset[str], n_classes: int) -> RunningSums:
+def make_sums(
+    forgetting: Forgetting, kinds: frozenset[str], n_classes: int, n_models: int
+) -> CumulativeSums | SlidingSums | AdaptiveSums:
     """Running sums of elementary series under a mechanism."""
     if isinstance(forgetting, SlidingWindow):
-        return SlidingSums(kinds, n_classes, int(forgetting.window_size))
+        return SlidingSums(kinds, n_classes, int(forgetting.window_size), n_models)
     if isinstance(forgetting, FadingFactor) and forgetting.fading_factor < 1.0:
-        return FadingSums(kinds, n_classes, float(forgetting.fading_factor))
+        return FadingSums(kinds, n_classes, float(forgetting.fading_factor), n_models)
     if isinstance(forgetting, AdaptiveWindow):
-        return AdaptiveSums(kinds, n_classes, forgetting.make_detector())
-    return CumulativeSums(kinds, n_classes)
+        return AdaptiveSums(kinds, n_classes, forgetting.make_detector, n_models)
+    return CumulativeSums(kinds, n_classes, n_models)

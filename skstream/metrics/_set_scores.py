@@ -3,8 +3,8 @@
 import numpy as np
 
 from skstream.metrics import _formulas as formulas
-from skstream.metrics._columns import Floats
 from skstream.metrics._formulas import Formula, Sums
+from skstream.metrics._rows import Floats
 
 
 def class_fbeta(sums: Sums, beta: float) -> Floats:

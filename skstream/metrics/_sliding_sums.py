@@ -1,20 +1,23 @@
 """Running sums over the last rows."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Self
 
 import numpy as np
 
 from skstream.metrics._class_tables import Coded, leading_codes_in_window, sums_in_window
-from skstream.metrics._columns import Array, Columns, Floats, Series
+from skstream.metrics._rows import Array, Floats, Integers, ScoredRows
+from skstream.metrics._series import Series, total_of
 from skstream.metrics._spread import SPREAD, Moments, all_weights, window_spreads
 from skstream.metrics._sums import (
     DENSE,
     ROWS,
-    Integers,
-    Labelled,
+    Majority,
     RunningSums,
+    SumsByKind,
     as_slice,
+    leading_code,
+    scored_rows,
     sums_of_series,
 )
 from skstream.utils._running_sums import window_sums
@@ -31,65 +34,77 @@ class SlidingSums(RunningSums):
         Number of classes; 0 for regression.
     window_size : int
         Number of rows.
+    n_models : int, default=1
+        Number of models.
     """
 
-    def __init__(self, kinds: Iterable[str], n_classes: int, window_size: int) -> None:
-        super().__init__(kinds, n_classes)
+    def __init__(
+        self, kinds: Iterable[str], n_classes: int, window_size: int, n_models: int = 1
+    ) -> None:
+        super().__init__(kinds, n_classes, n_models)
         self.window_size = window_size
-        self.tail: Columns | None = None
-        self.labelled_tail: Columns | None = None
-        self.n_scored_in_a_row = 0
-        self.summed = [series for series in self.series if series != SPREAD]
+        self.tail: ScoredRows | None = None
         self.labels_by_class = np.zeros(n_classes if self.many_classes else 0)
 
-    def _label_sums(self, rows: Labelled) -> tuple[list[Floats], dict[Series, Floats]]:
-        labels = rows.labels().following(self.labelled_tail)
-        known = self._shared_sums("labels", len(rows.y))
-        sums = self._running(self.label_series, labels, len(rows.y), self.n_labelled, known)
-        self._share("labels", len(rows.y), sums)
-        self.labelled_tail = labels[-self.window_size :].copy()
-        # The window of the scored rows is the same where it holds no row that was not asked.
-        remembered = min(self.n_labelled, self.window_size)
-        same = rows.scored is None and self.n_scored_in_a_row >= remembered
-        if rows.scored is None:
-            self.n_scored_in_a_row += len(rows.y)
+    def leading(self, rows: ScoredRows) -> Array:
+        """Read labels; return the code of the largest sum after 0, 1, ..., n of the rows."""
+        remembered = rows.following(self.tail)
+        if self.many_classes:
+            codes, self.labels_by_class = leading_codes_in_window(
+                Coded.of(remembered, "label"),
+                len(remembered) - len(rows),
+                self.labels_by_class,
+                self.window_size,
+            )
         else:
-            skipped = np.ones(len(rows.y), dtype=bool)
-            skipped[rows.scored] = False
-            self.n_scored_in_a_row = int(skipped[::-1].argmax())
-        return [sums[series] for series in self.label_series], sums if same else {}
-
-    def _leading(self, rows: Labelled) -> Array:
-        labels = rows.labels().following(self.labelled_tail)
-        n_old = len(labels) - len(rows.y)
-        codes, self.labels_by_class = leading_codes_in_window(
-            Coded.of(labels, "label"), n_old, self.labels_by_class, self.window_size
-        )
-        self.labelled_tail = labels[-self.window_size :].copy()
+            sums = self._running(self.of_labels, remembered, len(rows), {})
+            codes = leading_code([sums[series] for series in self.of_labels])
+        self.tail = remembered[-self.window_size :].copy()
+        self.n_rows += len(rows)
         return codes
 
-    def _class_tables(self, columns: Columns, ends: Integers) -> dict[str, Iterator[Floats]]:
-        rows = columns.following(self.tail)
-        n_old, size = len(rows) - len(columns), self.window_size
+    def advance(
+        self,
+        labelled: ScoredRows,
+        scored: Integers | None,
+        ends: Integers,
+        majority: Majority | None,
+    ) -> Iterator[Iterable[SumsByKind]]:
+        """Read rows and yield, for each model, the sums after the first ``ends[i]`` scored ones."""
+        rows = scored_rows(labelled, scored, majority)
+        for number, sums in enumerate(self._advance(rows, ends)):
+            yield self._by_kind(sums, self._class_tables(rows, number, ends))
+        self.tail = rows.following(self.tail)[-self.window_size :].copy()
+        self.n_rows += len(rows)
+
+    def _class_tables(
+        self, rows: ScoredRows, number: int, ends: Integers
+    ) -> dict[str, Iterator[Floats]]:
+        """Return the sums of a model by class, of many classes, at some ends after the other."""
+        if not self.class_kinds:
+            return {}
+        old = None if self.tail is None else self.tail.model(number)
+        remembered = rows.model(number).following(old)
+        n_old, size = len(remembered) - len(rows), self.window_size
         return {
-            kind: sums_in_window(Coded.of(rows, kind), n_old, ends, size, self.n_classes)
+            kind: sums_in_window(Coded.of(remembered, kind), n_old, ends, size, self.n_classes)
             for kind in self.class_kinds
         }
 
     def _running(
         self,
         wanted: list[Series],
-        rows: Columns,
+        rows: ScoredRows,
         n_new: int,
-        n_before: int,
-        known: dict[Series, Floats],
+        known: Mapping[Series, Floats],
     ) -> dict[Series, Floats]:
         n_old, size = len(rows) - n_new, self.window_size
         counts = None
         if rows.weight is None:
             counts = known.get(ROWS)
             if counts is None:
-                counts = np.minimum(np.arange(float(n_before), n_before + n_new + 1), size)
+                counts = np.arange(float(self.n_rows), self.n_rows + n_new + 1)
+                np.minimum(counts, size, out=counts)
         return sums_of_series(
             wanted,
             rows,
@@ -100,37 +115,46 @@ class SlidingSums(RunningSums):
             known,
         )
 
-    def _advance(
-        self, columns: Columns, ends: Integers, known: dict[Series, Floats]
-    ) -> dict[Series, Floats]:
-        n_new, size = len(columns), self.window_size
-        rows = columns.following(self.tail)
-        n_old = len(rows) - n_new
-        self.tail = rows[-size:].copy()
-        if len(ends) < DENSE and len(ends) * min(size, len(rows)) < DENSE * len(rows):
-            windows = [rows[max(0, end - size) : end] for end in (ends + n_old).tolist()]
-            totals = {
-                series: np.array([window.total(series) for window in windows])
-                for series in self.summed
-            }
+    def _advance(self, rows: ScoredRows, ends: Integers) -> Iterator[dict[Series, Floats]]:
+        n_new, size = len(rows), self.window_size
+        remembered = rows.following(self.tail)
+        n_old = len(remembered) - n_new
+        if len(ends) < DENSE and len(ends) * min(size, len(remembered)) < DENSE * len(remembered):
+            windows = [remembered[max(0, end - size) : end] for end in (ends + n_old).tolist()]
+            of_labels = _totals(self.of_labels, windows)
             if SPREAD in self.series:
                 spreads = [Moments.of(one.y, all_weights(one)).spread for one in windows]
-                totals[SPREAD] = np.array(spreads)
-            return totals
-        sums = self._running(self.summed, rows, n_new, self.n_scored, known)
-        if SPREAD in self.series and SPREAD not in sums:
-            sums[SPREAD] = window_spreads(rows.y, all_weights(rows), n_old, size)
-        self._share("scored", n_new, sums)
+                of_labels[SPREAD] = np.array(spreads)
+            for number in range(self.n_models):
+                some = [window.model(number) for window in windows]
+                yield {**of_labels, **_totals(self.of_answers, some)}
+            return
+        labels = self._running(self.of_labels, remembered, n_new, {})
+        if SPREAD in self.series:
+            labels[SPREAD] = window_spreads(remembered.y, all_weights(remembered), n_old, size)
         at = as_slice(ends)
-        return {series: sums[series][at] for series in self.series}
+        at_ends = {series: sums[at] for series, sums in labels.items()}
+        for number in range(self.n_models):
+            sums = self._running(self.of_answers, remembered.model(number), n_new, labels)
+            yield {**at_ends, **{series: sums[series][at] for series in self.of_answers}}
 
-    def oldest(self, ends: Integers) -> Integers:
+    def oldest(self, number: int, ends: Integers) -> Integers:
         """Return the number of the oldest row in the window."""
         return np.maximum(ends - self.window_size, 0)
 
-    def _merge(self, later: Self) -> None:
+    def merge(self, later: Self) -> None:
         """Append the rows that followed."""
-        # Labels are counted for the majority alone, whose measures do not merge.
         if later.tail is not None:
             self.tail = later.tail.following(self.tail)[-self.window_size :].copy()
-        self.n_scored += later.n_scored
+        self.n_rows += later.n_rows
+
+    def of_models(self, numbers: Sequence[int]) -> Self:
+        """Return a twin with some of the models."""
+        twin = self.copy()
+        twin.n_models = len(numbers)
+        twin.tail = None if self.tail is None else self.tail.models(list(numbers))
+        return twin
+
+
+def _totals(wanted: list[Series], windows: list[ScoredRows]) -> dict[Series, Floats]:
+    return {series: np.array([total_of(window, series) for window in windows]) for series in wanted}

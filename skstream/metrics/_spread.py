@@ -12,7 +12,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.metrics._columns import Columns, Floats, Series
+from skstream.metrics._rows import Floats, ScoredRows
+from skstream.metrics._series import Series
 
 SPREAD = Series("target_spread")
 # Relative rounding error of float64: half the distance of adjacent numbers.
@@ -79,9 +80,9 @@ class Moments:
         return Moments(self.weight * factor, self.centre, self.offset, self.spread * factor)
 
 
-def all_weights(columns: Columns) -> Floats:
+def all_weights(rows: ScoredRows) -> Floats:
     """Weights of rows, 1 written out where there are none."""
-    return np.ones(len(columns)) if columns.weight is None else columns.weight
+    return np.ones(len(rows)) if rows.weight is None else rows.weight
 
 
 def _unknown(weight: Any, mean: Any) -> Any:

@@ -1,35 +1,21 @@
 """Running sums of elementary series: what all forgetting mechanisms share.
 
-A mechanism reads blocks of labelled rows and returns the sums at the places asked for. Sums of
-0/1 series are exact integers, and no sum of real numbers is the difference of larger ones.
+A mechanism reads blocks of rows and returns the sums at the places asked for. What depends on the
+labels alone is formed once for all models that were scored on the same rows. Sums of 0/1 series are
+exact integers, and no sum of real numbers is the difference of larger ones.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
-from hashlib import blake2b
-from typing import Any, Self
+from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skstream.metrics._class_tables import MANY_CLASSES
-from skstream.metrics._columns import (
-    CLASSWISE,
-    LABEL_ONLY,
-    NEEDS_INCLUSIVE,
-    NEEDS_MAJORITY,
-    NOTHING,
-    UNANSWERED,
-    Array,
-    Columns,
-    Floats,
-    Series,
-    expand,
-)
+from skstream.metrics._rows import NOTHING, UNANSWERED, Array, Floats, Integers, ScoredRows
+from skstream.metrics._series import KINDS, Series, baselines_of, expand, values_of
 
-Integers = NDArray[np.intp]
 #: By kind: one array, or one for each class, of shape (n_ends,); of many classes one table.
 SumsByKind = dict[str, Sequence[Floats] | Floats]
 
@@ -39,95 +25,45 @@ ROWS = Series("rows")
 DENSE = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """Consecutive rows with a label and a positive weight; the scored ones are among them.
+class Majority(NamedTuple):
+    """Answers of the majority baseline to all labelled rows of a block.
 
     Attributes
     ----------
-    y, p, weight, previous
-        As in `Columns`; `p` is `NOTHING` or NaN where a row was not asked.
-    scored : ndarray of shape (n_scored,), dtype intp, or None
-        Positions of the scored rows; None: all.
+    before, after : ndarray of shape (n_labelled,)
+        Before the label of each row, `NOTHING` where no label was known; and including it.
     """
 
-    y: Array
-    p: Array
-    weight: Floats | None
-    previous: Array | None
-    scored: Integers | None
+    before: Array
+    after: Array
 
-    @property
-    def n_scored(self) -> int:
-        """Number of scored rows."""
-        return len(self.y) if self.scored is None else len(self.scored)
-
-    def labels(self) -> Columns:
-        """All rows, for what is asked of their labels alone."""
-        return Columns(self.y, self.y, self.weight)
-
-    def columns(self, majority: Array | None, inclusive: Array | None) -> Columns:
-        """Return the scored rows, with the answers of the majority baseline to all rows."""
-        columns = Columns(self.y, self.p, self.weight, self.previous, majority, inclusive)
-        return columns if self.scored is None else columns[self.scored]
+    @classmethod
+    def of(cls, leading: Array, rows: ScoredRows, *, n_after: int) -> Self:
+        """Make it of the leading codes after 0, 1, ..., n of the rows, the last of `n_after`."""
+        codes = leading.astype(rows.y.dtype, copy=False)
+        before, after = codes[:-1], codes[1:]
+        if n_after == len(rows) and len(before):
+            before = before.copy()
+            before[0] = NOTHING
+        return cls(before, after)
 
 
-class SharedSums:
-    """Running sums of labels alone: the first of several models forms them for all.
-
-    Whoever hands one object to several measures promises that they read the same labels, weights
-    and previous labels, in the same pieces. Which rows were scored may differ: then the sums
-    over scored rows are formed again.
-
-    See Also
-    --------
-    RunningMeasures : Takes it as `shared`.
-
-    Examples
-    --------
-    >>> from skstream.forgetting import as_forgetting
-    >>> from skstream.metrics import RunningMeasures, SharedSums, resolve_metrics
-    >>> shared = SharedSums()
-    >>> first, second = (
-    ...     RunningMeasures(
-    ...         resolve_metrics("kappa_m", classes=[0, 1]),
-    ...         as_forgetting("cumulative"),
-    ...         classes=[0, 1],
-    ...         shared=shared,
-    ...     )
-    ...     for _ in range(2)
-    ... )
-    >>> y = [0, 0, 1, 1, 0]
-    >>> for measures, answers in [(first, [0, 0, 0, 1, 0]), (second, [0, 0, 1, 1, 0])]:
-    ...     measures.update(y, answers)
-    >>> first.final()["cumulative"], second.final()["cumulative"]
-    ({'kappa_m': 0.5}, {'kappa_m': 1.0})
-    """
-
-    def __init__(self) -> None:
-        self._newest: dict[tuple[str, str], tuple[tuple[Any, ...], dict[Series, Floats]]] = {}
-
-    def _known(self, place: tuple[str, str], key: tuple[Any, ...]) -> dict[Series, Floats]:
-        """Return the sums kept at a place, if they are those of the key."""
-        at, sums = self._newest.get(place, ((), {}))
-        return sums if at == key else {}
-
-    def _keep(
-        self, place: tuple[str, str], key: tuple[Any, ...], sums: Mapping[Series, Floats]
-    ) -> None:
-        """Keep sums for the models that follow."""
-        if place not in self._newest or self._newest[place][0] != key:
-            label_only = {s: array for s, array in sums.items() if s.kind in LABEL_ONLY}
-            self._newest[place] = key, label_only
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_newest": {}}
+def scored_rows(
+    labelled: ScoredRows, scored: Integers | None, majority: Majority | None
+) -> ScoredRows:
+    """Return the scored ones among labelled rows, with the answers of the majority baseline."""
+    rows = labelled
+    if majority is not None:
+        rows = labelled.models(slice(None))
+        rows.majority, rows.inclusive = majority
+    return rows if scored is None else rows[scored]
 
 
 class RunningSums(ABC):
     """Sums of elementary series over what a forgetting mechanism remembers.
 
-    Methods replace what they change and write into nothing, so that a shallow copy is a twin.
+    The models of one object were all scored on the same rows. Methods replace what they change and
+    write into nothing, so that a shallow copy is a twin.
 
     Parameters
     ----------
@@ -135,139 +71,75 @@ class RunningSums(ABC):
         Kinds of elementary series to carry.
     n_classes : int
         Number of classes; 0 for regression.
+    n_models : int
+        Number of models.
     """
 
-    def __init__(self, kinds: Iterable[str], n_classes: int) -> None:
+    def __init__(self, kinds: Iterable[str], n_classes: int, n_models: int) -> None:
         kinds = frozenset(kinds)
         self.many_classes = n_classes > MANY_CLASSES
-        by_class = CLASSWISE if self.many_classes else frozenset()
-        self.class_kinds = sorted(kinds & by_class)
-        self.series = expand(kinds - by_class, n_classes)
-        self.label_series = expand({"label"} - by_class, n_classes)
+        self.class_kinds = sorted(k for k in kinds if self.many_classes and KINDS[k].by_class)
+        self.series = expand(kinds - {*self.class_kinds}, n_classes)
+        summed = [series for series in self.series if KINDS[series.kind].values is not None]
+        self.of_labels = [series for series in summed if KINDS[series.kind].of_labels]
+        self.of_answers = [series for series in summed if not KINDS[series.kind].of_labels]
+        self.baselines = baselines_of(kinds)
         self.n_classes = n_classes
-        self.n_scored = 0
-        self.n_labelled = 0
-        self.needs_majority = not kinds.isdisjoint(NEEDS_MAJORITY)
-        self.needs_inclusive = not kinds.isdisjoint(NEEDS_INCLUSIVE)
-        self.shared: SharedSums | None = None
-        self.name = ""
-        self._unscored = b""
+        self.n_models = n_models
+        self.n_rows = 0
 
-    def share(self, shared: SharedSums, name: str) -> None:
-        """Take part in sharing, under the name of this mechanism."""
-        self.shared, self.name = shared, name
+    @property
+    def needs_majority(self) -> bool:
+        """Whether a series compares with the majority baseline."""
+        return not self.baselines.isdisjoint({"majority", "inclusive"})
 
-    def advance(self, rows: Labelled, ends: Integers) -> Iterable[SumsByKind]:
-        """Read rows and return the sums after the first ``ends[i]`` of their scored ones.
+    @abstractmethod
+    def advance(
+        self,
+        labelled: ScoredRows,
+        scored: Integers | None,
+        ends: Integers,
+        majority: Majority | None,
+    ) -> Iterator[Iterable[SumsByKind]]:
+        """Read rows and yield, for each model, the sums after the first ``ends[i]`` scored ones.
 
         Parameters
         ----------
-        rows : Labelled
-            The next rows.
+        labelled : ScoredRows
+            The next rows with a label and a positive weight.
+        scored : ndarray of shape (n_scored,), or None
+            Positions of the scored ones; None: all.
         ends : ndarray of shape (n_ends,)
-            Non-decreasing, in ``[0, rows.n_scored]``.
+            Non-decreasing, in ``[0, n_scored]``.
+        majority : Majority or None
+            Where a series needs it, and all models have the same.
 
-        Returns
-        -------
+        Yields
+        ------
         iterable of SumsByKind
-            At all ends; of many classes at some ends after the other, to be read once.
+            At all ends; of many classes at some ends after the other, to be read once. All models
+            must be taken.
         """
-        majority = inclusive = None
-        known: dict[Series, Floats] = {}
-        if self.needs_majority or self.needs_inclusive:
-            if self.many_classes:
-                answers = self._leading(rows)
-            else:
-                labels, known = self._label_sums(rows)
-                answers = leading_code(labels)
-            answers = answers.astype(rows.y.dtype, copy=False)
-            majority, inclusive = answers[:-1], answers[1:]
-            if self.n_labelled == 0 and len(majority):
-                majority = majority.copy()
-                majority[0] = NOTHING
-        if self.shared is not None:
-            self._note_unscored(rows)
-            known = {**known, **self._shared_sums("scored", rows.n_scored)}
-        columns = rows.columns(majority, inclusive)
-        tables = self._class_tables(columns, ends) if self.class_kinds else {}
-        sums = self._advance(columns, ends, known)
-        self.n_scored += rows.n_scored
-        self.n_labelled += len(rows.y)
+
+    def _by_kind(
+        self, sums: Mapping[Series, Floats], tables: Mapping[str, Iterator[Floats]]
+    ) -> Iterable[SumsByKind]:
         by_kind: dict[str, list[Floats]] = {}
         for series in self.series:
             by_kind.setdefault(series.kind, []).append(sums[series])
         return _with_tables(by_kind, tables) if tables else [dict(by_kind)]
 
-    def _note_unscored(self, rows: Labelled) -> None:
-        """Follow which rows were scored, in a few bytes."""
-        if rows.scored is not None:
-            where = np.array([self.n_labelled, len(rows.y)]).tobytes() + rows.scored.tobytes()
-            self._unscored = blake2b(self._unscored + where, digest_size=16).digest()
-
-    def _shared_sums(self, what: str, n_new: int) -> dict[Series, Floats]:
-        """Return what another model's measures formed over the same rows."""
-        if self.shared is None:
-            return {}
-        return self.shared._known((self.name, what), self._share_key(what, n_new))
-
-    def _share(self, what: str, n_new: int, sums: Mapping[Series, Floats]) -> None:
-        """Let other models' measures have these sums."""
-        if self.shared is not None:
-            self.shared._keep((self.name, what), self._share_key(what, n_new), sums)
-
-    def _share_key(self, what: str, n_new: int) -> tuple[Any, ...]:
-        return (self.n_labelled, n_new, b"" if what == "labels" else self._unscored)
+    @abstractmethod
+    def oldest(self, number: int, ends: Integers) -> Integers:
+        """Return the oldest row that counts for a model after ``ends[i]`` scored rows."""
 
     @abstractmethod
-    def _label_sums(self, rows: Labelled) -> tuple[list[Floats], dict[Series, Floats]]:
-        """Read the labels of all rows.
-
-        Returns
-        -------
-        sums : list of ndarray
-            For every class its sum after 0, 1, ..., n of the labelled rows.
-        known : dict of Series to ndarray
-            The running sums of the scored rows that were computed on the way.
-        """
-
-    @abstractmethod
-    def _leading(self, rows: Labelled) -> Array:
-        """Read the labels of all rows, of many classes.
-
-        Returns
-        -------
-        ndarray of shape (n + 1,)
-            Code of the class with the largest sum after 0, 1, ..., n of the labelled rows.
-        """
-
-    @abstractmethod
-    def _class_tables(self, columns: Columns, ends: Integers) -> dict[str, Iterator[Floats]]:
-        """Read scored rows, of many classes; before `_advance` reads them.
-
-        Returns
-        -------
-        dict of str to iterator of ndarray of shape (n_some_ends, n_classes)
-            By kind, the sums at some of the ends after the other; the same for all kinds.
-        """
-
-    @abstractmethod
-    def _advance(
-        self, columns: Columns, ends: Integers, known: dict[Series, Floats]
-    ) -> dict[Series, Floats]:
-        """Read scored rows and return the sums of every series at the ends."""
-
-    @abstractmethod
-    def oldest(self, ends: Integers) -> Integers:
-        """Return the number of the oldest row that counts after ``ends[i]`` scored rows."""
-
     def merge(self, later: Self) -> None:
         """Append the sums of the rows that followed."""
-        self.shared = None  # other models' measures did not read these rows in one go
-        self._merge(later)
 
     @abstractmethod
-    def _merge(self, later: Self) -> None:
-        """Append the sums of the rows that followed."""
+    def of_models(self, numbers: Sequence[int]) -> Self:
+        """Return a twin with some of the models."""
 
     def copy(self) -> Self:
         """Return a twin that can be advanced on its own."""
@@ -288,12 +160,12 @@ def _with_tables(
 
 def sums_of_series(
     wanted: Sequence[Series],
-    columns: Columns,
+    rows: ScoredRows,
     run: Callable[[Series, Array], Floats],
     carried: Mapping[Series, float],
     counts: Floats | None,
     n_classes: int,
-    known: dict[Series, Floats],
+    known: Mapping[Series, Floats],
 ) -> dict[Series, Floats]:
     """Running sums of several series, none of them formed twice.
 
@@ -301,8 +173,8 @@ def sums_of_series(
     ----------
     wanted : sequence of Series
         Those wanted.
-    columns : Columns
-        The rows.
+    rows : ScoredRows
+        The rows, of one model.
     run : callable
         ``run(series, values)`` forms a running sum.
     carried : mapping of Series to float
@@ -312,7 +184,7 @@ def sums_of_series(
         one is then what the other leaves.
     n_classes : int
         Number of classes.
-    known : dict of Series to ndarray
+    known : mapping of Series to ndarray
         Those that are there already.
 
     Returns
@@ -329,12 +201,12 @@ def sums_of_series(
             continue
         exhaustive = series.code == 0 and (
             series.kind == "label"
-            or (series.kind == "answer" and _all_answered(columns, carried, counts))
+            or (series.kind == "answer" and _all_answered(rows, carried, counts))
         )
         if counts is not None and n_classes == 2 and exhaustive:
             sums[series] = counts - sums[Series(series.kind, 1)]
             continue
-        values = columns.series(series)
+        values = values_of(rows, series)
         token = id(values), carried.get(series, 0.0)
         if token not in formed:
             formed[token] = values, run(series, values)
@@ -342,11 +214,11 @@ def sums_of_series(
     return sums
 
 
-def _all_answered(columns: Columns, carried: Mapping[Series, float], counts: Floats | None) -> bool:
+def _all_answered(rows: ScoredRows, carried: Mapping[Series, float], counts: Floats | None) -> bool:
     """Whether every row, and every one before it, was answered with one of two classes."""
-    if counts is None or (len(columns) and columns.p.min() == UNANSWERED):
+    if counts is None or (len(rows) and rows.p.min() == UNANSWERED):
         return False
-    if not carried:  # a window: the rows before are among the columns
+    if not carried:  # a window: the rows before are among these
         return True
     before = carried.get(Series("answer", 0), 0.0) + carried.get(Series("answer", 1), 0.0)
     return bool(before == counts[0])

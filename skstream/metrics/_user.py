@@ -7,10 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.metrics._columns import UNANSWERED, Array, Columns, Floats, joined_weights
-from skstream.metrics._cumulative_sums import FadingSums
 from skstream.metrics._registry import Measure
-from skstream.metrics._sums import Integers, RunningSums
+from skstream.metrics._rows import UNANSWERED, Array, Floats, ScoredRows, joined_weights
 from skstream.utils._checkpoints import MAX_CHECKPOINTS
 from skstream.utils._warnings import warn
 
@@ -23,16 +21,22 @@ class ScoredTape:
 
     def __init__(self) -> None:
         self.first = 0
-        self.pieces: list[Columns] = []
+        self.pieces: list[ScoredRows] = []
 
     @property
     def stop(self) -> int:
         """Number of the row that comes next."""
         return self.first + sum(map(len, self.pieces))
 
-    def append(self, y: Array, p: Array, weight: Floats | None) -> None:
+    def append(self, rows: ScoredRows) -> None:
         """Keep more rows."""
-        self.pieces = [*self.pieces, Columns(y, p, weight).copy()]
+        self.pieces = [*self.pieces, ScoredRows(rows.y, rows.answers, rows.weight).copy()]
+
+    def of_models(self, numbers: Sequence[int]) -> Self:
+        """Return the rows with the answers of some of the models."""
+        twin = copy(self)
+        twin.pieces = [piece.models(list(numbers)) for piece in self.pieces]
+        return twin
 
     def forget(self, oldest: int) -> None:
         """Drop the pieces that end before row `oldest`."""
@@ -42,16 +46,16 @@ class ScoredTape:
             pieces = pieces[1:]
         self.pieces = pieces
 
-    def rows(self, start: int, stop: int) -> Columns:
+    def rows(self, start: int, stop: int) -> ScoredRows:
         """Rows from `start` to before `stop`."""
         pieces = []
         first = self.first
         for piece in self.pieces:
             pieces.append(piece[max(0, start - first) : max(0, stop - first)])
             first += len(piece)
-        return Columns(
+        return ScoredRows(
             np.concatenate([piece.y for piece in pieces]),
-            np.concatenate([piece.p for piece in pieces]),
+            np.concatenate([piece.answers for piece in pieces], axis=1),
             joined_weights(pieces),
         )
 
@@ -111,9 +115,9 @@ def call_at_checkpoints(
     name: str,
     function: Callable[..., Any],
     tape: ScoredTape,
-    sums: RunningSums,
+    alpha: float,
     classes: Array | None,
-    ends: Integers,
+    bounds: Sequence[tuple[int, int]],
     n_rows: Sequence[int],
 ) -> Floats:
     """Values of a user's function on what the mechanism remembers at every checkpoint.
@@ -125,13 +129,14 @@ def call_at_checkpoints(
     function : callable
         ``function(y_true, y_pred)``, perhaps with ``sample_weight``.
     tape : ScoredTape
-        All rows that are needed.
-    sums : RunningSums
-        The mechanism, after it read the rows.
+        All rows of one model that are needed.
+    alpha : float
+        What remains of a row's weight with every later row.
     classes : ndarray or None
         Labels that the codes stand for.
-    ends : ndarray of shape (n_checkpoints,)
-        Scored rows read at the checkpoints, counted from the beginning of the stream.
+    bounds : sequence of (int, int)
+        For each checkpoint the oldest row that counts and the number of rows scored, counted from
+        the beginning of the stream.
     n_rows : sequence of int
         Rows of the stream read at the checkpoints, for errors.
 
@@ -140,14 +145,13 @@ def call_at_checkpoints(
     ndarray of shape (n_checkpoints,)
         NaN where nothing was scored.
     """
-    values = np.full(len(ends), np.nan)
-    bounds = zip(sums.oldest(ends).tolist(), ends.tolist(), strict=True)
+    values = np.full(len(bounds), np.nan)
     for i, (start, stop) in enumerate(bounds):
         if stop > start:
             rows = tape.rows(start, stop)
             weight = rows.weight
-            if isinstance(sums, FadingSums):
-                faded = sums.alpha ** np.arange(len(rows) - 1, -1, -1.0)
+            if alpha < 1.0:
+                faded = alpha ** np.arange(len(rows) - 1, -1, -1.0)
                 weight = faded if weight is None else faded * weight
             values[i] = _call(name, function, rows, weight, classes, n_rows[i])
     return values
@@ -165,7 +169,7 @@ def _answers(codes: Array, classes: Array) -> Array:
 def _call(
     name: str,
     function: Callable[..., Any],
-    rows: Columns,
+    rows: ScoredRows,
     weight: Floats | None,
     classes: Array | None,
     n_rows: int,

@@ -113,6 +113,6 @@ def test_what_can_be_no_measure(metrics):
 
 def test_only_the_series_that_a_measure_needs_are_carried():
     measures = running("accuracy", "cumulative", np.arange(30))
-    assert len(measures._scores.sums["cumulative"].series) == 2
+    assert len(measures._scores.groups[0].sums["cumulative"].series) == 2
     measures = running(["kappa", "kappa_temporal"], "cumulative", np.arange(30))
-    assert len(measures._scores.sums["cumulative"].series) == 64
+    assert len(measures._scores.groups[0].sums["cumulative"].series) == 64

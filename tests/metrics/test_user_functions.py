@@ -152,7 +152,7 @@ def test_functions_merge_behind_rows_long_forgotten(monkeypatch):
     first = score(stream.part(0, 100), share_right, "window:10", 1000)
     second = score(stream.part(100, None), share_right, "window:10", 1000)
     expected = score(stream, share_right, "window:10", 1000)
-    assert second._scores.tape.first > 0  # it has forgotten its beginning
+    assert second._scores.groups[0].tape.first > 0  # it has forgotten its beginning
     first.merge(second)
     assert first.final() == expected.final()
     for measures in (first, expected):
@@ -162,4 +162,4 @@ def test_functions_merge_behind_rows_long_forgotten(monkeypatch):
 
 def test_partials_of_our_functions_need_no_rows():
     measures = running(partial(kappa_temporal_score), "fading:0.9", np.arange(2), bounded=False)
-    assert measures._scores.tape is None
+    assert measures._scores.groups[0].tape is None

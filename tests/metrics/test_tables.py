@@ -1,0 +1,184 @@
+"""Measures of a table of models: the same as of each alone, with one pass over the labels."""
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skstream.metrics import RunningMeasures, resolve_metrics
+from skstream.metrics import _running as running_module
+from skstream.metrics import _sums as sums_module
+from skstream.metrics._registry import CLASSIFICATION, REGRESSION
+from skstream.metrics._rows import ScoredRows
+from skstream.metrics._series import KINDS, Series, values_of
+from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream, running
+
+NAMES = [name for name in CLASSIFICATION if name != "cmd"]
+COUNTING = {"all": MECHANISMS["all"], "window": MECHANISMS["window"]}
+
+
+def share_right(y_true, y_pred, sample_weight=None):
+    return np.average(y_true == y_pred, weights=sample_weight)
+
+
+def several_answers(stream, rng, n_models):
+    """Answers of models that differ in what they say and, some, in what they were asked."""
+    answers = []
+    gaps = np.where(rng.random(len(stream)) < 0.05, -1, 0)
+    for _ in range(n_models):
+        p = np.where(rng.random(len(stream)) < 0.7, stream.p, rng.permutation(stream.p))
+        kind = rng.integers(3)
+        if kind:
+            own = np.where(rng.random(len(stream)) < 0.05, -1, 0)
+            p = np.where((gaps if kind == 1 else own) < 0, -1, p)
+        answers.append(p)
+    return np.array(answers)
+
+
+def read(measures, stream, answers, cuts, previous=None):
+    """Let measures read a stream in pieces."""
+    for start, stop in pairwise([0, *sorted(cuts), len(stream)]):
+        part = stream.part(start, stop)
+        past = None if previous is None else previous[start:stop]
+        measures.update(part.y, answers[..., start:stop], part.weight, past)
+
+
+def assert_each_is_as_alone(table, alone):
+    """Curves and final values of a table are those of its models, bit for bit."""
+    curves, final = table.curves(), table.final()
+    for k, one in enumerate(alone):
+        assert_same_curves(curves.of_models(k), one.curves())
+        for forgetting, values in one.final().items():
+            of_model = {name: float(array[k]) for name, array in final[forgetting].items()}
+            np.testing.assert_equal(of_model, values)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 150),
+    n_classes=st.integers(1, 4),
+    weighted=st.booleans(),
+    gaps=st.booleans(),
+    record_every=st.sampled_from([1, 7, None]),
+    block=st.sampled_from([1, 16, 64]),
+    with_past=st.booleans(),
+    data=st.data(),
+)
+def test_a_table_changes_no_bit(
+    seed, n, n_classes, weighted, gaps, record_every, block, with_past, data
+):
+    stream = make_stream(seed, n, n_classes, weighted=weighted, gaps=gaps)
+    rng = np.random.default_rng(seed)
+    answers = several_answers(stream, rng, n_models=4)
+    past = rng.integers(-1, n_classes, n) if with_past else None
+    told = [True, False, True, False]
+    cuts = data.draw(st.sets(st.integers(0, n), max_size=4))
+    names = [*NAMES, share_right]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running_module, "_BLOCK", block)
+        table = running(names, MECHANISMS, stream.classes, record_every, n_models=4, told=told)
+        alone = [running(names, MECHANISMS, stream.classes, record_every) for _ in answers]
+    read(table, stream, answers, cuts, past)
+    for one, p, is_told in zip(alone, answers, told, strict=True):
+        read(one, stream, p, cuts, past if is_told else None)
+    assert_each_is_as_alone(table, alone)
+    twin = pickle.loads(pickle.dumps(table))
+    assert_each_is_as_alone(twin, alone)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_a_table_of_regressors(gaps):
+    rng = np.random.default_rng(3)
+    y = np.cumsum(rng.normal(size=300)) + 1e3
+    answers = y + rng.normal(size=(3, 300))
+    if gaps:
+        answers[1:, rng.random(300) < 0.1] = np.nan
+    mechanisms = {name: f for name, f in MECHANISMS.items() if name != "adaptive"}
+    table = running(list(REGRESSION), mechanisms, None, n_models=3)
+    alone = [running(list(REGRESSION), mechanisms, None) for _ in answers]
+    for start in range(0, 300, 70):
+        table.update(y[start : start + 70], answers[:, start : start + 70])
+        for one, p in zip(alone, answers, strict=True):
+            one.update(y[start : start + 70], p[start : start + 70])
+    assert_each_is_as_alone(table, alone)
+
+
+def test_many_classes_in_a_table():
+    stream = make_stream(0, 300, 150, weighted=True, gaps=True)
+    answers = several_answers(stream, np.random.default_rng(0), 3)
+    table = running(NAMES, MECHANISMS, stream.classes, n_models=3)
+    alone = [running(NAMES, MECHANISMS, stream.classes) for _ in answers]
+    read(table, stream, answers, [100])
+    for one, p in zip(alone, answers, strict=True):
+        read(one, stream, p, [100])
+    assert_each_is_as_alone(table, alone)
+
+
+def test_what_depends_on_labels_alone_is_formed_once(monkeypatch):
+    formed = []
+
+    def counted(rows, series):
+        formed.append(series)
+        return values_of(rows, series)
+
+    monkeypatch.setattr(sums_module, "values_of", counted)
+    stream = make_stream(0, 100, 3)
+    counts = []
+    for n_models in (1, 4):
+        formed.clear()
+        table = running(NAMES, COUNTING, stream.classes, n_models=n_models)
+        table.update(stream.y, np.tile(stream.p, (n_models, 1)))
+        table.finish()
+        counts.append([s for s in formed if KINDS[s.kind].of_labels])
+        assert formed.count(Series("wrong")) >= n_models
+    assert counts[0]
+    assert counts[0] == counts[1]
+
+
+def test_series_of_labels_do_not_look_at_the_answers():
+    rng = np.random.default_rng(0)
+    y, previous, majority = rng.integers(0, 2, (3, 50))
+    first, second = (
+        ScoredRows(y, rng.integers(0, 2, (1, 50)), None, previous, majority, majority)
+        for _ in range(2)
+    )
+    for name, kind in KINDS.items():
+        if kind.values is None:
+            continue
+        series = [Series(name, code) for code in ([0, 1] if kind.by_class else [-1])]
+        same = all(np.array_equal(values_of(first, s), values_of(second, s)) for s in series)
+        assert same == kind.of_labels, f"{name} says that it depends on labels: {kind.of_labels}"
+
+
+def test_tables_merge_even_if_their_models_were_asked_about_other_rows():
+    stream = make_stream(5, 120, 3)
+    answers = np.array([stream.p, stream.p, np.where(np.arange(120) % 7, stream.p, -1)])
+    answers[0, 80:90] = -1
+    names = ["accuracy", "kappa"]
+    mechanisms = {name: MECHANISMS[name] for name in ("all", "window", "faded")}
+    first, second, whole = (
+        running(names, mechanisms, stream.classes, 1000, n_models=3) for _ in range(3)
+    )
+    first.update(stream.y[:60], answers[:, :60])
+    second.update(stream.y[60:], answers[:, 60:])
+    whole.update(stream.y, answers)
+    merged, expected = first.merge(second).final(), whole.final()
+    for name in mechanisms:
+        for metric in names:
+            np.testing.assert_allclose(merged[name][metric], expected[name][metric], rtol=1e-12)
+
+
+def test_a_table_of_another_size_is_refused():
+    measures = RunningMeasures(
+        resolve_metrics("accuracy", classes=[0, 1]), MECHANISMS, classes=[0, 1], n_models=2
+    )
+    with pytest.raises(
+        ValueError, match=r"p must have the shape of \(n_models, n_rows\), \(2, 3\)"
+    ):
+        measures.update([0, 1, 1], [0, 1, 1])
+    with pytest.raises(ValueError, match=r"p\[1, 2\] \(row 2 of the stream\) is 5"):
+        measures.update([0, 1, 1], [[0, 1, 1], [0, 1, 5]])
