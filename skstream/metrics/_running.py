@@ -215,7 +215,7 @@ class RunningMeasures:
                 start += self._block
             else:
                 stop = min(n, start + self._block - self._waiting.n)
-                self._waiting.append(rows[start:stop])
+                self._waiting.append(rows if stop - start == n else rows[start:stop])
                 start = stop
                 if self._waiting.n == self._block:
                     self._process_waiting()

@@ -186,7 +186,7 @@ class Scores:
             by_model = sums.advance(rows, scored, ends, majorities.get(name))
             for number, some in enumerate(by_model):
                 if len(ends):
-                    of_model = self._values(group, name, number, some, ends, n_rows.tolist())
+                    of_model = self._values(group, name, number, some, ends, n_rows)
                     for metric, value in of_model.items():
                         values[name][metric][group.models[number]] = value
         group.n_scored += len(rows) if scored is None else len(scored)
@@ -200,7 +200,7 @@ class Scores:
         number: int,
         sums: Iterable[SumsByKind],
         ends: Integers,
-        n_rows: list[int],
+        n_rows: NDArray[np.int64],
     ) -> dict[str, Floats]:
         """Values of every measure of one model under one mechanism."""
         # Of many classes, the sums are those at some ends after the other.
@@ -220,7 +220,7 @@ class Scores:
                     getattr(group.sums[name], "alpha", 1.0),
                     self.classes,
                     list(zip(oldest.tolist(), (ends + group.n_scored).tolist(), strict=True)),
-                    n_rows,
+                    n_rows.tolist(),
                 )
         return values
 
