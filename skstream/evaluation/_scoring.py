@@ -8,7 +8,8 @@ import numpy as np
 from skstream.engine.run import Answered
 from skstream.engine.tape import Recorder
 from skstream.evaluation._settings import Settings
-from skstream.metrics import Curves, RunningMeasures, ScoredRows
+from skstream.metrics import Curves, RunningMeasures
+from skstream.metrics._rows import ScoredRows
 
 
 class Scoring(Protocol):

@@ -18,7 +18,6 @@ from skstream.metrics._kappas import (
 from skstream.metrics._registry import Measure, MeasureFacts
 from skstream.metrics._regression import persistent_skill_score
 from skstream.metrics._resolve import resolve_metrics
-from skstream.metrics._rows import ScoredRows
 from skstream.metrics._running import RunningMeasures
 
 __all__ = [
@@ -27,7 +26,6 @@ __all__ = [
     "Measure",
     "MeasureFacts",
     "RunningMeasures",
-    "ScoredRows",
     "arithmetic_accuracy_score",
     "cmd_score",
     "geometric_accuracy_score",

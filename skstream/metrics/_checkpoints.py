@@ -29,7 +29,18 @@ class Curves:
     values: dict[str, dict[str, Floats]]
 
     def of_models(self, models: int | slice) -> "Curves":
-        """Return the curves of some models of a table, or of one."""
+        """Return the curves of some models of a table, or of one.
+
+        Parameters
+        ----------
+        models : int or slice
+            Their lines in the table.
+
+        Returns
+        -------
+        curves : Curves
+            Of one model, without an axis of models.
+        """
         return Curves(
             checkpoints=self.checkpoints,
             values={

@@ -21,7 +21,7 @@ from skstream.engine.tape import has_answer
 from skstream.evaluation.delayed._bins import Shown, answers_by_bin
 from skstream.evaluation.delayed._clock import Clock, UserReduce
 from skstream.evaluation.delayed._counts import DelayCounts, PollCosts
-from skstream.metrics import ScoredRows
+from skstream.metrics._rows import ScoredRows
 
 #: Questions after whose answers the labelled rows are scored: a live run has few per call.
 ASKS_PER_SCORING = 1 << 15
