@@ -17,7 +17,7 @@ from skstream.base import (
     check_targets,
     check_weight,
 )
-from skstream.utils._labels import encode_labels
+from skstream.utils._label_space import LabelSpace
 from skstream.utils._running_sums import running_sums
 from skstream.utils._sklearn import Interval
 
@@ -92,7 +92,7 @@ class _LabelBaseline(ClassifierMixin, _Baseline):
         y = check_labels(self, y)
         weight = self._check_input(X, y, sample_weight, first=not hasattr(self, "classes_"))
         check_classes(self, classes)
-        codes = encode_labels(y, self.classes_)
+        codes = LabelSpace(self.classes_).encode(y)
         if weight is not None:
             codes, weight = codes[weight > 0], weight[weight > 0]
         if len(codes):

@@ -9,7 +9,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstream.base import ForgetfulFit, check_classes, check_labels, check_weight
-from skstream.utils._labels import encode_labels
+from skstream.utils._label_space import LabelSpace
 from skstream.utils._masked import refuse_masked
 
 __all__ = ["IncrementalGaussianNB"]
@@ -143,7 +143,7 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
         check_consistent_length(X, y)
         weight = check_weight(sample_weight, len(y))
         check_classes(self, classes)
-        codes = encode_labels(y, self.classes_)
+        codes = LabelSpace(self.classes_).encode(y)
         if first:
             self._start(X.shape[1])
         if weight is not None:

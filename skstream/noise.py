@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstream.base import check_rows
 from skstream.temporal._meta import TemporalClassifier
-from skstream.utils._labels import encode_labels
+from skstream.utils._label_space import LabelSpace
 from skstream.utils._row_hashes import Hashes, mixed, row_hashes
 from skstream.utils._running_sums import running_sums
 from skstream.utils._sklearn import Interval
@@ -126,7 +126,7 @@ class LabelNoise(TemporalClassifier):
         """
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
-        codes = encode_labels(self.estimator_.predict(X), self.classes_)
+        codes = LabelSpace(self.classes_).encode(self.estimator_.predict(X))
         weight_learnt = np.array([self.weight_learnt_])
         noisy = with_noise(
             codes, row_hashes(X), weight_learnt, len(self.classes_), self.q, self.seed_

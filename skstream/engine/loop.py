@@ -9,7 +9,7 @@ import numpy as np
 from skstream.base import learner
 from skstream.engine.block import Block, own_rows, take_rows
 from skstream.engine.kernels import Task
-from skstream.utils._labels import UNKNOWN, encode_answers, unknown_label
+from skstream.utils._label_space import UNKNOWN, LabelSpace
 from skstream.utils._masked import unmasked
 from skstream.utils._validation import is_fitted
 
@@ -51,6 +51,7 @@ class Loop:
         self.seconds_learning = 0.0
         self._learn = learner(estimator)
         self._columns_are_known = False
+        self._space = LabelSpace(task.classes)
         known = None if is_fitted(estimator) else task.classes
         self._classes = None if known is None else known.copy()  # the model may write into it
 
@@ -169,15 +170,15 @@ class Loop:
         if not answers:
             return no_answers(self.task)
         try:
-            codes, classes = self._encoded(answers), self.task.classes
-            if self.task.method != "predict" or classes is None:
+            codes = self._encoded(answers)
+            if self.task.method != "predict" or self.task.classes is None:
                 return codes  # numbers, of which every one may be an answer
             known = codes != UNKNOWN
             if known.all():
                 return codes
             first = int(known.argmin())
             wrong = _joined(answers)[first]
-            error: Exception = BadAnswer(unknown_label(wrong, classes, "its answer is"))
+            error: Exception = BadAnswer(self._space.unknown(wrong, "its answer is"))
         except (TypeError, ValueError) as failed:
             first, error = self._first_bad(answers, failed)
             codes = self._codes(answers[:first])
@@ -191,7 +192,7 @@ class Loop:
         joined = _joined(answers)
         if self.task.method != "predict" or self.task.classes is None:
             return joined.astype(np.float64, copy=False)
-        return encode_answers(joined, self.task.classes)
+        return self._space.encode_answers(joined)
 
     def _first_bad(self, answers: list[np.ndarray], error: Exception) -> tuple[int, Exception]:
         """Position of the first answer that cannot be read at all, and why."""

@@ -1,11 +1,11 @@
 """The tape: true labels and the answers of all models."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from skstream.utils._choices import check_place
+from skstream.utils._label_space import LabelSpace
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ class Recorder:
     """Appends blocks of values without copying earlier ones, in the smallest integer type."""
 
     def __init__(self, classes: np.ndarray | None):
-        self.dtype: Any = np.float64 if classes is None else code_dtype(len(classes))
+        self.dtype = LabelSpace(classes).dtype
         self._blocks: list[np.ndarray] = []
 
     def append(self, values: np.ndarray) -> None:
@@ -95,11 +95,3 @@ class Recorder:
         if len(self._blocks) > 1:
             self._blocks = [np.concatenate(self._blocks)]
         return self._blocks[0]
-
-
-def code_dtype(n_classes: int) -> Any:
-    """Smallest signed integer type that holds the codes -1 to ``n_classes - 1``."""
-    for dtype in (np.int8, np.int16, np.int32):
-        if n_classes <= np.iinfo(dtype).max + 1:
-            return dtype
-    return np.int64

@@ -8,7 +8,8 @@ import numpy as np
 
 from skstream.engine.block import take_rows
 from skstream.streams._stream import as_meta, as_rows, check_lengths, kind_of, kinds_differ
-from skstream.utils._labels import as_labels, encode_labels, refuse_single
+from skstream.utils._label_space import LabelSpace, is_given
+from skstream.utils._labels import as_labels, refuse_single
 from skstream.utils._masked import unmasked
 
 
@@ -118,7 +119,7 @@ def encoded(
     X: Any,
     y: Any,
     sample_weight: Any,
-    classes: np.ndarray | None,
+    space: LabelSpace,
     missing_labels: str,
     shape: RowShape,
     *,
@@ -130,12 +131,8 @@ def encoded(
     given = {} if sample_weight is None else {"sample_weight": sample_weight}
     meta = as_meta(given, len(y))
     shape.check(X, first_row)
-    if classes is None:
-        codes = _targets(y, first_row)
-        labelled = ~np.isnan(codes)
-    else:
-        codes = encode_labels(y, classes, first_row=first_row)
-        labelled = codes >= 0
+    codes = space.encode(y, first_row)
+    labelled = is_given(codes)
     if missing_labels == "error" and not labelled.all():
         row = first_row + int(labelled.argmin())
         raise MissingLabelError(
@@ -149,29 +146,14 @@ def encoded(
     return Chunk(X, codes, labelled, weight)
 
 
-def encoded_labels(y: Any, classes: np.ndarray | None) -> np.ndarray:
+def encoded_labels(y: Any, space: LabelSpace) -> np.ndarray:
     """Encode labels or targets, none of which may be missing."""
     refuse_single(y, "y")
-    codes = _targets(y, 0) if classes is None else encode_labels(y, classes)
-    missing = np.isnan(codes) if classes is None else codes < 0
-    if missing.any():
-        raise ValueError(f"Label {int(missing.argmax())} of those given is missing (None or NaN).")
+    codes = space.encode(y)
+    given = is_given(codes)
+    if not given.all():
+        raise ValueError(f"Label {int(given.argmin())} of those given is missing (None or NaN).")
     return codes
-
-
-def _targets(y: Any, first_row: int) -> np.ndarray:
-    try:
-        targets = np.asarray(unmasked(y, numbers=True), dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"The targets from row {first_row} on are not numbers, but the models are "
-            f"regressors: {error}"
-        ) from error
-    infinite = np.isinf(targets)
-    if infinite.any():
-        row = first_row + int(infinite.argmax())
-        raise ValueError(f"The target of row {row} is {targets[infinite][0]}; it must be finite.")
-    return targets
 
 
 def checked_weights(weight: Any, name: Callable[[int], str]) -> np.ndarray:

@@ -9,12 +9,12 @@ from skstream.engine.kernels import Task
 from skstream.engine.model import Engine as EngineName
 from skstream.engine.model import ModelRun, Unanswered, failures_named
 from skstream.engine.run import Answered, Engine, Lane
-from skstream.engine.tape import labels_of
 from skstream.engine.timeline import Arrivals, End, PrequentialTimeline
 from skstream.evaluation._evaluator import known_classes
 from skstream.evaluation._input import RowShape, encoded, why_no_weight
 from skstream.evaluation._settings import check_unanswered, named_models
 from skstream.streams import as_stream
+from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import find_classes
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
@@ -129,7 +129,7 @@ def prequential_predict(
             copy = seed_estimator(copy, random_state, name)
     timeline = PrequentialTimeline(n_warmup=n_warmup, batch_size=batch_size)
     pass_through = Engine([Lane(ModelRun(name, 0, copy, task, engine, unanswered), timeline)])
-    shape = RowShape()
+    shape, space = RowShape(), LabelSpace(task.classes)
     answered: list[Answered] = []
     first_row = n_learnable = 0
     weightless = True
@@ -138,7 +138,7 @@ def prequential_predict(
             rows_X,
             rows_y,
             meta.get("sample_weight"),
-            task.classes,
+            space,
             missing_labels,
             shape,
             first_row=first_row,
@@ -160,9 +160,7 @@ def prequential_predict(
             f"above 0) are learnt unasked (n_warmup), and {n_learnable:,} came."
         )
         warn(f"No row was asked, so that there is no prediction: {came}")
-    y_pred = answers
-    if task.classes is not None and method == "predict":
-        y_pred = labels_of(answers, task.classes)
+    y_pred = space.decode(answers) if method == "predict" else answers
     return (y_pred, rows) if return_rows else y_pred
 
 

@@ -14,7 +14,8 @@ from skstream.engine.model import Engine, ModelRun, Unanswered, failures_named
 from skstream.engine.run import Lane
 from skstream.engine.timeline import Timeline
 from skstream.utils._choices import names_as_text
-from skstream.utils._labels import as_labels, distinct_labels, encode_answers
+from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import as_labels, distinct_labels
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._validation import is_regressor, unfitted_copy
 
@@ -194,7 +195,7 @@ def check_fitted_classes(models: Mapping[str, Any], classes: np.ndarray | None) 
         if own is None or np.ndim(own) != 1:
             continue
         labels = as_labels(own)
-        others = labels[encode_answers(labels, classes) < 0].tolist()
+        others = labels[LabelSpace(classes).encode_answers(labels) < 0].tolist()
         if others:
             every = distinct_labels(as_labels([*classes.tolist(), *others]), "classes").tolist()
             raise ValueError(

@@ -25,6 +25,7 @@ from skstream.evaluation._scoring import RunScores
 from skstream.evaluation._settings import Settings
 from skstream.utils._exclusive import Exclusive, exclusive
 from skstream.utils._interrupt import Held, deferred_interrupt
+from skstream.utils._label_space import LabelSpace
 
 _DECIDE = (
     "The run waits for your decision: go_on('retry') tries again what failed, go_on('skip') leaves "
@@ -100,6 +101,7 @@ class StreamRun(Exclusive):
         )
         self._meters = [CostMeter() for _ in places]
         self._shape = RowShape()
+        self._space = LabelSpace(settings.classes)
         self._n_arrived = 0
         self._n_unlabelled = 0
         self._scores = RunScores(settings, len(places), width)
@@ -491,7 +493,7 @@ class StreamRun(Exclusive):
             X,
             y,
             sample_weight,
-            self._settings.classes,
+            self._space,
             missing_labels,
             self._shape,
             first_row=self._n_arrived,

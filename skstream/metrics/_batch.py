@@ -11,7 +11,7 @@ from skstream.forgetting import Cumulative
 from skstream.metrics._registry import Measure, check_classes
 from skstream.metrics._rows import NOTHING, Array, Floats
 from skstream.metrics._running import RunningMeasures
-from skstream.utils._labels import encode_together
+from skstream.utils._label_space import encode_together
 from skstream.utils._masked import refuse_masked
 from skstream.utils._warnings import warn
 

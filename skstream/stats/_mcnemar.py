@@ -17,7 +17,7 @@ from skstream.stats._weights import (
     drop_unweighted,
     weight_sentences,
 )
-from skstream.utils._labels import encode_together
+from skstream.utils._label_space import encode_together
 
 ROW_CAVEAT = (
     "McNemar's test assumes independent rows: over folds that share rows, over long streams and "

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from skstream.streams._stream import as_rows, check_lengths
-from skstream.utils._labels import as_labels, encode_labels, find_classes
+from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import as_labels, find_classes
 
 
 def shuffle_rows(X: Any, y: Any, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
@@ -88,7 +89,7 @@ def shuffle_within_class(X: Any, y: Any, random_state: Any = None) -> tuple[Any,
     """
     rows, labels = as_rows(X, texts=True), as_labels(y)
     check_lengths(rows, labels)
-    codes = encode_labels(labels, find_classes(labels))
+    codes = LabelSpace(find_classes(labels)).encode(labels)
     rng = check_random_state(random_state)
     order = np.empty(len(labels), dtype=np.intp)
     for code in np.unique(codes):

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.streams._stream import Stream
-from skstream.utils._labels import as_labels, distinct_labels, encode_labels
+from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import as_labels, distinct_labels
 
 _BLOCK = 65536
 _HALF = 31  # bits of a code in a pair of codes
@@ -279,8 +280,9 @@ class _RunCounter:
         grown = len(self.position) - len(self.places)
         self.places = np.pad(self.places, ((0, grown), (0, 0)))
         place = np.array([self.position[label] for label in classes.tolist()], dtype=np.int64)
-        codes = encode_labels(labels, classes)
-        return place[codes[codes >= 0]]
+        codes = LabelSpace(classes).encode(labels)
+        found: NDArray[np.int64] = place[codes[codes >= 0]]
+        return found
 
     def profile(self) -> LabelProfile:
         if not self.position:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstream.base import check_rows, nested
 from skstream.temporal._meta import TemporalClassifier, inner_has
 from skstream.utils._columns import append_columns
-from skstream.utils._labels import encode_labels
+from skstream.utils._label_space import LabelSpace
 from skstream.utils._sklearn import (
     Interval,
     StrOptions,
@@ -187,7 +187,7 @@ class TemporallyAugmented(TemporalClassifier):
             answers.append(np.asarray(ask(extended)))
             if row + 1 < X.shape[0]:
                 labels = answers[-1] if method == "predict" else self.estimator_.predict(extended)
-                codes = encode_labels(labels, self.classes_)
+                codes = LabelSpace(self.classes_).encode(labels)
                 newest = lags_after(newest[0], codes, self.n_lags)[-1:]
         return np.concatenate(answers)
 

@@ -23,7 +23,7 @@ from skstream.base import (
     set_fitted,
     supports_sample_weight,
 )
-from skstream.utils._labels import encode_labels
+from skstream.utils._label_space import LabelSpace
 from skstream.utils._sklearn import rows_of
 from skstream.utils._validation import is_classifier, tags_of, unfitted_copy
 
@@ -113,7 +113,7 @@ class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, Base
         check_consistent_length(X, y)
         weight = check_weight(sample_weight, len(y))
         check_classes(self, classes)
-        codes = encode_labels(y, self.classes_)
+        codes = LabelSpace(self.classes_).encode(y)
         if weight is not None and not weight.all():
             learnt = np.flatnonzero(weight)
             if len(learnt) == 0:
@@ -205,7 +205,7 @@ class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, Base
     def _history_codes(self) -> NDArray[np.int64]:
         """Codes of the labels learnt last, newest first."""
         history = getattr(self, "label_history_", None)
-        return np.empty(0, np.int64) if history is None else encode_labels(history, self.classes_)
+        return LabelSpace(self.classes_).encode([] if history is None else history)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the metadata routing: weights are used here and routed to the inner model.

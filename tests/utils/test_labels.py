@@ -1,5 +1,6 @@
 """Codes of labels: positions in the sorted classes, -1 where a label is missing."""
 
+import pickle
 import time
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skstream.utils._labels import as_labels, encode_labels, find_classes
+from skstream.utils._label_space import NO_LABEL, UNKNOWN, LabelSpace, is_given
+from skstream.utils._labels import as_labels, find_classes
 
 INT64 = np.iinfo(np.int64)
 
@@ -18,6 +20,10 @@ label_kinds = st.one_of(
     st.lists(st.text("abcé", max_size=3), min_size=1),
     st.lists(st.integers(-3, 3).map(float), min_size=1),
 )
+
+
+def encode(labels, classes, first_row=0):
+    return LabelSpace(classes).encode(labels, first_row)
 
 
 def in_every_form(labels: list) -> list:
@@ -33,7 +39,7 @@ def test_classes_and_codes_are_those_of_numpy(labels):
         classes = find_classes(form)
         assert classes.tolist() == expected.tolist()
         assert type(classes.tolist()[0]) is type(labels[0])
-        found = encode_labels(form, classes)
+        found = encode(form, classes)
         assert found.dtype == np.int64
         np.testing.assert_array_equal(found, codes)
 
@@ -51,11 +57,9 @@ def test_missing_labels_have_code_minus_one(labels, data):
     kept = [label for label, gap in zip(labels, gaps, strict=True) if not gap]
     if missing is None or isinstance(labels[0], (str, float)):
         np.testing.assert_array_equal(find_classes(holed), np.unique(np.array(kept, dtype=object)))
-        codes = encode_labels(holed, find_classes(kept))
+        codes = encode(holed, find_classes(kept))
         np.testing.assert_array_equal(codes[np.array(gaps)], -1)
-        np.testing.assert_array_equal(
-            codes[~np.array(gaps)], encode_labels(kept, find_classes(kept))
-        )
+        np.testing.assert_array_equal(codes[~np.array(gaps)], encode(kept, find_classes(kept)))
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint32, np.int64, np.uint64])
@@ -64,15 +68,15 @@ def test_small_integer_types_do_not_overflow(dtype):
     labels = np.array([info.max, info.min, info.max - 1, info.min], dtype=dtype)
     classes = find_classes(labels)
     assert classes.tolist() == [info.min, info.max - 1, info.max]
-    assert encode_labels(labels, classes).tolist() == [2, 0, 1, 0]
-    assert encode_labels(labels, classes.tolist()).tolist() == [2, 0, 1, 0]
+    assert encode(labels, classes).tolist() == [2, 0, 1, 0]
+    assert encode(labels, classes.tolist()).tolist() == [2, 0, 1, 0]
 
 
 def test_large_integers_are_not_confused_as_floats():
     classes = np.array([2**53, 2**53 + 1])
-    assert encode_labels(np.array([2**53 + 1], dtype=np.uint64), classes).tolist() == [1]
+    assert encode(np.array([2**53 + 1], dtype=np.uint64), classes).tolist() == [1]
     with pytest.raises(ValueError, match="Row 0 has the label 9007199254740994"):
-        encode_labels(np.array([2**53 + 2], dtype=np.uint64), classes)
+        encode(np.array([2**53 + 2], dtype=np.uint64), classes)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +90,7 @@ def test_large_integers_are_not_confused_as_floats():
     ],
 )
 def test_equal_labels_of_other_types_are_found(labels, classes):
-    assert encode_labels(labels, classes).tolist() == [1, 0]
+    assert encode(labels, classes).tolist() == [1, 0]
 
 
 def test_a_missing_label_in_a_list_of_strings_stays_missing():
@@ -109,7 +113,7 @@ def test_a_missing_label_in_a_list_of_strings_stays_missing():
 )
 def test_an_unseen_label_names_row_label_and_classes(labels, classes, shown):
     with pytest.raises(ValueError, match=shown):
-        encode_labels(labels, classes, first_row=100)
+        encode(labels, classes, first_row=100)
 
 
 def test_mixed_types_are_refused_by_name():
@@ -134,43 +138,43 @@ def test_labels_are_one_dimensional(y):
 
 def test_things_that_are_no_labels_are_refused():
     with pytest.raises(TypeError, match="no label"):
-        encode_labels([[1], [2, 3]], [0, 1])
+        encode([[1], [2, 3]], [0, 1])
     with pytest.raises(TypeError, match="dtype datetime64"):
         find_classes(np.array(["2020-01-01"], dtype="datetime64[D]"))
 
 
 def test_no_labels_have_no_codes():
-    assert encode_labels([], [0, 1]).tolist() == []
-    assert encode_labels(np.array([], dtype=np.int64), [0, 1]).dtype == np.int64
+    assert encode([], [0, 1]).tolist() == []
+    assert encode(np.array([], dtype=np.int64), [0, 1]).dtype == np.int64
 
 
 def test_pandas_series():
     pd = pytest.importorskip("pandas")
     plain = pd.Series(["b", None, "a"], index=[7, 8, 9])
     assert find_classes(plain).tolist() == ["a", "b"]
-    assert encode_labels(plain, ["a", "b"]).tolist() == [1, -1, 0]
+    assert encode(plain, ["a", "b"]).tolist() == [1, -1, 0]
     nullable = pd.Series([3, pd.NA, 1], dtype="Int64")
     assert find_classes(nullable).tolist() == [1, 3]
-    assert encode_labels(nullable, [1, 3]).tolist() == [1, -1, 0]
+    assert encode(nullable, [1, 3]).tolist() == [1, -1, 0]
 
 
 def test_pandas_categories():
     pd = pytest.importorskip("pandas")
     y = pd.Series(pd.Categorical(["b", None, "a"], categories=["b", "never", "a"]))
-    assert encode_labels(y, ["a", "b"]).tolist() == [1, -1, 0]
+    assert encode(y, ["a", "b"]).tolist() == [1, -1, 0]
     assert find_classes(y).tolist() == ["a", "b"]
     with pytest.raises(ValueError, match="Row 0 has the label 'b'"):
-        encode_labels(y, ["a", "c"])
+        encode(y, ["a", "c"])
 
 
 def test_polars_series():
     pl = pytest.importorskip("polars")
-    assert encode_labels(pl.Series(["b", None, "a"]), ["a", "b"]).tolist() == [1, -1, 0]
+    assert encode(pl.Series(["b", None, "a"]), ["a", "b"]).tolist() == [1, -1, 0]
     integers = pl.Series([3, None, 1])
     assert find_classes(integers).dtype.kind == "i"
-    assert encode_labels(integers, [1, 3]).tolist() == [1, -1, 0]
+    assert encode(integers, [1, 3]).tolist() == [1, -1, 0]
     categories = pl.Series(["b", None, "a"], dtype=pl.Categorical)
-    assert encode_labels(categories, ["a", "b"]).tolist() == [1, -1, 0]
+    assert encode(categories, ["a", "b"]).tolist() == [1, -1, 0]
 
 
 def test_a_million_integers_are_encoded_without_sorting():
@@ -180,6 +184,40 @@ def test_a_million_integers_are_encoded_without_sorting():
     times = []
     for _ in range(5):
         start = time.perf_counter()
-        encode_labels(labels, classes)
+        encode(labels, classes)
         times.append(time.perf_counter() - start)
     assert min(times) < 0.05, "below 20 M labels per second"
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "dtype"),
+    [(1, np.int8), (128, np.int8), (129, np.int16), (32_768, np.int16), (32_769, np.int32)],
+)
+def test_the_smallest_type_holds_all_codes_and_marks(n_classes, dtype):
+    space = LabelSpace(np.arange(n_classes))
+    assert space.dtype == dtype
+    extremes = np.array([n_classes - 1, NO_LABEL, UNKNOWN])
+    np.testing.assert_array_equal(extremes.astype(space.dtype), extremes)
+
+
+@given(label_kinds, st.lists(st.booleans(), min_size=1))
+def test_decoded_codes_are_the_labels(labels, gaps):
+    space = LabelSpace(find_classes(labels))
+    assert space.decode(space.encode(labels)).tolist() == labels
+    holed = [None if gap else label for label, gap in zip(labels, gaps, strict=False)]
+    assert space.decode(space.encode(np.array(holed, dtype=object))).tolist() == holed
+    loaded = pickle.loads(pickle.dumps(space))
+    np.testing.assert_array_equal(loaded.encode(labels), space.encode(labels))
+
+
+def test_targets_are_their_own_codes():
+    space = LabelSpace(None)
+    codes = space.encode([1.5, None, 2], first_row=7)
+    assert space.dtype == np.float64
+    np.testing.assert_array_equal(codes, [1.5, np.nan, 2.0])
+    np.testing.assert_array_equal(is_given(codes), [True, False, True])
+    assert space.decode(codes) is codes
+    with pytest.raises(ValueError, match="The target of row 8 is inf; it must be finite"):
+        space.encode([0.0, np.inf], first_row=7)
+    with pytest.raises(ValueError, match="The targets from row 7 on are not numbers"):
+        space.encode(["a"], first_row=7)

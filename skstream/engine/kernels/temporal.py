@@ -23,7 +23,7 @@ from skstream.temporal._augmentation import (
     warn_if_labels_are_dropped,
 )
 from skstream.temporal._correction import corrected
-from skstream.utils._labels import encode_labels
+from skstream.utils._label_space import LabelSpace
 from skstream.utils._running_sums import accumulate
 from skstream.utils._validation import is_fitted, unfitted_copy
 
@@ -115,7 +115,7 @@ class TemporallyAugmentedKernel(_TemporalKernel):
 
     def _memory(self, fitted: bool) -> Codes:
         history = self.estimator.label_history_ if fitted else self._classes[:0]
-        codes: Codes = encode_labels(history, self._classes)
+        codes: Codes = LabelSpace(self._classes).encode(history)
         return codes
 
     @property
@@ -178,7 +178,7 @@ class TemporalCorrectionKernel(_TemporalKernel):
         n, model = len(self._classes), self.estimator
         if not fitted:
             return _Counts(np.zeros(n), np.zeros((n, n)), -1)
-        last = int(encode_labels(model.label_history_, self._classes)[0])
+        last = int(LabelSpace(self._classes).encode(model.label_history_)[0])
         # Copies: `partial_fit` changes its own in place.
         return _Counts(model.class_counts_.copy(), model.transition_counts_.copy(), last)
 

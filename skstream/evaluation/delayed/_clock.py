@@ -10,7 +10,7 @@ import numpy as np
 from skstream.engine.model import UNANSWERED
 from skstream.engine.tape import labels_of
 from skstream.evaluation._input import MissingLabelError
-from skstream.utils._labels import encode_labels
+from skstream.utils._label_space import LabelSpace
 from skstream.utils._times import (
     AWARE,
     DATETIMES,
@@ -358,7 +358,7 @@ class UserReduce:
         if label is None and UNANSWERED in answers:  # an answer that is not a class
             return UNANSWERED
         try:
-            (code,) = encode_labels([label], self.classes)
+            (code,) = LabelSpace(self.classes).encode([label])
         except (TypeError, ValueError):
             code = -1
         if code < 0:

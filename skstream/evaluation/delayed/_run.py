@@ -459,7 +459,7 @@ class DelayedRun(StreamRun):
         if on_unknown not in ("error", "ignore"):
             raise ValueError(f'on_unknown must be "error" or "ignore". Got {on_unknown!r} instead.')
         ids = as_ids(ids)
-        codes = encoded_labels(y, self._settings.classes)
+        codes = encoded_labels(y, self._space)
         if len(ids) != len(codes):
             raise ValueError(f"There are {len(ids)} ids and {len(codes)} labels.")
         weight = label_weights(sample_weight, len(ids))
