@@ -119,6 +119,8 @@ def _bound_from(bounds: np.ndarray, least: int, most: int) -> int:
 
 def part_of(block: Block, learns: slice, asks: slice) -> Block:
     """Some consecutive learns of a block, with asks stamped among them."""
+    if learns == slice(0, block.n_learns) and asks == slice(0, block.n_asks):
+        return block
     company, n_later = block.company, block.n_asks - asks.stop
     if company is not None:
         n_left = block.n_asks - asks.start

@@ -39,6 +39,8 @@ class Step:
 
     Attributes
     ----------
+    event : Arrivals, Labels, End, ...
+        What happened.
     states : list
         The state of every timeline after the event.
     operations : list of Operations
@@ -47,6 +49,7 @@ class Step:
         The operations and answers of every lane.
     """
 
+    event: Any
     states: list[Any]
     operations: list[Any]
     lanes: list[Answered]
@@ -156,7 +159,7 @@ class Engine:
             block = chained if is_chain and chained is not None else blocks[k]
             lanes.append(Answered(operations[k], _run_lane(lane, block, operations[k])))
         self.is_torn = False
-        return Step(states, operations, lanes)
+        return Step(event, states, operations, lanes)
 
     def commit(self, step: Step) -> None:
         """Take the event that was executed last, and forget the rows no longer needed."""

@@ -91,6 +91,8 @@ class Operations:
 
     def part(self, learns: slice, asks: slice) -> "Operations":
         """Some consecutive learns, with asks stamped among them; see `block.part_of`."""
+        if learns == slice(0, len(self.learn_rows)) and asks == slice(0, len(self.ask_rows)):
+            return self
         return replace(
             self,
             learn_rows=self.learn_rows[learns],

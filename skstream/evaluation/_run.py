@@ -13,7 +13,7 @@ from skstream.evaluation._input import Chunk
 from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._scoring import AskedOnce
 from skstream.evaluation._settings import Settings
-from skstream.evaluation._stream_run import StreamRun, TakenEvent, check_on_error
+from skstream.evaluation._stream_run import StreamRun, check_on_error
 from skstream.utils._exclusive import exclusive
 
 
@@ -129,7 +129,7 @@ class EvaluationRun(StreamRun):
     def _advance(self, piece: Chunk, skip: bool) -> None:
         arrivals = Arrivals(self._n_arrived, piece.labelled, piece.weight)
         note = partial(self._note_arrived, piece.y, piece.weight)
-        self._take_event(TakenEvent(event=arrivals, note=note, X=piece.X, y=piece.y), skip=skip)
+        self._take_event(note, arrivals, piece.X, piece.y, skip=skip)
 
     def _note_arrived(
         self, y: np.ndarray, weight: np.ndarray | None, answered: list[Answered]

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -35,26 +35,16 @@ _DECIDE = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class TakenEvent:
-    """An event that is being taken.
+class _Stopped:
+    """A step that a failure has stopped, and how it is noted in the end.
 
-    Attributes
-    ----------
-    event, X, y
-        What the engine executes.
-    note : callable
-        Notes what happened, and calls no function of the user.
-    step : Step or None
-        What the models did; None before they have begun.
-    reason : str
-        Why they have not begun.
+    `step` is what the models did. If they have not begun, it is None, `reason` says why, and
+    `event` can be executed again.
     """
 
-    event: Any
     note: Callable[[list[Answered]], None]
-    X: Any = None
-    y: np.ndarray | None = None
     step: Step | None = None
+    event: tuple[Any, ...] = ()
     reason: str = ""
 
 
@@ -110,7 +100,7 @@ class StreamRun(Exclusive):
         self._is_closed = False
         self._has_failed = False  # for good: a failure has ended an evaluation
         self._interrupt: Held | None = None  # delays Ctrl-C until the end of a call of a live run
-        self._stopped: TakenEvent | None = None  # the event that waits for a decision
+        self._stopped: _Stopped | None = None  # waits for a decision
         self._rest: Callable[[], object] | None = None  # of the call that was stopped
         self._left_out: set[int] = set()  # lanes whose failure the user has accepted
         self._skipped: dict[int, np.ndarray] = {}  # by lane, the rows skipped last
@@ -168,7 +158,7 @@ class StreamRun(Exclusive):
         if self._state == "closed":
             return self
         self._require_open()
-        self._take_event(TakenEvent(event=End(), note=self._note))
+        self._take_event(self._note, End())
         return self
 
     @exclusive
@@ -218,14 +208,14 @@ class StreamRun(Exclusive):
                 f'decision must be "retry", "skip" or "leave_out". Got {decision!r} instead.'
             )
         stopped = self._stopped
-        if stopped is None:
+        if stopped is None or self._state != "stopped":
             raise RuntimeError("The run does not wait for a decision: no failure has stopped it.")
         if stopped.step is None:
             if decision != "retry":
                 raise ValueError(
                     f"No model has failed, but {stopped.reason}: correct that, and go_on('retry')."
                 )
-            self._take_event(stopped)
+            self._take_event(stopped.note, *stopped.event)
             self._do_rest()
             return self
         failed = self._failed_lanes()
@@ -243,7 +233,7 @@ class StreamRun(Exclusive):
             self._left_out.update(failed)
         else:
             self._resume(failed, stopped.step.lanes, skip=decision == "skip")
-        self._commit(stopped)
+        self._commit(stopped.step, stopped.note)
         self._do_rest()
         return self
 
@@ -252,26 +242,34 @@ class StreamRun(Exclusive):
         if rest is not None:
             rest()
 
-    def _take_event(self, taken: TakenEvent, *, skip: bool = False) -> None:
+    def _take_event(
+        self, note: Callable[[list[Answered]], None], *event: Any, skip: bool = False
+    ) -> None:
         """Execute an event, note it and score it; or stop where it can be continued.
 
         It is wholly taken or not at all: if it raises an exception before a model has learnt, the
         run is as before. If models fail, the run stops, and `go_on` finishes what has begun.
+
+        Parameters
+        ----------
+        note : callable
+            Notes what happened, and calls no function of the user.
+        event : tuple
+            What the engine executes: the event, and features and labels of its rows.
+        skip : bool, default=False
+            Whether models that fail skip the row.
         """
         started = perf_counter()
         try:
-            step = self._execute(taken.event, taken.X, taken.y)
+            with self._breakable():
+                step = self._engine.execute(*event)
         except Exception as error:
             if self._live and not self._engine.is_torn:
                 reason = f"{type(error).__name__}: {error}"
-                self._stopped = replace(taken, step=None, reason=reason)
+                self._stopped = _Stopped(note=note, event=event, reason=reason)
             raise
-        self._commit(replace(taken, step=step), skip=skip)
+        self._commit(step, note, skip=skip)
         self._pace.note(step.lanes, perf_counter() - started)
-
-    def _execute(self, event: Any, X: Any, y: np.ndarray | None) -> Step:
-        with self._breakable():
-            return self._engine.execute(event, X, y)
 
     @contextmanager
     def _first_rows(self) -> Iterator[None]:
@@ -323,17 +321,17 @@ class StreamRun(Exclusive):
         finally:
             self._interrupt.breaks = False
 
-    def _commit(self, taken: TakenEvent, *, skip: bool = False) -> None:
+    def _commit(
+        self, step: Step, note: Callable[[list[Answered]], None], *, skip: bool = False
+    ) -> None:
         """Note and score what the models have answered, unless one has failed."""
-        step = taken.step
-        assert step is not None
         with nullcontext() if self._interrupt is not None else deferred_interrupt():
             while self._live and (failed := self._failed_lanes()):
                 if not (skip and self._can_skip(failed)):
                     if self._settings.error_score != "raise":
                         self._left_out.update(failed)  # the others go on
                         break
-                    self._stopped = taken
+                    self._stopped = _Stopped(note=note, step=step)
                     failure = min(
                         (self._engine.failures[k] for k in failed), key=lambda error: error.row
                     )
@@ -341,9 +339,9 @@ class StreamRun(Exclusive):
                     raise failure
                 self._resume(failed, step.lanes, skip=True)
             self._engine.commit(step)
-            taken.note(step.lanes)
+            note(step.lanes)
             self._stopped = None
-            self._is_closed = isinstance(taken.event, End)
+            self._is_closed = isinstance(step.event, End)
             self._has_failed = not self._live and self._raises_failure
             try:
                 self._score()

@@ -86,7 +86,7 @@ class Clock:
 
     def at(self, time: float, shown: str) -> "Clock":
         """Return the clock at an event."""
-        return replace(self, now=time, shown=shown)
+        return Clock(self.kind, self.source, time, shown)
 
     def arrivals(self, given: Any, first_row: int, n_rows: int) -> "tuple[Clock, Times]":
         """Read the arrivals of rows, and return the clock of a run that has seen them.

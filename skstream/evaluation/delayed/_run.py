@@ -19,7 +19,7 @@ from skstream.engine.delayed import (
 from skstream.engine.evolving import Features
 from skstream.engine.loop import no_answers
 from skstream.engine.model import ModelError
-from skstream.engine.run import Answered
+from skstream.engine.run import Answered, Step
 from skstream.engine.tape import labels_of
 from skstream.evaluation._input import Chunk, encoded_labels
 from skstream.evaluation._outcome import RunOutcome
@@ -27,7 +27,7 @@ from skstream.evaluation._passes import LABEL_TIMES
 from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
-from skstream.evaluation._stream_run import StreamRun, TakenEvent, check_on_error
+from skstream.evaluation._stream_run import StreamRun, check_on_error
 from skstream.evaluation.delayed._clock import Clock, LabelTimes, Times, check_label_times
 from skstream.evaluation.delayed._live import LiveIds, LiveRows, as_ids, label_weights
 from skstream.evaluation.delayed._result import DelayedResult
@@ -230,7 +230,7 @@ class DelayedRun(StreamRun):
         )
         clock = self._clock.at(float(arrival.values[-1]), arrival.shown(-1))
         note = partial(self._note_arrived, arrivals, piece.y, clock)
-        self._take_event(TakenEvent(event=arrivals, note=note, X=piece.X, y=piece.y))
+        self._take_event(note, arrivals, piece.X, piece.y)
 
     def _n_due(self, horizon: float) -> int:
         """Count the rows waiting whose labels have come by a time."""
@@ -243,7 +243,7 @@ class DelayedRun(StreamRun):
         """Let the labels come that are due by a time, not too many at once."""
         while self._n_due(horizon):
             due = TimePassed(horizon, most=self._pace.size)
-            self._take_event(TakenEvent(event=due, note=self._note))
+            self._take_event(self._note, due)
 
     @exclusive
     def close(self) -> Self:
@@ -320,22 +320,21 @@ class DelayedRun(StreamRun):
             times = arrival.values if t is None else np.full(len(ids), arrival.values[0])
             if self._timeline_state.n_dated:  # rows of a stream: labels come by themselves
                 due = TimePassed(float(times[0]))
-                self._take_event(TakenEvent(event=due, note=self._note))
-            at, asked = self._ask(chunk, ids, times, skip=on_error == "skip")
+                self._take_event(self._note, due)
+            at, step = self._ask(chunk, ids, times, skip=on_error == "skip")
         if len(at) < len(ids):
             refused = np.delete(np.arange(len(ids)), at)
             self._ids.refuse([ids[place] for place in refused])
             self._n_refused += len(refused)
         codes = [no_answers(self._settings.task) for _ in self._places]
-        if asked is not None:
-            assert asked.step is not None
-            codes = self._codes_of(asked.step.lanes, len(at))
+        if step is not None:
+            codes = self._codes_of(step.lanes, len(at))
             clock = clock.at(
                 float(times[len(at) - 1]), arrival.shown(min(len(at), len(arrival.given)) - 1)
             )
             its_ids = [ids[place] for place in at]
-            note = partial(self._note_asked, its_ids, asked.event, chunk.y[at], clock)
-            self._commit(replace(asked, note=note))
+            note = partial(self._note_asked, its_ids, step.event, chunk.y[at], clock)
+            self._commit(step, note)
         return {
             name: self._as_labels(some, at, len(ids))
             for (name, _), some in zip(self._places, codes, strict=True)
@@ -343,7 +342,7 @@ class DelayedRun(StreamRun):
 
     def _ask(
         self, chunk: Chunk, ids: list[Any], times: np.ndarray, *, skip: bool
-    ) -> tuple[np.ndarray, TakenEvent | None]:
+    ) -> tuple[np.ndarray, Step | None]:
         """Ask about all rows, or those that can be answered; an error changes nothing."""
         at = np.arange(len(ids))
         while len(at):
@@ -361,7 +360,7 @@ class DelayedRun(StreamRun):
                 at = at[at != row]
         return at, None
 
-    def _ask_on_trial(self, chunk: Chunk, times: np.ndarray, *, skip: bool) -> TakenEvent:
+    def _ask_on_trial(self, chunk: Chunk, times: np.ndarray, *, skip: bool) -> Step:
         n, engine = chunk.n_rows, self._engine
         arrivals = DatedArrivals(
             self._n_arrived,
@@ -383,7 +382,7 @@ class DelayedRun(StreamRun):
         except BaseException:
             engine.abandon()
             raise
-        return TakenEvent(event=arrivals, note=self._note, step=step)
+        return step
 
     def _preview(self, X: Any, n: int) -> list[np.ndarray]:
         """Answers of models that were fitted before the run, while its warm-up lasts."""
@@ -476,7 +475,7 @@ class DelayedRun(StreamRun):
         labels = Labels(rows, clock.now, weight)
         weighted = sample_weight is not None
         note = partial(self._note_labelled, labels, codes, clock, known.n_again, weighted)
-        self._take_event(TakenEvent(event=labels, note=note, y=codes), skip=on_error == "skip")
+        self._take_event(note, labels, None, codes, skip=on_error == "skip")
         return self
 
     def _note(self, answered: list[Answered]) -> None:
