@@ -96,8 +96,8 @@ def repetition(
         "A": model(None),
         "B": model(None),
         "self": model(number),
-        "noise .05": LabelNoise(model(number), 0.05),
-        "noise .10": LabelNoise(model(number), 0.10),
+        "noise .05": LabelNoise(model(number), noise=0.05),
+        "noise .10": LabelNoise(model(number), noise=0.10),
     }
     evaluator = KFoldEvaluator(
         "accuracy", strategy=strategy, test_on=test_on, n_folds=n_folds, random_state=number

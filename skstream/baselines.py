@@ -156,7 +156,7 @@ class Persistent(_LabelBaseline):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
-    last_label_ : object
+    previous_label_ : object
         Label of the row learnt last. Set once a row has been learnt.
     n_features_in_ : int
         Number of columns of the rows.
@@ -186,16 +186,16 @@ class Persistent(_LabelBaseline):
     array(['UP', 'UP'], dtype='<U4')
     """
 
-    last_label_: Any
+    previous_label_: Any
 
     def _learn(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
-        self.last_label_ = self.classes_[codes[-1]]
+        self.previous_label_ = self.classes_[codes[-1]]
 
     def _class_weights(self) -> NDArray[np.float64]:
-        return np.asarray(self.classes_ == self.last_label_, dtype=np.float64)
+        return np.asarray(self.classes_ == self.previous_label_, dtype=np.float64)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "last_label_")
+        return hasattr(self, "previous_label_")
 
 
 class MajorityClass(_LabelBaseline):
@@ -377,7 +377,7 @@ class PersistentRegressor(_TargetBaseline):
 
     Attributes
     ----------
-    last_target_ : float
+    previous_target_ : float
         Target of the row learnt last. Set once a row has been learnt.
     n_features_in_ : int
         Number of columns of the rows.
@@ -399,16 +399,16 @@ class PersistentRegressor(_TargetBaseline):
     array([2.5])
     """
 
-    last_target_: float
+    previous_target_: float
 
     def _learn(self, y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> None:
-        self.last_target_ = float(y[-1])
+        self.previous_target_ = float(y[-1])
 
     def _target(self) -> float:
-        return self.last_target_
+        return self.previous_target_
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "last_target_")
+        return hasattr(self, "previous_target_")
 
 
 class MeanRegressor(_TargetBaseline):

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from skstream._meta import MetaClassifier
 from skstream.base import check_rows
-from skstream.temporal._meta import TemporalClassifier
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._row_hashes import Hashes, mixed, row_hashes
 from skstream.utils._running_sums import running_sums
@@ -18,18 +18,18 @@ from skstream.utils._sklearn import Interval
 __all__ = ["LabelNoise"]
 
 
-class LabelNoise(TemporalClassifier):
+class LabelNoise(MetaClassifier):
     """Classifier whose answers are replaced by another class with a given probability.
 
     The filter makes a model worse by a known amount: its accuracy p becomes p(1 - q) + (1 - p) q /
-    (n_classes - 1). A comparison of a model with its filtered copy therefore shows what a
-    significance test can detect. The model inside learns as it would alone.
+    (n_classes - 1), where q is `noise`. A comparison of a model with its filtered copy therefore
+    shows what a significance test can detect. The model inside learns as it would alone.
 
     Parameters
     ----------
     estimator : classifier
         Model with ``partial_fit``.
-    q : float, default=0.1
+    noise : float, default=0.1
         Probability that an answer is replaced, in [0, 1]. The new class is drawn uniformly among
         the others; with a single class the answer stays.
     random_state : int, RandomState instance or None, default=None
@@ -78,14 +78,14 @@ class LabelNoise(TemporalClassifier):
     >>> from skstream.noise import LabelNoise
     >>> X = np.arange(10.0).reshape(-1, 1)
     >>> y = np.repeat(["a", "b"], 5)
-    >>> noisy = LabelNoise(MultinomialNB(), q=0.3, random_state=0).fit(X, y)
+    >>> noisy = LabelNoise(MultinomialNB(), noise=0.3, random_state=0).fit(X, y)
     >>> int((noisy.predict(X) != noisy.estimator_.predict(X)).sum())
     4
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": "no_validation",
-        "q": [Interval(Real, 0, 1, closed="both")],
+        "noise": [Interval(Real, 0, 1, closed="both")],
         "random_state": ["random_state"],
     }
     # Answers to the rows of one call do not depend on each other.
@@ -94,9 +94,9 @@ class LabelNoise(TemporalClassifier):
     weight_learnt_: float
     seed_: int
 
-    def __init__(self, estimator: Any, q: float = 0.1, *, random_state: Any = None):
+    def __init__(self, estimator: Any, *, noise: float = 0.1, random_state: Any = None):
         self.estimator = estimator
-        self.q = q
+        self.noise = noise
         self.random_state = random_state
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
@@ -129,7 +129,7 @@ class LabelNoise(TemporalClassifier):
         codes = LabelSpace(self.classes_).encode(self.estimator_.predict(X))
         weight_learnt = np.array([self.weight_learnt_])
         noisy = with_noise(
-            codes, row_hashes(X), weight_learnt, len(self.classes_), self.q, self.seed_
+            codes, row_hashes(X), weight_learnt, len(self.classes_), self.noise, self.seed_
         )
         answers: NDArray[Any] = self.classes_[noisy]
         return answers
@@ -152,7 +152,7 @@ def with_noise(
     hashes: Hashes,
     weight_learnt: NDArray[np.float64],
     n_classes: int,
-    q: float,
+    noise: float,
     seed: int,
 ) -> NDArray[np.int64]:
     """Codes of the answers, some replaced by another.
@@ -167,7 +167,7 @@ def with_noise(
         Weight learnt before each ask.
     n_classes : int
         Number of classes.
-    q : float
+    noise : float
         Probability of another code.
     seed : int
         Seed.
@@ -182,9 +182,9 @@ def with_noise(
     place = mixed(weight_learnt.view(np.uint64) + mixed(np.array([seed], np.uint64)))
     # The upper 53 bits fill the mantissa of a double.
     uniform = (mixed(hashes + place) >> np.uint64(11)) * np.float64(2.0**-53)
-    replaced = uniform < q
-    # Given that it is below q, the number is uniform, and selects one of the other classes.
-    distance = 1 + (uniform[replaced] / q * (n_classes - 1)).astype(np.int64)
+    replaced = uniform < noise
+    # Given that it is below `noise`, the number is uniform, and selects one of the other classes.
+    distance = 1 + (uniform[replaced] / noise * (n_classes - 1)).astype(np.int64)
     noisy = codes.copy()
     noisy[replaced] = (codes[replaced] + np.minimum(distance, n_classes - 1)) % n_classes
     return noisy

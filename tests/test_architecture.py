@@ -25,6 +25,7 @@ LAYERS = (
 )
 ESTIMATORS = {
     "base",
+    "_meta",
     "baselines",
     "temporal",
     "adaptive",

@@ -110,8 +110,8 @@ def test_wrappers_and_pipelines_take_them() -> None:
         make_stream_pipeline(StandardScaler(), Counter()),
         make_stream_pipeline(Centre(), Counter()),
         TemporallyAugmented(Counter()),
-        LabelNoise(Counter(), q=0.0),
-        LabelNoise(make_stream_pipeline(Centre(), Counter()), q=0.0),
+        LabelNoise(Counter(), noise=0.0),
+        LabelNoise(make_stream_pipeline(Centre(), Counter()), noise=0.0),
     ):
         np.testing.assert_array_equal(prequential_predict(model, X, Y), expected)
         assert is_classifier(model)

@@ -131,8 +131,8 @@ def test_weights_count_like_repetition():
     X, y = np.arange(6.0).reshape(-1, 1), np.array([0, 1, 0, 1, 0, 1])
     weight = np.array([2, 0, 1, 3, 1, 1])
     again = np.repeat(np.arange(6), weight)
-    weighted = LabelNoise(MultinomialNB(), q=0.5, random_state=0).fit(X, y, sample_weight=weight)
-    repeated = LabelNoise(MultinomialNB(), q=0.5, random_state=0).fit(X[again], y[again])
+    weighted = LabelNoise(MultinomialNB(), noise=0.5, random_state=0).fit(X, y, sample_weight=weight)
+    repeated = LabelNoise(MultinomialNB(), noise=0.5, random_state=0).fit(X[again], y[again])
     assert weighted.weight_learnt_ == repeated.weight_learnt_ == 8.0
     asked = np.arange(200.0).reshape(-1, 1)
     np.testing.assert_array_equal(weighted.predict(asked), repeated.predict(asked))
@@ -151,17 +151,17 @@ class Counting(ClassifierMixin, BaseEstimator):
 
 def test_predict_changes_nothing_and_the_only_class_stays():
     X = np.arange(40.0).reshape(-1, 2)
-    model = LabelNoise(Counting(), q=0.5).fit(X, np.tile(["a", "b"], 10))
+    model = LabelNoise(Counting(), noise=0.5).fit(X, np.tile(["a", "b"], 10))
     before = joblib.hash(model)
     assert set(model.predict(X)) == {"a", "b"}
     assert joblib.hash(model) == before
-    assert set(LabelNoise(Counting(), q=1.0).fit(X, ["a"] * 20).predict(X)) == {"a"}
+    assert set(LabelNoise(Counting(), noise=1.0).fit(X, ["a"] * 20).predict(X)) == {"a"}
 
 
 @pytest.mark.parametrize("q", [-0.1, 1.1, "much"])
-def test_q_is_a_probability(q):
-    with pytest.raises(ValueError, match="The 'q' parameter of LabelNoise must be"):
-        LabelNoise(SGD, q=q).fit([[0.0], [1.0]], [0, 1])
+def test_the_noise_is_a_probability(q):
+    with pytest.raises(ValueError, match="The 'noise' parameter of LabelNoise must be"):
+        LabelNoise(SGD, noise=q).fit([[0.0], [1.0]], [0, 1])
 
 
 @given(
@@ -175,7 +175,7 @@ def test_q_is_a_probability(q):
 def test_kernel_is_the_loop(seed, timeline, n_classes, weighted, has_learnt):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 40))
-    model = LabelNoise(MajorityClass(), q=0.5, random_state=int(rng.integers(100)))
+    model = LabelNoise(MajorityClass(), noise=0.5, random_state=int(rng.integers(100)))
     task = Task(np.array(["a", "b", "c", "d"])[:n_classes])
     weight = rng.integers(1, 4, n) * 0.7 if weighted else None
     X = rng.integers(0, 2, size=(n, 2))
@@ -195,7 +195,7 @@ def test_kernel_can_go_back():
     rng = np.random.default_rng(1)
     block = make_block(rng.normal(size=(60, 2)), rng.integers(0, 2, 60), "polls", rng)
     first, second = cut(block, [50])
-    kernel = running(LabelNoise(SGD, q=0.4, random_state=0), Task(np.array([0, 1])))
+    kernel = running(LabelNoise(SGD, noise=0.4, random_state=0), Task(np.array([0, 1])))
     kernel.run(first)
     middle = kernel.state
     expected = kernel.run(second)
@@ -210,7 +210,7 @@ def test_what_cannot_be_repeated_has_no_kernel():
     for model in (
         LabelNoise(SGD),
         LabelNoise(SGD, random_state=np.random.RandomState(0)),
-        LabelNoise(SGD, q=2, random_state=0),
+        LabelNoise(SGD, noise=2, random_state=0),
         LabelNoise(Counting(), random_state=0),
     ):
         assert make_kernel(model, task) is None
@@ -233,7 +233,7 @@ def test_folds_agree_between_kernel_and_loop(strategy):
 
 def test_noise_of_a_pipeline_under_batches():
     stream = make_demo_stream(300)
-    model = LabelNoise(make_stream_pipeline(SGDClassifier()), q=1.0)
+    model = LabelNoise(make_stream_pipeline(SGDClassifier()), noise=1.0)
     evaluator = PrequentialEvaluator(["accuracy", "error"], batch_size=10, random_state=0)
     scores = evaluator.evaluate({"wrong": model, "right": model.estimator}, stream).scores
     assert scores["wrong"]["accuracy"] < scores["right"]["accuracy"]

@@ -366,7 +366,7 @@ class TestThreeNamedCombinations:
     def test_pipeline_that_ends_in_a_correction(self) -> None:
         model = make_stream_pipeline(StandardScaler(), TemporalCorrection(LOGISTIC))
         model.fit(self.X, self.y)
-        assert model[-1].label_history_.tolist() == [self.y[-1]]
+        assert model[-1].previous_labels_.tolist() == [self.y[-1]]
         np.testing.assert_allclose(model.predict_proba(self.X).sum(axis=1), 1.0)
         alone = TemporalCorrection(LOGISTIC).fit(model[0].transform(self.X), self.y)
         np.testing.assert_array_equal(

@@ -123,7 +123,7 @@ def test_correction_is_the_definition(rows, fading_factor, smoothing, previous_l
     N, T = literal.counts()
     np.testing.assert_allclose(model.class_counts_, N, rtol=1e-12)
     np.testing.assert_allclose(model.transition_counts_, T, rtol=1e-12)
-    assert model.label_history_.tolist() == [literal.rows[-1][0]]
+    assert model.previous_labels_.tolist() == [literal.rows[-1][0]]
 
 
 @given(
@@ -156,7 +156,7 @@ def test_augmentation_is_the_definition(rows, n_lags, encoding, n_calls) -> None
             expected.append(([float(x), *encoded(past)], label))
             past.append(label)
     assert model.estimator_.lessons_ == expected
-    assert model.label_history_.tolist() == list(reversed(past))[:n_lags]
+    assert model.previous_labels_.tolist() == list(reversed(past))[:n_lags]
 
 
 def test_augmented_questions_in_both_modes() -> None:
@@ -219,7 +219,7 @@ def test_cutting_a_call_changes_no_bit(n, cut, seed, weighted, fading_factor) ->
                 parts.partial_fit(
                     X[piece], y[piece], classes=[0, 1, 2], sample_weight=weight[piece]
                 )
-        for name in ("class_counts_", "transition_counts_", "label_history_"):
+        for name in ("class_counts_", "transition_counts_", "previous_labels_"):
             if hasattr(whole, name):
                 np.testing.assert_array_equal(getattr(whole, name), getattr(parts, name))
 
@@ -389,7 +389,7 @@ def test_fit_forgets_and_partial_fit_does_not() -> None:
     X, y = np.ones((4, 1)), ["a", "b", "b", "a"]
     for model in (TemporalCorrection(MultinomialNB()), TemporallyAugmented(MultinomialNB())):
         model.fit(X, y).partial_fit(X[:1], ["b"])
-        assert model.label_history_.tolist() == ["b"]
+        assert model.previous_labels_.tolist() == ["b"]
         assert model.estimator_.class_count_.sum() == 5.0
         model.fit(X[:2], ["x", "y"])
         assert model.classes_.tolist() == ["x", "y"]
@@ -476,10 +476,10 @@ class TestBadInput:
     @pytest.mark.parametrize("meta", [TemporalCorrection, TemporallyAugmented])
     def test_a_failed_lesson_leaves_no_trace_in_the_memory(self, meta) -> None:
         model = meta(MultinomialNB()).fit(self.X, self.y)
-        before = model.label_history_.copy()
+        before = model.previous_labels_.copy()
         with pytest.raises(ValueError, match="Negative values"):
             model.partial_fit(-self.X, ["a", "a"])
-        np.testing.assert_array_equal(model.label_history_, before)
+        np.testing.assert_array_equal(model.previous_labels_, before)
         fresh = meta(MultinomialNB())
         with pytest.raises(ValueError, match="Negative values"):
             fresh.partial_fit(-self.X, self.y, classes=["a", "b"])

@@ -208,7 +208,7 @@ class ComparisonDisplay(BaseDisplay):
         running: list[Any] = [RunningQStatistic(forgetting, names=names)]
         if np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all():
             running.append(RunningMcNemar(forgetting, names=names))
-        curves = [one.update(a, b, sample_weight).result() for one in running]
+        curves = [one.update(a, b, sample_weight=sample_weight).result() for one in running]
         anytime = anytime_comparison(
             a, b, sample_weight=sample_weight, bounds=bounds, alpha=alpha, names=names
         )

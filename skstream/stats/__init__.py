@@ -9,12 +9,14 @@ from skstream.stats._mcnemar import McNemarResult, mcnemar
 from skstream.stats._mcnemar_curve import McNemarCurve, RunningMcNemar, mcnemar_curve
 from skstream.stats._q_statistic import QStatisticResult, RunningQStatistic, q_statistic
 from skstream.stats._ranks import FriedmanNemenyiResult, friedman_nemenyi
+from skstream.stats._report import Comparison
 from skstream.stats._sign_test import SignTestResult, sign_test
 from skstream.stats._weights import RowWeights
 from skstream.stats._wilcoxon import WilcoxonResult, wilcoxon
 
 __all__ = [
     "AnytimeComparisonResult",
+    "Comparison",
     "FriedmanNemenyiResult",
     "McNemarCurve",
     "McNemarResult",

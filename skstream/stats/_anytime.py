@@ -289,7 +289,7 @@ class RunningAnytimeComparison:
         return self._first_certain is not None
 
     def update(
-        self, loss_a: ArrayLike, loss_b: ArrayLike, sample_weight: ArrayLike | None = None
+        self, loss_a: ArrayLike, loss_b: ArrayLike, *, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Take the losses of the next rows.
 
@@ -512,4 +512,4 @@ def anytime_comparison(
         record_every=record_every,
         names=names,
     )
-    return running.update(loss_a, loss_b, weight).result()
+    return running.update(loss_a, loss_b, sample_weight=weight).result()

@@ -134,8 +134,8 @@ def chi_squared(
 
 def mcnemar(
     y_true: ArrayLike,
-    a: ArrayLike,
-    b: ArrayLike,
+    y_pred_a: ArrayLike,
+    y_pred_b: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
     method: Literal["chi2", "exact"] = "chi2",
@@ -148,7 +148,7 @@ def mcnemar(
     ----------
     y_true : array-like of shape (n_rows,)
         True labels: integers, booleans, strings, or whole numbers stored as floats.
-    a, b : array-like of shape (n_rows,)
+    y_pred_a, y_pred_b : array-like of shape (n_rows,)
         Answers of the two models, labels of the same kind.
     sample_weight : array-like of shape (n_rows,), default=None
         Scoring weights, at least 0. Rows of weight 0 are left out; None: every row counts once.
@@ -215,7 +215,7 @@ def mcnemar(
     if method not in ("chi2", "exact"):
         raise ValueError(f"method must be 'chi2' or 'exact'. Got {method!r} instead.")
     alpha, checked_names = check_alpha(alpha), check_names(names, 2)
-    loss_a, loss_b = zero_one_losses(y_true, a, b)
+    loss_a, loss_b = zero_one_losses(y_true, y_pred_a, y_pred_b)
     weight, loss_a, loss_b = drop_unweighted(as_weights(sample_weight, len(loss_a)), loss_a, loss_b)
     if not len(loss_a):
         raise ValueError("Every row has weight 0: there is nothing to compare.")
@@ -251,12 +251,16 @@ def mcnemar(
     )
 
 
-def zero_one_losses(y_true: ArrayLike, a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def zero_one_losses(
+    y_true: ArrayLike, y_pred_a: ArrayLike, y_pred_b: ArrayLike
+) -> tuple[FloatArray, FloatArray]:
     """Return where each model is wrong (1.0), after checking that all are labels of one kind."""
-    columns = {"y_true": y_true, "a": a, "b": b}
+    columns = {"y_true": y_true, "y_pred_a": y_pred_a, "y_pred_b": y_pred_b}
     codes, _ = encode_together(columns)
     shapes = {name: column.shape for name, column in codes.items()}
     if len(set(shapes.values())) > 1:
-        raise ValueError(f"y_true, a and b must be of equal length. Got shapes {shapes}.")
-    first, second = (codes["y_true"] != codes[name] for name in ("a", "b"))
+        raise ValueError(
+            f"y_true, y_pred_a and y_pred_b must be of equal length. Got shapes {shapes}."
+        )
+    first, second = (codes["y_true"] != codes[name] for name in ("y_pred_a", "y_pred_b"))
     return first.astype(np.float64), second.astype(np.float64)

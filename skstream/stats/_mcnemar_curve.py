@@ -97,14 +97,14 @@ class McNemarCurve(Report):
         return float(self.statistics[-1])
 
     @property
-    def pvalue(self) -> float:
-        """P-value at the last row."""
-        return float(self.pvalues[-1])
+    def pvalue(self) -> float | None:
+        """P-value at the last row; None where there is none."""
+        return None if np.isnan(self.pvalues[-1]) else float(self.pvalues[-1])
 
     @property
     def significant(self) -> bool:
         """Whether the p-value at the last row is below alpha."""
-        return self.pvalue < self.alpha
+        return bool(self.pvalues[-1] < self.alpha)
 
     @property
     def better(self) -> str | None:
@@ -145,7 +145,7 @@ class McNemarCurve(Report):
 
     def _verdict(self) -> str:
         after = f"after {plural(self.n_rows, 'row')}: signed M = {number(self.statistic)}"
-        if np.isnan(self.pvalue):
+        if self.pvalue is None:
             return f"{self.names[0]} and {self.names[1]} {after}, no p-value"
         return f"{row_verdict(self.better, self.names)} {after}, {format_p(self.pvalue)}"
 
@@ -157,7 +157,7 @@ class McNemarCurve(Report):
             f"rows on which only {self.names[0]} is wrong {count_a:,.6g}, only {self.names[1]} "
             f"{count_b:,.6g} (McNemar's test, signed M = {number(self.statistic)}"
         )
-        if np.isnan(self.pvalue):
+        if self.pvalue is None:
             sentences = [
                 f"{self.names[0]} and {self.names[1]} {counts}).",
                 f"There is no p-value under a fading factor below {LEAST_FADING_FACTOR:g}: the "
@@ -242,7 +242,7 @@ class RunningMcNemar:
         self._tally = WeightTally()
 
     def update(
-        self, loss_a: ArrayLike, loss_b: ArrayLike, sample_weight: ArrayLike | None = None
+        self, loss_a: ArrayLike, loss_b: ArrayLike, *, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Take the losses of the next rows.
 
@@ -319,8 +319,8 @@ class RunningMcNemar:
 
 def mcnemar_curve(
     y_true: ArrayLike,
-    a: ArrayLike,
-    b: ArrayLike,
+    y_pred_a: ArrayLike,
+    y_pred_b: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
     forgetting: Forgetting | str = "cumulative",
@@ -335,7 +335,7 @@ def mcnemar_curve(
     y_true : array-like of shape (n_rows,)
         True labels, in stream order: integers, booleans, strings, or whole numbers stored as
         floats.
-    a, b : array-like of shape (n_rows,)
+    y_pred_a, y_pred_b : array-like of shape (n_rows,)
         Answers of the two models, labels of the same kind.
     sample_weight : array-like of shape (n_rows,), default=None
         Scoring weights, at least 0. Rows of weight 0 are left out; None: every row counts once.
@@ -375,4 +375,6 @@ def mcnemar_curve(
     [0.0, 1.0, 2.0, 3.0]
     """
     running = RunningMcNemar(forgetting, record_every=record_every, alpha=alpha, names=names)
-    return running.update(*zero_one_losses(y_true, a, b), sample_weight).result()
+    return running.update(
+        *zero_one_losses(y_true, y_pred_a, y_pred_b), sample_weight=sample_weight
+    ).result()

@@ -73,6 +73,21 @@ class QStatisticResult(Report):
             return None
         return self.names[1] if self.value > 0 else self.names[0]
 
+    @property
+    def pvalue(self) -> None:
+        """None: Q describes, and tests nothing."""
+        return None
+
+    @property
+    def significant(self) -> bool:
+        """False: Q describes, and tests nothing."""
+        return False
+
+    @property
+    def better(self) -> None:
+        """None: Q shows no model to be better; `ahead` says which has the smaller loss."""
+        return None
+
     def to_frame(self) -> Any:
         """Return the curve as a pandas data frame, one row per checkpoint."""
         pandas = optional_import("pandas", "QStatisticResult.to_frame")
@@ -152,7 +167,7 @@ class RunningQStatistic:
         self._tally = WeightTally()
 
     def update(
-        self, loss_a: ArrayLike, loss_b: ArrayLike, sample_weight: ArrayLike | None = None
+        self, loss_a: ArrayLike, loss_b: ArrayLike, *, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Take the losses of the next rows.
 
@@ -284,4 +299,4 @@ def q_statistic(
     [0.0, inf, 0.693]
     """
     running = RunningQStatistic(forgetting, record_every=record_every, names=names)
-    return running.update(loss_a, loss_b, sample_weight).result()
+    return running.update(loss_a, loss_b, sample_weight=sample_weight).result()

@@ -88,6 +88,17 @@ class FriedmanNemenyiResult(Report):
         return self.pvalue < self.alpha
 
     @property
+    def better(self) -> str | None:
+        """Name of the model shown to be better than every other one, or None.
+
+        The best by average rank, if the models differ at all and Nemenyi's test tells it apart
+        from all others.
+        """
+        best = self.ranking[0]
+        beaten = [worse for better, worse in self.different_pairs if better == best]
+        return best if self.significant and len(beaten) == len(self.names) - 1 else None
+
+    @property
     def ranking(self) -> tuple[str, ...]:
         """Names from the best average rank to the worst."""
         return tuple(self.names[i] for i in np.argsort(self.average_ranks, kind="stable"))

@@ -2,8 +2,49 @@
 
 import textwrap
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
+
+
+@runtime_checkable
+class Comparison(Protocol):
+    """What every comparison of models says; ``isinstance`` checks that all of it is there.
+
+    ``str`` gives the statement to quote, with what it does not show, and ``repr`` the answer alone.
+
+    Examples
+    --------
+    >>> from skstream.stats import Comparison, sign_test
+    >>> result = sign_test([0.9, 0.8, 0.9, 0.9, 0.7, 0.9], [0.7, 0.7, 0.8, 0.6, 0.6, 0.5])
+    >>> isinstance(result, Comparison), result.better, result.pvalue
+    (True, 'A', 0.03125)
+    """
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The models, in the order given."""
+        ...
+
+    @property
+    def subject(self) -> str:
+        """What was compared, in words; empty where arrays were given."""
+        ...
+
+    @property
+    def pvalue(self) -> float | None:
+        """P-value, at the last row of a stream; None where there is none."""
+        ...
+
+    @property
+    def significant(self) -> bool:
+        """Whether a difference was shown; False without a p-value."""
+        ...
+
+    @property
+    def better(self) -> str | None:
+        """Name of the model shown to be better than the other or all others, or None."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

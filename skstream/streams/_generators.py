@@ -16,7 +16,7 @@ _SIGNAL = 0.5
 _NOISE = 0.35
 
 
-def make_demo_stream(n_rows: int = 20_000, random_state: int = 0) -> ArrayStream:
+def make_demo_stream(n_rows: int = 20_000, *, random_state: int = 0) -> ArrayStream:
     """Make a small stream with temporal dependence and one abrupt drift.
 
     It shows what can mislead an evaluation: most labels repeat the one before, so that naive Bayes

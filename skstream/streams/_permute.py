@@ -11,7 +11,7 @@ from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import as_labels, find_classes
 
 
-def shuffle_rows(X: Any, y: Any, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+def shuffle_rows(X: Any, y: Any, *, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
     """Shuffle the rows: features and labels stay together, all dependence on time is removed.
 
     Parameters
@@ -52,7 +52,7 @@ def shuffle_rows(X: Any, y: Any, random_state: Any = None) -> tuple[Any, NDArray
     return _take(rows, order), labels[order]
 
 
-def shuffle_within_class(X: Any, y: Any, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+def shuffle_within_class(X: Any, y: Any, *, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
     """Permute the features among rows of the same class; the sequence of labels stays.
 
     Parameters

@@ -8,8 +8,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skstream._meta import inner_has
 from skstream.base import check_rows, nested
-from skstream.temporal._meta import TemporalClassifier, inner_has
+from skstream.temporal._previous import TemporalClassifier
 from skstream.utils._columns import append_columns
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._sklearn import (
@@ -52,7 +53,7 @@ class TemporallyAugmented(TemporalClassifier):
         each one inside.
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
-    label_history_ : ndarray of shape (at most n_lags,)
+    previous_labels_ : ndarray of shape (at most n_lags,)
         The labels learnt last, newest first.
     n_features_in_ : int
         Number of columns of the rows given.
@@ -82,7 +83,7 @@ class TemporallyAugmented(TemporalClassifier):
     >>> X = np.ones((6, 1))
     >>> y = ["a", "b", "a", "b", "a", "b"]
     >>> model = TemporallyAugmented(MultinomialNB()).fit(X, y)
-    >>> model.predict(X[:1]), model.label_history_
+    >>> model.predict(X[:1]), model.previous_labels_
     (array(['a'], dtype='<U1'), array(['b'], dtype='<U1'))
     """
 
@@ -117,10 +118,10 @@ class TemporallyAugmented(TemporalClassifier):
 
     def _remember(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
         newest = self._lags(codes)[-1]
-        self.label_history_ = self.classes_[newest[newest >= 0]]
+        self.previous_labels_ = self.classes_[newest[newest >= 0]]
 
     def _lags(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        return lags_after(self._history_codes(), codes, self.n_lags)
+        return lags_after(self._previous_codes(), codes, self.n_lags)
 
     def _extended(self, X: Any, lags: NDArray[np.int64]) -> Any:
         return extended_by_labels(X, lags, self.classes_, self)

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skstream.temporal._meta import TemporalClassifier, inner_has
+from skstream._meta import inner_has
+from skstream.temporal._previous import TemporalClassifier
 from skstream.utils._masked import refuse_masked
 from skstream.utils._sklearn import Interval, StrOptions
 
@@ -44,7 +45,7 @@ class TemporalCorrection(TemporalClassifier):
         Faded sum of the weights of the rows learnt, by class.
     transition_counts_ : ndarray of shape (n_classes, n_classes), dtype float64
         The same for the rows with previous label j (row) and label i (column).
-    label_history_ : ndarray of shape (1,)
+    previous_labels_ : ndarray of shape (1,)
         The label learnt last.
     n_features_in_ : int
         Number of columns of the rows.
@@ -141,7 +142,7 @@ class TemporalCorrection(TemporalClassifier):
         counts = getattr(self, "class_counts_", np.zeros(n_classes)).copy()
         transitions = getattr(self, "transition_counts_", np.zeros((n_classes, n_classes))).copy()
         weights = np.ones(len(codes)) if weight is None else weight
-        previous = int(self._history_codes()[0]) if hasattr(self, "label_history_") else -1
+        previous = int(self._previous_codes()[0]) if hasattr(self, "previous_labels_") else -1
         # One by one: faded sums then do not depend on how the rows were divided into calls.
         for code, w in zip(codes.tolist(), weights.tolist(), strict=True):
             if self.fading_factor != 1.0:
@@ -153,7 +154,7 @@ class TemporalCorrection(TemporalClassifier):
             previous = code
         self.class_counts_ = counts
         self.transition_counts_ = transitions
-        self.label_history_ = self.classes_[[previous]]
+        self.previous_labels_ = self.classes_[[previous]]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of the highest corrected probability, of equal ones the lowest.
@@ -196,7 +197,7 @@ class TemporalCorrection(TemporalClassifier):
                 f"predict_proba of {type(self.estimator_).__name__} answers with shape "
                 f"{posterior.shape}, but there are {len(self.classes_)} classes."
             )
-        counts, previous = self.class_counts_[np.newaxis], int(self._history_codes()[0])
+        counts, previous = self.class_counts_[np.newaxis], int(self._previous_codes()[0])
         if self.previous_label == "known":
             transitions = self.transition_counts_[[previous]]
             return corrected(posterior, transitions, counts, self.smoothing)

@@ -31,6 +31,13 @@ MEASURES = [
     *("arithmetic_accuracy", "geometric_accuracy", "harmonic_accuracy"),
     *("f1_macro", "precision_macro", "recall_macro", "mcc"),
 ]
+#: Names that attributes had when the record was made, by the names that they have now.
+FORMER = {
+    "noise": "q",
+    "previous_label_": "last_label_",
+    "previous_labels_": "label_history_",
+    "previous_target_": "last_target_",
+}
 REGRESSION_MEASURES = ["mae", "mse", "rmse", "r2", "persistent_skill"]
 
 
@@ -49,8 +56,8 @@ def fingerprint(*values: Any) -> str:
 
 def attributes(model: Any, depth: int = 0) -> Iterator[Any]:
     """Fitted attributes, those of inner models too, in the order of their names."""
-    for name in sorted(vars(model)):
-        value = vars(model)[name]
+    values = {FORMER.get(name, name): value for name, value in vars(model).items()}
+    for name, value in sorted(values.items()):
         if isinstance(value, int | float | str | np.ndarray):
             yield name
             yield value
@@ -86,7 +93,7 @@ def classifiers() -> dict[str, Any]:
         "augmented": sk.TemporallyAugmented(IncrementalGaussianNB(), n_lags=2),
         "ordinal": sk.TemporallyAugmented(scaled, encoding="ordinal"),
         "both": sk.TemporalCorrection(sk.TemporallyAugmented(BernoulliNB())),
-        "noisy": sk.LabelNoise(GaussianNB(), 0.1),
+        "noisy": sk.LabelNoise(GaussianNB(), noise=0.1),
         "mlp": MLPClassifier(hidden_layer_sizes=(3,)),
     }
 

@@ -568,5 +568,5 @@ def test_transitions_of_many_classes_are_counted_one_by_one(monkeypatch, fading_
         np.testing.assert_array_equal(run_kernel(kernel, parts), expected)
         kernel.export()
         whole.export()
-        for name in ("class_counts_", "transition_counts_", "label_history_"):
+        for name in ("class_counts_", "transition_counts_", "previous_labels_"):
             np.testing.assert_array_equal(*(getattr(k.estimator, name) for k in (kernel, whole)))

@@ -49,7 +49,7 @@ def test_methods_of_an_inner_instance(name: str) -> None:
     for wrapper in (
         TemporalCorrection(SGDClassifier(loss="log_loss", random_state=0)),
         TemporallyAugmented(GaussianNB()),
-        LabelNoise(GaussianNB(), 0.1, random_state=0),
+        LabelNoise(GaussianNB(), noise=0.1, random_state=0),
         TemporalCorrection(TemporallyAugmented(GaussianNB())),
     ):
         model = fitted(wrapper)

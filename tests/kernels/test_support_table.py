@@ -122,7 +122,7 @@ KERNEL: list[Any] = [
     MeanRegressor(),
     TemporallyAugmented(SGD),
     TemporalCorrection(SGD),
-    LabelNoise(SGD, 0.1, random_state=0),
+    LabelNoise(SGD, noise=0.1, random_state=0),
     make_stream_pipeline(StandardScaler(), SGD),
 ]
 # The same with what the table sends through the loop.
@@ -185,13 +185,13 @@ LOOP: dict[str, list[Any]] = {
     "a part without a kernel": [
         TemporallyAugmented(DecisionTreeClassifier()),
         TemporalCorrection(DecisionTreeClassifier()),
-        LabelNoise(DecisionTreeClassifier(), 0.1, random_state=0),
+        LabelNoise(DecisionTreeClassifier(), noise=0.1, random_state=0),
         make_stream_pipeline(StandardScaler(), DecisionTreeClassifier()),
         make_stream_pipeline(PCA(), SGD),
     ],
     "LabelNoise without an integer seed": [
-        LabelNoise(SGD, 0.1),
-        LabelNoise(SGD, 0.1, random_state=DRAWS),
+        LabelNoise(SGD, noise=0.1),
+        LabelNoise(SGD, noise=0.1, random_state=DRAWS),
     ],
 }
 CASES = [

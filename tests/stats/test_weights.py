@@ -141,7 +141,11 @@ def test_equal_weights_change_no_bit() -> None:
 def test_weighted_mcnemar_equals_its_definition(forgetting) -> None:
     loss_a, loss_b, weight = weighted_losses(1, 200)
     weight += 0.01
-    curve = RunningMcNemar(forgetting, record_every=1).update(loss_a, loss_b, weight).result()
+    curve = (
+        RunningMcNemar(forgetting, record_every=1)
+        .update(loss_a, loss_b, sample_weight=weight)
+        .result()
+    )
     statistics, chi2 = literal_curve(loss_a, loss_b, forgetting, weight)
     np.testing.assert_allclose(curve.statistics, statistics, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(curve.pvalues, scipy_stats.chi2.sf(chi2, 1), rtol=1e-8)
@@ -159,10 +163,10 @@ def test_blocks_do_not_matter() -> None:
         lambda: RunningMcNemar("window:100"),
         lambda: RunningAnytimeComparison(largest_weight=20.0),
     ):
-        whole, parts = make().update(loss_a, loss_b, weight), make()
+        whole, parts = make().update(loss_a, loss_b, sample_weight=weight), make()
         for start in range(0, 1000, 77):
             rows = slice(start, start + 77)
-            parts.update(loss_a[rows], loss_b[rows], weight[rows])
+            parts.update(loss_a[rows], loss_b[rows], sample_weight=weight[rows])
         assert pickle.dumps(whole.result()) == pickle.dumps(parts.result())
 
 
@@ -225,9 +229,9 @@ def test_nothing_but_rows_of_weight_zero() -> None:
 
 
 def test_a_weight_above_the_promised_largest_is_refused() -> None:
-    running = RunningAnytimeComparison(largest_weight=2.0).update([1.0], [0.0], [2.0])
+    running = RunningAnytimeComparison(largest_weight=2.0).update([1.0], [0.0], sample_weight=[2.0])
     with pytest.raises(ValueError, match="weight 3, and largest_weight is 2"):
-        running.update([1.0], [0.0], [3.0])
+        running.update([1.0], [0.0], sample_weight=[3.0])
     with pytest.raises(ValueError, match=r"weight 1, and largest_weight is 0\.5"):
         RunningAnytimeComparison(largest_weight=0.5).update([1.0], [0.0])
     assert running.n_rows == 1

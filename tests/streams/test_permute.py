@@ -25,7 +25,7 @@ def test_raw_texts_can_be_shuffled_before_they_are_hashed(shuffle):
 @settings(max_examples=40)
 @given(labels, st.integers(0, 100))
 def test_rows_stay_together_when_shuffled(y, seed):
-    X, shuffled = shuffle_rows(numbered(y), y, seed)
+    X, shuffled = shuffle_rows(numbered(y), y, random_state=seed)
     assert sorted(X.ravel()) == list(range(len(y)))
     assert [y[i] for i in X.ravel()] == shuffled.tolist()
 
@@ -33,7 +33,7 @@ def test_rows_stay_together_when_shuffled(y, seed):
 @settings(max_examples=40)
 @given(labels, st.integers(0, 100))
 def test_labels_stay_in_order_when_shuffled_within_class(y, seed):
-    X, kept = shuffle_within_class(numbered(y), y, seed)
+    X, kept = shuffle_within_class(numbered(y), y, random_state=seed)
     assert kept.tolist() == y
     assert sorted(X.ravel()) == list(range(len(y)))
     assert [y[i] for i in X.ravel()] == y
@@ -42,7 +42,7 @@ def test_labels_stay_in_order_when_shuffled_within_class(y, seed):
 @pytest.mark.parametrize("shuffle", [shuffle_rows, shuffle_within_class])
 def test_seeds(shuffle):
     stream = make_demo_stream(200)
-    first, again, other = (shuffle(stream.X, stream.y, seed)[0] for seed in (0, 0, 1))
+    first, again, other = (shuffle(stream.X, stream.y, random_state=seed)[0] for seed in (0, 0, 1))
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
     assert not np.array_equal(first, stream.X)
@@ -50,15 +50,21 @@ def test_seeds(shuffle):
 
 def test_what_remains_of_temporal_dependence():
     stream = make_demo_stream(5000)
-    assert not label_profile(shuffle_rows(stream.X, stream.y, 0)[1]).temporal_dependence
-    assert label_profile(shuffle_within_class(stream.X, stream.y, 0)[1]).temporal_dependence
+    assert not label_profile(
+        shuffle_rows(stream.X, stream.y, random_state=0)[1]
+    ).temporal_dependence
+    assert label_profile(
+        shuffle_within_class(stream.X, stream.y, random_state=0)[1]
+    ).temporal_dependence
 
 
 @pytest.mark.parametrize("shuffle", [shuffle_rows, shuffle_within_class])
 def test_sparse_rows(shuffle):
     X = sparse.csr_array(np.eye(6))
     y = [0, 1, 0, 1, 0, 1]
-    np.testing.assert_array_equal(shuffle(X, y, 0)[0].toarray(), shuffle(np.eye(6), y, 0)[0])
+    np.testing.assert_array_equal(
+        shuffle(X, y, random_state=0)[0].toarray(), shuffle(np.eye(6), y, random_state=0)[0]
+    )
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -67,10 +73,10 @@ def test_frames(shuffle, library):
     frames = pytest.importorskip(library)
     X = frames.DataFrame({"x": np.arange(6), "s": list("uvwxyz")})
     y = [0, 1, 0, 1, 0, 1]
-    shuffled, _ = shuffle(X, y, 0)
+    shuffled, _ = shuffle(X, y, random_state=0)
     assert type(shuffled) is type(X)
     assert list(shuffled.columns) == ["x", "s"]
-    expected = shuffle(np.arange(6).reshape(-1, 1), y, 0)[0].ravel()
+    expected = shuffle(np.arange(6).reshape(-1, 1), y, random_state=0)[0].ravel()
     np.testing.assert_array_equal(shuffled["x"].to_numpy(), expected)
 
 

@@ -80,7 +80,7 @@ class PersistentKernel(_LabelKernel):
     """The memory is the code learnt last."""
 
     def _read(self) -> int:
-        return int(np.searchsorted(self.estimator.classes_, self.estimator.last_label_))
+        return int(np.searchsorted(self.estimator.classes_, self.estimator.previous_label_))
 
     def _execute(self, memory: Any, block: Block) -> tuple[NDArray[Any], int]:
         last = -1 if memory is None else memory
@@ -92,7 +92,7 @@ class PersistentKernel(_LabelKernel):
         return onehot.astype(np.float64), int(codes[-1])
 
     def _write(self, memory: Any) -> None:
-        self.estimator.last_label_ = self.estimator.classes_[memory]
+        self.estimator.previous_label_ = self.estimator.classes_[memory]
 
 
 class MajorityClassKernel(_LabelKernel):
@@ -157,7 +157,7 @@ class PersistentRegressorKernel(_TargetKernel):
     """The memory is the target learnt last."""
 
     def _read(self) -> float:
-        return float(self.estimator.last_target_)
+        return float(self.estimator.previous_target_)
 
     def _execute(self, memory: Any, block: Block) -> tuple[Floats, float]:
         last = np.nan if memory is None else memory
@@ -165,7 +165,7 @@ class PersistentRegressorKernel(_TargetKernel):
         return targets[block.stamp], float(targets[-1])
 
     def _write(self, memory: Any) -> None:
-        self.estimator.last_target_ = memory
+        self.estimator.previous_target_ = memory
 
 
 class MeanRegressorKernel(_TargetKernel):

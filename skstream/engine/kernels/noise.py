@@ -70,7 +70,7 @@ class LabelNoiseKernel(Kernel):
             return state, codes
         hashes = row_hashes(take_rows(block.ask_X, block.ask_index))
         n_classes = len(class_labels(self.task))
-        q, seed = self.estimator.q, self._seed
+        q, seed = self.estimator.noise, self._seed
         return state, with_noise(codes, hashes, weights[block.stamp], n_classes, q, seed)
 
     def export(self, state: _State) -> None:

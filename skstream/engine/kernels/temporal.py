@@ -114,7 +114,7 @@ class TemporallyAugmentedKernel(_TemporalKernel):
     """Shows the inner kernel each row with the labels learnt just before."""
 
     def _memory(self, fitted: bool) -> Codes:
-        history = self.estimator.label_history_ if fitted else self._classes[:0]
+        history = self.estimator.previous_labels_ if fitted else self._classes[:0]
         codes: Codes = LabelSpace(self._classes).encode(history)
         return codes
 
@@ -153,7 +153,7 @@ class TemporallyAugmentedKernel(_TemporalKernel):
         return extended_by_labels(X, lags, self._classes, self.estimator)
 
     def _export_memory(self, memory: Codes) -> None:
-        self.estimator.label_history_ = self._classes[memory]
+        self.estimator.previous_labels_ = self._classes[memory]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class TemporalCorrectionKernel(_TemporalKernel):
         n, model = len(self._classes), self.estimator
         if not fitted:
             return _Counts(np.zeros(n), np.zeros((n, n)), -1)
-        last = int(LabelSpace(self._classes).encode(model.label_history_)[0])
+        last = int(LabelSpace(self._classes).encode(model.previous_labels_)[0])
         # Copies: `partial_fit` changes its own in place.
         return _Counts(model.class_counts_.copy(), model.transition_counts_.copy(), last)
 
@@ -249,7 +249,7 @@ class TemporalCorrectionKernel(_TemporalKernel):
     def _export_memory(self, memory: _Counts) -> None:
         self.estimator.class_counts_ = memory.classes.copy()
         self.estimator.transition_counts_ = memory.transitions.copy()
-        self.estimator.label_history_ = self._classes[[memory.last]]
+        self.estimator.previous_labels_ = self._classes[[memory.last]]
 
 
 def faded_sums(start: Floats, columns: Codes, weights: Floats, fading_factor: float) -> Floats:

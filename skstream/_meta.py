@@ -1,4 +1,4 @@
-"""Base class of the temporal meta-classifiers."""
+"""Base class of classifiers that wrap another one."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -44,8 +44,8 @@ def inner_classes(model: Any) -> NDArray[Any] | None:
     return None if classes is None else np.asarray(classes)
 
 
-class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier that wraps another one and keeps the labels learnt last.
+class MetaClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier that wraps another one.
 
     Subclasses define which columns the inner model sees when a row is learnt, and what they keep of
     the row.
@@ -61,18 +61,12 @@ class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, Base
     __metadata_request__score: ClassVar[dict[str, Any]] = {"sample_weight": True}
 
     estimator: Any
-    previous_label: str
     classes_: NDArray[Any]
     estimator_: Any
-    label_history_: NDArray[Any]
-
-    @property
-    def _asks_row_by_row(self) -> bool:
-        return self.previous_label == "predicted"
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> "TemporalClassifier":
+    ) -> "MetaClassifier":
         """Learn rows in their order.
 
         Parameters
@@ -175,7 +169,7 @@ class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, Base
             f"model with these classes, or pass its classes as classes=."
         )
 
-    def set_params(self, **params: Any) -> "TemporalClassifier":
+    def set_params(self, **params: Any) -> "MetaClassifier":
         """Set parameters; those of the inner model also where it is fitted.
 
         Parameters
@@ -201,11 +195,6 @@ class TemporalClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, Base
             return weight
         routed = process_routing(self, "partial_fit", sample_weight=weight)
         return routed["estimator"]["partial_fit"].get("sample_weight")
-
-    def _history_codes(self) -> NDArray[np.int64]:
-        """Codes of the labels learnt last, newest first."""
-        history = getattr(self, "label_history_", None)
-        return LabelSpace(self.classes_).encode([] if history is None else history)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the metadata routing: weights are used here and routed to the inner model.
