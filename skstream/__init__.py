@@ -19,20 +19,23 @@ from skstream.evaluation import (
     prequential_predict,
 )
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
+from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
-from skstream.streams import ParquetStream, as_stream, label_profile
+from skstream.streams import CSVStream, ParquetStream, as_stream, label_profile
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
     "AdaptiveWindow",
+    "CSVStream",
     "Cumulative",
     "DelayedEvaluator",
     "EvaluationInterrupted",
     "EvaluationResult",
     "FadingFactor",
+    "IncrementalGaussianNB",
     "KFoldEvaluator",
     "LabelNoise",
     "MajorityClass",

@@ -1,7 +1,7 @@
 """Forgetting mechanisms: how much past values count in a running mean.
 
 A mechanism is a frozen specification. Any measure can be computed under any of them:
-`skstream.metrics.RunningMeasures` computes the sums.
+`skstream.metrics._running` computes the sums.
 """
 
 import math

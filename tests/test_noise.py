@@ -131,7 +131,9 @@ def test_weights_count_like_repetition():
     X, y = np.arange(6.0).reshape(-1, 1), np.array([0, 1, 0, 1, 0, 1])
     weight = np.array([2, 0, 1, 3, 1, 1])
     again = np.repeat(np.arange(6), weight)
-    weighted = LabelNoise(MultinomialNB(), noise=0.5, random_state=0).fit(X, y, sample_weight=weight)
+    weighted = LabelNoise(MultinomialNB(), noise=0.5, random_state=0).fit(
+        X, y, sample_weight=weight
+    )
     repeated = LabelNoise(MultinomialNB(), noise=0.5, random_state=0).fit(X[again], y[again])
     assert weighted.weight_learnt_ == repeated.weight_learnt_ == 8.0
     asked = np.arange(200.0).reshape(-1, 1)

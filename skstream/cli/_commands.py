@@ -20,7 +20,7 @@ from skstream.cli._arguments import DEMO_FILE, make_parser
 from skstream.cli._models import CLASSIFIER_BASELINES, MODELS, REGRESSOR_BASELINES
 from skstream.engine.model import ModelError
 from skstream.evaluation import EvaluationInterrupted, PrequentialEvaluator
-from skstream.metrics import resolve_metrics
+from skstream.metrics._resolve import resolve_metrics
 from skstream.streams import Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._open import FirstRows, open_files
 from skstream.streams._table import TableStream

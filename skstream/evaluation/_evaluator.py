@@ -39,7 +39,7 @@ from skstream.evaluation._workers import (
     places_with_kernels,
 )
 from skstream.forgetting import Forgetting, as_forgetting
-from skstream.metrics import resolve_metrics
+from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._user import warn_of_calls
 from skstream.streams import Stream, as_stream
 from skstream.utils._labels import find_classes

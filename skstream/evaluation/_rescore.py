@@ -6,7 +6,8 @@ import numpy as np
 
 from skstream.engine.tape import Tape
 from skstream.forgetting import as_forgetting
-from skstream.metrics import RunningMeasures, resolve_metrics
+from skstream.metrics._resolve import resolve_metrics
+from skstream.metrics._running import RunningMeasures
 from skstream.metrics._user import warn_of_calls
 
 

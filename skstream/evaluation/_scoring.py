@@ -8,8 +8,9 @@ import numpy as np
 from skstream.engine.run import Answered
 from skstream.engine.tape import Recorder
 from skstream.evaluation._settings import Settings
-from skstream.metrics import Curves, RunningMeasures
+from skstream.metrics._checkpoints import Curves
 from skstream.metrics._rows import ScoredRows
+from skstream.metrics._running import RunningMeasures
 
 
 class Scoring(Protocol):

@@ -1,6 +1,5 @@
-"""Measures of streams: batch functions in the scikit-learn style, and their running forms."""
+"""Measures of streams: functions in the scikit-learn style, and what describes a measure."""
 
-from skstream.metrics._checkpoints import Curves
 from skstream.metrics._class_means import (
     arithmetic_accuracy_score,
     cmd_score,
@@ -17,15 +16,11 @@ from skstream.metrics._kappas import (
 )
 from skstream.metrics._registry import Measure, MeasureFacts
 from skstream.metrics._regression import persistent_skill_score
-from skstream.metrics._resolve import resolve_metrics
-from skstream.metrics._running import RunningMeasures
 
 __all__ = [
-    "Curves",
     "KappaTest",
     "Measure",
     "MeasureFacts",
-    "RunningMeasures",
     "arithmetic_accuracy_score",
     "cmd_score",
     "geometric_accuracy_score",
@@ -36,5 +31,4 @@ __all__ = [
     "kappa_temporal_score",
     "kappa_test",
     "persistent_skill_score",
-    "resolve_metrics",
 ]

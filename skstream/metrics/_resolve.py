@@ -138,7 +138,8 @@ def resolve_metrics(metrics: Any, *, classes: ArrayLike | None) -> dict[str, Mea
     Examples
     --------
     >>> from functools import partial
-    >>> from skstream.metrics import kappa_m_score, resolve_metrics
+    >>> from skstream.metrics import kappa_m_score
+    >>> from skstream.metrics._resolve import resolve_metrics
     >>> list(resolve_metrics(None, classes=["DOWN", "UP"]))
     ['accuracy', 'kappa', 'kappa_m', 'kappa_temporal', 'kappa_plus']
     >>> finished_table = partial(kappa_m_score, majority="hindsight")

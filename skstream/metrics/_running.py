@@ -107,7 +107,8 @@ class RunningMeasures:
     --------
     >>> import numpy as np
     >>> from skstream.forgetting import as_forgetting
-    >>> from skstream.metrics import RunningMeasures, resolve_metrics
+    >>> from skstream.metrics._running import RunningMeasures
+    >>> from skstream.metrics._resolve import resolve_metrics
     >>> classes = np.array(["DOWN", "UP"])
     >>> running = RunningMeasures(
     ...     resolve_metrics(["accuracy", "kappa_temporal"], classes=classes),

@@ -14,7 +14,8 @@ from skstream.forgetting import (
     SlidingWindow,
     as_forgetting,
 )
-from skstream.metrics import RunningMeasures, resolve_metrics
+from skstream.metrics._resolve import resolve_metrics
+from skstream.metrics._running import RunningMeasures
 
 MECHANISMS = {
     "all": Cumulative(),

@@ -5,7 +5,9 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from skstream.forgetting import as_forgetting
-from skstream.metrics import RunningMeasures, kappa_test, resolve_metrics
+from skstream.metrics import kappa_test
+from skstream.metrics._resolve import resolve_metrics
+from skstream.metrics._running import RunningMeasures
 
 N_STREAMS, N_ROWS = 1500, 400
 

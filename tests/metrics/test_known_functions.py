@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from sklearn import metrics as sk
 from sklearn.metrics import get_scorer, make_scorer
 
-from skstream.metrics import Measure, kappa_score, kappa_temporal_score, resolve_metrics
+from skstream.metrics import Measure, kappa_score, kappa_temporal_score
+from skstream.metrics._resolve import resolve_metrics
 from tests.metrics._streams import running
 
 SET_SCORES = (

@@ -10,9 +10,9 @@ from skstream.metrics import (
     kappa_m_score,
     kappa_score,
     kappa_temporal_score,
-    resolve_metrics,
 )
 from skstream.metrics._registry import CLASSIFICATION, MAJORITIES, REGRESSION
+from skstream.metrics._resolve import resolve_metrics
 from tests.metrics._streams import running
 
 CLASSES = np.array(["DOWN", "UP"])

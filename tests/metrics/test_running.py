@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skstream.forgetting import Forgetting, SlidingWindow, as_forgetting
-from skstream.metrics import RunningMeasures, kappa_m_score, resolve_metrics
 from skstream.metrics import _running as running_module
+from skstream.metrics import kappa_m_score
 from skstream.metrics._registry import CLASSIFICATION, MAJORITIES
+from skstream.metrics._resolve import resolve_metrics
+from skstream.metrics._running import RunningMeasures
 from skstream.metrics._scores import Scores
 from tests._data import load_stream
 from tests.metrics._reference import Reference

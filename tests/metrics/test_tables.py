@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skstream.metrics import RunningMeasures, resolve_metrics
 from skstream.metrics import _running as running_module
 from skstream.metrics import _sums as sums_module
 from skstream.metrics._registry import CLASSIFICATION, REGRESSION
+from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows
+from skstream.metrics._running import RunningMeasures
 from skstream.metrics._series import KINDS, Series, values_of
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream, running
 
