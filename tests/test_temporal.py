@@ -527,7 +527,7 @@ class TestClassesOfAFittedModel:
 
     @pytest.mark.parametrize("meta", [TemporallyAugmented, LabelNoise])
     def test_answers_must_be_among_the_classes(self, meta) -> None:
-        options = {"n_lags": 0} if meta is TemporallyAugmented else {"q": 0.0}
+        options = {"n_lags": 0} if meta is TemporallyAugmented else {"noise": 0.0}
         with pytest.raises(ValueError, match="knows the classes"):
             meta(self.frozen("a", "z"), **options).fit(self.X, self.y)
         fewer = meta(self.frozen("up"), **options).fit(self.X, self.y)
