@@ -25,7 +25,7 @@ from skstream.engine.retries import (
 from skstream.engine.timeline import Operations
 from skstream.engine.warmup import WarmUp
 from skstream.utils._sklearn import is_plain_gaussian_nb
-from skstream.utils._validation import is_fitted
+from skstream.utils._validation import is_fitted, unfitted_copy
 
 Engine = Literal["auto", "loop"]
 #: How a missing answer (None or NaN) counts: as a failure of the model, or as a wrong answer.
@@ -62,7 +62,8 @@ class ModelError(ValueError):
         self.result: Any = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (str(self), self.model, self.fold, self.row)
+        notes = {"__notes__": self.__notes__} if hasattr(self, "__notes__") else None
+        return type(self), (str(self), self.model, self.fold, self.row), notes
 
 
 class ModelRun:
@@ -128,7 +129,7 @@ class ModelRun:
                 self._kernel, self._state, self._reason = kernel_or_reason(estimator, task)
                 self._retries = Retries() if self._kernel is not None else None
             if self._kernel is None:
-                self._begin_loop()
+                self._begin_loop(task.n_warmup)
         self._left: Left | None = None
         self._seconds_in_kernel = 0.0
 
@@ -192,13 +193,27 @@ class ModelRun:
         left = self._left
         assert left is not None
         self.failure, self._left = None, None
-        block, operations, n_skipped = left.rest(skip)
+        if self._gathers:
+            block, operations, n_skipped = *self._begin_again(left, skip), 0
+        else:
+            block, operations, n_skipped = left.rest(skip)
         if skip and left.action == "learning":
             self._has_learnt = is_fitted(self._estimator)
         answers = np.concatenate(
             [left.answers, no_answers(self.task, n_skipped), self.run(block, operations)]
         )
         return Resumed(answers, left.rows if skip else left.rows[:0], bool(n_skipped))
+
+    def _begin_again(self, left: Left, skip: bool) -> tuple[Block, Operations]:
+        """Return the warm-up that failed as a whole, to be learnt row by row, and what follows."""
+        assert self._warmup is not None
+        if skip:
+            self._warmup.leave_out(left.rows)
+        block, operations, _ = left.rest(skip=False)
+        block, operations, n_held = self._warmup.before(block, operations)
+        self._estimator, self._gathers, self._has_learnt = self._warmup.fresh, False, False
+        self._begin_loop(n_held)
+        return block, operations
 
     def forget_failure(self, n_unanswered: int) -> None:
         """Undo the last block, in which nothing was learnt."""
@@ -306,22 +321,22 @@ class ModelRun:
         # here.
         kernel.export(self._state)
         self._kernel = self._state = None
-        self._begin_loop()
+        self._begin_loop(self.task.n_warmup)
         return None
 
     def _ask_bounds(self, block: Block) -> np.ndarray:
         assert self._loop is not None
         return self._loop.ask_bounds(block)
 
-    def _begin_loop(self) -> None:
+    def _begin_loop(self, n_warmup: int) -> None:
         before = self._loop
         self._loop = Loop(self._estimator, self.task)
         if before is not None:
             self._loop.seconds_asking = before.seconds_asking
             self._loop.seconds_learning = before.seconds_learning
-        self._is_new = not is_fitted(self._estimator)
-        if self._is_new and self.task.n_warmup > 1:
-            self._warmup = WarmUp(self._estimator, self.task.n_warmup)
+        self._is_new, self._warmup = not is_fitted(self._estimator), None
+        if self._is_new and n_warmup > 1:
+            self._warmup = WarmUp(self._estimator, n_warmup)
 
     def _run_loop(self, block: Block, operations: Operations) -> np.ndarray:
         """Answers by the loop; none after a failure."""
@@ -332,11 +347,13 @@ class ModelRun:
             answers = self._loop.run(block)
         except LoopFailed as failure:
             is_first = failure.action == "learning" and failure.index == 0
+            if failure.index if failure.action == "learning" else block.stamp[failure.index]:
+                self._is_new, self._warmup = False, None  # it has learnt the rows before
             # Models that need several rows raise a ValueError about it, or another error.
             hopeless = isinstance(failure.__cause__, TypeError | AttributeError)
             if self._warmup is not None and is_first and block.batches is None and not hopeless:
                 self._gathers = True
-                self._estimator = self._warmup.fresh
+                self._estimator = unfitted_copy(self._warmup.fresh)
                 self._loop = Loop(self._estimator, self.task)
                 return self._run_gathering(block, operations)
             return self._stopped(failure, failure.answers, block, operations)
@@ -355,7 +372,12 @@ class ModelRun:
             self._loop.run(whole)
         except LoopFailed as failure:
             self._stopped(failure, failure.answers, whole, its_operations)
-            self._left = None  # it cannot go on without the whole warm-up
+            assert self.failure is not None
+            n_taken, row = block.n_learns - rest[0].n_learns, self.failure.row
+            nothing, bounds = no_answers(self.task), self._loop.ask_bounds(block)
+            self._left = Left(
+                "learning", n_taken, np.array([row]), nothing, block, operations, bounds
+            )
             return no_answers(self.task, block.n_asks)
         self._is_new, self._gathers, self._warmup = False, False, None
         return self._run_loop(*rest)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.block import Block, stack_rows
+from skstream.engine.block import Block, stack_rows, take_rows
 from skstream.engine.timeline import Operations
 from skstream.utils._validation import unfitted_copy
 
@@ -18,6 +18,12 @@ class _Held:
     y: np.ndarray
     weight: np.ndarray | None
     rows: np.ndarray
+
+    def without(self, rows: np.ndarray) -> "_Held":
+        """Return a copy without some of the rows."""
+        at = np.flatnonzero(~np.isin(self.rows, rows))
+        weight = None if self.weight is None else self.weight[at]
+        return _Held(take_rows(self.X, at), self.y[at], weight, self.rows[at])
 
 
 class WarmUp:
@@ -55,6 +61,29 @@ class WarmUp:
         if self._n_missing:
             return []
         return [self._whole(operations), _without_learns(block, operations, n)]
+
+    def leave_out(self, rows: np.ndarray) -> None:
+        """Drop some of the rows collected."""
+        self._held = [part.without(rows) for part in self._held]
+
+    def before(self, block: Block, operations: Operations) -> tuple[Block, Operations, int]:
+        """Put the rows collected before a block, to be learnt one by one; return their number."""
+        whole, first = self._whole(operations)
+        n = whole.n_learns
+        weights = [
+            np.ones(part.n_learns) if part.weight is None else part.weight
+            for part in (whole, block)
+        ]
+        weight = None if whole.weight is None and block.weight is None else np.concatenate(weights)
+        X = stack_rows([whole.learn_X, block.learn_X])
+        index = np.concatenate([whole.learn_index, whole.learn_X.shape[0] + block.learn_index])
+        y, stamp = np.concatenate([whole.y, block.y]), block.stamp + n
+        rows = np.concatenate([first.learn_rows, operations.learn_rows])
+        return (
+            replace(block, learn_X=X, learn_index=index, y=y, weight=weight, stamp=stamp),
+            replace(operations, learn_rows=rows, weight=weight, stamp=stamp),
+            n,
+        )
 
     def _whole(self, operations: Operations) -> tuple[Block, Operations]:
         held = self._held

@@ -5,8 +5,9 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.linear_model import SGDClassifier
 
-from skstream import DelayedEvaluator, MajorityClass, Persistent, load_result
+from skstream import DelayedEvaluator, MajorityClass, ModelError, Persistent, load_result
 from skstream.baselines import MeanRegressor
 from skstream.utils._times import time_column
 
@@ -250,3 +251,17 @@ def test_whole_numbers_with_gaps_are_not_rounded_either():
     with pytest.raises(ValueError, match=rf"label_time\[0\] is {EPOCH}"):
         time_column(values, "label_time")
     assert time_column(pd.Series([1e300, None]), "label_time")[0] == 1e300
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_an_infinite_column_of_delays_is_named_where_a_model_cannot_take_it(n_jobs):
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame({"x": np.arange(12.0), "wait": np.where(np.arange(12) == 4, np.inf, 2)})
+    evaluator = DelayedEvaluator("accuracy", delay="wait", n_bins=2, n_jobs=n_jobs, engine="loop")
+    models = {"a": SGDClassifier(), "b": SGDClassifier()}
+    with pytest.raises(ModelError, match="row 4") as caught:
+        evaluator.evaluate(models, rows, np.arange(12) % 2)
+    assert "column 'wait', which holds the delays, is also a feature" in caught.value.__notes__[0]
+    apart = DelayedEvaluator("accuracy", delay=rows["wait"].to_numpy(), n_bins=2)
+    result = apart.evaluate(models, rows.drop(columns=["wait"]), np.arange(12) % 2)
+    assert result.waits.n_never == 1

@@ -184,3 +184,95 @@ def test_a_live_run_learns_its_warmup_in_one_call() -> None:
     expected = by_hand(clone(MODELS["means"]), X[: N + 5], Y[: N + 5])
     accuracy = run.result().scores["m"]["accuracy"]
     assert accuracy == np.mean(expected == Y[N : N + 5])
+
+
+def skipping(n_warmup, bad, *, size, engine="auto", as_X=np.asarray):
+    """A live run that skips rows with NaN; and the answers that a model gives which never saw them.
+
+    -1 where it is not asked.
+    """
+    rows = np.random.default_rng(5).normal(size=(25, 2))
+    labels = (rows[:, 0] > 0).astype(int)
+    rows[bad, 0] = np.nan
+    evaluator = PrequentialEvaluator(
+        "accuracy", n_warmup=n_warmup, engine=engine, keep_tape=True, random_state=0
+    )
+    run = evaluator.start({"m": SGDClassifier(random_state=0)}, classes=[0, 1])
+    for i in range(0, len(rows), size):
+        run.update(as_X(rows[i : i + size]), labels[i : i + size], on_error="skip")
+    model, expected = SGDClassifier(random_state=0), np.full(len(rows), -1)
+    for i in np.setdiff1d(np.arange(len(rows)), bad):
+        if i >= n_warmup and hasattr(model, "coef_"):
+            (expected[i],) = model.predict(as_X(rows[[i]]))
+        model.partial_fit(as_X(rows[[i]]), labels[[i]], classes=[0, 1])
+    return run, expected
+
+
+@pytest.mark.parametrize("bad", [[0], [1], [0, 1], [0, 2], [5], [0, 1, 2, 3, 4]], ids=str)
+@pytest.mark.parametrize("n_warmup", [2, 3, 20])
+@pytest.mark.parametrize("size", [1, 25])
+def test_bad_rows_of_a_warmup_are_skipped_one_by_one(bad, n_warmup, size):
+    for engine in ("auto", "loop"):
+        run, expected = skipping(n_warmup, bad, size=size, engine=engine)
+        np.testing.assert_array_equal(run.result().tape.answers["m"][0], expected)
+        assert run.n_skipped == {"m": len(bad)}
+
+
+def test_bad_rows_of_a_warmup_are_skipped_in_any_container():
+    pandas = pytest.importorskip("pandas")
+    for as_X in (sparse.csr_matrix, pandas.DataFrame):
+        run, expected = skipping(3, [0, 1], size=1, as_X=as_X)
+        np.testing.assert_array_equal(run.result().tape.answers["m"][0], expected)
+
+
+class LateServer(ClassifierMixin, BaseEstimator):
+    """Cannot learn while its server is away."""
+
+    away = False
+
+    def partial_fit(self, X, y, classes=None):
+        if LateServer.away:
+            raise OSError("the server is away")
+        self.classes_ = np.array([0, 1])
+        self.seen_ = [*getattr(self, "seen_", []), len(y)]
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), sum(self.seen_) % 2)
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_a_warmup_that_failed_is_tried_again(size, tmp_path):
+    evaluator = PrequentialEvaluator("accuracy", n_warmup=3, keep_tape=True, return_models=True)
+    run = evaluator.start({"m": LateServer()}, classes=[0, 1])
+    rows, labels = np.ones((6, 1)), np.array([0, 1, 0, 1, 0, 1])
+    LateServer.away = True
+    try:
+        with pytest.raises(ModelError, match="learning rows 0 to 2: OSError: the server is away"):
+            for i in range(0, 6, size):
+                begin = i
+                run.update(rows[i : i + size], labels[i : i + size])
+        run = load_run(run.save(tmp_path / "run"))
+        with pytest.raises(ModelError, match="learning rows 0 to 2: OSError"):
+            run.go_on("retry")
+    finally:
+        LateServer.away = False
+    run.go_on("retry")
+    for i in range(begin + size, 6, size):
+        run.update(rows[i : i + size], labels[i : i + size])
+    result = run.result()
+    assert result.tape.answers["m"][0].tolist() == [-1, -1, -1, 1, 0, 1]
+    model = result.models["m"]
+    assert model.seen_ == [1] * 6
+    assert run.n_skipped == {"m": 0}
+
+
+def test_labels_of_a_warmup_that_cannot_be_learnt_are_skipped_under_delay():
+    evaluator = DelayedEvaluator("accuracy", n_warmup=2, n_bins=2, poll_every=None)
+    run = evaluator.start(SGDClassifier(random_state=0), classes=[0, 1])
+    for i, x in enumerate([np.nan, 1.0, 2.0]):
+        run.ask([[x]], [i], t=i)
+    for i in range(3):
+        run.label([i], [i % 2], t=5 + i, on_error="skip")
+    assert run.n_skipped == {"SGDClassifier": 1}
+    assert run.ask([[1.0]], [4], t=9)["SGDClassifier"][0] in (0, 1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.model import UNANSWERED
+from skstream.engine.model import UNANSWERED, ModelError
 from skstream.engine.tape import labels_of
 from skstream.evaluation._input import MissingLabelError
 from skstream.utils._label_space import LabelSpace
@@ -289,6 +289,19 @@ class LabelTimes:
         """Return the label times of rows from `first_row` on."""
         values = arrival.values + self._delays(X, arrival.values, first_row, clock)
         return Times(values, clock.times_for_user(values), arrival.kind, "label_time")
+
+    def advise(self, error: ModelError, X: Any, first_row: int) -> None:
+        """Add a note to an error if the column of delays may be its cause."""
+        at = error.row - first_row
+        if isinstance(self.delay, str) and 0 <= at < X.shape[0]:
+            delay = duration_column(X[self.delay], "delay")[at]
+            if not np.isfinite(delay):
+                error.add_note(
+                    f"The column {self.delay!r}, which holds the delays, is also a feature, and is "
+                    f"{delay} in row {error.row} (no label comes). If the model cannot take that, "
+                    f"pass the delays apart: delay=X[{self.delay!r}].to_numpy(), and "
+                    f"X.drop(columns=[{self.delay!r}]) as the features."
+                )
 
     def _delays(self, X: Any, arrival: np.ndarray, first_row: int, clock: Clock) -> Any:
         n_rows = len(arrival)

@@ -183,7 +183,13 @@ class DelayedRun(StreamRun):
         self._label_times_read = crc32(label_time.tobytes(), self._label_times_read)
         if meta.get("label_time") is None:
             self._n_delayed = self._n_arrived + chunk.n_rows
-        self._take(chunk, arrival, label_time, advance)
+        first_row = self._n_arrived
+        try:
+            self._take(chunk, arrival, label_time, advance)
+        except ModelError as error:
+            if self._delay.label_times is not None:
+                self._delay.label_times.advise(error, chunk.X, first_row)
+            raise
         return self
 
     def _take(
