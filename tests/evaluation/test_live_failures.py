@@ -550,3 +550,21 @@ def test_a_fitted_model_answers_before_the_first_label(engine):
     np.testing.assert_array_equal(
         batch.tape.answers["warm"], run.close().result().tape.answers["warm"]
     )
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_a_bad_row_of_a_frame_is_skipped_whatever_the_size_of_the_update(size):
+    pandas = pytest.importorskip("pandas")
+    rows = [[1.0, 2], [2, 1], [np.inf, 1], [0, 3], [1, 1]]
+    frame, labels = pandas.DataFrame(rows, columns=["a", "b"]), [0, 1, 0, 1, 0]
+    evaluator = PrequentialEvaluator("accuracy", keep_tape=True, random_state=0)
+    runs = [evaluator.start({"m": SGDClassifier()}, classes=[0, 1]) for _ in range(2)]
+    for X, run in zip((frame, np.asarray(frame)), runs, strict=True):
+        for i in range(0, 5, size):
+            run.update(X[i : i + size], labels[i : i + size], on_error="skip")
+        assert run.n_skipped == {"m": 1}
+    of_frame, of_array = (run.result().tape.answers["m"][0].tolist() for run in runs)
+    assert of_frame == of_array
+    with pytest.raises(ModelError) as caught:
+        evaluator.evaluate({"m": SGDClassifier()}, frame, labels)
+    assert caught.value.row == 2
