@@ -1,6 +1,7 @@
 """Conversion of the times of a run, all of one kind, to numbers and back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -290,19 +291,6 @@ class LabelTimes:
         values = arrival.values + self._delays(X, arrival.values, first_row, clock)
         return Times(values, clock.times_for_user(values), arrival.kind, "label_time")
 
-    def advise(self, error: ModelError, X: Any, first_row: int) -> None:
-        """Add a note to an error if the column of delays may be its cause."""
-        at = error.row - first_row
-        if isinstance(self.delay, str) and 0 <= at < X.shape[0]:
-            delay = duration_column(X[self.delay], "delay")[at]
-            if not np.isfinite(delay):
-                error.add_note(
-                    f"The column {self.delay!r}, which holds the delays, is also a feature, and is "
-                    f"{delay} in row {error.row} (no label comes). If the model cannot take that, "
-                    f"pass the delays apart: delay=X[{self.delay!r}].to_numpy(), and "
-                    f"X.drop(columns=[{self.delay!r}]) as the features."
-                )
-
     def _delays(self, X: Any, arrival: np.ndarray, first_row: int, clock: Clock) -> Any:
         n_rows = len(arrival)
         if isinstance(self.delay, str):
@@ -336,6 +324,25 @@ class LabelTimes:
                 f"{first_row + n_rows - 1}. Give one value per row, or one for all."
             )
         return delays[first_row : first_row + n_rows]
+
+
+@contextmanager
+def advice_on_delays(label_times: LabelTimes | None, X: Any, first_row: int) -> Iterator[None]:
+    """Add a note to an error of which the column of delays, also a feature, may be the cause."""
+    try:
+        yield
+    except ModelError as error:
+        at, column = error.row - first_row, getattr(label_times, "delay", None)
+        if isinstance(column, str) and 0 <= at < X.shape[0]:
+            delay = duration_column(X[column], "delay")[at]
+            if not np.isfinite(delay):
+                error.add_note(
+                    f"The column {column!r}, which holds the delays, is also a feature, and is "
+                    f"{delay} in row {error.row} (no label comes). If the model cannot take that, "
+                    f"pass the delays apart: delay=X[{column!r}].to_numpy(), and "
+                    f"X.drop(columns=[{column!r}]) as the features."
+                )
+        raise
 
 
 @dataclass(frozen=True)

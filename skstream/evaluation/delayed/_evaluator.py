@@ -13,7 +13,8 @@ from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
 from skstream.evaluation.delayed._clock import LabelTimes
 from skstream.evaluation.delayed._result import DelayedResult
-from skstream.evaluation.delayed._run import DelayedRun, DelaySettings
+from skstream.evaluation.delayed._run import DelayedRun
+from skstream.evaluation.delayed._settings import DelaySettings
 from skstream.streams import as_stream
 from skstream.utils._sklearn import Interval, StrOptions
 from skstream.utils._warnings import warn

@@ -1,7 +1,7 @@
 """A run under delayed labels: rows come from a stream, or are asked and labelled live."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 from zlib import crc32
@@ -16,7 +16,6 @@ from skstream.engine.delayed import (
     Labels,
     TimePassed,
 )
-from skstream.engine.evolving import Features
 from skstream.engine.loop import no_answers
 from skstream.engine.model import ModelError
 from skstream.engine.run import Answered, Step
@@ -28,45 +27,19 @@ from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._stream_run import StreamRun, check_on_error
-from skstream.evaluation.delayed._clock import Clock, LabelTimes, Times, check_label_times
+from skstream.evaluation.delayed._clock import (
+    Clock,
+    Times,
+    advice_on_delays,
+    check_label_times,
+)
 from skstream.evaluation.delayed._live import LiveIds, LiveRows, as_ids, label_weights
 from skstream.evaluation.delayed._result import DelayedResult
 from skstream.evaluation.delayed._scoring import AskedWhileWaiting
+from skstream.evaluation.delayed._settings import DelaySettings
 from skstream.evaluation.delayed._waits import Waits
 from skstream.utils._exclusive import exclusive
 from skstream.utils._interrupt import deferred_interrupt
-
-
-@dataclass(frozen=True, kw_only=True)
-class DelaySettings:
-    """Settings of a delayed run, in addition to the common settings.
-
-    Attributes
-    ----------
-    n_bins : int
-        Bins between arrival and label.
-    reduce : str or callable
-        How the answers of a bin are reduced to one.
-    label_times : LabelTimes or None
-        How label times follow from the arrivals, if the stream does not give them.
-    previous_label : {"newest", "known_at_arrival"}
-        Which label the persistent baseline repeats.
-    features : callable or None
-        ``features(rows, times)`` where features change while a row waits.
-    on_relabel : {"error", "ignore", "count"}
-        What to do with the label of a live row that has one.
-    max_pending : int or None
-        Most rows that may wait in a live run.
-    """
-
-    n_bins: int
-    reduce: str | Callable[..., Any]
-    label_times: LabelTimes | None
-    previous_label: str
-    features: Features | None = None
-    on_relabel: str = "error"
-    max_pending: int | None = None
-
 
 #: The latest finite time of a label.
 MAX_TIME = float(np.finfo(np.float64).max)
@@ -183,13 +156,8 @@ class DelayedRun(StreamRun):
         self._label_times_read = crc32(label_time.tobytes(), self._label_times_read)
         if meta.get("label_time") is None:
             self._n_delayed = self._n_arrived + chunk.n_rows
-        first_row = self._n_arrived
-        try:
+        with advice_on_delays(self._delay.label_times, chunk.X, self._n_arrived):
             self._take(chunk, arrival, label_time, advance)
-        except ModelError as error:
-            if self._delay.label_times is not None:
-                self._delay.label_times.advise(error, chunk.X, first_row)
-            raise
         return self
 
     def _take(
