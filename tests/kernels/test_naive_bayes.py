@@ -475,8 +475,8 @@ def test_a_broken_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(10)
     right = counts_module.FeatureCountsKernel._count_states
 
-    def one_ahead(self: Any, piece: Any, x: Any) -> Any:
-        states = right(self, piece, x)
+    def one_ahead(*arguments: Any) -> Any:
+        states = right(*arguments)
         return [(c, np.append(position[1:], position[-1])) for c, position in states]
 
     block = make_block(counts(rng, 60, 4), labels(rng, 60, 2), "prequential", rng)

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Task, value_of
 from skstream.engine.kernels.cuts import Floats
 from skstream.engine.kernels.naive_bayes.counts import DiscreteKernel
@@ -61,18 +60,14 @@ class CategoricalKernel(DiscreteKernel):
         shape = (len(X), int(numbers.sum()))
         return sparse.csr_array((np.ones(at.size), at.ravel(), bounds), shape=shape)
 
-    def _dense_scores(self, block: Block, learn: Any, ask: Any, weights: Floats) -> Floats:
-        return self._sparse_scores(block, learn, ask)
-
-    def _event_scores(self, events: Events, weights: Floats) -> Floats:
-        assert self._counts is not None and self._columns.number is not None
-        numbers = self._n_categories(self._columns.number)
-        return categorical_scores(events, self._counts, weights, self.estimator.alpha, numbers)
+    def _event_scores(self, events: Events, weights: Floats, counts: Floats, sums: Any) -> Floats:
+        # Of each feature a row has one stored value.
+        numbers = self._n_categories(int(events.bounds[1] - events.bounds[0]))
+        return categorical_scores(events, counts, weights, self.estimator.alpha, numbers)
 
     def _export_counts(self, counts: Floats) -> None:
-        assert self._columns.number is not None
         model = self.estimator
-        model.n_categories_ = self._n_categories(self._columns.number)
+        model.n_categories_ = self._n_categories(model.n_features_in_)
         parts = np.split(counts, np.cumsum(model.n_categories_)[:-1], axis=1)
         model.category_count_ = [part.copy() for part in parts]
         smoothed = [part + model.alpha for part in parts]

@@ -1,8 +1,9 @@
 """Naive Bayes on counts: the statistics are sums, so prefix sums give the answers of a block."""
 
+import copy
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import unique_labels
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import DENSE_AND_SPARSE, Declined, Task, value_of
+from skstream.engine.kernels.base import DENSE_AND_SPARSE, Declined, Kernel, Task, value_of
 from skstream.engine.kernels.cuts import (
     Floats,
     Integers,
@@ -19,7 +20,6 @@ from skstream.engine.kernels.cuts import (
     pieces,
     rows_per_piece,
 )
-from skstream.engine.kernels.in_place import InPlace
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, Columns, read_block
 from skstream.engine.kernels.naive_bayes.scores import (
     answers,
@@ -31,6 +31,7 @@ from skstream.engine.kernels.naive_bayes.scores import (
 from skstream.engine.kernels.naive_bayes.sparse import class_states
 from skstream.engine.kernels.schema import OTHER_CLASSES
 from skstream.engine.kernels.sparse_events import Events, merge_events
+from skstream.engine.kernels.versions import VersionedArray
 from skstream.utils._running_sums import running_sums
 from skstream.utils._validation import is_fitted
 
@@ -38,7 +39,28 @@ from skstream.utils._validation import is_fitted
 _MANY_CLASSES = 128
 
 
-class DiscreteKernel(InPlace):
+class State(NamedTuple):
+    """What has been learnt.
+
+    Attributes
+    ----------
+    columns : Columns
+        Number and names of the features.
+    class_count : ndarray of shape (n_classes,)
+        Weights of the classes.
+    counts : VersionedArray or None
+        Counts of shape (n_classes, n_counts), or as `DiscreteKernel._laid_out` has them.
+    sums : object
+        What sparse rows need of the counts beside them; None until they come.
+    """
+
+    columns: Columns
+    class_count: Floats
+    counts: VersionedArray | None = None
+    sums: Any = None
+
+
+class DiscreteKernel(Kernel):
     """What the naive Bayes models on counts have in common.
 
     The state is what scikit-learn keeps: the weight of each class, and a count per class and
@@ -59,12 +81,6 @@ class DiscreteKernel(InPlace):
         super().__init__(estimator, task)
         assert task.classes is not None
         self._n_classes = len(task.classes)
-        self._columns = Columns.of(estimator)
-        self._class_count = np.zeros(self._n_classes)
-        self._counts: Floats | None = None
-        if is_fitted(estimator):
-            self._class_count = np.array(estimator.class_count_)
-            self._counts = self._known_counts()
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -83,12 +99,20 @@ class DiscreteKernel(InPlace):
         known = not is_fitted(estimator) or np.array_equal(estimator.classes_, task.classes)
         return None if known else OTHER_CLASSES
 
-    def run(self, block: Block) -> NDArray[Any]:
-        """Execute the block."""
+    def initial_state(self) -> State:
+        """Return what the estimator has learnt."""
+        model = self.estimator
+        if not is_fitted(model):
+            return State(Columns.of(model), np.zeros(self._n_classes))
+        counts = VersionedArray(self._known_counts())
+        return State(Columns.of(model), np.array(model.class_count_), counts)
+
+    def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
+        """Execute a block; return the state after it, and the answers to its asks in order."""
         if not block.n_learns and not block.n_asks:
-            return answers(np.empty((0, self._n_classes)), self.task)
+            return state, answers(np.empty((0, self._n_classes)), self.task)
         learn, ask, columns = read_block(
-            block, self._columns, accept_sparse=True, dtypes=self._dtypes
+            block, state.columns, accept_sparse=True, dtypes=self._dtypes
         )
         shared = ask is learn
         learn = self._prepare(learn)
@@ -98,20 +122,21 @@ class DiscreteKernel(InPlace):
             raise Declined(DENSE_AND_SPARSE)
         assert columns.number is not None
         self._check(block, learn, is_sparse, columns.number)
-        # Nothing is declined from here on.
-        self._columns = columns
-        if self._counts is None:
-            self._counts = np.zeros((self._n_classes, self._n_counts(columns.number)))
-        weights = self._class_weights(block)
+        if state.counts is None:
+            nothing = np.zeros((self._n_classes, self._n_counts(columns.number)))
+            state = state._replace(counts=VersionedArray(nothing))
+        assert state.counts is not None
+        weights = self._class_weights(state.class_count, block)
         if is_sparse and columns.number >= self._min_sparse_columns:
-            scores = self._sparse_scores(block, learn, ask)
+            counts, sums, scores = self._sparse_scores(block, learn, ask, state)
         else:
-            scores = self._dense_scores(block, learn, ask, weights)
+            table = np.array(self._counts_in(state.counts.read()), order="C")
+            scores = self._dense_scores(block, learn, ask, weights, table)
+            counts, sums = VersionedArray(table), None
         if self._has_prior:
             model = self.estimator
             scores += log_prior(weights[block.stamp], model.fit_prior, model.class_prior)
-        self._class_count = weights[-1].copy()
-        return answers(scores, self.task)
+        return State(columns, weights[-1].copy(), counts, sums), answers(scores, self.task)
 
     def _known_counts(self) -> Floats:
         """Counts of a fitted model."""
@@ -134,27 +159,63 @@ class DiscreteKernel(InPlace):
         if values.size and values.min() < 0:
             raise Declined("negative counts have no kernel")
 
-    def _class_weights(self, block: Block) -> Floats:
+    def _class_weights(self, start: Floats, block: Block) -> Floats:
         """Weights per class before each learn, and after the last."""
         steps = np.zeros((block.n_learns, self._n_classes))
         steps[np.arange(block.n_learns), block.y] = 1.0 if block.weight is None else block.weight
-        return running_sums(self._class_count, steps)
+        return running_sums(start, steps)
 
-    @abstractmethod
-    def _dense_scores(self, block: Block, learn: Any, ask: Any, weights: Floats) -> Floats:
-        """Log likelihoods of shape (n_asks, n_classes); `weights` as of `_class_weights`."""
+    def _dense_scores(
+        self, block: Block, learn: Any, ask: Any, weights: Floats, counts: Floats
+    ) -> Floats:
+        """Log likelihoods of shape (n_asks, n_classes), learning the block.
 
-    def _sparse_scores(self, block: Block, learn: Any, ask: Any) -> Floats:
-        """Log likelihoods of shape (n_asks, n_classes) from the stored values of CSR rows."""
+        `weights` is as of `_class_weights`; `counts` is brought forward.
+        """
+        raise Declined("dense rows have no kernel")
+
+    def _sparse_scores(
+        self, block: Block, learn: Any, ask: Any, state: State
+    ) -> tuple[VersionedArray, Any, Floats]:
+        """Counts and sums after the block, and log likelihoods of shape (n_asks, n_classes).
+
+        The work follows the stored values of the rows: of the counts, others are not copied.
+        """
+        assert state.counts is not None
         events, event_of_ask = merge_events(block, learn, ask)
-        weights = class_states(self._class_count, events, events.weight)
+        weights = class_states(state.class_count, events, events.weight)
+        sums = copy.copy(state.sums)
+        if sums is None:
+            sums = self._sums_of(self._counts_in(state.counts.read()))
+        counts = self._laid_out(state.counts)
+        at: Any = events.at[np.repeat(events.y >= 0, np.diff(events.bounds))]
+        if len(at) >= learn.shape[1]:
+            at = slice(None)  # all at once take less memory
+        counts, array = counts.changed(self._columns_at(at))
         scores = np.empty((events.number, self._n_classes))
         for rows, piece in events.pieces(self._values_per_piece):
-            scores[rows] = self._event_scores(piece, weights[rows.start : rows.stop + 1])
-        return scores[event_of_ask]
+            part = weights[rows.start : rows.stop + 1]
+            scores[rows] = self._event_scores(piece, part, array, sums)
+        return counts, sums, scores[event_of_ask]
+
+    def _columns_at(self, at: Any) -> Any:
+        """Index of some columns in counts as of `_laid_out`."""
+        return slice(None), at
+
+    def _counts_in(self, array: Floats) -> Floats:
+        """Counts of shape (n_classes, n_counts), of an array that may be as of `_laid_out`."""
+        return array
+
+    def _laid_out(self, counts: VersionedArray) -> VersionedArray:
+        """Counts as `_event_scores` wants them."""
+        return counts
+
+    def _sums_of(self, counts: Floats) -> Any:
+        """What `_event_scores` wants beside the counts; it may be changed in a shallow copy."""
+        return None
 
     @abstractmethod
-    def _event_scores(self, events: Events, weights: Floats) -> Floats:
+    def _event_scores(self, events: Events, weights: Floats, counts: Floats, sums: Any) -> Floats:
         """Log likelihoods of shape (n_events, n_classes), learning the events.
 
         Parameters
@@ -162,30 +223,23 @@ class DiscreteKernel(InPlace):
         events : Events
         weights : ndarray of shape (n_events + 1, n_classes)
             Weights of the classes before each event, and after the last.
+        counts : ndarray
+            As of `_laid_out`; brought forward.
+        sums : object
+            As of `_sums_of`; brought forward.
         """
 
-    def snapshot(self) -> Any:
-        """Copy of the state."""
-        counts = None if self._counts is None else self._counts.copy(order="K")
-        return self._columns, self._class_count.copy(), counts
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a copy of the state."""
-        self._columns, class_count, counts = snapshot
-        self._class_count = class_count.copy()
-        self._counts = None if counts is None else counts.copy(order="K")
-
-    def export_own(self) -> None:
+    def export(self, state: State) -> None:
         """Write the fitted attributes of scikit-learn."""
-        if self._counts is None:
+        if state.counts is None:
             return
         model = self.estimator
-        self._columns.export(model)
+        state.columns.export(model)
         model.classes_ = unique_labels(self.task.classes)
-        model.class_count_ = self._class_count.copy()
-        prior = log_prior(self._class_count, model.fit_prior, model.class_prior)
+        model.class_count_ = state.class_count.copy()
+        prior = log_prior(state.class_count, model.fit_prior, model.class_prior)
         model.class_log_prior_ = np.array(prior)
-        self._export_counts(np.array(self._counts, order="C"))
+        self._export_counts(np.array(self._counts_in(state.counts.read()), order="C"))
 
     @abstractmethod
     def _export_counts(self, counts: Floats) -> None:
@@ -195,15 +249,15 @@ class DiscreteKernel(InPlace):
 class FeatureCountsKernel(DiscreteKernel):
     """Models of one count per class and feature."""
 
-    def _dense_scores(self, block: Block, learn: Any, ask: Any, weights: Floats) -> Floats:
-        assert self._counts is not None
-        self._counts = np.ascontiguousarray(self._counts)
+    def _dense_scores(
+        self, block: Block, learn: Any, ask: Any, weights: Floats, counts: Floats
+    ) -> Floats:
         scores = np.empty((block.n_asks, self._n_classes))
-        for piece in pieces(block, rows_per_piece(max(self._counts.shape))):
+        for piece in pieces(block, rows_per_piece(max(counts.shape))):
             known = weights[piece.learns.start : piece.learns.stop + 1]
             learnt, asked = _dense(learn[piece.learns]), _dense(ask[piece.asks])
             if self._n_classes > _MANY_CLASSES:
-                factors = self._factors_at_asks(piece, learnt, known)
+                factors = self._factors_at_asks(piece, learnt, known, counts)
                 for (factor, constant), row, out in zip(
                     factors, asked, scores[piece.asks], strict=True
                 ):
@@ -211,26 +265,27 @@ class FeatureCountsKernel(DiscreteKernel):
                     if constant is not None:
                         out += constant
             else:
-                states = self._count_states(piece, learnt)
+                states = self._count_states(piece, learnt, counts)
                 scores[piece.asks] = self._piece_scores(piece, asked, states, known)
         return scores
 
-    def _count_states(self, piece: Piece, x: Floats) -> list[tuple[Floats, Integers]]:
+    def _count_states(
+        self, piece: Piece, x: Floats, counts: Floats
+    ) -> list[tuple[Floats, Integers]]:
         """Counts of each class over time, and which of them hold after 0, 1, ... learns."""
-        assert self._counts is not None
         if piece.weight is not None:
             x = x * piece.weight[:, None]
         states = []
-        for k, count in enumerate(self._counts):
+        for k, count in enumerate(counts):
             mine = piece.y == k
-            counts = running_sums(count, x[mine])
-            count[:] = counts[-1]
-            states.append((counts, np.concatenate([[0], np.cumsum(mine)])))
+            over_time = running_sums(count, x[mine])
+            count[:] = over_time[-1]
+            states.append((over_time, np.concatenate([[0], np.cumsum(mine)])))
         return states
 
     @abstractmethod
     def _factors_at_asks(
-        self, piece: Piece, x: Floats, weights: Floats
+        self, piece: Piece, x: Floats, weights: Floats, counts: Floats
     ) -> Iterator[tuple[Floats, Floats | None]]:
         """Factors and constant terms of all classes at each ask, learning the piece.
 
@@ -240,6 +295,8 @@ class FeatureCountsKernel(DiscreteKernel):
         x : ndarray of shape (n_learns, n_features)
         weights : ndarray of shape (n_learns + 1, n_classes)
             Weights of the classes after 0, 1, ... learns.
+        counts : ndarray of shape (n_classes, n_features)
+            Brought forward.
 
         Yields
         ------
@@ -285,11 +342,10 @@ class OwnCountsKernel(FeatureCountsKernel):
         return scores
 
     def _factors_at_asks(
-        self, piece: Piece, x: Floats, weights: Floats
+        self, piece: Piece, x: Floats, weights: Floats, counts: Floats
     ) -> Iterator[tuple[Floats, Floats | None]]:
-        assert self._counts is not None
-        factors, constants = self._linear(self._counts.copy(), weights[0])
-        after = np.array(list(learn_one_by_one(piece, x, self._counts))).reshape(x.shape)
+        factors, constants = self._linear(counts.copy(), weights[0])
+        after = np.array(list(learn_one_by_one(piece, x, counts))).reshape(x.shape)
         learnt = weights[np.arange(1, len(x) + 1), piece.y]
         new_factors, new_constants = self._linear(after, learnt)
         done = 0

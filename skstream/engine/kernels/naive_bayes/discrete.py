@@ -24,20 +24,17 @@ from skstream.engine.kernels.naive_bayes.sparse import (
     multinomial_scores,
 )
 from skstream.engine.kernels.sparse_events import Events
+from skstream.engine.kernels.versions import VersionedArray
 from skstream.utils._numba import numba_enabled
 
 # Sparse rows of fewer columns are made dense where that is simpler.
 _WIDE = 512
 
+_FRACTIONAL = "BernoulliNB has no kernel for fractional weights of sparse rows"
+
 
 class MultinomialKernel(OwnCountsKernel):
     """MultinomialNB: any dense or CSR rows; batches, too, since their counts add up."""
-
-    def __init__(self, estimator: Any, task: Task):
-        super().__init__(estimator, task)
-        # For sparse rows: the sums of the counts over all features; with numba, their logarithms.
-        self._totals: Floats | None = None
-        self._table: Floats | None = None
 
     def _linear(self, counts: Floats, weights: Floats) -> tuple[Floats, None]:
         counts += self.estimator.alpha
@@ -46,38 +43,41 @@ class MultinomialKernel(OwnCountsKernel):
         counts -= totals
         return counts, None
 
-    def _dense_scores(self, block: Block, learn: Any, ask: Any, weights: Floats) -> Floats:
-        self._totals = self._table = None
-        return super()._dense_scores(block, learn, ask, weights)
+    def _sums_of(self, counts: Floats) -> Floats:
+        totals: Floats = counts.sum(axis=1)
+        return totals
 
-    def _event_scores(self, events: Events, weights: Floats) -> Floats:
-        assert self._counts is not None
-        alpha = np.array(self.estimator.alpha, dtype=np.float64, ndmin=1)
-        total = np.broadcast_to(alpha, self._counts.shape[1]).sum()
-        if self._totals is None:
-            self._totals = self._counts.sum(axis=1)
-        if not numba_enabled():
-            return multinomial_scores(events, self._counts, self._totals, alpha, total)
-        if self._table is None:
-            self._table = np.empty((*self._counts.T.shape, 2))
-            fill_table(self._counts, alpha, self._table)
-        # A view of the table; a copy of the kernel has copies of both.
-        self._counts = self._table[:, :, 0].T
+    def _laid_out(self, counts: VersionedArray) -> VersionedArray:
+        """With numba, counts and their smoothed logarithms side by side: see `fill_table`."""
+        array = counts.read()
+        if numba_enabled() == (array.ndim == 3):
+            return counts
+        if array.ndim == 3:
+            return VersionedArray(np.array(self._counts_in(array), order="C"))
+        table = np.empty((*array.T.shape, 2))
+        fill_table(array, self._alpha, table)
+        return VersionedArray(table)
+
+    def _counts_in(self, array: Floats) -> Floats:
+        return array if array.ndim == 2 else array[:, :, 0].T
+
+    def _columns_at(self, at: Any) -> Any:
+        return at if numba_enabled() else super()._columns_at(at)
+
+    def _event_scores(
+        self, events: Events, weights: Floats, counts: Floats, sums: Floats
+    ) -> Floats:
+        alpha = self._alpha
+        total = np.broadcast_to(alpha, self._counts_in(counts).shape[1]).sum()
+        if counts.ndim == 2:
+            return multinomial_scores(events, counts, sums, alpha, total)
         scores = np.empty((events.number, self._n_classes))
-        multinomial_rows(*events, self._table, self._totals, alpha, total, scores)
+        multinomial_rows(*events, counts, sums, alpha, total, scores)
         return scores
 
-    def snapshot(self) -> Any:
-        """Return a copy of the state."""
-        totals = None if self._totals is None else self._totals.copy()
-        return super().snapshot(), totals
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a state returned by `snapshot`."""
-        common, totals = snapshot
-        super().restore(common)
-        self._totals = None if totals is None else totals.copy()
-        self._table = None
+    @property
+    def _alpha(self) -> Floats:
+        return np.array(self.estimator.alpha, dtype=np.float64, ndmin=1)
 
     def _export_counts(self, counts: Floats) -> None:
         model = self.estimator
@@ -97,10 +97,6 @@ class BernoulliKernel(OwnCountsKernel):
     _min_sparse_columns = _WIDE
     # Its tables grow with the square of a piece.
     _values_per_piece = 1 << 14
-
-    def __init__(self, estimator: Any, task: Task):
-        super().__init__(estimator, task)
-        self._histograms: list[Histogram] | None = None
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -137,12 +133,9 @@ class BernoulliKernel(OwnCountsKernel):
 
     def _check(self, block: Block, learn: Any, is_sparse: bool, n_columns: int) -> None:
         super()._check(block, learn, is_sparse, n_columns)
-        if is_sparse and n_columns >= _WIDE:
-            for numbers in (block.weight, self._counts):
-                if numbers is not None and (numbers != np.trunc(numbers)).any():
-                    raise Declined(
-                        "BernoulliNB has no kernel for fractional weights of sparse rows"
-                    )
+        is_wide = is_sparse and n_columns >= _WIDE
+        if is_wide and block.weight is not None and (block.weight != np.trunc(block.weight)).any():
+            raise Declined(_FRACTIONAL)
 
     def _linear(self, counts: Floats, weights: Floats) -> tuple[Floats, Floats]:
         alpha = self.estimator.alpha
@@ -151,17 +144,15 @@ class BernoulliKernel(OwnCountsKernel):
             absent = np.log(1 - np.exp(present))
         return present - absent, absent.sum(axis=1)
 
-    def _event_scores(self, events: Events, weights: Floats) -> Floats:
-        assert self._counts is not None
-        if self._histograms is None:
-            self._histograms = [np.unique(count, return_counts=True) for count in self._counts]
-        alpha = self.estimator.alpha
-        return bernoulli_scores(events, self._counts, self._histograms, weights, alpha)
+    def _sums_of(self, counts: Floats) -> list[Histogram]:
+        if (counts != np.trunc(counts)).any():
+            raise Declined(_FRACTIONAL)
+        return [np.unique(count, return_counts=True) for count in counts]
 
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a state returned by `snapshot`."""
-        super().restore(snapshot)
-        self._histograms = None
+    def _event_scores(
+        self, events: Events, weights: Floats, counts: Floats, sums: list[Histogram]
+    ) -> Floats:
+        return bernoulli_scores(events, counts, sums, weights, self.estimator.alpha)
 
     def _export_counts(self, counts: Floats) -> None:
         model = self.estimator
@@ -180,7 +171,6 @@ class ComplementKernel(FeatureCountsKernel):
         self._has_prior = self._n_classes == 1
         if estimator.norm:
             self._min_sparse_columns = _WIDE
-        self._totals: Floats | None = None
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -194,10 +184,6 @@ class ComplementKernel(FeatureCountsKernel):
         # With one feature the weights are NaN, and what counts is whether zeros are stored.
         if is_sparse and self.estimator.norm and not 1 < n_columns < _WIDE:
             raise Declined("ComplementNB(norm=True) has no kernel for wide sparse rows")
-
-    def _dense_scores(self, block: Block, learn: Any, ask: Any, weights: Floats) -> Floats:
-        self._totals = None
-        return super()._dense_scores(block, learn, ask, weights)
 
     def _piece_scores(
         self, piece: Piece, ask: Floats, states: list[tuple[Floats, Integers]], weights: Floats
@@ -215,18 +201,17 @@ class ComplementKernel(FeatureCountsKernel):
         return scores
 
     def _factors_at_asks(
-        self, piece: Piece, x: Floats, weights: Floats
+        self, piece: Piece, x: Floats, weights: Floats, counts: Floats
     ) -> Iterator[tuple[Floats, None]]:
-        assert self._counts is not None
-        rows = learn_one_by_one(piece, x, self._counts)
+        rows = learn_one_by_one(piece, x, counts)
         done, factors = -1, np.empty(0)
         for stamp in piece.stamp.tolist():
             if stamp > done:
                 for _ in range(max(done, 0), stamp):
                     next(rows)
                 done = stamp
-                smoothed = self._counts.sum(axis=0) + self.estimator.alpha
-                factors = self._factors(smoothed - self._counts)
+                smoothed = counts.sum(axis=0) + self.estimator.alpha
+                factors = self._factors(smoothed - counts)
             yield factors, None
         for _ in rows:  # learnt after the last ask
             pass
@@ -240,24 +225,16 @@ class ComplementKernel(FeatureCountsKernel):
             logs /= logs.sum(axis=-1, keepdims=True)
         return logs
 
-    def _event_scores(self, events: Events, weights: Floats) -> Floats:
-        assert self._counts is not None
+    def _sums_of(self, counts: Floats) -> Floats:
+        totals: Floats = counts.sum(axis=1)
+        return totals
+
+    def _event_scores(
+        self, events: Events, weights: Floats, counts: Floats, sums: Floats
+    ) -> Floats:
         alpha = np.array(self.estimator.alpha, dtype=np.float64, ndmin=1)
-        total = np.broadcast_to(alpha, self._counts.shape[1]).sum()
-        if self._totals is None:
-            self._totals = self._counts.sum(axis=1)
-        return complement_scores(events, self._counts, self._totals, alpha, total)
-
-    def snapshot(self) -> Any:
-        """Return a copy of the state."""
-        totals = None if self._totals is None else self._totals.copy()
-        return super().snapshot(), totals
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a state returned by `snapshot`."""
-        common, totals = snapshot
-        super().restore(common)
-        self._totals = None if totals is None else totals.copy()
+        total = np.broadcast_to(alpha, counts.shape[1]).sum()
+        return complement_scores(events, counts, sums, alpha, total)
 
     def _export_counts(self, counts: Floats) -> None:
         model = self.estimator

@@ -1,17 +1,15 @@
 """Kernels for GaussianNB and IncrementalGaussianNB."""
 
-import copy
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import unique_labels
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, value_of
+from skstream.engine.kernels.base import Declined, Kernel, Task, value_of
 from skstream.engine.kernels.cuts import Floats
-from skstream.engine.kernels.in_place import InPlace
 from skstream.engine.kernels.input import EXACT, EXACT_OR_SINGLE, Columns, read_block
 from skstream.engine.kernels.naive_bayes.gaussian_states import LoopedGroups, SummedGroups
 from skstream.engine.kernels.naive_bayes.scores import answers, is_proper_prior, refused_answers
@@ -24,7 +22,16 @@ _MIN_VALUE, _MAX_VALUE = 1e-100, 1e100
 _MIN_WEIGHT, _MAX_WEIGHT = 1e-6, 1e6
 
 
-class GaussianKernel(InPlace):
+class _State(NamedTuple):
+    """Columns, weights of the classes, and moments; no step changes those of a state."""
+
+    columns: Columns
+    class_count: Floats
+    groups: LoopedGroups | SummedGroups | None = None
+    has_learnt: bool = False
+
+
+class GaussianKernel(Kernel):
     """GaussianNB, taught row by row: then its floor is 0, and constant features give NaN.
 
     With numba, scikit-learn's recurrence for mean and variance, bit for bit; else prefix sums.
@@ -38,16 +45,9 @@ class GaussianKernel(InPlace):
         super().__init__(estimator, task)
         assert task.classes is not None
         self._n_classes = len(task.classes)
-        self._columns = Columns.of(estimator)
-        self._class_count = np.zeros(self._n_classes)
         self._priors: Floats | None = None
         if estimator.priors is not None:
             self._priors = np.array(estimator.priors, dtype=np.float64)
-        self._groups: LoopedGroups | SummedGroups | None = None
-        self._has_learnt = False
-        if is_fitted(estimator):
-            self._class_count = np.array(estimator.class_count_)
-            self._groups = self._new_groups(*self._known_moments())
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -74,33 +74,38 @@ class GaussianKernel(InPlace):
         same = np.array_equal(estimator.classes_, classes)
         return same and estimator.theta_.dtype == np.float64
 
-    def run(self, block: Block) -> NDArray[Any]:
-        """Execute the block."""
+    def initial_state(self) -> _State:
+        """Return what the estimator has learnt."""
+        model = self.estimator
+        if not is_fitted(model):
+            return _State(Columns.of(model), np.zeros(self._n_classes))
+        groups = self._new_groups(*self._known_moments())
+        return _State(Columns.of(model), np.array(model.class_count_), groups)
+
+    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
+        """Execute a block; return the state after it, and the answers to its asks in order."""
         if not block.n_learns and not block.n_asks:
-            return answers(np.empty((0, self._n_classes)), self.task)
-        if self._groups is None and block.n_asks and block.stamp[0] == 0:
+            return state, answers(np.empty((0, self._n_classes)), self.task)
+        if state.groups is None and block.n_asks and block.stamp[0] == 0:
             raise Declined("asking before anything is learnt has no kernel")
-        learn, ask, columns = read_block(block, self._columns, dtypes=self._dtypes)
+        learn, ask, columns = read_block(block, state.columns, dtypes=self._dtypes)
         if _is_extreme(learn):
             raise Declined("values beyond 1e100 or within 1e-100 of 0 have no kernel")
         if block.weight is not None and _is_extreme_weight(block.weight):
             raise Declined("weights above 1e6 or below 1e-6 have no kernel")
         assert columns.number is not None
-        groups = self._groups
-        if groups is None:
+        if state.groups is None:
             groups = self._new_groups(*self._no_moments(columns.number))
-        elif block.weight is not None:
-            # Prefix sums of weighted rows may turn out to be inexact when some are learnt.
-            groups = copy.deepcopy(groups)
+        else:
+            groups = state.groups.copy()
         scores = groups.log_likelihoods(block, learn, ask, float(self.estimator.var_smoothing))
         steps = np.zeros((block.n_learns, self._n_classes))
         steps[np.arange(block.n_learns), block.y] = 1.0 if block.weight is None else block.weight
-        weights = running_sums(self._class_count, steps)
+        weights = running_sums(state.class_count, steps)
         scores += self._log_priors(weights[block.stamp])
-        self._groups, self._columns = groups, columns
-        self._class_count = weights[-1].copy()
-        self._has_learnt |= block.n_learns > 0
-        return answers(scores, self.task)
+        has_learnt = state.has_learnt or block.n_learns > 0
+        after = _State(columns, weights[-1].copy(), groups, has_learnt)
+        return after, answers(scores, self.task)
 
     def _new_groups(
         self, weights: Floats, means: Floats, variances: Floats
@@ -127,31 +132,21 @@ class GaussianKernel(InPlace):
             priors: Floats = np.log(shares)
         return priors
 
-    def snapshot(self) -> Any:
-        """Copy of the state."""
-        groups = copy.deepcopy(self._groups)
-        return self._columns, self._class_count.copy(), groups, self._has_learnt
-
-    def restore(self, snapshot: Any) -> None:
-        """Go back to a copy of the state."""
-        self._columns, class_count, groups, self._has_learnt = snapshot
-        self._class_count, self._groups = class_count.copy(), copy.deepcopy(groups)
-
-    def export_own(self) -> None:
+    def export(self, state: _State) -> None:
         """Write the fitted attributes of scikit-learn."""
-        if not self._has_learnt:
+        if not state.has_learnt:
             return
-        assert self._groups is not None
+        assert state.groups is not None
         model = self.estimator
-        self._columns.export(model)
+        state.columns.export(model)
         model.classes_ = unique_labels(self.task.classes)
-        model.class_count_ = self._class_count.copy()
+        model.class_count_ = state.class_count.copy()
         model.class_prior_ = (
-            self._class_count / self._class_count.sum()
+            state.class_count / state.class_count.sum()
             if self._priors is None
             else self._priors.copy()
         )
-        self._export_moments(self._groups)
+        self._export_moments(state.groups)
 
     def _export_moments(self, groups: LoopedGroups | SummedGroups) -> None:
         model = self.estimator

@@ -4,6 +4,7 @@ Both keep weight, mean and variance of several groups of rows: one per class, an
 with a floor that follows all rows, one of all rows.
 """
 
+import copy
 import math
 
 import numpy as np
@@ -39,6 +40,10 @@ class LoopedGroups:
         self.means = np.array(means, order="C")
         self.variances = np.array(variances, order="C")
 
+    def copy(self) -> "LoopedGroups":
+        """Return a copy, to be brought forward."""
+        return LoopedGroups(self._n_classes, self.weights, self.means, self.variances)
+
     def log_likelihoods(self, block: Block, learn: Floats, ask: Floats, smoothing: float) -> Floats:
         """Learn and ask in order; of shape (n_asks, n_classes)."""
         weight = np.ones(block.n_learns) if block.weight is None else block.weight
@@ -57,6 +62,12 @@ class SummedGroups:
             Moments(mean, var, float(weight))
             for mean, var, weight in zip(means, variances, weights, strict=True)
         ]
+
+    def copy(self) -> "SummedGroups":
+        """Return a copy, to be brought forward."""
+        groups = copy.copy(self)
+        groups._groups = [copy.copy(group) for group in self._groups]  # their arrays do not change
+        return groups
 
     @property
     def weights(self) -> Floats:

@@ -1,0 +1,365 @@
+"""The state of a kernel is a value: no step changes an earlier one, at any depth."""
+
+import copy
+import pickle
+import subprocess
+import sys
+import time
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+from skstream import MajorityClass, TemporalCorrection, TemporallyAugmented
+from skstream.engine.kernels import (
+    Declined,
+    Kernel,
+    Task,
+    TransformKernel,
+    find_kernel,
+    kernel_of,
+    make_kernel,
+    registered_kernels,
+    registry,
+)
+from skstream.engine.kernels.versions import VersionedArray
+from skstream.pipeline import make_stream_pipeline
+from tests.kernels._reference import Running, cut, make_block, running
+from tests.kernels.test_support_table import CATEGORIES, KERNEL, name_of
+
+TASK = Task(np.arange(3), "predict_proba")
+
+
+def fingerprint(state: Any) -> str:
+    """Of a state, to any depth."""
+    found: str = joblib.hash(state)
+    return found
+
+
+def running_any(model: Any) -> Running:
+    """Kernel of a model, or of a transformer."""
+    task = Task(None if is_regressor(model) else np.arange(2))
+    find = registry.find_kernel if hasattr(model, "predict") else registry.find_transform_kernel
+    return Running(find(copy.deepcopy(model), task))
+
+
+def rows_for(model: Any, rng: np.random.Generator, n: int) -> Any:
+    """Rows that most models take: small whole numbers; words for what reads texts."""
+    numbers = rng.integers(0, len(CATEGORIES[0]), size=(n, 3)).astype(float)
+    texts = np.array(["a word", "another word", "nothing"], dtype=object)[numbers[:, 0].astype(int)]
+    if any(word in name_of(model) for word in ("Vectorizer", "FeatureHasher")):
+        return [{"a": 1.0}] * n if "FeatureHasher" in name_of(model) else texts
+    return numbers
+
+
+def everything(rng: np.random.Generator) -> list[tuple[Any, Any]]:
+    """All supported estimators, and rows for each; sparse rows, too, where they are taken."""
+    cases = [(model, rows_for(model, rng, 60)) for model in KERNEL]
+    wide = sparse.random(60, 600, 0.02, "csr", random_state=np.random.RandomState(0))
+    wide.data[:] = 1.0
+    others = (MultinomialNB(), BernoulliNB(), ComplementNB(), SGDClassifier(), MaxAbsScaler())
+    return cases + [(model, wide) for model in others]
+
+
+CASES = everything(np.random.default_rng(0))
+
+
+@pytest.mark.filterwarnings("ignore:Class PassiveAggressive:FutureWarning")
+@pytest.mark.parametrize("numba", ["0", "1"], ids=["compiled", "plain"])
+@pytest.mark.parametrize("place", range(len(CASES)), ids=lambda i: f"{i}-{name_of(CASES[i][0])}")
+def test_no_step_changes_an_earlier_state(place: int, numba: str, monkeypatch: Any) -> None:
+    monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", numba)
+    model, X = CASES[place]
+    if not isinstance(X, np.ndarray | sparse.sparray | sparse.spmatrix) or X.ndim == 1:
+        pytest.skip("rows of texts: the kernel has no state that changes")
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 2, 60)
+    y = labels.astype(float) if is_regressor(model) else labels
+    kernel = running_any(model)
+    states, prints, seen = [kernel.state], [fingerprint(kernel.state)], []
+    parts = cut(make_block(X, y, "polls", rng), [10, 11, 12, 40, 80])
+    for part in parts:
+        seen.append(kernel.run(part))
+        states.append(kernel.state)
+        prints.append(fingerprint(kernel.state))
+    for i in rng.permutation(len(states)):
+        assert fingerprint(states[i]) == prints[i]
+        if i < len(parts):  # and it goes on from there as it did
+            kernel.state = states[i]
+            again = kernel.run(parts[i])
+            assert joblib.hash(again) == joblib.hash(seen[i])
+            assert fingerprint(kernel.state) == prints[i + 1]
+    assert [fingerprint(state) for state in states] == prints
+
+
+class Nervous(ClassifierMixin, BaseEstimator):
+    """Its kernel declines the row with the number `declines`, and fails at `fails`, at the end."""
+
+    def __init__(self, declines: float = -1.0, fails: float = -2.0):
+        self.declines = declines
+        self.fails = fails
+
+
+class NervousScaler(StandardScaler):
+    """The same, as a transformer."""
+
+    def __init__(self, declines: float = -1.0, fails: float = -2.0):
+        super().__init__()
+        self.declines = declines
+        self.fails = fails
+
+
+def _falter(estimator: Any, rows: np.ndarray) -> None:
+    if (np.abs(rows) == estimator.declines).any():
+        raise Declined("this row has no kernel")
+    if (np.abs(rows) == estimator.fails).any():
+        raise ZeroDivisionError("in the kernel")
+
+
+class NervousKernel(Kernel):
+    """Falters when all the work is done."""
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        self._inner = find_kernel(MultinomialNB(), task)
+
+    @classmethod
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        return None
+
+    def initial_state(self) -> Any:
+        return self._inner.initial_state()
+
+    def step(self, state: Any, block: Any) -> Any:
+        after = self._inner.step(state, block)
+        _falter(self.estimator, block.y[: block.n_learns] + 1000.0)
+        return after
+
+    def export(self, state: Any) -> None:
+        self._inner.export(state)
+
+
+class NervousScalerKernel(TransformKernel):
+    """The same, of a transformer."""
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        self._inner = registry.find_transform_kernel(MaxAbsScaler(), task)
+
+    @classmethod
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        return None
+
+    def initial_state(self) -> Any:
+        return self._inner.initial_state()
+
+    def step(self, state: Any, block: Any) -> Any:
+        after = self._inner.step(state, block)
+        _falter(self.estimator, block.learn_X[block.learn_index])
+        return after
+
+    def export(self, state: Any) -> None:
+        self._inner.export(state)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nervous_kernels() -> Any:
+    kernel_of(Nervous)(NervousKernel)
+    kernel_of(NervousScaler)(NervousScalerKernel)
+    yield
+    del registry._MODELS[Nervous], registry._TRANSFORMERS[NervousScaler]
+
+
+WRAPPERS = (
+    TemporalCorrection,
+    TemporallyAugmented,
+    lambda inner: make_stream_pipeline(StandardScaler(with_mean=False), MaxAbsScaler(), inner),
+    lambda inner: make_stream_pipeline(
+        make_column_transformer(
+            (NervousScaler(7.0, 8.0), [0]), (MaxAbsScaler(), [1, 2]), remainder="passthrough"
+        ),
+        inner,
+    ),
+    lambda inner: make_stream_pipeline(NervousScaler(7.0, 8.0), inner),
+    lambda inner: make_stream_pipeline(
+        make_stream_pipeline(MaxAbsScaler(), NervousScaler(5.0)), inner
+    ),
+)
+
+
+@given(
+    depth=st.lists(st.integers(0, len(WRAPPERS) - 1), min_size=1, max_size=4),
+    seed=st.integers(0, 2**32 - 1),
+    number=st.sampled_from([7.0, 8.0, 5.0]),
+    faltering_label=st.sampled_from([None, "declines", "fails"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_block_that_is_not_executed_leaves_every_state(
+    depth: list[int], seed: int, number: float, faltering_label: str | None
+) -> None:
+    rng = np.random.default_rng(seed)
+    model: Any = Nervous(**({} if faltering_label is None else {faltering_label: 1002.0}))
+    for wrapper in depth:
+        model = WRAPPERS[wrapper](model)
+    X, y = rng.poisson(1.0, size=(40, 3)).clip(0, 3).astype(float), rng.integers(0, 2, 40)
+    bad_X, bad_y = X.copy(), y.copy()
+    if faltering_label is None:
+        bad_X[rng.integers(25, 40), 0] = number
+    else:
+        bad_y[rng.integers(25, 40)] = 2
+    rows = [make_block(*data, "prequential", rng) for data in ((X, y), (bad_X, bad_y))]
+    (first, _), (_, bad) = (cut(block, [40]) for block in rows)
+    (_, good) = cut(rows[0], [40])
+    kernel, other = running(model, TASK), running(copy.deepcopy(model), TASK)
+    for each in (kernel, other):
+        each.run(first)
+    before, printed = kernel.state, fingerprint(kernel.state)
+    try:
+        kernel.run(bad)
+    except (Declined, ZeroDivisionError):
+        assert kernel.state is before and fingerprint(before) == printed
+        np.testing.assert_array_equal(kernel.run(good), other.run(good))
+        assert fingerprint(kernel.state) == fingerprint(other.state)
+
+
+def test_faltering_parts_do_falter() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 4, size=(40, 3)).astype(float), rng.integers(0, 3, 40)
+    X[30, 0] = 7.0
+    block = make_block(X, y, "prequential", rng)
+    with pytest.raises(Declined):
+        running(WRAPPERS[3](Nervous()), TASK).run(block)
+    with pytest.raises(ZeroDivisionError):
+        running(TemporalCorrection(Nervous(fails=1002.0)), TASK).run(block)
+
+
+def test_kernels_of_deep_nests_are_made_in_milliseconds() -> None:
+    def nested(depth: int) -> Any:
+        model: Any = MajorityClass()
+        for i in range(depth):
+            kinds = (TemporalCorrection, make_stream_pipeline, TemporallyAugmented)
+            model = kinds[i % 3](model)
+        return model
+
+    seconds = {}
+    for depth in (1, 12):
+        model = nested(depth)
+        times = []
+        for _ in range(5):
+            begin = time.perf_counter()
+            kernel = make_kernel(model, TASK)
+            times.append(time.perf_counter() - begin)
+        assert kernel is not None
+        seconds[depth] = min(times)
+    assert seconds[12] < max(0.25, 60 * seconds[1])  # doubled at every depth it would be 4096 times
+
+
+class TestVersions:
+    """Arrays of which earlier versions stay what they were."""
+
+    @given(seed=st.integers(0, 2**32 - 1), by_row=st.booleans())
+    @settings(max_examples=60, deadline=None)
+    def test_any_version_may_be_read_and_changed(self, seed: int, by_row: bool) -> None:
+        rng = np.random.default_rng(seed)
+        start = rng.normal(size=(6, 5))
+        versions, contents = [VersionedArray(start.copy())], [start.copy()]
+        for _ in range(12):
+            parent = int(rng.integers(len(versions)))
+            at: Any = rng.integers(0, 5, rng.integers(0, 7))
+            at = slice(None) if rng.random() < 0.2 else at
+            at = at if by_row else (slice(None), at)
+            version, array = versions[parent].changed(at)
+            content = contents[parent].copy()
+            change = rng.normal(size=content[at].shape)
+            array[at] = change
+            content[at] = change
+            versions.append(version)
+            contents.append(content)
+            if rng.random() < 0.3:  # a step that fails half way
+                _, array = versions[-1].changed(at)
+                array[at] = np.nan
+        for i in rng.permutation(len(versions)).tolist() * 2:
+            np.testing.assert_array_equal(versions[i].read(), contents[i])
+
+    def test_the_newest_is_not_copied(self) -> None:
+        version = VersionedArray(np.zeros((2, 1 << 18)))
+        memory = version.read()
+        for i in range(10):
+            version, array = version.changed((slice(None), np.array([i])))
+            array[:, i] += 1
+        assert version.read() is memory
+        assert pickle.loads(pickle.dumps(version)).read().sum() == 20
+
+    def test_versions_in_one_pickle(self) -> None:
+        first = VersionedArray(np.zeros(3))
+        second, array = first.changed(np.array([1]))
+        array[1] = 1.0
+        one, other = copy.deepcopy((first, second))
+        assert one.read().tolist() == [0, 0, 0] and other.read().tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("model", [MultinomialNB(), ComplementNB(), BernoulliNB()], ids=repr)
+def test_single_rows_do_not_copy_large_counts(model: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = sparse.random(40, 1 << 18, 1e-4, "csr", random_state=np.random.RandomState(0))
+    X.data[:] = 1.0
+    kernel = running(model, Task(np.arange(2)))
+    first, *parts = cut(make_block(X, rng.integers(0, 2, 40), "prequential", rng), range(20, 79))
+    kernel.run(first)
+    memory = kernel.state.counts.read()
+    for part in parts:
+        kernel.run(part)
+    assert kernel.state.counts.read() is memory
+
+
+class TestRegistry:
+    """Which estimators have kernels."""
+
+    def test_a_type_of_the_same_name_is_not_meant(self) -> None:
+        names = {"__module__": SGDClassifier.__module__, "__qualname__": "SGDClassifier"}
+        twin = type("SGDClassifier", (SGDClassifier,), names)
+        with pytest.raises(Declined, match="SGDClassifier has no kernel"):
+            find_kernel(twin(), TASK)
+
+    def test_by_name(self) -> None:
+        class Own(MajorityClass):
+            pass
+
+        kernel = registered_kernels()[MajorityClass]
+        kernel_of(Own, "skstream.baselines.Unheard")(kernel)
+        try:
+            assert make_kernel(Own(), TASK) is not None
+            assert make_kernel(type("Own", (Own,), {})(), TASK) is None
+        finally:
+            del registry._MODELS[Own], registry._MODELS["skstream.baselines.Unheard"]
+
+    def test_methods_changed_before_the_first_use(self, monkeypatch: Any) -> None:
+        for kind, name in ((MajorityClass, "predict"), (MultinomialNB, "partial_fit")):
+            with monkeypatch.context() as patch:
+                patch.setattr(kind, name, lambda self, *rest, **more: self)
+                with pytest.raises(Declined, match=f"a changed {name}"):
+                    find_kernel(kind(), TASK)
+            assert make_kernel(kind(), TASK) is not None
+        with monkeypatch.context() as patch:
+            inherited = MultinomialNB.predict
+            patch.setattr(MultinomialNB, "predict", inherited, raising=False)
+            assert make_kernel(MultinomialNB(), TASK) is None
+
+    def test_nothing_is_imported_before_it_is_wanted(self) -> None:
+        code = (
+            "import sys, numpy as np; from skstream.engine.kernels import Task, make_kernel;"
+            "from skstream.baselines import MajorityClass;"
+            "assert make_kernel(MajorityClass(), Task(np.arange(2)));"
+            "made = [m for m in sys.modules if m.startswith('skstream.engine.kernels.')];"
+            "sys.exit(any('linear' in m or 'naive' in m or 'transformers' in m for m in made))"
+        )
+        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
