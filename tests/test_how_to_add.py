@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -11,9 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score
 
-from skstream import PrequentialEvaluator
+from skstream import KFoldEvaluator, MajorityClass, Persistent, PrequentialEvaluator
 from skstream.drift import DriftDetector
+from skstream.metrics import Measure
 from skstream.streams import make_demo_stream
 from tests.drift._checks import check_cuts
 
@@ -48,6 +51,28 @@ def _forgotten() -> Iterator[None]:
 def test_little_is_written(heading: str) -> None:
     lines = [line for line in sections()[heading][0].splitlines() if line.strip()]
     assert len(lines) < MOST_LINES
+
+
+def test_a_measure() -> None:
+    measure = added("A measure")["YOUDEN"]
+    X, y, _ = next(iter(make_demo_stream(600)))
+    models = {"majority": MajorityClass(), "persistent": Persistent()}
+    evaluator = KFoldEvaluator([measure], n_folds=6, forgetting="window:300", random_state=0)
+    result = evaluator.evaluate(models, X, y)
+    batch = partial(balanced_accuracy_score, adjusted=True)
+    for name in models:
+        own = result.curve(name, "youden_j")[-1]
+        of_rows = [batch(y[-300:], result.predictions(name, fold=fold)[-300:]) for fold in range(6)]
+        np.testing.assert_allclose(own, of_rows, rtol=1e-12, atol=1e-12)
+    assert result.measures["youden_j"].higher_is_better is True
+    assert result.compare("majority", "persistent").better == "persistent"
+    under_another_name = KFoldEvaluator({"error": measure}, n_folds=6, random_state=0)
+    assert under_another_name.evaluate(models, X, y).compare(*models).better == "persistent"
+
+
+def test_a_measure_of_unknown_series_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"names \['wrongs'\]. The kinds of series are \['abs"):
+        Measure(name="mine", formula=lambda sums: sums["wrongs"], needs={"wrongs"})
 
 
 def test_a_detector() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from skstream.metrics import _formulas as formulas
 from skstream.metrics._formulas import Formula
-from skstream.metrics._series import baselines_of
+from skstream.metrics._series import KINDS, baselines_of
 from skstream.utils._sklearn import scorer_parts
 
 #: Loss of a single row, by the series whose mean is the measure.
@@ -76,9 +76,10 @@ class Measure(MeasureFacts):
         Loss of a single row whose mean decides the measure, if there is one; the tests over rows
         then take this loss.
     formula : callable, default=None
-        Instead of a function, a formula over sums of elementary series. Used by this package's own
-        measures.
-    needs : frozenset of str
+        Instead of a function, a formula over sums of elementary series: of an object with
+        ``sums["wrong"]``, an array of shape (n_checkpoints,), and ``sums.table("hit")`` of shape
+        (n_classes, n_checkpoints), to an array of shape (n_checkpoints,).
+    needs : set of str
         Kinds of elementary series in the formula.
 
     Raises
@@ -133,6 +134,13 @@ class Measure(MeasureFacts):
         if self.higher_is_better is not None:  # plain, so that it can be saved
             object.__setattr__(self, "higher_is_better", bool(self.higher_is_better))
         object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
+        needs = frozenset({"rows", *self.needs})
+        object.__setattr__(self, "needs", needs)
+        if not needs <= KINDS.keys():
+            raise ValueError(
+                f"The 'needs' parameter of Measure names {sorted(needs - KINDS.keys())}. The kinds "
+                f"of series are {sorted(KINDS)}."
+            )
         if not self.name and self.function is not None:
             object.__setattr__(self, "name", name_of(self.function))
 
@@ -183,7 +191,7 @@ def _measure(
     return Measure(
         name=name,
         formula=formula,
-        needs=frozenset({"rows", *needs}),
+        needs=frozenset(needs),
         higher_is_better=higher_is_better,
         baseline_is_zero=baseline_is_zero,
         bounds=bounds,
