@@ -31,7 +31,8 @@ help:
 	@echo "make clean   remove environments, caches and build results"
 
 demo: $(DEMO)
-	.venv/demo/bin/skstream demo --out build/demo
+	.venv/demo/bin/skstream demo --out build/demo \
+	    $(addprefix --data ,$(wildcard $(SKSTREAM_DATA)/electricity.parquet))
 
 test: lint types package docs doctest test-previous test-latest
 

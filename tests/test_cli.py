@@ -322,7 +322,7 @@ def test_demo_without_a_file_is_generated_and_says_so(run: Run) -> None:
     assert Path("out", "demo.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_demo_finds_the_file_beside_the_folder(run: Run, parquet_file: Path) -> None:
+def test_demo_reads_the_file_given_and_no_other(run: Run, parquet_file: Path) -> None:
     pytest.importorskip("matplotlib")
     found = Path("..", "shared", "data", "electricity.parquet")
     found.parent.mkdir(parents=True)
@@ -330,7 +330,9 @@ def test_demo_finds_the_file_beside_the_folder(run: Run, parquet_file: Path) -> 
     table = parquet.read_table(parquet_file)
     names = ["class" if name == "label" else name for name in table.column_names]
     parquet.write_table(table.rename_columns(names), found)
-    status, output, _ = run("demo")
+    _, output, _ = run("demo")
+    assert output.startswith("Stream: generated")
+    status, output, _ = run("demo", "--data", found)
     assert status == 0
     assert output.startswith(f"Stream: {found}")
     assert f"{N_ROWS} rows" in output

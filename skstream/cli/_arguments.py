@@ -12,8 +12,6 @@ from skstream.metrics._registry import CLASSIFICATION, REGRESSION
 
 Command = Callable[[argparse.Namespace], int]
 
-DEMO_FILE = Path("..", "shared", "data", "electricity.parquet")
-
 DESCRIPTION = """\
 Evaluate models on a file: each row is predicted before it is learnt, in the order
 of the file. The table shows the models beside naive baselines, which a useful model
@@ -93,7 +91,7 @@ def _add_demo(commands: Any, run: Command) -> None:
         type=Path,
         metavar="FILE",
         help="the Electricity stream, or another file whose labels are in the column 'class' "
-        f"(default: {DEMO_FILE} if it is there, else a generated stream)",
+        "(default: a generated stream)",
     )
     command.add_argument(
         "--out",

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from skstream.base import check_can_learn
-from skstream.cli._arguments import DEMO_FILE, make_parser
+from skstream.cli._arguments import make_parser
 from skstream.cli._models import CLASSIFIER_BASELINES, MODELS, REGRESSOR_BASELINES
 from skstream.engine.model import ModelError
 from skstream.evaluation import EvaluationInterrupted, PrequentialEvaluator
@@ -275,14 +275,12 @@ def _first_gap(stream: Stream) -> str | None:
 
 
 def _demo_stream(path: Path | None) -> tuple[Stream, str]:
-    """Return the file given or at hand, else the generated stream; and say which it is."""
-    if path is None and DEMO_FILE.is_file() and find_spec("pyarrow") is not None:
-        path = DEMO_FILE
+    """Return the file given, else the generated stream; and say which it is."""
     if path is not None:
         return open_files([path], "class"), str(path)
     return make_demo_stream(DEMO_ROWS), (
-        f"generated, {DEMO_ROWS:,} rows with temporal dependence and a drift "
-        f"({DEMO_FILE} is not there; name another file with --data)"
+        f"generated, {DEMO_ROWS:,} rows with temporal dependence and a drift (name a file with "
+        "--data)"
     )
 
 

@@ -25,6 +25,7 @@ from skstream.stats import (
     RunningQStatistic,
     anytime_comparison,
 )
+from skstream.stats._mcnemar import zero_one_losses
 
 PANEL_INCHES = (8.0, 2.3)
 CURVE_STYLE = {"color": COLORS[0], "linewidth": 1.3}
@@ -215,6 +216,33 @@ class ComparisonDisplay(BaseDisplay):
         arrays = arrays_of_all([*curves, anytime])
         display = cls(names=anytime.names, rows=rows, **arrays)
         return display.plot(**options)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: ArrayLike, y_pred_a: ArrayLike, y_pred_b: ArrayLike, **options: Any
+    ) -> Self:
+        """Compute and plot all statistics of the predictions of two classifiers.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_rows,)
+            True labels, in stream order.
+        y_pred_a, y_pred_b : array-like of shape (n_rows,)
+            Predictions of the two models, labels of the same kind.
+        **options
+            Further parameters of `from_losses`, such as `forgetting` and `names`.
+
+        Returns
+        -------
+        display : ComparisonDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, or a label or a prediction is missing.
+        """
+        return cls.from_losses(*zero_one_losses(y_true, y_pred_a, y_pred_b), **options)
 
     @classmethod
     def from_evaluation(

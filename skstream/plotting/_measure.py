@@ -32,7 +32,12 @@ class MeasureDisplay(BaseDisplay):
         return MeasureFacts.of_name(self.metric) if self.measure is None else self.measure
 
     def _title(self) -> str:
-        return title_words(self.metric, self.forgetting, self.mechanism)
+        return title_words(
+            self.metric,
+            self.forgetting,
+            measure=self._facts.name,
+            mechanism=self.mechanism,
+        )
 
     def _layout(self, ax: Any) -> Layout:
         return Layout(self.curves, size=size_for(self.curves))

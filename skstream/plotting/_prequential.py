@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from skstream.evaluation import EvaluationResult
+from skstream.evaluation._predictions import result_of_predictions
 from skstream.plotting._axes import count_rows_along, give_title, was_used, widen_limits
 from skstream.plotting._base import Canvas
 from skstream.plotting._lines import ink, model_styles, with_fates
@@ -130,6 +132,50 @@ class PrequentialDisplay(MeasureDisplay):
         """
         contents = contents_of(result, metric, forgetting, models)
         return cls(**contents, drifts=drifts).plot(**options)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike | Mapping[str, ArrayLike],
+        metric: Any = None,
+        *,
+        forgetting: Any = "cumulative",
+        sample_weight: ArrayLike | None = None,
+        **options: Any,
+    ) -> Self:
+        """Score and plot predictions that were made elsewhere.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_rows,)
+            True labels or targets, in stream order.
+        y_pred : array-like of shape (n_rows,) or dict of str to array-like
+            Predictions of a model, or of several by name, each made before its row was learnt.
+        metric : str or callable, default=None
+            Measure; None: accuracy, for targets mae.
+        forgetting : str or Forgetting, default="cumulative"
+            Forgetting mechanism.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Scoring weights; None: every row counts once.
+        **options
+            Further options of `from_result`.
+
+        Returns
+        -------
+        display : PrequentialDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, a label or a prediction is missing, or labels and predictions are
+            not of one kind.
+        """
+        result = result_of_predictions(
+            y_true, y_pred, metric, forgetting=forgetting, sample_weight=sample_weight
+        )
+        return cls.from_result(result, **options)
 
     def _draw(self, canvas: Canvas) -> None:
         ax = canvas.axes[0]

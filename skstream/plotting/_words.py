@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skstream.evaluation._protocol_words import forgetting_words
+from skstream.evaluation._protocol_words import forgetting_words, with_own
 
 #: How parts of names are written in text; any other part is written as it is.
 ABBREVIATIONS = {"auc": "AUC", "f1": "F1", "mae": "MAE", "mse": "MSE", "r2": "R²", "rmse": "RMSE"}
@@ -38,9 +38,16 @@ def axis_words(metric: str) -> str:
     return textwrap.fill(measure_words(metric), LONGEST_LINE)
 
 
-def title_words(metric: str, forgetting: str, mechanism: str | None = None) -> str:
-    """Name measure and forgetting, as in "Accuracy, last 1,000 rows"."""
-    return f"{measure_words(metric)}, {forgetting_words(mechanism or forgetting)}"
+def title_words(
+    metric: str, forgetting: str, *, measure: str = "", mechanism: str | None = None
+) -> str:
+    """Name measure and forgetting: "Accuracy, last 1,000 rows".
+
+    A name that the user gave to a measure is followed by the measure's own: "Hits (error), all
+    rows so far".
+    """
+    named = with_own(measure_words(metric), "" if measure == metric else measure)
+    return f"{named}, {forgetting_words(mechanism or forgetting)}"
 
 
 def wrap_name(name: str) -> list[str]:

@@ -168,7 +168,7 @@ def test_the_first_measure_and_forgetting_are_the_default(
     drawn = result.plot()
     assert drawn.metric == "err"
     assert drawn.forgetting == "recent"
-    assert drawn.ax_.get_title("left") == "Err, last 50 rows"
+    assert drawn.ax_.get_title("left") == "Err (error), last 50 rows"
     assert delayed.plot().metric == "accuracy"
     assert delayed.plot("error").metric == "error"
     by_count = BinnedPerformanceDisplay.from_bin_counts([delayed], "sgd")

@@ -1,0 +1,51 @@
+"""Predictions made elsewhere, scored as those of an evaluation."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.multiclass import type_of_target
+
+from skstream.engine.tape import Tape
+from skstream.evaluation._result import EvaluationResult
+from skstream.utils._label_space import encode_together
+
+
+def result_of_predictions(
+    y_true: ArrayLike,
+    y_pred: ArrayLike | Mapping[str, ArrayLike],
+    metrics: Any,
+    *,
+    forgetting: Any,
+    sample_weight: ArrayLike | None,
+) -> EvaluationResult:
+    """Score the predictions of one model, or of several by name, row by row."""
+    named = y_pred if isinstance(y_pred, Mapping) else {"model": y_pred}
+    columns = {"y_true": y_true} | {f"y_pred {name}": given for name, given in named.items()}
+    shapes = {column: np.shape(given) for column, given in columns.items()}
+    if len(set(shapes.values())) > 1 or len(shapes["y_true"]) != 1:
+        raise ValueError(f"y_true and y_pred must be columns of equal length. Got shapes {shapes}.")
+    values: Mapping[str, np.ndarray]
+    classes: np.ndarray | None = None
+    if type_of_target(y_true).startswith("continuous"):
+        values = {name: np.asarray(column, dtype=np.float64) for name, column in columns.items()}
+    else:
+        values, classes = encode_together(columns)
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weight is not None and weight.shape != shapes["y_true"]:
+        raise ValueError(f"sample_weight has shape {weight.shape}, y_true {shapes['y_true']}.")
+    tape = Tape(
+        classes=classes,
+        y=values["y_true"],
+        weight=weight,
+        answers={name: values[f"y_pred {name}"][np.newaxis] for name in named},
+    )
+    unscored = EvaluationResult(
+        protocol="given predictions",
+        checkpoints=np.empty(0, dtype=np.int64),
+        values={name: {} for name in named},
+        classes=classes,
+        tape=tape,
+    )
+    return unscored.rescore(metrics, forgetting=forgetting)

@@ -1,0 +1,86 @@
+"""Pictures of predictions that were made elsewhere."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, mean_absolute_error
+
+from skstream import Persistent, PrequentialEvaluator
+from skstream.plotting import ComparisonDisplay, PrequentialDisplay
+from skstream.stats import mcnemar
+from skstream.streams import make_demo_stream
+
+pyplot = pytest.importorskip("matplotlib.pyplot")
+
+RNG = np.random.default_rng(0)
+TRUTH = RNG.choice(["a", "b"], 200)
+GOOD = np.where(RNG.random(200) < 0.1, "a", TRUTH)
+BAD = np.where(RNG.random(200) < 0.5, "a", TRUTH)
+
+
+@pytest.fixture(autouse=True)
+def closed_figures() -> Iterator[None]:
+    yield
+    pyplot.close("all")
+
+
+def last(display: Any, name: str) -> float:
+    return float(display.lines_[name].get_ydata()[-1])
+
+
+def test_predictions_are_scored_as_those_of_an_evaluation() -> None:
+    stream = make_demo_stream(200)
+    result = PrequentialEvaluator("kappa").evaluate({"last": Persistent()}, stream)
+    y_pred = result.predictions("last")
+    shown = PrequentialDisplay.from_predictions(stream.y[1:], {"last": y_pred[1:]}, "accuracy")
+    again = result.rescore("accuracy").plot()
+    assert last(shown, "last") == last(again, "last")
+
+
+def test_several_models_by_name_or_one_without() -> None:
+    display = PrequentialDisplay.from_predictions(TRUTH, {"good": GOOD, "bad": BAD})
+    assert last(display, "good") == pytest.approx(accuracy_score(TRUTH, GOOD))
+    assert last(display, "bad") == pytest.approx(accuracy_score(TRUTH, BAD))
+    weight = RNG.random(200)
+    alone = PrequentialDisplay.from_predictions(
+        TRUTH, GOOD, "error", sample_weight=weight, drifts=[50]
+    )
+    expected = 1 - accuracy_score(TRUTH, GOOD, sample_weight=weight)
+    assert last(alone, "model") == pytest.approx(expected)
+    recent = PrequentialDisplay.from_predictions(TRUTH, GOOD, forgetting="window:20")
+    assert last(recent, "model") == pytest.approx(accuracy_score(TRUTH[-20:], GOOD[-20:]))
+
+
+def test_targets_have_the_measures_of_regressors() -> None:
+    y = RNG.normal(size=100)
+    display = PrequentialDisplay.from_predictions(y, y + 0.5)
+    assert last(display, "model") == pytest.approx(mean_absolute_error(y, y + 0.5))
+
+
+def test_what_does_not_fit_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"equal length\. Got shapes .*y_pred model"):
+        PrequentialDisplay.from_predictions(TRUTH, GOOD[:-1])
+    with pytest.raises(ValueError, match="a label is missing"):
+        PrequentialDisplay.from_predictions(["a", "b"], ["a", None])
+    with pytest.raises(ValueError, match=r"sample_weight has shape \(3,\)"):
+        PrequentialDisplay.from_predictions(TRUTH, GOOD, sample_weight=[1, 1, 1])
+
+
+def test_two_models_are_compared_by_their_predictions() -> None:
+    display = ComparisonDisplay.from_predictions(TRUTH, BAD, GOOD, forgetting="cumulative")
+    assert last(display, "mcnemar") == mcnemar(TRUTH, BAD, GOOD).statistic
+
+
+@pytest.mark.parametrize(
+    ("metrics", "title"),
+    [
+        ({"hits": accuracy_score}, "Hits (accuracy_score), all rows so far"),
+        ({"accuracy": "error"}, "Accuracy (error), all rows so far"),
+        ("accuracy", "Accuracy, all rows so far"),
+    ],
+)
+def test_titles_name_the_measure_behind_the_name(metrics: Any, title: str) -> None:
+    result = PrequentialEvaluator(metrics).evaluate(Persistent(), make_demo_stream(50))
+    assert result.plot().ax_.get_title(loc="left") == title
