@@ -5,6 +5,9 @@ from typing import Any
 
 from sklearn.utils import _safe_indexing
 
+# Rows of probabilities are normalised by it in the models of naive Bayes.
+from sklearn.utils._array_api import _logsumexp
+
 # Positions of the columns of a ColumnTransformer, whichever way the user names them.
 from sklearn.utils._indexing import _get_column_indices
 
@@ -33,6 +36,7 @@ __all__ = [
     "columns_of",
     "is_column_transformer",
     "is_plain_gaussian_nb",
+    "log_sum_exp",
     "metric_function",
     "n_rows_of",
     "output_container",
@@ -42,6 +46,11 @@ __all__ = [
     "set_parts",
     "validate_parameter_constraints",
 ]
+
+
+def log_sum_exp(scores: Any) -> Any:
+    """Logarithm of the sum of the exponentials of each row."""
+    return _logsumexp(scores, axis=1)
 
 
 def rows_of(X: Any, index: Any) -> Any:

@@ -10,6 +10,7 @@ from sklearn.base import is_regressor
 from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from skstream import (
@@ -222,7 +223,7 @@ def test_linear_models(place: int, n_classes: int) -> None:
         assert_exact(model, block, Task(classes, method), random_cuts(block, rng))
 
 
-def assert_exact(model: Any, block: Any, task: Task, cuts: list[int]) -> None:
+def assert_exact(model: Any, block: Any, task: Task, cuts: list[int], rtol: float = 0.0) -> None:
     """On every path the answers and attributes of a model itself; its state is taken up."""
     literal = copy.deepcopy(model)
     expected = run_literally(literal, block, task)
@@ -232,7 +233,7 @@ def assert_exact(model: Any, block: Any, task: Task, cuts: list[int]) -> None:
             answers = np.concatenate([kernel.run(part) for part in cut(block, cuts)])
             np.testing.assert_array_equal(answers, expected)
             kernel.export()
-            assert_same_state(kernel.estimator, literal)
+            assert_same_state(kernel.estimator, literal, rtol=rtol)
             assert make_kernel(literal, task) is not None
 
 
@@ -247,20 +248,23 @@ def test_layouts_in_a_linear_model(n_classes: int, layout: str) -> None:
     assert_exact(SGDClassifier(random_state=0), block, task, [20])
 
 
+@pytest.mark.filterwarnings("ignore:Model .* learns with GaussianNB")
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
     "model",
     [
         TemporalCorrection(SGD),
         TemporalCorrection(SGD, previous_label="predicted", fading_factor=0.9),
+        TemporalCorrection(GaussianNB()),
         TemporallyAugmented(SGD),
         LabelNoise(SGD, 0.1, random_state=0),
         make_stream_pipeline(StandardScaler(), SGD),
+        make_stream_pipeline(StandardScaler(), GaussianNB()),
         make_stream_pipeline(MinMaxScaler(), TemporalCorrection(SGD)),
     ],
     ids=lambda model: "".join(filter(str.isalpha, repr(model)))[:50],
 )
-def test_models_around_linear_ones(model: Any, n_classes: int) -> None:
+def test_models_around_others(model: Any, n_classes: int) -> None:
     rng = np.random.default_rng(6)
     X = rng.normal(size=(100, 5)).astype(np.float32)
     y = (X[:, :n_classes] + rng.normal(size=(100, n_classes))).argmax(axis=1)
@@ -283,14 +287,61 @@ def test_models_around_linear_ones(model: Any, n_classes: int) -> None:
     np.testing.assert_allclose(*answers, rtol=rtol, atol=0.0)
 
 
+@pytest.mark.parametrize("n_classes", [2, 9])
+@pytest.mark.parametrize("n_columns", [1, 5, 40])
+def test_gaussian_naive_bayes(n_columns: int, n_classes: int) -> None:
+    """Sums over rows of any width, to the last bit; a constant column makes scores NaN."""
+    rng, classes = np.random.default_rng(8), np.arange(n_classes)
+    X, y = numbers(70, n_columns + 3)[:, 3:], rng.integers(0, n_classes, 70)
+    X[:, 0] += y == 0
+    weight = rng.choice([1.0, 2.0, 0.3], 70)
+    for timeline, layout, priors, weights in (
+        ("polls", "Fortran", None, None),
+        ("delayed", "C", None, weight),
+        ("prequential", "C", np.full(n_classes, 1 / n_classes), None),
+    ):
+        block = make_block(LAYOUTS[layout](X), y, timeline, rng, weights)
+        for method in ("predict", "predict_proba"):
+            task = Task(classes, method)
+            assert_exact(GaussianNB(priors=priors), block, task, random_cuts(block, rng))
+    block = make_block(numbers(40), y[:40], "prequential", rng)
+    assert_exact(GaussianNB(), block, Task(classes, "predict_proba"), [])
+
+
+def test_frames_in_gaussian_naive_bayes() -> None:
+    y, rng = np.arange(40) % 3, np.random.default_rng(9)
+    for layout in (frame, frame_of_several_types):
+        block = make_block(layout(numbers(40) + y[:, np.newaxis]), y, "polls", rng)
+        assert_exact(GaussianNB(), block, Task(np.arange(3), "predict_proba"), [20])
+
+
+@pytest.mark.parametrize("model", [SGDClassifier(random_state=0), GaussianNB()], ids=repr)
+def test_warm_starts(model: Any) -> None:
+    """A state of either precision goes on in its own; scikit-learn's errors are for the loop."""
+    rng, task = np.random.default_rng(10), Task(np.arange(2))
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
+    for first in (np.float32, np.float64):
+        fitted = copy.deepcopy(model).partial_fit(X[:9].astype(first), y[:9], classes=[0, 1])
+        for then in (np.float32, np.float64):
+            block = make_block(X.astype(then), y, "prequential", rng)
+            if first == then:
+                # Of float64 the attributes of GaussianNB agree within rounding.
+                rtol = 1e-9 if then == np.float64 and isinstance(model, GaussianNB) else 0.0
+                assert_exact(fitted, block, task, [30], rtol)
+            else:
+                with pytest.raises(Declined, match="float32 and float64"):
+                    running(copy.deepcopy(fitted), task).run(block)
+
+
 def test_precisions_of_one_stream_and_a_taken_up_state() -> None:
     rng, task = np.random.default_rng(7), Task(np.arange(2))
     X, y = rng.normal(size=(30, 3)).astype(np.float32), rng.integers(0, 2, 30)
-    kernel = running(SGDClassifier(), task)
-    kernel.run(make_block(X, y, "polls", rng))
-    for other in (X.astype(float), X.astype(np.int64), sparse.csr_array(X)):
-        with pytest.raises(Declined):
-            kernel.run(make_block(other, y, "polls", rng))
+    for model in (SGDClassifier(), GaussianNB()):
+        kernel = running(model, task)
+        kernel.run(make_block(X, y, "polls", rng))
+        for other in (X.astype(float), X.astype(np.int64), sparse.csr_array(X)):
+            with pytest.raises(Declined):
+                kernel.run(make_block(other, y, "polls", rng))
     fitted = SGDClassifier(random_state=0).partial_fit(X, y, classes=[0, 1])
     fitted.intercept_ = fitted.intercept_.astype(np.float32)
     assert make_kernel(fitted, task) is None

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import unique_labels
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Kernel, Task, value_of
+from skstream.engine.kernels.base import OTHER_PRECISION, Declined, Kernel, Task, value_of
 from skstream.engine.kernels.cuts import Floats
-from skstream.engine.kernels.input import EXACT, EXACT_OR_SINGLE, Columns, read_block
+from skstream.engine.kernels.input import EXACT_OR_SINGLE, Columns, read_block
+from skstream.engine.kernels.naive_bayes.gaussian_single import SingleGroups, probabilities
 from skstream.engine.kernels.naive_bayes.gaussian_states import LoopedGroups, SummedGroups
 from skstream.engine.kernels.naive_bayes.scores import answers, is_proper_prior, refused_answers
 from skstream.utils._numba import numba_enabled
@@ -21,25 +22,28 @@ from skstream.utils._validation import is_fitted
 _MIN_VALUE, _MAX_VALUE = 1e-100, 1e100
 _MIN_WEIGHT, _MAX_WEIGHT = 1e-6, 1e6
 
+Groups = LoopedGroups | SummedGroups | SingleGroups
+
 
 class _State(NamedTuple):
     """Columns, weights of the classes, and moments; no step changes those of a state."""
 
     columns: Columns
     class_count: Floats
-    groups: LoopedGroups | SummedGroups | None = None
+    groups: Groups | None = None
     has_learnt: bool = False
 
 
 class GaussianKernel(Kernel):
     """GaussianNB, taught row by row: then its floor is 0, and constant features give NaN.
 
-    With numba, scikit-learn's recurrence for mean and variance, bit for bit; else prefix sums.
+    With numba, scikit-learn's recurrence for mean and variance, bit for bit; else prefix sums. In
+    float32 answers are to the last bit, too.
     """
 
     bitwise = False
-    # It computes float32 rows in float32, where no two ways of adding agree.
-    _dtypes: ClassVar[tuple[type, ...]] = EXACT
+    # What is learnt has the precision of the rows.
+    _keeps_single: ClassVar[bool] = True
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
@@ -71,8 +75,12 @@ class GaussianKernel(Kernel):
     @classmethod
     def _takes_up(cls, estimator: Any, classes: NDArray[Any]) -> bool:
         """Whether the state of a fitted estimator is of the usual kind."""
-        same = np.array_equal(estimator.classes_, classes)
-        return same and estimator.theta_.dtype == np.float64
+        moments = estimator.class_count_, estimator.theta_, estimator.var_
+        precisions = {array.dtype for array in moments}
+        return np.array_equal(estimator.classes_, classes) and precisions in (
+            {np.dtype(np.float64)},
+            {np.dtype(np.float32)},
+        )
 
     def initial_state(self) -> _State:
         """Return what the estimator has learnt."""
@@ -88,28 +96,40 @@ class GaussianKernel(Kernel):
             return state, answers(np.empty((0, self._n_classes)), self.task)
         if state.groups is None and block.n_asks and block.stamp[0] == 0:
             raise Declined("asking before anything is learnt has no kernel")
-        learn, ask, columns = read_block(block, state.columns, dtypes=self._dtypes)
-        if _is_extreme(learn):
+        learn, ask, columns = read_block(
+            block, state.columns, dtypes=EXACT_OR_SINGLE, keep_single=self._keeps_single
+        )
+        count = state.class_count if state.groups else np.zeros(self._n_classes, learn.dtype)
+        if any(X.dtype != count.dtype for X in (learn, ask) if len(X)):
+            raise Declined(OTHER_PRECISION)
+        if count.dtype == np.float64 and _is_extreme(learn):
             raise Declined("values beyond 1e100 or within 1e-100 of 0 have no kernel")
         if block.weight is not None and _is_extreme_weight(block.weight):
             raise Declined("weights above 1e6 or below 1e-6 have no kernel")
         assert columns.number is not None
         if state.groups is None:
-            groups = self._new_groups(*self._no_moments(columns.number))
+            groups = self._new_groups(*self._no_moments(columns.number, count.dtype))
         else:
             groups = state.groups.copy()
         scores = groups.log_likelihoods(block, learn, ask, float(self.estimator.var_smoothing))
-        steps = np.zeros((block.n_learns, self._n_classes))
+        steps = np.zeros((block.n_learns, self._n_classes), count.dtype)
         steps[np.arange(block.n_learns), block.y] = 1.0 if block.weight is None else block.weight
-        weights = running_sums(state.class_count, steps)
+        if count.dtype == np.float32:
+            weights = np.add.accumulate(np.vstack([count, steps]), axis=0)
+        else:
+            weights = running_sums(count, steps)
         scores += self._log_priors(weights[block.stamp])
         has_learnt = state.has_learnt or block.n_learns > 0
         after = _State(columns, weights[-1].copy(), groups, has_learnt)
+        if count.dtype == np.float32 and self.task.method == "predict_proba":
+            return after, probabilities(scores)
         return after, answers(scores, self.task)
 
     def _new_groups(
-        self, weights: Floats, means: Floats, variances: Floats
-    ) -> LoopedGroups | SummedGroups:
+        self, weights: NDArray[Any], means: NDArray[Any], variances: NDArray[Any]
+    ) -> Groups:
+        if means.dtype == np.float32:
+            return SingleGroups(weights, means, variances)
         kind = LoopedGroups if numba_enabled() else SummedGroups
         return kind(self._n_classes, weights, means, variances)
 
@@ -118,19 +138,23 @@ class GaussianKernel(Kernel):
         model = self.estimator
         return model.class_count_, model.theta_, model.var_
 
-    def _no_moments(self, n_features: int) -> tuple[Floats, Floats, Floats]:
+    def _no_moments(self, n_features: int, dtype: Any) -> tuple[Floats, Floats, Floats]:
         """Weights, means and variances by group where nothing has been learnt."""
-        nothing = np.zeros((self._n_classes, n_features))
-        return np.zeros(self._n_classes), nothing, nothing
+        nothing = np.zeros((self._n_classes, n_features), dtype)
+        return nothing[:, 0], nothing, nothing
 
     def _log_priors(self, weights: Floats) -> Floats:
         """Log probabilities of the classes, from their weights at each ask."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares = self._priors
-            if shares is None:
-                shares = weights / weights.sum(axis=1, keepdims=True)
-            priors: Floats = np.log(shares)
+            priors: Floats = np.log(self._class_priors(weights))
         return priors
+
+    def _class_priors(self, weights: Floats) -> Floats:
+        """Probabilities of the classes, from their weights in the last axis."""
+        if self._priors is not None:
+            return self._priors.astype(weights.dtype)
+        shares: Floats = weights / weights.sum(axis=-1, keepdims=True)
+        return shares
 
     def export(self, state: _State) -> None:
         """Write the fitted attributes of scikit-learn."""
@@ -141,24 +165,20 @@ class GaussianKernel(Kernel):
         state.columns.export(model)
         model.classes_ = unique_labels(self.task.classes)
         model.class_count_ = state.class_count.copy()
-        model.class_prior_ = (
-            state.class_count / state.class_count.sum()
-            if self._priors is None
-            else self._priors.copy()
-        )
+        model.class_prior_ = self._class_priors(state.class_count)
         self._export_moments(state.groups)
 
-    def _export_moments(self, groups: LoopedGroups | SummedGroups) -> None:
+    def _export_moments(self, groups: Groups) -> None:
         model = self.estimator
         model.theta_, model.var_ = groups.means.copy(), groups.variances.copy()
         # The variance of the newest row, which is all that scikit-learn looks at.
-        model.epsilon_ = model.var_smoothing * np.float64(0.0)
+        model.epsilon_ = model.var_smoothing * groups.variances.dtype.type(0.0)
 
 
 class IncrementalGaussianKernel(GaussianKernel):
     """IncrementalGaussianNB, taught row by row; the last group of rows is all of them."""
 
-    _dtypes = EXACT_OR_SINGLE
+    _keeps_single = False
 
     @classmethod
     def _takes_up(cls, estimator: Any, classes: NDArray[Any]) -> bool:
@@ -172,15 +192,15 @@ class IncrementalGaussianKernel(GaussianKernel):
             np.vstack([model.raw_var_, model.total_var_]),
         )
 
-    def _no_moments(self, n_features: int) -> tuple[Floats, Floats, Floats]:
-        nothing = np.zeros((self._n_classes + 1, n_features))
-        return np.zeros(self._n_classes + 1), nothing, nothing
+    def _no_moments(self, n_features: int, dtype: Any) -> tuple[Floats, Floats, Floats]:
+        nothing = np.zeros((self._n_classes + 1, n_features), dtype)
+        return nothing[:, 0], nothing, nothing
 
     def _log_priors(self, weights: Floats) -> Floats:
         # A class of which nothing has been learnt is never the answer.
         return np.where(weights > 0, super()._log_priors(weights), -np.inf)
 
-    def _export_moments(self, groups: LoopedGroups | SummedGroups) -> None:
+    def _export_moments(self, groups: Groups) -> None:
         model, means, variances = self.estimator, groups.means, groups.variances
         model.total_count_ = float(groups.weights[-1])
         model.theta_, model.total_mean_ = means[:-1].copy(), means[-1].copy()
