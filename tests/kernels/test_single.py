@@ -248,7 +248,7 @@ def test_layouts_in_a_linear_model(n_classes: int, layout: str) -> None:
     assert_exact(SGDClassifier(random_state=0), block, task, [20])
 
 
-@pytest.mark.filterwarnings("ignore:Model .* learns with GaussianNB")
+@pytest.mark.filterwarnings("ignore:Model .* learns with GaussianNB", "ignore::RuntimeWarning")
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
     "model",
@@ -270,7 +270,7 @@ def test_models_around_others(model: Any, n_classes: int) -> None:
     y = (X[:, :n_classes] + rng.normal(size=(100, n_classes))).argmax(axis=1)
     rows = X if n_classes == 2 else np.asfortranarray(X)
     results = [
-        PrequentialEvaluator("accuracy", engine=engine, return_models=True).evaluate(
+        PrequentialEvaluator("accuracy", n_warmup=30, engine=engine, return_models=True).evaluate(
             {"m": model}, rows, y
         )
         for engine in ("auto", "loop")
@@ -279,7 +279,7 @@ def test_models_around_others(model: Any, n_classes: int) -> None:
     np.testing.assert_array_equal(*(result.predictions("m") for result in results))
     assert_same_state(*(result.models["m"] for result in results))
     answers = [
-        prequential_predict(model, rows, y, method=best_method(model), engine=engine)
+        prequential_predict(model, rows, y, method=best_method(model), n_warmup=30, engine=engine)
         for engine in ("auto", "loop")
     ]
     # Beside labels, which are integers, rows become float64.
