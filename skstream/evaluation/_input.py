@@ -105,7 +105,7 @@ class RowShape:
                 f"The rows from row {first_row} on have {n_features} features; those before "
                 f"them have {self._n_features}. All rows of a stream must have the same columns."
             )
-        if (names is None) != (self._names is None):
+        if kind_of(X) != self._kind:
             raise ValueError(kinds_differ(kind_of(X), self._kind, first_row))
         if names != self._names:
             raise ValueError(

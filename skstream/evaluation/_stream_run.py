@@ -278,11 +278,8 @@ class StreamRun(Exclusive):
             yield
         except BaseException:
             if not self._n_arrived:
-                self._forget_columns()
+                self._shape.forget()
             raise
-
-    def _forget_columns(self) -> None:
-        self._shape.forget()
 
     @contextmanager
     def _before_rest(self, rest: Callable[[], object]) -> Iterator[None]:

@@ -96,11 +96,26 @@ def kind_of(values: np.ndarray) -> str:
     return MISSING if never.all() else NUMBERS
 
 
-def as_microseconds(values: np.ndarray) -> np.ndarray:
-    """Datetimes (since 1970) or durations as whole microseconds; infinite where missing."""
+def as_microseconds(values: np.ndarray, name: str = "times") -> np.ndarray:
+    """Datetimes (since 1970) or durations as whole microseconds; infinite where missing.
+
+    Raises
+    ------
+    ValueError
+        If floats do not tell them apart; `name` is the name of the parameter.
+    """
     kind = values.dtype.kind
     whole = np.asarray(values).astype(f"{kind}8[us]")
-    return np.where(np.isnat(whole), np.inf, whole.astype(np.int64).astype(np.float64))
+    is_missing, microseconds = np.isnat(whole), whole.astype(np.int64)
+    large = ~is_missing & (np.abs(microseconds) > LARGEST_EXACT)
+    if large.any():
+        at = int(large.argmax())
+        which = "datetimes from 1684 to 2255" if kind == "M" else "durations of up to 285 years"
+        raise ValueError(
+            f"{name}[{at}] is {whole.reshape(-1)[at]}: times are counted in microseconds, as "
+            f"floats, which hold {which} exactly. Pass NaT for a label that never comes."
+        )
+    return np.where(is_missing, np.inf, microseconds.astype(np.float64))
 
 
 def _checked(values: np.ndarray, given: Any, name: str, kind: str, wanted: str) -> np.ndarray:

@@ -265,3 +265,20 @@ def test_an_infinite_column_of_delays_is_named_where_a_model_cannot_take_it(n_jo
     apart = DelayedEvaluator("accuracy", delay=rows["wait"].to_numpy(), n_bins=2)
     result = apart.evaluate(models, rows.drop(columns=["wait"]), np.arange(12) % 2)
     assert result.waits.n_never == 1
+
+
+@pytest.mark.parametrize("zone", [None, datetime.UTC])
+def test_datetimes_that_floats_do_not_hold_are_refused(zone):
+    arrival = [datetime.datetime(2020, 1, 1 + k, tzinfo=zone) for k in range(20)]
+    never = [datetime.datetime(9999, 12, 31, tzinfo=zone)] * 20
+    late = [datetime.datetime(2255, 6, 1, microsecond=k + 1, tzinfo=zone) for k in range(20)]
+    result = evaluate(arrival=arrival, label_time=[*arrival[:2], *late[2:]])
+    assert result.waits.n_labelled == 20
+    with pytest.raises(ValueError, match=r"label_time\[0\] is 9999-12-31.*to 2255 exactly.*NaT"):
+        evaluate(arrival=arrival, label_time=never)
+    with pytest.raises(ValueError, match=r"delay\[0\] is .*285 years"):
+        evaluate(DelayedEvaluator(delay=datetime.timedelta(days=365_000)), arrival=arrival)
+    run = DelayedEvaluator("accuracy", n_bins=2).start(Persistent(), classes=[0, 1])
+    with pytest.raises(ValueError, match=r"t\[0\] is 2300"):
+        run.ask([[0.0]], ["a"], datetime.datetime(2300, 1, 1, tzinfo=zone))
+    assert run.ask([[0.0]], ["a"], arrival[0])["Persistent"].tolist() == [None]

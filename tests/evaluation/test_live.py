@@ -225,12 +225,45 @@ def test_all_rows_must_come_in_one_kind_of_container():
     rows, y = stream_rows(4)
     run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=CLASSES)
     run.ask(rows[:1], ["p"])
-    with pytest.raises(ValueError, match="in a sparse matrix; those before them were in a array"):
+    with pytest.raises(ValueError, match=r"X is a sparse matrix .* and a dense array in"):
         run.ask(sparse.csr_matrix(rows[1:2]), ["q"])
-    with pytest.raises(ValueError, match="There are no rows to ask about"):
-        run.ask(rows[:0], [])
     run.ask(rows[1:2].tolist(), ["q"])
     assert run.label(["q", "p"], y[[1, 0]]).n_pending == 0
+
+
+@pytest.mark.parametrize("models", [{"last": Persistent()}, {"sgd": SGDRegressor()}])
+def test_no_rows_are_no_event(models):
+    classes = CLASSES if "last" in models else None
+    run = DelayedEvaluator(n_bins=2).start(models, classes=classes)
+    with pytest.raises(ValueError, match="0 rows and 1 ids"):
+        run.ask(np.empty((0, 7)), ["p"], 3)
+    for _ in range(2):
+        (answers,) = run.ask(np.empty((0, 4)), [], 100).values()
+        assert answers.shape == (0,)
+        run.ask(np.ones((1, 4)), [run.n_pending], 5)
+    assert (run.n_rows, run.n_pending) == (2, 2)
+    with pytest.raises(ValueError, match="have 7 features"):
+        run.ask(np.empty((0, 7)), [])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_periodic_answers_in_memory_do_not_depend_on_when_rows_are_scored():
+    rows, y = stream_rows(200)
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, poll_every=2, max_pending=10)
+    curves = []
+    for every in (1, 7, 1000):
+        run = evaluator.start({"last": Persistent()}, classes=CLASSES)
+        for m in range(200):
+            run.ask(rows[m : m + 1], [m], m)
+            if m % 3 == 2:
+                run.label([m - 1], y[m - 1 : m], m)
+            if m % every == 0:
+                run.result()
+        curves.append(run.close().result().waits.poll_costs)
+    assert curves[0]["NB"][-1] > 0
+    for one in curves[1:]:
+        for name, values in one.items():
+            np.testing.assert_array_equal(values, curves[0][name])
 
 
 @pytest.mark.parametrize("kind", ["dense", "csr"])
@@ -377,7 +410,7 @@ def test_memory_follows_the_rows_waiting():
     run.result()
     assert len(run._scoring._answers) <= 100 * (1 + 100 / 20 * 3)
     assert run._scoring.n_steps == 0
-    assert len(run._ids._row_of) == len(run._ids._id_of) == len(waiting)
+    assert len(run._ids._row_of) == len(waiting)
     assert run.result().waits.n_dropped == 6000 - 4000 - len(waiting)
 
 

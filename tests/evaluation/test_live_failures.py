@@ -346,6 +346,51 @@ def test_a_measure_that_fails_in_update_loses_no_row(n_models, monkeypatch):
         assert result.scores == expected.scores
 
 
+def test_a_reduce_that_fails_names_row_and_bin():
+    def reduce(answers, durations):
+        raise ZeroDivisionError("by nothing")
+
+    run = delayed_run(reduce=reduce)
+    for event in events(20):
+        take(run, event)
+    with pytest.raises(ZeroDivisionError) as caught:
+        run.result()
+    assert "called for bin 1 of row 4." in caught.value.__notes__[1]
+    run = delayed_run(reduce=reduce)
+    run.label(list(run.ask(X[:1], ["p"], 0)) and ["p"], Y[:1], 0)
+    run.ask(X[1:3], ["q", "r"], 1)
+    run.label(["r"], Y[2:3], 1)
+    with pytest.raises(ZeroDivisionError) as caught:
+        run.result()
+    assert "called for all bins of row 2, whose label came at once" in caught.value.__notes__[1]
+
+
+def test_an_interrupt_before_the_models_learn_leaves_the_run_as_it_was():
+    trap = Trap()
+
+    def features(rows, times):
+        trap()
+        return X[rows] + 0.1
+
+    evaluator = DelayedEvaluator(
+        "accuracy", n_bins=2, poll_every=1, features=features, keep_tape=True
+    )
+    results = []
+    for at in (None, 1, 4):
+        trap.n, trap.at, trap.error = 0, at, KeyboardInterrupt()
+        run = evaluator.start(MajorityClass(), classes=CLASSES)
+        for event in events():
+            before = run.n_rows, run.n_pending
+            try:
+                take(run, event)
+            except KeyboardInterrupt:
+                assert (run.n_rows, run.n_pending) == before
+                take(run, event)
+        results.append(run.close().result())
+    assert_same(results[1], results[0])
+    assert_same(results[2], results[0])
+
+
 def test_features_that_fail_can_be_asked_again(tmp_path):
     trap = Trap()
 

@@ -135,7 +135,7 @@ class Clock:
     def read(self, values: Any, name: str) -> Times:
         """Read times, which must be of the clock's kind."""
         given = time_column(values, name)
-        times = Times(_as_numbers(given), given, kind_of(given), name)
+        times = Times(_as_numbers(given, name), given, kind_of(given), name)
         self._check(times.kind, name)
         return times
 
@@ -175,7 +175,7 @@ class Clock:
                 f"{name} is a number, but {self.source}. Pass a timedelta (datetime.timedelta or "
                 f"numpy.timedelta64) as the {name}."
             )
-        return _as_numbers(durations)
+        return _as_numbers(durations, name)
 
     def read_one(self, value: Any, name: str) -> Times:
         """Read one time, as `read` does."""
@@ -183,7 +183,7 @@ class Clock:
             type(value) is float or (type(value) is int and abs(value) <= LARGEST_EXACT)
         ):
             given = np.array([value])
-            return Times(_as_numbers(given), given, NUMBERS, name)
+            return Times(_as_numbers(given, name), given, NUMBERS, name)
         times = self.read([value], name)
         return replace(times, given=np.array([value], dtype=object))
 
@@ -235,9 +235,9 @@ def check_label_times(times: Times, arrival: Times, labelled: np.ndarray, first_
         )
 
 
-def _as_numbers(values: np.ndarray) -> np.ndarray:
+def _as_numbers(values: np.ndarray, name: str) -> np.ndarray:
     if values.dtype.kind in "mM":
-        return as_microseconds(values)
+        return as_microseconds(values, name)
     numbers: np.ndarray = values.astype(np.float64)
     return np.where(np.isnan(numbers), np.inf, numbers)
 

@@ -33,7 +33,13 @@ from skstream.evaluation.delayed._clock import (
     advice_on_delays,
     check_label_times,
 )
-from skstream.evaluation.delayed._live import LiveIds, LiveRows, as_ids, label_weights
+from skstream.evaluation.delayed._live_input import (
+    KnownIds,
+    LiveIds,
+    as_ids,
+    asked_rows,
+    label_weights,
+)
 from skstream.evaluation.delayed._result import DelayedResult
 from skstream.evaluation.delayed._scoring import AskedWhileWaiting
 from skstream.evaluation.delayed._settings import DelaySettings
@@ -92,7 +98,6 @@ class DelayedRun(StreamRun):
         )
         self._clock = Clock()
         self._ids = LiveIds()
-        self._live_rows = LiveRows(settings.classes, self._shape)
         self._previews: list[np.ndarray] = []
         self._n_delayed = 0  # rows up to the last that took its label time from `delay`
         self._label_times_read = 0  # checksum
@@ -100,10 +105,6 @@ class DelayedRun(StreamRun):
         self._n_dropped = 0
         self._n_relabelled = 0
         self._n_refused = 0
-
-    def _forget_columns(self) -> None:
-        super()._forget_columns()
-        self._live_rows.forget()
 
     @property
     def _timeline_state(self) -> DelayedState:
@@ -252,7 +253,8 @@ class DelayedRun(StreamRun):
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Features. They are copied: the same array may be filled again.
+            Features. They are copied: the same array may be filled again. No rows at all, as in an
+            empty frame of a queue, are no event: time does not pass.
         ids : array-like of shape (n_rows,)
             What to call the rows when their labels come; hashable, each waiting only once.
         t : number or datetime, default=None
@@ -288,7 +290,11 @@ class DelayedRun(StreamRun):
         check_on_error(on_error)
         ids = as_ids(ids)
         with self._first_rows():
-            chunk = self._live_rows.chunk(X, ids, self._n_arrived)
+            regression = self._settings.classes is None
+            chunk = asked_rows(X, ids, self._shape, self._n_arrived, regression=regression)
+            if not ids:  # as an empty frame of a queue
+                none = no_answers(self._settings.task)
+                return {name: self._as_labels(none, np.arange(0), 0) for name, _ in self._places}
             self._ids.check_new(ids)
             clock, arrival = self._clock.event(t, self._n_arrived, len(ids))
             times = arrival.values if t is None else np.full(len(ids), arrival.values[0])
@@ -448,7 +454,7 @@ class DelayedRun(StreamRun):
         codes, weight = codes[kept], weight[kept]
         labels = Labels(rows, clock.now, weight)
         weighted = sample_weight is not None
-        note = partial(self._note_labelled, labels, codes, clock, known.n_again, weighted)
+        note = partial(self._note_labelled, known, codes, clock, weighted)
         self._take_event(note, labels, None, codes, skip=on_error == "skip")
         return self
 
@@ -481,16 +487,15 @@ class DelayedRun(StreamRun):
 
     def _note_labelled(
         self,
-        labels: Labels,
+        known: KnownIds,
         y: np.ndarray,
         clock: Clock,
-        n_again: int,
         weighted: bool,
         answered: list[Answered],
     ) -> None:
-        self._scoring.label(labels.rows, y, weighted=weighted)
-        self._ids.labelled(labels.rows)
-        self._n_relabelled += n_again
+        self._scoring.label(known.rows, y, weighted=weighted)
+        self._ids.labelled(known.ids)
+        self._n_relabelled += known.n_again
         self._clock = clock
         self._note(answered)
 
@@ -502,7 +507,7 @@ class DelayedRun(StreamRun):
         rows = table.take(table.oldest(len(table) - limit)).row
         step = self._engine.execute(Dropped(rows))
         self._engine.commit(step)
-        self._ids.forget(rows)
+        self._ids.drop(int(rows[-1]))
         self._n_dropped += len(rows)
         self._note(step.lanes)
 

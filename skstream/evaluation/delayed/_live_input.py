@@ -1,4 +1,4 @@
-"""Live use: rows are identified by the ids that the user gives."""
+"""Input of live runs: ids by which the user identifies rows, rows asked, weights of labels."""
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from skstream.evaluation._input import Chunk, RowShape, checked_weights
 from skstream.streams._stream import as_rows
@@ -27,12 +26,15 @@ class KnownIds:
         Their numbers, ascending.
     places : ndarray of shape (n_known,), dtype intp
         Where their ids are among those given.
+    ids : list
+        These ids.
     n_again : int
         Rows, not among these, that have their label and are to be counted.
     """
 
     rows: np.ndarray
     places: np.ndarray
+    ids: list[Hashable]
     n_again: int
 
 
@@ -40,8 +42,7 @@ class LiveIds:
     """Ids of the waiting rows of a live run, and of recently labelled rows."""
 
     def __init__(self) -> None:
-        self._row_of: dict[Hashable, int] = {}
-        self._id_of: dict[int, Hashable] = {}
+        self._row_of: OrderedDict[Hashable, int] = OrderedDict()  # rows ascend
         self._done: OrderedDict[Hashable, None] = OrderedDict()
         self._refused: OrderedDict[Hashable, None] = OrderedDict()
 
@@ -64,7 +65,6 @@ class LiveIds:
         """Store the ids of rows that arrived."""
         for row, one in enumerate(ids, first_row):
             self._row_of[one] = row
-            self._id_of[row] = one
             self._done.pop(one, None)
             self._refused.pop(one, None)
 
@@ -98,9 +98,11 @@ class LiveIds:
             elif on_unknown == "error":
                 raise KeyError(self._why_unknown(one, ids))
         rows = sorted(places)
+        at = [places[row] for row in rows]
         return KnownIds(
             np.array(rows, dtype=np.int64),
-            np.array([places[row] for row in rows], dtype=np.intp),
+            np.array(at, dtype=np.intp),
+            [ids[place] for place in at],
             n_again,
         )
 
@@ -113,19 +115,17 @@ class LiveIds:
             "taken; pass on_unknown='ignore' to leave such ids out."
         )
 
-    def labelled(self, rows: np.ndarray) -> None:
-        """Note that rows have their labels."""
-        for row in rows.tolist():
-            one = self._id_of.pop(row)
+    def labelled(self, ids: Sequence[Hashable]) -> None:
+        """Note that waiting rows have their labels."""
+        for one in ids:
             del self._row_of[one]
             self._done[one] = None
         _forget_oldest(self._done)
 
-    def forget(self, rows: np.ndarray) -> None:
-        """Drop waiting rows."""
-        for row in rows.tolist():
-            if row in self._id_of:  # rows of a stream have no ids
-                del self._row_of[self._id_of.pop(row)]
+    def drop(self, last_row: int) -> None:
+        """Forget the ids of waiting rows up to this one."""
+        while self._row_of and next(iter(self._row_of.values())) <= last_row:
+            self._row_of.popitem(last=False)
 
 
 def _forget_oldest(ids: OrderedDict[Hashable, None]) -> None:
@@ -158,54 +158,17 @@ def check_ids(ids: Sequence[Any]) -> None:
             raise ValueError(f"ids[{at}] is {one!r}: a row without an id cannot be found again.")
 
 
-class LiveRows:
-    """Checks rows asked live, whose labels are not known yet.
-
-    Parameters
-    ----------
-    classes : ndarray or None
-        Sorted labels; None for regression.
-    shape : RowShape
-        Width and names of the columns of all rows of the run.
-    """
-
-    def __init__(self, classes: np.ndarray | None, shape: RowShape):
-        self._regression = classes is None
-        self._shape = shape
-        self._kind: str | None = None
-
-    def forget(self) -> None:
-        """Forget the columns of the first rows, because those rows were not accepted."""
-        self._kind = None
-
-    def chunk(self, X: Any, ids: Sequence[Hashable], first_row: int) -> Chunk:
-        """Return the rows ready for the engine; raises before anything is asked."""
-        X = as_rows(X)
-        n = X.shape[0]
-        if len(ids) != n:
-            raise ValueError(f"There are {n} rows and {len(ids)} ids.")
-        if n == 0:
-            raise ValueError(f"There are no rows to ask about: X has shape {X.shape}.")
-        self._shape.check(X, first_row)
-        self._check_kind(X, first_row)
-        y = np.full(n, np.nan) if self._regression else np.full(n, -1)
-        return Chunk(X, y, np.zeros(n, dtype=bool), None)
-
-    def _check_kind(self, X: Any, first_row: int) -> None:
-        """Raise an error if rows come in another kind of container than before."""
-        if isinstance(X, np.ndarray):
-            kind = "array"
-        elif sparse.issparse(X):
-            kind = "sparse matrix"
-        else:
-            kind = f"{type(X).__module__.partition('.')[0]} frame"
-        if self._kind is None:
-            self._kind = kind
-        if kind != self._kind:
-            raise ValueError(
-                f"The rows from row {first_row} on are in a {kind}; those before them were in a "
-                f"{self._kind}. All rows must come in one kind of container."
-            )
+def asked_rows(
+    X: Any, ids: Sequence[Hashable], shape: RowShape, first_row: int, *, regression: bool
+) -> Chunk:
+    """Check rows asked live, whose labels are not known yet; raises before anything is asked."""
+    X = as_rows(X)
+    n = X.shape[0]
+    if len(ids) != n:
+        raise ValueError(f"There are {n} rows and {len(ids)} ids.")
+    shape.check(X, first_row)
+    y = np.full(n, np.nan) if regression else np.full(n, -1)
+    return Chunk(X, y, np.zeros(n, dtype=bool), None)
 
 
 def label_weights(sample_weight: Any, n: int) -> np.ndarray:
