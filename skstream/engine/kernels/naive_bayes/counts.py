@@ -27,6 +27,7 @@ from skstream.engine.kernels.naive_bayes.scores import (
     is_proper_prior,
     log_prior,
     refused_answers,
+    tied,
 )
 from skstream.engine.kernels.naive_bayes.sparse import class_states
 from skstream.engine.kernels.schema import OTHER_CLASSES
@@ -37,6 +38,8 @@ from skstream.utils._validation import is_fitted
 
 # Of more classes than these, rows are gone through one by one: each changes one class alone.
 _MANY_CLASSES = 128
+# Counts of all classes, once for each of some rows, that are held at once.
+_NUMBERS_AT_ONCE = 1 << 17
 
 
 class State(NamedTuple):
@@ -129,13 +132,12 @@ class DiscreteKernel(Kernel):
         weights = self._class_weights(state.class_count, block)
         if is_sparse and columns.number >= self._min_sparse_columns:
             counts, sums, scores = self._sparse_scores(block, learn, ask, state)
+            if self._has_prior:
+                scores += self._log_prior(weights[block.stamp])
         else:
             table = np.array(self._counts_in(state.counts.read()), order="C")
             scores = self._dense_scores(block, learn, ask, weights, table)
             counts, sums = VersionedArray(table), None
-        if self._has_prior:
-            model = self.estimator
-            scores += log_prior(weights[block.stamp], model.fit_prior, model.class_prior)
         return State(columns, weights[-1].copy(), counts, sums), answers(scores, self.task)
 
     def _known_counts(self) -> Floats:
@@ -159,6 +161,9 @@ class DiscreteKernel(Kernel):
         if values.size and values.min() < 0:
             raise Declined("negative counts have no kernel")
 
+    def _log_prior(self, class_count: Floats) -> Floats:
+        return log_prior(class_count, self.estimator.fit_prior, self.estimator.class_prior)
+
     def _class_weights(self, start: Floats, block: Block) -> Floats:
         """Weights per class before each learn, and after the last."""
         steps = np.zeros((block.n_learns, self._n_classes))
@@ -168,7 +173,7 @@ class DiscreteKernel(Kernel):
     def _dense_scores(
         self, block: Block, learn: Any, ask: Any, weights: Floats, counts: Floats
     ) -> Floats:
-        """Log likelihoods of shape (n_asks, n_classes), learning the block.
+        """Joint log likelihoods of shape (n_asks, n_classes), learning the block.
 
         `weights` is as of `_class_weights`; `counts` is brought forward.
         """
@@ -188,7 +193,7 @@ class DiscreteKernel(Kernel):
         if sums is None:
             sums = self._sums_of(self._counts_in(state.counts.read()))
         counts = self._laid_out(state.counts)
-        at: Any = events.at[np.repeat(events.y >= 0, np.diff(events.bounds))]
+        at: Any = events.at[np.repeat(events.learnt, np.diff(events.bounds))]
         if len(at) >= learn.shape[1]:
             at = slice(None)  # all at once take less memory
         counts, array = counts.changed(self._columns_at(at))
@@ -237,8 +242,7 @@ class DiscreteKernel(Kernel):
         state.columns.export(model)
         model.classes_ = unique_labels(self.task.classes)
         model.class_count_ = state.class_count.copy()
-        prior = log_prior(state.class_count, model.fit_prior, model.class_prior)
-        model.class_log_prior_ = np.array(prior)
+        model.class_log_prior_ = np.array(self._log_prior(state.class_count))
         self._export_counts(np.array(self._counts_in(state.counts.read()), order="C"))
 
     @abstractmethod
@@ -247,7 +251,11 @@ class DiscreteKernel(Kernel):
 
 
 class FeatureCountsKernel(DiscreteKernel):
-    """Models of one count per class and feature."""
+    """Models of one count per class and feature, linear in the features.
+
+    Where rounding alone tells the best classes of a row apart, the order of the sum decides on the
+    answer: such rows get scikit-learn's own product of the row and the factors.
+    """
 
     def _dense_scores(
         self, block: Block, learn: Any, ask: Any, weights: Floats, counts: Floats
@@ -256,18 +264,49 @@ class FeatureCountsKernel(DiscreteKernel):
         for piece in pieces(block, rows_per_piece(max(counts.shape))):
             known = weights[piece.learns.start : piece.learns.stop + 1]
             learnt, asked = _dense(learn[piece.learns]), _dense(ask[piece.asks])
+            in_order = sparse.issparse(ask)
+            prior = self._log_prior(known[piece.stamp]) if self._has_prior else None
+            into = scores[piece.asks]
             if self._n_classes > _MANY_CLASSES:
-                factors = self._factors_at_asks(piece, learnt, known, counts)
-                for (factor, constant), row, out in zip(
-                    factors, asked, scores[piece.asks], strict=True
-                ):
-                    np.einsum("ij,j->i", factor, row, out=out)
-                    if constant is not None:
-                        out += constant
-            else:
-                states = self._count_states(piece, learnt, counts)
-                scores[piece.asks] = self._piece_scores(piece, asked, states, known)
+                factors_at_asks = self._factors_at_asks(piece, learnt, known, counts)
+                for i, (factors, constants) in enumerate(factors_at_asks):
+                    row = slice(i, i + 1)
+                    into[row] = _products(asked[row], factors[np.newaxis], in_order)
+                    _add_constants(into[row], None if prior is None else prior[row], constants)
+                continue
+            states = self._count_states(piece, learnt, counts)
+            into[:] = self._piece_scores(piece, asked, states, known)
+            if prior is not None:
+                into += prior
+            rows_at_once = max(1, _NUMBERS_AT_ONCE // counts.size)
+            rows_tied = tied(into, self.task)
+            for begin in range(0, len(rows_tied), rows_at_once):
+                rows = rows_tied[begin : begin + rows_at_once]
+                stamp = piece.stamp[rows]
+                then = np.stack([count[at[stamp]] for count, at in states], axis=1)
+                factors, constants = self._factors_of(then, known[stamp])
+                again = _products(asked[rows], factors, in_order)
+                _add_constants(again, None if prior is None else prior[rows], constants)
+                into[rows] = again
         return scores
+
+    @abstractmethod
+    def _factors_of(self, counts: Floats, weights: Floats) -> tuple[Floats, Floats | None]:
+        """Factors and constant terms of all classes, rounded as scikit-learn rounds them.
+
+        Parameters
+        ----------
+        counts : ndarray of shape (n_states, n_classes, n_features)
+            May be overwritten.
+        weights : ndarray of shape (n_states, n_classes)
+            Weights of the classes.
+
+        Returns
+        -------
+        factors : ndarray of shape (n_states, n_classes, n_features)
+        constants : ndarray of shape (n_states, n_classes), or None
+            For none.
+        """
 
     def _count_states(
         self, piece: Piece, x: Floats, counts: Floats
@@ -341,6 +380,14 @@ class OwnCountsKernel(FeatureCountsKernel):
                 scores[:, k] += constants[which]
         return scores
 
+    def _factors_of(self, counts: Floats, weights: Floats) -> tuple[Floats, Floats | None]:
+        n_states, n_classes, n_features = counts.shape
+        factors, constants = self._linear(counts.reshape(-1, n_features), weights.ravel())
+        shape = n_states, n_classes
+        return factors.reshape(counts.shape), None if constants is None else constants.reshape(
+            shape
+        )
+
     def _factors_at_asks(
         self, piece: Piece, x: Floats, weights: Floats, counts: Floats
     ) -> Iterator[tuple[Floats, Floats | None]]:
@@ -390,6 +437,34 @@ def learn_one_by_one(piece: Piece, x: Floats, counts: Floats) -> Iterator[Floats
     for row, code in zip(x, piece.y.tolist(), strict=True):
         counts[code] += row
         yield counts[code].copy()
+
+
+def _products(rows: Floats, factors: Floats, in_order: bool) -> Floats:
+    """Product of each row and its factors, as scikit-learn forms that of a single row.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_rows, n_features)
+    factors : ndarray of shape (n_rows, n_classes, n_features)
+    in_order : bool
+        Whether the products are added one after the other, as for sparse rows, or by BLAS.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_classes)
+    """
+    products: Floats
+    if in_order:
+        products = np.cumsum(rows[:, np.newaxis] * factors, axis=2)[:, :, -1]
+    else:
+        products = np.matmul(rows[:, np.newaxis], factors.transpose(0, 2, 1))[:, 0]
+    return products
+
+
+def _add_constants(scores: Floats, prior: Floats | None, constants: Floats | None) -> None:
+    """Add what a class has whatever the row, in scikit-learn's order."""
+    if prior is not None:
+        scores += prior if constants is None else prior + constants
 
 
 def _dense(X: Any) -> Floats:

@@ -200,6 +200,10 @@ class ComplementKernel(FeatureCountsKernel):
             scores[:, k] = np.einsum("ij,ij->i", ask, np.take(factors, which, axis=0))
         return scores
 
+    def _factors_of(self, counts: Floats, weights: Floats) -> tuple[Floats, None]:
+        smoothed = counts.sum(axis=1, keepdims=True) + self.estimator.alpha
+        return self._factors(smoothed - counts), None
+
     def _factors_at_asks(
         self, piece: Piece, x: Floats, weights: Floats, counts: Floats
     ) -> Iterator[tuple[Floats, None]]:

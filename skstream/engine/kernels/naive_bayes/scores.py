@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from skstream.engine.kernels.base import Task
 from skstream.engine.kernels.cuts import Floats
 
+# More than sums of logarithms may differ by when they are added in another order, as a share.
+_ROUNDING = 1e-9
+
 
 def is_proper_alpha(alpha: Any, force_alpha: Any) -> bool:
     """Whether smoothing is a number or an array that no ``partial_fit`` objects to.
@@ -64,6 +67,19 @@ def log_prior(counts: Floats, fit_prior: bool, class_prior: Any) -> Floats:
     with np.errstate(divide="ignore"):
         learnt: Floats = np.log(counts) - np.log(counts.sum(axis=-1, keepdims=True))
     return learnt
+
+
+def tied(scores: Floats, task: Task) -> NDArray[np.intp]:
+    """Rows whose two best classes nothing but rounding tells apart, if labels are asked for."""
+    if task.method != "predict" or scores.shape[1] < 2 or not len(scores):
+        return np.empty(0, dtype=np.intp)
+    if scores.shape[1] == 2:
+        best, second = scores[:, 0], scores[:, 1]
+    else:
+        second, best = np.partition(scores, -2, axis=1)[:, -2:].T
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(best - second)
+        return np.flatnonzero(apart <= _ROUNDING * (1.0 + np.abs(best)))
 
 
 def answers(scores: Floats, task: Task) -> NDArray[Any]:
