@@ -312,7 +312,13 @@ class StreamEvaluator(BaseEstimator):
         self, settings: Settings, run: StreamRun, stream: Any
     ) -> EvaluationResult:
         def so_far() -> EvaluationResult | None:
-            return self._assemble(settings, [run.outcome()], so_far=True) if run.n_rows else None
+            if not run.n_rows:
+                return None
+            try:
+                return self._assemble(settings, [run.outcome()], so_far=True)
+            except Exception:  # of a function of the user, a measure that fails again
+                kept = run.leave_out_functions()
+                return self._assemble(kept, [run.outcome()], so_far=True) if kept else None
 
         with progress_bar(stream.n_rows, type(self).__name__, self.progress) as advance:
             try:

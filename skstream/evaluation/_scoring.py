@@ -11,6 +11,7 @@ from skstream.evaluation._settings import Settings
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._rows import ScoredRows
 from skstream.metrics._running import RunningMeasures
+from skstream.metrics._user import check_take_weights
 
 
 class Scoring(Protocol):
@@ -109,6 +110,8 @@ class RunScores:
             told=told,
             expected_rows=settings.expected_rows,
         )
+        self._metrics = settings.metrics
+        self._has_weights = False
         self._keep_tape = settings.keep_tape
         self._unmeasured: list[ScoredRows] = []
         self._n_measured = 0
@@ -125,6 +128,9 @@ class RunScores:
 
     def keep(self, rows: ScoredRows) -> None:
         """Keep the next rows; `measure` lets the measures read them."""
+        if rows.weight is not None and not self._has_weights:
+            self._has_weights = True
+            check_take_weights(self._metrics)
         self._unmeasured.append(rows)
         if self._keep_tape:
             self._y.append(rows.y)
@@ -152,6 +158,19 @@ class RunScores:
         """Measure the rows that the measures have buffered; no rows may follow."""
         self.measure()
         self._measures.finish()
+
+    def measured_by(self, settings: Settings) -> "RunScores | None":
+        """Return the rows on the tape, scored by other measures; None without a tape."""
+        if not self._keep_tape:
+            return None
+        y, weight, previous = self.labels()
+        lanes = [self.answers(lane) for lane in range(len(self._answers))]
+        table = np.concatenate([np.atleast_2d(p.T) for p in lanes if p is not None])
+        scores = RunScores(settings, len(lanes), self._width)
+        assert y is not None
+        scores.keep(ScoredRows(y, table, weight, previous))
+        scores.measure()
+        return scores
 
     def curves(self) -> list[Curves]:
         """Return the curves of every lane, with a last axis of its lines where it has several."""

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -23,6 +23,7 @@ from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._scoring import RunScores
 from skstream.evaluation._settings import Settings
+from skstream.metrics._resolve import resolve_metrics
 from skstream.utils._exclusive import Exclusive, exclusive
 from skstream.utils._interrupt import Held, deferred_interrupt
 from skstream.utils._label_space import LabelSpace
@@ -420,6 +421,25 @@ class StreamRun(Exclusive):
         with deferred_interrupt():
             self._score()
         return assemble(self._settings, [self.outcome()])
+
+    def leave_out_functions(self) -> Settings | None:
+        """Score by measures that cannot fail, after a function of the user has failed.
+
+        Returns
+        -------
+        settings : Settings or None
+            The settings with these measures; None without a tape.
+        """
+        settings = self._settings
+        named = {name: one for name, one in settings.metrics.items() if one.function is None}
+        settings = replace(
+            settings, metrics=named or resolve_metrics(None, classes=settings.classes)
+        )
+        scores = self._scores.measured_by(settings)
+        if scores is None:
+            return None
+        self._settings, self._scores = settings, scores
+        return settings
 
     @exclusive
     def outcome(self) -> RunOutcome:

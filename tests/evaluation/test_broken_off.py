@@ -522,3 +522,50 @@ def test_an_exception_that_cannot_travel_keeps_its_text():
     assert str(_portable(LookupError(lock))) == f"LookupError: {lock}"
     error = ModelError("text", "m", 1, 20)
     assert _portable(error) is error
+
+
+def fails_late(y_true, y_pred):
+    if len(y_true) > 150:
+        raise ZeroDivisionError("a bug")
+    return float(np.mean(np.asarray(y_true) == y_pred))
+
+
+@pytest.mark.parametrize(
+    "evaluator",
+    [
+        PrequentialEvaluator({"acc": "accuracy", "mine": fails_late}),
+        PrequentialEvaluator({"mine": fails_late}),
+        KFoldEvaluator({"acc": "accuracy", "mine": fails_late}, n_folds=2, random_state=0),
+        DelayedEvaluator({"acc": "accuracy", "mine": fails_late}, delay=3, n_bins=2),
+    ],
+    ids=["prequential", "alone", "k-fold", "delayed"],
+)
+def test_a_measure_that_fails_does_not_lose_the_answers(evaluator):
+    X, y, _ = next(iter(make_demo_stream(300)))
+    with pytest.raises(RuntimeError, match="Measure 'mine' failed after") as raised:
+        evaluator.evaluate(Persistent(), X, y)
+    result = raised.value.result
+    assert "mine" not in result.metric_names
+    again = result.rescore({"mine": fails_early_only})
+    assert again.scores["Persistent"]["mine"] > 0.7
+    assert result.tape.n_rows > 150
+
+
+def fails_early_only(y_true, y_pred):
+    return float(np.mean(np.asarray(y_true) == y_pred))
+
+
+def test_a_measure_without_weights_is_refused_at_the_first_weight():
+    seen = []
+
+    class Counts(Persistent):
+        def partial_fit(self, X, y, classes=None, sample_weight=None):
+            seen.append(len(X))
+            return super().partial_fit(X, y, classes)
+
+    n = 5_000
+    with pytest.raises(ValueError, match="'mine' has no sample_weight parameter"):
+        PrequentialEvaluator({"mine": fails_late}).evaluate(
+            Counts(), np.zeros((n, 1)), np.arange(n) % 2, sample_weight=np.full(n, 2.0)
+        )
+    assert sum(seen) < n
