@@ -257,7 +257,7 @@ def test_layouts_in_a_linear_model(n_classes: int, layout: str) -> None:
         TemporalCorrection(SGD, previous_label="predicted", fading_factor=0.9),
         TemporalCorrection(GaussianNB()),
         TemporallyAugmented(SGD),
-        LabelNoise(SGD, 0.1, random_state=0),
+        LabelNoise(SGD, noise=0.1, random_state=0),
         make_stream_pipeline(StandardScaler(), SGD),
         make_stream_pipeline(StandardScaler(), GaussianNB()),
         make_stream_pipeline(MinMaxScaler(), TemporalCorrection(SGD)),
