@@ -165,6 +165,17 @@ def take_rows(X: Any, index: np.ndarray) -> Any:
     return X[rows]
 
 
+def not_finite(rows: Any) -> np.ndarray:
+    """Mask of the rows with NaN or infinity; of no row where that cannot be found."""
+    values = getattr(rows, "toarray", lambda: rows)()
+    try:
+        finite = np.isfinite(np.asarray(values, dtype=np.float64))
+    except (TypeError, ValueError):
+        finite = np.ones((rows.shape[0], 1), dtype=bool)
+    bad: np.ndarray = np.any(~finite, axis=1)
+    return bad
+
+
 def stack_rows(parts: list[Any]) -> Any:
     """Rows of several containers of one kind, stacked."""
     if len(parts) == 1:

@@ -10,6 +10,7 @@ from skstream.engine.pending import Columns, PendingRows, PendingTable, PollInde
 from skstream.engine.timeline import Arrivals, End, Operations, no_rows
 
 FIRST, POLL, LAST = 0, 1, 2
+NONE_YET = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +83,9 @@ class DelayedState:
         Labels received, and learnt.
     next_row : int
         Number of the row expected next.
+    first_answered : int
+        The first row that was asked when it arrived, after the warm-up. Rows before it are never
+        asked, because a row without a first answer is not scored.
     """
 
     pending: PendingTable[PendingRows] = field(
@@ -91,6 +95,7 @@ class DelayedState:
     n_labels: int = 0
     n_learnt: int = 0
     next_row: int = 0
+    first_answered: int = NONE_YET
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +111,8 @@ class Asked(Columns):
     time : ndarray of shape (n,)
         When.
     answered : ndarray of shape (n,), dtype bool
-        Whether the models had learnt enough to be asked (these are ``ask_rows``).
+        Whether the models had learnt enough to be asked when the row arrived, and so are asked
+        now (these are ``ask_rows``).
     """
 
     row: np.ndarray
@@ -361,18 +367,18 @@ class DelayedTimeline:
         row = np.concatenate([polled, labelled.row])
         kind = np.full(n + 1, POLL, dtype=np.int8)
         kind[n] = LAST
-        answers = state.n_learnt >= self.n_warmup
-        n_asks = n + 1 if answers else 0
+        answered = row >= state.first_answered
+        n_asks = int(np.count_nonzero(answered))
         learnt = labelled.row[labelled.learnable]
         return DelayedOperations(
             learn_rows=learnt,
             weight=labelled.weight if len(learnt) and labelled.weight[0] != 1 else None,
-            ask_rows=row[:n_asks],
+            ask_rows=row[answered],
             stamp=np.zeros(n_asks, dtype=np.int64),
             groups=np.array([0, n_asks] if n_asks else [0]),
             released=labelled.row,
             settled=state.next_row,
-            asked=Asked(row, kind, np.full(n + 1, labelled.label_time[0]), np.full(n + 1, answers)),
+            asked=Asked(row, kind, np.full(n + 1, labelled.label_time[0]), answered),
             labelled=labelled,
             polls_per_label=np.array([n]),
             labels_before=no_rows(),
@@ -422,6 +428,8 @@ class DelayedTimeline:
         row, kind, position, time = row[order], kind[order], position[order], time[order]
         stamp = learnt_before[position]
         answered = state.n_learnt + stamp >= self.n_warmup
+        firsts = row[answered & (kind == FIRST)]
+        answered &= row >= min([state.first_answered, *firsts[:1].tolist()])
         weight = events.weight[learns]
         return DelayedOperations(
             learn_rows=events.row[learns],
@@ -443,12 +451,17 @@ class DelayedTimeline:
         pending: PendingTable[PendingRows],
         n_dated: int,
     ) -> tuple[DelayedState, DelayedOperations]:
+        asked, first = operations.asked, state.first_answered
+        if first == NONE_YET:
+            rows = asked.row[asked.answered & (asked.kind == FIRST)]
+            first = int(rows[0]) if len(rows) else first
         after = DelayedState(
             pending=pending,
             n_dated=n_dated,
             n_labels=state.n_labels + len(operations.labelled),
             n_learnt=state.n_learnt + len(operations.learn_rows),
             next_row=operations.settled,
+            first_answered=first,
         )
         return after, operations
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstream.base import learner
-from skstream.engine.block import Block, own_rows, take_rows
+from skstream.engine.block import Block, Company, not_finite, own_rows, take_rows
 from skstream.engine.kernels import Task
 from skstream.utils._label_space import UNKNOWN, LabelSpace
 from skstream.utils._masked import unmasked
@@ -102,22 +102,45 @@ class Loop:
     def _ask(self, block: Block, begin: int, end: int) -> np.ndarray:
         started = perf_counter()
         try:
-            if block.company is None:
-                rows, n_rows = block.ask_index[begin:end], end - begin
-            else:
-                company = block.company[block.n_asks - begin]
-                rows, n_rows = company.index, len(company.index)
             self._check_columns()
-            X = _rows_of_its_own(block.ask_X, rows, 0, n_rows)
-            answer = np.asarray(unmasked(getattr(self.estimator, self.task.method)(X)))
-            if answer.shape != (n_rows,):
-                answer = self._reshaped(answer, n_rows)
-            if block.company is not None:
-                answer = answer[company.asked]
+            if block.company is None:
+                answer = self._answers(block.ask_X, block.ask_index[begin:end])
+            else:
+                answer = self._ask_in_company(block.ask_X, block.company[block.n_asks - begin])
         except Exception as error:
             raise LoopFailed("answering", begin) from error
         self.seconds_asking += perf_counter() - started
         return answer
+
+    def _answers(self, X: Any, index: np.ndarray) -> np.ndarray:
+        """Answers of one call about some rows."""
+        rows = _rows_of_its_own(X, index, 0, len(index))
+        answer = np.asarray(unmasked(getattr(self.estimator, self.task.method)(rows)))
+        return answer if answer.shape == (len(index),) else self._reshaped(answer, len(index))
+
+    def _ask_in_company(self, X: Any, company: Company) -> np.ndarray:
+        """Answers to rows asked together with others, but for others that cannot be answered."""
+        try:
+            asked: np.ndarray = self._answers(X, company.index)[company.asked]
+        except Exception:
+            kept = np.ones(len(company.index), dtype=bool)
+            kept[company.asked] = False
+            bad = not_finite(take_rows(X, company.index)) & kept
+            others = np.flatnonzero(bad if bad.any() else kept)
+            kept[:] = True
+            kept[others] = [self._can_answer(X, company.index[[at]]) for at in others]
+            if kept.all():
+                raise
+            places = np.cumsum(kept) - 1
+            asked = self._answers(X, company.index[kept])[places[company.asked]]
+        return asked
+
+    def _can_answer(self, X: Any, index: np.ndarray) -> bool:
+        try:
+            self._answers(X, index)
+        except Exception:
+            return False
+        return True
 
     def _check_columns(self) -> None:
         """Raise an error, at the first question, if columns of answers are of other classes."""

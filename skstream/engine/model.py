@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from skstream.base import asks_row_by_row, learning_parts
-from skstream.engine.block import Block, part_of, take_rows
+from skstream.engine.block import Block, not_finite, part_of, take_rows
 from skstream.engine.kernels import Declined, Kernel, Task
 from skstream.engine.loop import BadAnswer, Loop, LoopFailed, no_answers
 from skstream.engine.resuming import Left, Resumed, shifted_bounds
@@ -441,7 +441,7 @@ class ModelRun:
         end, at, cause = begin + 1, begin, failure.__cause__
         if bounds is not None and not isinstance(cause, BadAnswer):
             end = int(bounds[np.searchsorted(bounds, begin, side="right")])
-            at = begin + _first_not_finite(take_rows(X, index[begin:end]))
+            at = begin + int(not_finite(take_rows(X, index[begin:end])).argmax())
         rows = numbers[begin:end]
         row = int(numbers[at])
         where = f"row {row}"
@@ -510,13 +510,3 @@ def _gap(answer: Any, task: Task, estimator: Any) -> str:
             f"rows learnt.{advice}"
         )
     return f"it gave no answer (None or NaN) where one was asked.{advice}"
-
-
-def _first_not_finite(rows: Any) -> int:
-    """Position of the first row with NaN or infinity; 0 where none can be found."""
-    values = getattr(rows, "toarray", lambda: rows)()
-    try:
-        bad = ~np.isfinite(np.asarray(values, dtype=np.float64)).all(axis=1)
-    except (TypeError, ValueError):
-        return 0
-    return int(bad.argmax())

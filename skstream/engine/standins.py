@@ -77,12 +77,13 @@ def calls_of(operations: DelayedOperations, pending: np.ndarray) -> Calls:
         asked.row.tolist(), asked.kind.tolist(), asked.time, asked.answered, strict=True
     )
     for row, kind, time, answered in questions:
-        event.append(row)
+        if answered:
+            event.append(row)
         if kind == POLL:
             continue  # one call with the last question of the event
         if kind == FIRST:
             waiting.append(row)
-        if answered:
+        if event:
             calls.add(waiting, event, kind, time)
         if kind == LAST:
             waiting.remove(row)

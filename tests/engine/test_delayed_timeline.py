@@ -44,8 +44,12 @@ def literal(arrival, label_time, learnable, poll_every, poll_at_zero, n_warmup, 
     waiting: dict[int, int] = {}
     questions, learns, labels = [], [], []
 
+    answered = set()  # rows without a first answer are never asked, as they are not scored
+
     def ask(row, kind, time):
-        questions.append(Question(row, kind, time, len(learns), len(learns) >= n_warmup))
+        if kind == FIRST and len(learns) >= n_warmup:
+            answered.add(row)
+        questions.append(Question(row, kind, time, len(learns), row in answered))
 
     while events:
         time, row, is_label = heapq.heappop(events)

@@ -15,6 +15,7 @@ from skstream import (
     ModelError,
     Persistent,
     PrequentialEvaluator,
+    TemporallyAugmented,
     load_run,
 )
 from skstream.streams import make_demo_stream
@@ -613,3 +614,41 @@ def test_a_bad_row_of_a_frame_is_skipped_whatever_the_size_of_the_update(size):
     with pytest.raises(ModelError) as caught:
         evaluator.evaluate({"m": SGDClassifier()}, frame, labels)
     assert caught.value.row == 2
+
+
+@pytest.mark.parametrize("previous_label", ["known", "predicted"])
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("on_error", ["skip", "raise"])
+def test_a_bad_row_of_the_warmup_stops_no_other_row(previous_label, together, on_error):
+    model = TemporallyAugmented(SGDClassifier(), previous_label=previous_label)
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, poll_every=1, random_state=0)
+    run = evaluator.start({"m": model}, classes=[0, 1])
+    for i, x in enumerate([1.0, np.nan, 2.0, 3.0]):
+        run.ask([[x]], [i], t=i)  # nothing can be answered yet
+    if together:
+        run.label([0, 2], [0, 1], t=10, on_error=on_error)
+    else:
+        run.label([0], [0], t=10, on_error=on_error)
+        run.label([2], [1], t=12, on_error=on_error)
+    assert run.ask([[1.5]], [4], t=13, on_error=on_error)["m"][0] in (0, 1)
+    assert run.n_refused == 0
+    if on_error == "skip":
+        run.label([1], [0], t=14, on_error="skip")
+    else:
+        with pytest.raises(ModelError, match="failed while learning row 1: ValueError") as caught:
+            run.label([1], [0], t=14)
+        assert caught.value.row == 1
+        run.go_on("skip")
+    assert run.n_skipped == {"m": 1}
+    result = run.label([4, 3], [1, 1], t=15).result()
+    assert result.waits.n_unanswered == 4
+
+
+def test_rows_without_a_first_answer_are_not_asked_again():
+    run = delayed_run(poll_every=1)
+    for i in range(3):
+        run.ask(X[[i]], [i], t=i)
+    TRAPS["a", "ask"] = Trap(1, OSError("asked"))
+    run.label([0, 1, 2], Y[:3], t=5)
+    with pytest.raises(ModelError, match="asked"):
+        run.ask(X[[3]], [3], t=6)
