@@ -1,8 +1,8 @@
 """The engine: executes all models together in one pass of the stream."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,13 @@ from sklearn import config_context, get_config
 from skstream.engine.block import Block
 from skstream.engine.delayed import DelayedTimeline, Labels
 from skstream.engine.evolving import Features, with_current_features
+from skstream.engine.holdout import HoldoutOperations
 from skstream.engine.model import ModelError, ModelRun
 from skstream.engine.rows import RowStore
 from skstream.engine.standins import calls_about, calls_of
 from skstream.engine.timeline import Arrivals, Operations, Timeline, no_rows
+
+HeldOut = Callable[[np.ndarray], tuple[Any, np.ndarray]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,9 @@ class Engine:
 
     Attributes
     ----------
+    held_out : callable or None
+        ``held_out(numbers)`` returns rows that are not of the stream, and where in them those of
+        some numbers are: the features that a `HoldoutTimeline` asks about.
     is_torn : bool
         Whether an interrupt or an error of the engine has stopped models while they learnt, so that
         what they know is not known.
@@ -86,6 +92,7 @@ class Engine:
         self._store = RowStore()
         self._failures_before: list[tuple[ModelError | None, int]] = []
         self.is_torn = False
+        self.held_out: HeldOut | None = None
         late = isinstance(self._timelines[0], DelayedTimeline)
         self._chains = [late and lane.model.asks_row_by_row for lane in self.lanes]
         self._never_labelled = no_rows()  # of the rows that chains answer again
@@ -200,10 +207,28 @@ class Engine:
         ]
 
     def _block(self, operations: Any) -> Block:
+        if isinstance(operations, HoldoutOperations) and operations.asks_apart:
+            return self._block_with_held_out(operations)
         block = self._store.block(operations)
         if self._features is None:
             return block
         return with_current_features(block, operations, self._features)  # delayed labels only
+
+    def _block_with_held_out(self, operations: HoldoutOperations) -> Block:
+        """Make a block that learns rows of the stream, and asks about held-out ones."""
+        learning = replace(operations, ask_rows=no_rows(), stamp=no_rows(), groups=None)
+        assert self.held_out is not None
+        X, index = self.held_out(operations.ask_rows)
+        block = replace(
+            self._store.block(learning),
+            ask_X=X,
+            ask_index=index,
+            stamp=operations.stamp,
+            groups=operations.groups,
+        )
+        if block.n_learns:
+            return block
+        return replace(block, learn_X=X, y=np.empty(0, dtype=np.int64))  # nothing may be stored
 
 
 def _run_lane(lane: Lane, block: Block, operations: Operations) -> np.ndarray:

@@ -27,6 +27,12 @@ class Tape:
     previous : ndarray of shape (n_rows,) or None
         Answers of the persistent baseline in all bins but the last, if they are not the labels of
         the row before.
+    majority, inclusive : ndarray of shape (n_rows,) or None
+        Of a holdout evaluation of classifiers: answers of the majority baseline, without and with
+        the row's label.
+    sets : tuple of two ndarray of shape (n_sets,), or None
+        Of a holdout evaluation: number of rows up to the end of each set, and rows of the stream
+        that had come when it was asked.
     """
 
     classes: np.ndarray | None
@@ -34,6 +40,9 @@ class Tape:
     weight: np.ndarray | None
     answers: dict[str, np.ndarray]
     previous: np.ndarray | None = None
+    majority: np.ndarray | None = None
+    inclusive: np.ndarray | None = None
+    sets: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -83,6 +92,9 @@ class Recorder:
     def __init__(self, classes: np.ndarray | None):
         self.dtype = LabelSpace(classes).dtype
         self._blocks: list[np.ndarray] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._blocks)
 
     def append(self, values: np.ndarray) -> None:
         """Append a block of codes or targets."""

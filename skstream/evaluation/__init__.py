@@ -5,6 +5,7 @@ from skstream.engine.tape import Tape
 from skstream.evaluation._checkpoint import load_run
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._evaluator import EvaluationInterrupted
+from skstream.evaluation._holdout import HoldoutEvaluator
 from skstream.evaluation._kfold import KFoldEvaluator
 from skstream.evaluation._predict import prequential_predict
 from skstream.evaluation._prequential import PrequentialEvaluator
@@ -21,6 +22,7 @@ __all__ = [
     "EvaluationInterrupted",
     "EvaluationResult",
     "EvaluationRun",
+    "HoldoutEvaluator",
     "KFoldEvaluator",
     "ModelError",
     "PrequentialEvaluator",

@@ -254,14 +254,24 @@ def scored_rows(
     scored = has_answer(y) & has_answer(answers_a) & has_answer(answers_b)
     if tape.weight is not None:
         scored &= tape.weight > 0
-    last = len(y) if at is None else min(at, len(y))
-    ended = [name for name in (a, b) if _failed_at(result, name, place) < last]
-    last = int(min(last, *(_failed_at(result, name, place) for name in (a, b))))
-    scored[last:] = False
+    ends = {name: _failed_at(result, name, place) for name in (a, b)}
+    if tape.sets is None:
+        last = len(y) if at is None else min(at, len(y))
+        ended = [name for name in (a, b) if ends[name] < last]
+        last = int(min(last, *ends.values()))
+        scored[last:] = False
+        rows = f"{_unit(result)}s 1 to {last:,}"
+    else:  # one set, as others may consist of the same rows
+        position = checkpoint(result, at)
+        last = int(result.checkpoints[position])
+        ended = [name for name in (a, b) if ends[name] < last]
+        start, stop = ([0, *tape.sets[0]][position + k] for k in (0, 1))
+        scored[:start] = scored[stop:] = False
+        scored[start:stop] &= not ended
+        rows = f"the {stop - start:,} holdout rows at row {last:,}"
     if not scored.any():
         raise ValueError(
-            f"'{a}' and '{b}' were both scored on none of the first {last:,} {_unit(result)}s: "
-            "there is nothing to compare."
+            f"'{a}' and '{b}' were both scored on none of {rows}: there is nothing to compare."
         )
     alone = result.selected_folds is None and result.n_folds == 1
     of_fold = "" if alone else f", fold {result.folds[place]}"
@@ -274,7 +284,7 @@ def scored_rows(
         number=np.flatnonzero(scored) + 1,
         unit=_unit(result),
         names=(a, b),
-        place=f"{_unit(result)}s 1 to {last:,}{failed}{of_fold}{of_bin(result, bin)}",
+        place=f"{rows}{failed}{of_fold}{of_bin(result, bin)}",
     )
 
 

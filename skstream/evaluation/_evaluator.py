@@ -271,6 +271,10 @@ class StreamEvaluator(BaseEstimator):
             caller_name=type(self).__name__,
         )
 
+    def _plain_parameters(self) -> dict[str, Any]:
+        """Return the parameters as plain data, for the record of a result."""
+        return {name: _plain(value) for name, value in self.get_params(deep=False).items()}
+
     def _settings(
         self, named: Mapping[str, Any], classes: Any, *, n_rows: int | None, source: str
     ) -> Settings:
@@ -304,7 +308,7 @@ class StreamEvaluator(BaseEstimator):
             error_score=self.error_score,
             return_models=self.return_models,
             baselines=names_of_baselines(named),
-            parameters={**_plain_parameters(self), "seed": seed},
+            parameters={**self._plain_parameters(), "seed": seed},
             expected_rows=n_rows or 0,
         )
 
@@ -394,11 +398,6 @@ def known_classes(stream: Any) -> Any:
     if stream.classes is None and hasattr(stream, "y"):
         return stream.y
     return stream.classes
-
-
-def _plain_parameters(evaluator: BaseEstimator) -> dict[str, Any]:
-    """Parameters as plain data, for the record of a result."""
-    return {name: _plain(value) for name, value in evaluator.get_params(deep=False).items()}
 
 
 def _plain(value: Any) -> Any:

@@ -33,16 +33,15 @@ class LaneOutcome:
 class RunOutcome:
     """What one run's lanes did, and the labels they shared (None without a tape).
 
-    `previous` and `waits` are only used under delayed labels: the answers of the persistent
-    baseline, and the counts of waiting rows. `n_unlabelled` counts rows that came without a label.
+    `labels` holds what a tape says of the rows: labels, weights, answers of baselines. `waits` is
+    only used under delayed labels: the counts of waiting rows. `n_unlabelled` counts rows that came
+    without a label.
     `read` holds checksums that show whether two workers read the same; `error` is the exception
     that ended the run in a worker, and `cause` its traceback.
     """
 
     lanes: list[LaneOutcome]
-    y: np.ndarray | None
-    weight: np.ndarray | None
-    previous: np.ndarray | None = None
+    labels: dict[str, Any] | None
     waits: Any = None
     n_rows: int = 0
     n_unlabelled: int = 0

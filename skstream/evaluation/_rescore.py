@@ -1,14 +1,22 @@
 """Scores from a tape, without running a model."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from skstream.engine.tape import Tape
-from skstream.forgetting import as_forgetting
+from skstream.forgetting import Cumulative, Forgetting, as_forgetting
+from skstream.metrics._checkpoints import Curves
+from skstream.metrics._registry import Measure
 from skstream.metrics._resolve import resolve_metrics
+from skstream.metrics._rows import ScoredRows, Sets
 from skstream.metrics._running import RunningMeasures
+from skstream.metrics._set_sums import SetMeasures
 from skstream.metrics._user import warn_of_calls
+
+#: Columns of a tape that hold answers of baselines, where they are not those of every stream.
+BASELINES = ("previous", "majority", "inclusive")
 
 
 def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None) -> dict[str, Any]:
@@ -32,32 +40,31 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
     measures = resolve_metrics(metrics, classes=tape.classes)
     warn_of_calls(measures, tape.n_rows, record_every)
     mechanisms = as_forgetting(forgetting)
-    widths = {p.shape[2] if p.ndim == 3 else 1 for p in tape.answers.values()}
-    (width,) = widths
+    if tape.sets is not None:
+        _check_alone(mechanisms, record_every)
     lines = {
         (name, fold): np.atleast_2d(p.T)
         for name, answers in tape.answers.items()
         for fold, p in enumerate(answers)
     }
-    # The persistent baseline of the last bin knows later labels than that of the others.
-    told = np.arange(1, len(lines) * width + 1) % width > 0 if width > 1 else None
-    running = RunningMeasures(
+    (width,) = {len(of_lane) for of_lane in lines.values()}
+    running = measures_of(
         measures,
         mechanisms,
-        classes=tape.classes,
+        tape.classes,
+        len(lines),
+        width,
+        in_sets=tape.sets is not None,
         record_every=record_every,
-        n_models=len(lines) * width,
-        told=told,
         expected_rows=tape.n_rows,
     )
+    baselines = {name: getattr(tape, name) for name in BASELINES}
     table = np.concatenate(list(lines.values()))
-    running.update(tape.y, table, tape.weight, tape.previous)
+    sets = None if tape.sets is None else Sets(*tape.sets)
+    running.read(ScoredRows(tape.y, table, tape.weight, **baselines, sets=sets))
     running.finish()
     all_curves = running.curves()
-    curves = {
-        place: all_curves.of_models(k if width == 1 else slice(k * width, (k + 1) * width))
-        for k, place in enumerate(lines)
-    }
+    curves = dict(zip(lines, curves_of_lanes(all_curves, len(lines), width), strict=True))
     values = {
         name: {
             mechanism: {
@@ -77,3 +84,44 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
         "measures": {name: measure.facts for name, measure in measures.items()},
         "mechanisms": {name: mechanism.name for name, mechanism in mechanisms.items()},
     }
+
+
+def measures_of(
+    metrics: Mapping[str, Measure],
+    forgetting: Mapping[str, Forgetting],
+    classes: np.ndarray | None,
+    n_lanes: int,
+    width: int,
+    *,
+    in_sets: bool,
+    **options: Any,
+) -> RunningMeasures | SetMeasures:
+    """Return new measures of a table of models, with one or more lines of answers for each."""
+    n_models = n_lanes * width
+    if in_sets:
+        return SetMeasures(metrics, list(forgetting), classes=classes, n_models=n_models)
+    # The persistent baseline of the last line knows later labels than that of the others.
+    told = np.arange(1, n_models + 1) % width > 0 if width > 1 else None
+    return RunningMeasures(
+        metrics, forgetting, classes=classes, n_models=n_models, told=told, **options
+    )
+
+
+def curves_of_lanes(curves: Curves, n_lanes: int, width: int) -> list[Curves]:
+    """Return the curves of every lane, with a last axis of its lines where it has several."""
+    firsts = range(0, n_lanes * width, width)
+    return [curves.of_models(k if width == 1 else slice(k, k + width)) for k in firsts]
+
+
+def _check_alone(mechanisms: Mapping[str, Forgetting], record_every: int | None) -> None:
+    """Refuse what a holdout evaluation does not have."""
+    if list(mechanisms.values()) != [Cumulative()]:
+        raise ValueError(
+            "Forgetting does not apply to a holdout evaluation: every set of rows is scored on its "
+            "own, all of its rows alike. Leave forgetting out."
+        )
+    if record_every is not None:
+        raise ValueError(
+            "record_every does not apply to a holdout evaluation: its checkpoints are those at "
+            "which the models were asked. Leave it out."
+        )

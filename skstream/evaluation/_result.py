@@ -599,17 +599,15 @@ def _end_at_failure(
 def _joined_tape(
     settings: Settings, first: RunOutcome, by_model: Mapping[str, list[LaneOutcome]]
 ) -> Tape | None:
-    if first.y is None:
+    if first.labels is None:
         return None
     return Tape(
+        **first.labels,
         classes=settings.classes,
-        y=first.y,
-        weight=first.weight,
         answers={
             name: np.stack([lane.answers for lane in lanes if lane.answers is not None])
             for name, lanes in by_model.items()
         },
-        previous=first.previous,
     )
 
 

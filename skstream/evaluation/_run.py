@@ -11,7 +11,7 @@ from skstream.engine.tape import has_answer
 from skstream.engine.timeline import Arrivals
 from skstream.evaluation._input import Chunk
 from skstream.evaluation._progress import Advance, ignored
-from skstream.evaluation._scoring import AskedOnce
+from skstream.evaluation._scoring import AskedOnce, ScoringOfArrivals
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._stream_run import StreamRun, check_on_error
 from skstream.utils._exclusive import exclusive
@@ -48,7 +48,7 @@ class EvaluationRun(StreamRun):
         places: list[tuple[str, int]],
     ):
         super().__init__(settings, models, places)
-        self._scoring = AskedOnce(settings.classes)
+        self._scoring: ScoringOfArrivals = AskedOnce(settings.classes)
 
     @exclusive
     def update(self, X: Any, y: Any, *, sample_weight: Any = None, on_error: str = "raise") -> Self:

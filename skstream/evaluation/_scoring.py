@@ -7,10 +7,10 @@ import numpy as np
 
 from skstream.engine.run import Answered
 from skstream.engine.tape import Recorder
+from skstream.evaluation._rescore import BASELINES, curves_of_lanes, measures_of
 from skstream.evaluation._settings import Settings
 from skstream.metrics._checkpoints import Curves
-from skstream.metrics._rows import ScoredRows
-from skstream.metrics._running import RunningMeasures
+from skstream.metrics._rows import ScoredRows, Sets
 from skstream.metrics._user import check_take_weights
 
 
@@ -34,6 +34,13 @@ class Scoring(Protocol):
         rows : ScoredRows
             One or more lines of answers per lane, in the order of the lanes.
         """
+
+
+class ScoringOfArrivals(Scoring, Protocol):
+    """A scoring of rows that arrive with their labels."""
+
+    def arrive(self, y: np.ndarray, weight: np.ndarray | None) -> None:
+        """Take the labels and weights of the next rows, which this or a later step settles."""
 
 
 class AskedOnce:
@@ -95,19 +102,23 @@ class RunScores:
     width : int, default=1
         Lines of answers per lane. Of several, the last holds the answers given when the label came,
         whose persistent baseline is the label of the row before.
+    in_sets : bool, default=False
+        Whether rows come in sets, each scored on its own.
     """
 
-    def __init__(self, settings: Settings, n_lanes: int, width: int = 1) -> None:
+    def __init__(
+        self, settings: Settings, n_lanes: int, width: int = 1, *, in_sets: bool = False
+    ) -> None:
         self._width = width
-        told = None if width == 1 else np.arange(1, n_lanes * width + 1) % width > 0
-        self._measures = RunningMeasures(
+        self._measures = measures_of(
             settings.metrics,
             settings.forgetting,
-            classes=settings.classes,
+            settings.classes,
+            n_lanes,
+            width,
+            in_sets=in_sets,
             record_every=settings.record_every,
             bounded=settings.keep_tape,
-            n_models=n_lanes * width,
-            told=told,
             expected_rows=settings.expected_rows,
         )
         self._metrics = settings.metrics
@@ -118,8 +129,9 @@ class RunScores:
         self._n_kept = 0
         self._y = Recorder(settings.classes)
         self._answers = [Recorder(settings.classes) for _ in range(n_lanes)]
-        self._previous = Recorder(settings.classes)
         self._weights: list[np.ndarray] | None = None
+        self._baselines = {name: Recorder(settings.classes) for name in BASELINES}
+        self._sets: list[Sets] = []
 
     @property
     def n_rows(self) -> int:
@@ -137,8 +149,13 @@ class RunScores:
             for lane, recorder in enumerate(self._answers):
                 lines = rows.answers[lane * self._width : (lane + 1) * self._width]
                 recorder.append(lines[0] if self._width == 1 else lines.T)
-            if rows.previous is not None:
-                self._previous.append(rows.previous)
+            for name, recorder in self._baselines.items():
+                answers = getattr(rows, name)
+                if answers is not None:
+                    recorder.append(answers)
+            if rows.sets is not None:
+                ends, checkpoints = rows.sets
+                self._sets.append(Sets(ends + self._n_kept, checkpoints))
             if rows.weight is not None and self._weights is None:
                 self._weights = [np.ones(self._n_kept)]
             if self._weights is not None:
@@ -174,11 +191,7 @@ class RunScores:
 
     def curves(self) -> list[Curves]:
         """Return the curves of every lane, with a last axis of its lines where it has several."""
-        curves, width = self._measures.curves(), self._width
-        return [
-            curves.of_models(lane if width == 1 else slice(lane * width, (lane + 1) * width))
-            for lane in range(len(self._answers))
-        ]
+        return curves_of_lanes(self._measures.curves(), len(self._answers), self._width)
 
     def answers(self, lane: int) -> np.ndarray | None:
         """Return the answers of one lane on the tape; None without a tape."""
@@ -187,10 +200,15 @@ class RunScores:
         answers = self._answers[lane].array()
         return answers if self._width == 1 else answers.reshape(-1, self._width)
 
-    def labels(self) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray | None]:
-        """Return labels, weights and previous labels on the tape; None where there are none."""
+    def labels(self) -> dict[str, Any] | None:
+        """Return what the tape holds of the rows themselves; None without a tape."""
         if not self._keep_tape:
-            return None, None, None
-        weights = self._weights
-        previous = self._previous.array() if len(self._previous.array()) else None
-        return self._y.array(), None if weights is None else np.concatenate(weights), previous
+            return None
+        weights, baselines = self._weights, self._baselines
+        held: dict[str, Any] = {
+            name: recorder.array() for name, recorder in baselines.items() if recorder
+        }
+        if self._sets:
+            held["sets"] = tuple(map(np.concatenate, zip(*self._sets, strict=True)))
+        weight = None if weights is None else np.concatenate(weights)
+        return {"y": self._y.array(), "weight": weight, **held}

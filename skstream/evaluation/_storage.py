@@ -10,6 +10,7 @@ import numpy as np
 
 from skstream.engine.tape import Tape
 from skstream.evaluation._cost import Cost
+from skstream.evaluation._rescore import BASELINES
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation.delayed._result import DelayedResult
 from skstream.evaluation.delayed._waits import Waits
@@ -17,6 +18,8 @@ from skstream.metrics import MeasureFacts
 from skstream.utils._files import atomic_write
 
 FORMAT = 2
+#: Columns of a tape beside its labels, where it has them.
+_TAPE_COLUMNS = ("weight", *BASELINES)
 
 
 def save_result(result: EvaluationResult, path: str | Path) -> Path:
@@ -49,10 +52,12 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
     tape = result.tape
     if tape is not None:
         arrays["tape/y"] = tape.y
-        if tape.weight is not None:
-            arrays["tape/weight"] = tape.weight
-        if tape.previous is not None:
-            arrays["tape/previous"] = tape.previous
+        for name in _TAPE_COLUMNS:
+            column = getattr(tape, name)
+            if column is not None:
+                arrays[f"tape/{name}"] = column
+        if tape.sets is not None:
+            arrays["tape/sets/ends"], arrays["tape/sets/checkpoints"] = tape.sets
         for m, answers in enumerate(tape.answers.values()):
             arrays[f"tape/answers/{m}"] = answers
     header = {
@@ -232,12 +237,15 @@ def _loaded_waits(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Wait
 def _loaded_tape(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Tape | None:
     if "tape/y" not in arrays:
         return None
+    sets = None
+    if "tape/sets/ends" in arrays:
+        sets = arrays["tape/sets/ends"], arrays["tape/sets/checkpoints"]
     return Tape(
         classes=arrays.get("classes"),
         y=arrays["tape/y"],
-        weight=arrays.get("tape/weight"),
-        previous=arrays.get("tape/previous"),
         answers={model: arrays[f"tape/answers/{m}"] for m, model in enumerate(header["models"])},
+        sets=sets,
+        **{name: arrays.get(f"tape/{name}") for name in _TAPE_COLUMNS},
     )
 
 

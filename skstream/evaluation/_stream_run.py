@@ -464,12 +464,9 @@ class StreamRun(Exclusive):
                 zip(self._places, self._engine.lanes, strict=True)
             )
         ]
-        y, weight, previous = self._scores.labels()
         return RunOutcome(
             lanes=lanes,
-            y=y,
-            weight=weight,
-            previous=previous,
+            labels=self._scores.labels(),
             n_rows=self._n_arrived,
             n_unlabelled=self._n_unlabelled,
         )

@@ -75,7 +75,7 @@ def run_job(job: Job) -> RunOutcome:
         error = _portable(raised)
         error.__cause__ = WorkerTraceback(traceback.format_exc())
     if error is not None and not run.n_rows:
-        return RunOutcome(lanes=[], y=None, weight=None, error=error, cause=error.__cause__)
+        return RunOutcome(lanes=[], labels=None, error=error, cause=error.__cause__)
     outcome = run.outcome()
     cause = None if error is None else error.__cause__
     return replace(outcome, error=error, cause=cause, read={**read.sums(), **outcome.read})

@@ -104,7 +104,7 @@ def sums_at_ends(
         For a few of the ends after the other.
     """
     start = 0
-    for some in _a_few(ends, len(carried)):
+    for some in a_few(ends, len(carried)):
         table = sums_between(rows.part(slice(start, None)), some - start, len(carried), factor)
         if factor == 1.0:
             table[0] += carried
@@ -162,7 +162,7 @@ def _weights_in_window(rows: Coded, ends: Integers, size: int, n_classes: int) -
     while first < len(ends):
         middle = int(ends[first])
         stop = int(np.searchsorted(ends, middle + size, side="right"))
-        some = next(_a_few(ends[first:stop], n_classes))
+        some = next(a_few(ends[first:stop], n_classes))
         begins = np.maximum(some - size, 0)
         newer = rows.part(slice(middle, int(some[-1])))
         older = rows.part(slice(int(begins[0]), middle))
@@ -174,7 +174,7 @@ def _weights_in_window(rows: Coded, ends: Integers, size: int, n_classes: int) -
         first += len(some)
 
 
-def _a_few(ends: Integers, n_classes: int) -> Iterator[Integers]:
+def a_few(ends: Integers, n_classes: int) -> Iterator[Integers]:
     """Cut ends so that the sums of all classes at a piece of them are a table of some size."""
     most = max(_TABLE_NUMBERS // n_classes, 1)
     for first in range(0, len(ends), most):

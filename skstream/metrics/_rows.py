@@ -1,7 +1,7 @@
 """Rows of the stream with the answers of all models, and the buffer that makes them blocks."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,21 @@ NOT_GIVEN = -2
 NOT_GIVEN_TARGET = np.inf
 
 
+class Sets(NamedTuple):
+    """How rows are divided into sets, each scored on its own at a checkpoint.
+
+    Attributes
+    ----------
+    ends : ndarray of shape (n_sets,), dtype intp
+        Number of rows up to the end of each set.
+    checkpoints : ndarray of shape (n_sets,), dtype int64
+        Rows of the stream that had come.
+    """
+
+    ends: Integers
+    checkpoints: NDArray[np.int64]
+
+
 class ScoredRows:
     """Rows in the order of their labels, with the answers of all models.
 
@@ -38,10 +53,12 @@ class ScoredRows:
         Answers of the persistent baseline; None where they are the labels of the row before.
     majority, inclusive : ndarray of shape (n_rows,), default=None
         Answer of the majority baseline before the row's label (`NOTHING` where no label was known),
-        and its answer including that label; set by the mechanisms of forgetting.
+        and its answer including that label; set by the mechanisms of forgetting, unless given.
+    sets : Sets, default=None
+        Of rows that come in sets; a part of the rows has none.
     """
 
-    __slots__ = ("_wrong", "answers", "inclusive", "majority", "previous", "weight", "y")
+    __slots__ = ("_wrong", "answers", "inclusive", "majority", "previous", "sets", "weight", "y")
 
     def __init__(
         self,
@@ -51,6 +68,7 @@ class ScoredRows:
         previous: Array | None = None,
         majority: Array | None = None,
         inclusive: Array | None = None,
+        sets: Sets | None = None,
     ) -> None:
         self.y = y
         self.answers = answers
@@ -58,15 +76,24 @@ class ScoredRows:
         self.previous = previous
         self.majority = majority
         self.inclusive = inclusive
+        self.sets = sets
         self._wrong: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.y)
 
     def __getitem__(self, rows: slice | Integers) -> "ScoredRows":
-        columns = (self.weight, self.previous, self.majority, self.inclusive)
-        some = (None if column is None else column[rows] for column in columns)
-        return ScoredRows(self.y[rows], self.answers[:, rows], *some)
+        def some(column: Array | None) -> Array | None:
+            return None if column is None else column[rows]
+
+        return ScoredRows(
+            self.y[rows],
+            self.answers[:, rows],
+            some(self.weight),
+            some(self.previous),
+            some(self.majority),
+            some(self.inclusive),
+        )
 
     def models(self, models: slice | Integers | list[int]) -> "ScoredRows":
         """Return the same rows with the answers of some of the models; of none: the labels."""

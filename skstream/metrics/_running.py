@@ -1,6 +1,7 @@
 """Measures of a stream while its rows arrive."""
 
 from collections.abc import Mapping
+from functools import partial
 from numbers import Integral
 from typing import Any, Self
 
@@ -11,7 +12,7 @@ from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, Slidin
 from skstream.metrics._checkpoints import Curves, Values, columns_of, joined_values
 from skstream.metrics._registry import Measure
 from skstream.metrics._rows import Array, ScoredRows, Waiting, checked_rows
-from skstream.metrics._scores import Scores
+from skstream.metrics._scores import Scores, make_sums
 from skstream.metrics._user import takes_weights
 from skstream.utils._checkpoints import CheckpointRecorder
 
@@ -151,7 +152,8 @@ class RunningMeasures:
         self.n_models = n_models
         lines = 1 if n_models is None else n_models
         all_told = np.ones(lines, dtype=bool) if told is None else np.asarray(told, dtype=bool)
-        self._scores = Scores(self.metrics, self.forgetting, self.classes, all_told)
+        mechanisms = {name: partial(make_sums, f) for name, f in self.forgetting.items()}
+        self._scores = Scores(self.metrics, mechanisms, self.classes, all_told)
         self._recorder = CheckpointRecorder(
             len(self.forgetting) * len(self.metrics) * lines, record_every, expected_rows
         )

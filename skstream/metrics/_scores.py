@@ -1,6 +1,6 @@
 """Values of measures from rows of the stream: selects scored rows, baselines and models."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Self
@@ -28,6 +28,9 @@ from skstream.metrics._series import baselines_of
 from skstream.metrics._sliding_sums import SlidingSums
 from skstream.metrics._sums import Majority, RunningSums, SumsByKind
 from skstream.metrics._user import ScoredTape, call_at_checkpoints
+
+#: Makes running sums of kinds of series, for a number of classes and of models.
+MakeSums = Callable[[frozenset[str], int, int], RunningSums]
 
 
 @dataclass
@@ -91,8 +94,8 @@ class Scores:
     ----------
     metrics : mapping of str to Measure
         What is measured.
-    forgetting : mapping of str to Forgetting
-        Over what.
+    mechanisms : mapping of str to callable
+        Over what: makes the sums of some kinds of series, classes and models.
     classes : ndarray of shape (n_classes,), or None
         Labels of the codes; None for regression.
     told : ndarray of shape (n_models,), dtype bool
@@ -102,7 +105,7 @@ class Scores:
     def __init__(
         self,
         metrics: Mapping[str, Measure],
-        forgetting: Mapping[str, Forgetting],
+        mechanisms: Mapping[str, MakeSums],
         classes: Array | None,
         told: NDArray[np.bool_],
     ) -> None:
@@ -119,17 +122,16 @@ class Scores:
         for value in (False, True):
             models = np.flatnonzero(told == value)
             if len(models):
-                sums = {
-                    n: make_sums(f, kinds, n_classes, len(models)) for n, f in forgetting.items()
-                }
+                sums = {n: make(kinds, n_classes, len(models)) for n, make in mechanisms.items()}
                 tape = ScoredTape() if keeps_rows else None
                 self.groups.append(Group(models, value, sums, tape))
         # Of all labels, for the majority baselines that all models share.
         self.labels: dict[str, CumulativeSums | SlidingSums] = {}
         if baselines_of(kinds) & {"majority", "inclusive"}:
-            for name, mechanism in forgetting.items():
-                of_labels = make_sums(mechanism, frozenset({"label"}), n_classes, 0)
-                if not isinstance(of_labels, AdaptiveSums):  # whose window every model has alone
+            for name, make in mechanisms.items():
+                of_labels = make(frozenset({"label"}), n_classes, 0)
+                # Under ADWIN every model has a window of its own; sets are told their majority.
+                if isinstance(of_labels, CumulativeSums | SlidingSums):
                     self.labels[name] = of_labels
 
     def advance(self, rows: ScoredRows, places: Integers, n_rows: NDArray[np.int64]) -> Values:
@@ -151,6 +153,9 @@ class Scores:
             name: Majority.of(sums.leading(labels), labels, n_after=sums.n_rows)
             for name, sums in self.labels.items()
         }
+        if labels.majority is not None and labels.inclusive is not None:
+            told = Majority(labels.majority, labels.inclusive)
+            majorities = dict.fromkeys(self.groups[0].sums, told)
         values: Values = {
             name: {metric: [np.empty(0)] * self.n_models for metric in self.metrics}
             for name in self.groups[0].sums
@@ -284,7 +289,7 @@ def _common_groups(
 
 def make_sums(
     forgetting: Forgetting, kinds: frozenset[str], n_classes: int, n_models: int
-) -> CumulativeSums | SlidingSums | AdaptiveSums:
+) -> RunningSums:
     """Running sums of elementary series under a mechanism."""
     if isinstance(forgetting, SlidingWindow):
         return SlidingSums(kinds, n_classes, int(forgetting.window_size), n_models)

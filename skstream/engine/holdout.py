@@ -1,0 +1,155 @@
+"""Timelines of holdout evaluation: models learn, and are asked about whole sets at checkpoints."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from skstream.engine.timeline import (
+    Arrivals,
+    End,
+    Operations,
+    PrequentialState,
+    PrequentialTimeline,
+    no_rows,
+    operate_rows,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HoldoutOperations(Operations):
+    """Operations whose asks come in sets.
+
+    Attributes
+    ----------
+    checkpoints : ndarray of shape (n_sets,), dtype int64
+        Rows of the stream that have come when each set is scored.
+    ends : ndarray of shape (n_sets,), dtype int64
+        Number of asks up to the end of each set.
+    asks_apart : bool
+        Whether `ask_rows` are numbers of held-out rows, which are no rows of the stream.
+    """
+
+    checkpoints: np.ndarray = field(default_factory=no_rows)
+    ends: np.ndarray = field(default_factory=no_rows)
+    asks_apart: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HoldoutState:
+    """Progress: rows learnt up to the warm-up, the next row, the last checkpoint, sets asked."""
+
+    n_learnt: int = 0
+    next_row: int = 0
+    checkpoint: int = 0
+    n_sets: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HoldoutTimeline:
+    """Learn row by row; ask about a set of held-out rows at every checkpoint.
+
+    Parameters
+    ----------
+    every : int
+        Rows between the checkpoints; the end of the stream is one too.
+    size : int
+        Rows of a set.
+    fresh : bool
+        Whether every checkpoint has a set of its own; else all have the first.
+    n_warmup : int, default=1
+        Rows that must be learnt before a checkpoint at which models are asked.
+    """
+
+    every: int
+    size: int
+    fresh: bool
+    n_warmup: int = 1
+
+    def initial(self) -> HoldoutState:
+        """Return the state before the first row."""
+        return HoldoutState()
+
+    def step(
+        self, state: HoldoutState, event: Arrivals | End
+    ) -> tuple[HoldoutState, HoldoutOperations]:
+        """Return the state after an event, and the operations."""
+        first = state.next_row
+        if isinstance(event, End):
+            due = np.arange(first, first + (first > state.checkpoint))
+            event = Arrivals(first, np.empty(0, dtype=bool))
+        else:
+            last = first + event.n_rows
+            due = np.arange(first // self.every + 1, last // self.every + 1) * self.every
+        n_learnt, learning = operate_rows(
+            state.n_learnt, self.n_warmup, event, tested=np.zeros(event.n_rows, dtype=bool)
+        )
+        stamps = np.concatenate([[0], np.cumsum(event.learnable)])[due - first]
+        ready = state.n_learnt + stamps >= self.n_warmup
+        asked, stamps = due[ready], stamps[ready].astype(np.int64)
+        numbers = np.arange(len(asked)) + state.n_sets if self.fresh else np.zeros_like(asked)
+        groups = np.arange(len(asked) + 1, dtype=np.int64) * self.size
+        operations = HoldoutOperations(
+            learning.learn_rows,
+            learning.weight,
+            (numbers[:, np.newaxis] * self.size + np.arange(self.size)).ravel(),
+            np.repeat(stamps, self.size),
+            groups=groups,
+            released=learning.released,
+            settled=learning.settled,
+            own_weights=learning.own_weights,
+            checkpoints=asked,
+            ends=groups[1:],
+            asks_apart=True,
+        )
+        after = HoldoutState(
+            n_learnt,
+            learning.settled,
+            int(due[-1]) if len(due) else state.checkpoint,
+            state.n_sets + len(asked),
+        )
+        return after, operations
+
+
+@dataclass(frozen=True, slots=True)
+class NextRowsTimeline:
+    """Ask about the next rows of the stream, all before the first of them is learnt.
+
+    Parameters
+    ----------
+    every : int
+        Rows of a set. With 1, this is prequential evaluation.
+    n_warmup : int, default=1
+        Rows learnt first, unasked.
+    """
+
+    every: int
+    n_warmup: int = 1
+
+    @property
+    def _batches(self) -> PrequentialTimeline:
+        return PrequentialTimeline(self.n_warmup, self.every)
+
+    def initial(self) -> PrequentialState:
+        """Return the state before the first row."""
+        return self._batches.initial()
+
+    def step(
+        self, state: PrequentialState, event: Arrivals | End
+    ) -> tuple[PrequentialState, HoldoutOperations]:
+        """Return the state after an event, and the operations."""
+        state, batches = self._batches.step(state, event)
+        asked, groups = batches.ask_rows, batches.groups
+        ends = np.arange(1, len(asked) + 1) if groups is None else groups[1:]
+        operations = HoldoutOperations(
+            batches.learn_rows,
+            batches.weight,
+            asked,
+            batches.stamp,
+            groups=groups,
+            released=batches.released,
+            settled=batches.settled,
+            own_weights=batches.own_weights,
+            checkpoints=asked[ends - 1] + 1,
+            ends=ends,
+        )
+        return state, operations

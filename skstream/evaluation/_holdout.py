@@ -1,0 +1,281 @@
+"""Holdout evaluation: models learn along the stream, and are asked about whole sets of rows."""
+
+import numbers
+from collections.abc import Callable, Mapping
+from copy import copy
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from skstream.engine.holdout import HoldoutTimeline, NextRowsTimeline
+from skstream.engine.run import Answered
+from skstream.engine.timeline import Timeline
+from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator
+from skstream.evaluation._holdout_sets import AskedAtCheckpoints, HeldOutRows, as_held_out
+from skstream.evaluation._input import Chunk
+from skstream.evaluation._pace import Pace
+from skstream.evaluation._result import EvaluationResult
+from skstream.evaluation._run import EvaluationRun
+from skstream.evaluation._scoring import RunScores
+from skstream.evaluation._settings import Settings
+from skstream.utils._sklearn import Interval
+from skstream.utils._warnings import warn
+
+# Questions that are asked in one piece of the stream.
+_ASKS_PER_PIECE = 1 << 16
+
+
+class HoldoutEvaluator(StreamEvaluator):
+    """Evaluate models on rows held out: learn the stream, and ask about whole sets now and then.
+
+    Every `every` rows the models are asked about a set of rows, all of them, while they do not
+    learn. Each set is scored on its own: the curves show how good the model was at each checkpoint,
+    not a mean over the past, and so there is no parameter `forgetting`. Results call the mechanism
+    "cumulative": all rows of a set count alike.
+
+    Parameters
+    ----------
+    metrics : str, callable, list or dict, default=None
+        Measures, as in `PrequentialEvaluator`.
+    holdout : tuple (X, y), stream, or "next"
+        The rows asked about. ``(X, y)``: one set for all checkpoints. A stream, such as an iterable
+        of chunks: at every checkpoint the next `holdout_size` of its rows, which are never learnt.
+        "next": the next `every` rows of the stream that is learnt, all asked before the first of
+        them is learnt (interleaved chunks); with ``every=1`` this is prequential evaluation.
+    every : int, default=1000
+        Rows of the stream between two checkpoints. The end of the stream is one too.
+    holdout_size : int, default=None
+        Rows of each set from a stream of fresh ones; None: as many as `every`.
+    n_warmup : int, default=1
+        Rows learnt before models are asked for the first time.
+    missing_labels : {"error", "skip"}, default="error"
+        Rows without a label are an error, or are neither learnt nor scored.
+    keep_tape : bool or "auto", default="auto"
+        Keep labels and answers, so that the result can be scored again and compared; it holds one
+        code for every question. "auto": where the length of the stream is known.
+    engine : {"auto", "loop"}, default="auto"
+        "auto" uses an exact kernel where there is one; "loop" calls every model row by row.
+    warm_start : bool, default=False
+        Start from copies of fitted models instead of unfitted clones.
+    return_models : bool, default=False
+        Return the fitted copies in the attribute `models` of the result.
+    random_state : int, default=None
+        Seed of every random_state parameter that is None, nested ones too. None: drawn, and
+        recorded in the result.
+    n_jobs : int, default=None
+        Models evaluated at once, through joblib. Results do not depend on it.
+    unanswered : {"error", "wrong"}, default="error"
+        A row that was asked and got no answer (None or NaN) is a failure of the model, or is
+        scored as an error (classifiers only).
+    error_score : "raise" or float, default="raise"
+        Score of a model from its failure on, while the others go on. "raise": the failure ends
+        the evaluation.
+    progress : bool, default=False
+        Show a progress bar (needs tqdm).
+
+    See Also
+    --------
+    PrequentialEvaluator : Every row is predicted, then learnt; needs no rows apart.
+
+    Notes
+    -----
+    The baselines are frozen too while a set is asked: the persistent one repeats the last label of
+    the stream, the majority one answers its most frequent label so far. `Persistent` therefore has
+    a kappa_temporal of exactly 0 here, too.
+
+    A holdout estimate is unbiased for the concept of its rows. Under drift a fixed set becomes
+    outdated; then fresh sets or `PrequentialEvaluator` with a sliding window follow the stream.
+
+    References
+    ----------
+    Gama, J., Sebastião, R., & Rodrigues, P. P. (2013). On evaluating stream learning
+    algorithms. Machine Learning, 90, 317-346. Section 2.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from skstream import HoldoutEvaluator
+    >>> from skstream.streams import make_demo_stream
+    >>> stream = make_demo_stream(3000)
+    >>> held_out = stream.X[2000:], stream.y[2000:]
+    >>> evaluator = HoldoutEvaluator("accuracy", holdout=held_out, every=500, random_state=0)
+    >>> result = evaluator.evaluate(SGDClassifier(), stream.X[:2000], stream.y[:2000])
+    >>> result.checkpoints
+    array([ 500, 1000, 1500, 2000])
+    """
+
+    _protocol = "holdout"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{k: v for k, v in COMMON_CONSTRAINTS.items() if k not in ("forgetting", "record_every")},
+        "holdout": "no_validation",
+        "every": [Interval(numbers.Integral, 1, None, closed="left")],
+        "holdout_size": [Interval(numbers.Integral, 1, None, closed="left"), None],
+    }
+    #: Rows are learnt one by one, and each set is scored on its own, at every checkpoint.
+    batch_size = 1
+    forgetting = "cumulative"
+    record_every = None
+
+    def __init__(
+        self,
+        metrics: Any = None,
+        *,
+        holdout: Any,
+        every: int = 1000,
+        holdout_size: int | None = None,
+        n_warmup: int = 1,
+        missing_labels: str = "error",
+        keep_tape: bool | str = "auto",
+        engine: str = "auto",
+        warm_start: bool = False,
+        return_models: bool = False,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+        unanswered: str = "error",
+        error_score: Any = "raise",
+        progress: bool = False,
+    ):
+        self.metrics = metrics
+        self.holdout = holdout
+        self.every = every
+        self.holdout_size = holdout_size
+        self.n_warmup = n_warmup
+        self.missing_labels = missing_labels
+        self.keep_tape = keep_tape
+        self.engine = engine
+        self.warm_start = warm_start
+        self.return_models = return_models
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.unanswered = unanswered
+        self.error_score = error_score
+        self.progress = progress
+
+    def _validate(self) -> None:
+        super()._validate()
+        holdout = self.holdout
+        if isinstance(holdout, str) and holdout != "next":
+            raise ValueError(
+                f"The 'holdout' parameter must be (X, y), a stream, or \"next\" (the rows that "
+                f"come next). Got {holdout!r} instead."
+            )
+        if isinstance(holdout, tuple) and len(holdout) != 2:
+            raise ValueError(
+                f"holdout is a tuple of {len(holdout)}; one set of rows is a tuple of two, (X, y), "
+                "and fresh sets come from a stream, such as a list of chunks."
+            )
+        if self.holdout_size is not None and isinstance(holdout, str | tuple):
+            raise ValueError(
+                "holdout_size is the size of fresh sets from a stream; here the holdout is "
+                f"{_in_words(holdout)}. Leave it out."
+            )
+
+    @property
+    def _size(self) -> int:
+        return self.every if self.holdout_size is None else self.holdout_size
+
+    def _timelines(self, seed: int) -> list[Timeline]:
+        if isinstance(self.holdout, str):
+            return [NextRowsTimeline(self.every, self.n_warmup)]
+        # The size of a fixed set is known once its rows have been read.
+        fresh = not isinstance(self.holdout, tuple)
+        return [HoldoutTimeline(self.every, self._size, fresh, self.n_warmup)]
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        described = copy(self).set_params(holdout=_in_words(self.holdout))
+        return super(HoldoutEvaluator, described)._plain_parameters()
+
+    def _new_run(self, settings: Settings) -> Callable[..., Any]:
+        held_out = as_held_out(self.holdout, self._size, settings.classes, settings.missing_labels)
+        if held_out is not None and not held_out.is_fresh:
+            settings.timelines[:] = [
+                HoldoutTimeline(self.every, held_out.size, False, self.n_warmup)
+            ]
+        return partial(HoldoutRun, settings, held_out)
+
+    def _evaluate(self, models: Any, stream: Any, classes: Any) -> EvaluationResult:
+        self._validate()
+        if isinstance(self.holdout, tuple):
+            _warn_of_overlap(stream, self.holdout[0])
+        elif (
+            getattr(self.holdout, "reiterable", True) is False and effective_n_jobs(self.n_jobs) > 1
+        ):
+            raise ValueError(
+                "The stream of holdout sets can be iterated once, and each worker needs them all: "
+                "pass n_jobs=1, or a source that can be iterated again."
+            )
+        return super()._evaluate(models, stream, classes)
+
+
+class HoldoutRun(EvaluationRun):
+    """Run of models that learn every row, and are asked about sets of rows at checkpoints.
+
+    Made by ``HoldoutEvaluator.start``; the rows are passed to ``update``.
+
+    Parameters
+    ----------
+    settings : Settings
+        The evaluator's settings, resolved.
+    held_out : HeldOutRows or None
+        The rows asked about; None: the next rows of the stream.
+    models : dict of (str, int) to estimator
+        One prepared model per name and fold.
+    places : list of (str, int)
+        Names and folds, in the order of the result.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        held_out: HeldOutRows | None,
+        models: Mapping[tuple[str, int], Any],
+        places: list[tuple[str, int]],
+    ):
+        super().__init__(settings, models, places)
+        self._held_out = None if held_out is None else held_out.copy()
+        self._engine.held_out = self._held_out
+        self._asked = AskedAtCheckpoints(settings.classes, len(places), self._held_out)
+        self._scoring = self._asked
+        self._scores = RunScores(settings, len(places), in_sets=True)
+        (timeline,) = settings.timelines
+        if isinstance(timeline, HoldoutTimeline):
+            n_sets = max(1, _ASKS_PER_PIECE // timeline.size)
+            self._pace = Pace(min(self._rows_per_piece, timeline.every * n_sets))
+
+    def _advance(self, piece: Chunk, skip: bool) -> None:
+        if self._held_out is not None and not self._n_arrived:
+            self._held_out.check_columns(self._shape)
+        super()._advance(piece, skip)
+
+    def _note(self, answered: list[Answered]) -> None:
+        super()._note(answered)
+        for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
+            meter.follow(self._n_arrived, lane.model)
+
+    def _n_valid(self, lane: int) -> int:
+        return self._asked.n_valid[lane]
+
+
+def _in_words(holdout: Any) -> str:
+    if isinstance(holdout, str):
+        return holdout
+    if isinstance(holdout, tuple):
+        return f"one set of {len(holdout[1]):,} rows"
+    return "fresh sets"
+
+
+def _warn_of_overlap(stream: Any, held_out: Any) -> None:
+    """Warn if the stream contains rows of the holdout set, where both are in memory."""
+    X = getattr(stream, "X", None)
+    if (
+        isinstance(X, np.ndarray)
+        and isinstance(held_out, np.ndarray)
+        and np.may_share_memory(X, held_out)
+    ):
+        warn(
+            "The holdout set and the stream share rows of one array: models are asked about rows "
+            "that they have learnt, and the scores are too good. Hold out rows that are not in "
+            "the stream, such as (X[n:], y[n:]) beside X[:n], y[:n]."
+        )

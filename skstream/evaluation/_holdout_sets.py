@@ -1,0 +1,258 @@
+"""Held-out rows: one set, or fresh ones from a stream; and the scoring of the answers to them."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+
+from skstream.engine.block import stack_rows
+from skstream.engine.holdout import HoldoutOperations
+from skstream.engine.run import Answered
+from skstream.engine.tape import has_answer
+from skstream.evaluation._input import Chunk, RowShape, encoded
+from skstream.metrics._rows import ScoredRows, Sets
+from skstream.streams import Stream, as_stream
+from skstream.utils._label_space import LabelSpace
+
+
+@contextmanager
+def _of_holdout() -> Iterator[None]:
+    """Say of an error about rows that they are held-out rows."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"In the holdout rows: {error}") from error
+
+
+class HeldOutRows:
+    """The rows about which models are asked at checkpoints, by number.
+
+    Parameters
+    ----------
+    stream : Stream
+        Where they come from.
+    size : int or None
+        Rows of a fresh set; None: there is one set, of all rows.
+    classes : ndarray of shape (n_classes,) or None
+        Sorted labels; None for regression.
+    missing_labels : {"error", "skip"}
+        What to do with rows without a label.
+    """
+
+    def __init__(
+        self, stream: Stream, size: int | None, classes: np.ndarray | None, missing_labels: str
+    ) -> None:
+        self.is_fresh = size is not None
+        self._stream = stream
+        self._space = LabelSpace(classes)
+        self._missing_labels = missing_labels
+        self._shape = RowShape()
+        self._chunks: Iterator[Any] | None = None
+        self._held: list[Chunk] = []
+        self._first = 0  # number of the first row held
+        self._n_read = 0
+        if size is None:
+            while self._read():
+                pass
+            if not self._n_read:
+                raise ValueError("The holdout set is empty: give it at least one row.")
+        self.size = self._n_read if size is None else size
+
+    def copy(self) -> Self:
+        """Return a copy that reads the rows from the beginning."""
+        twin = copy(self)
+        if self.is_fresh:
+            twin._shape, twin._chunks = RowShape(), None
+            twin._held, twin._first, twin._n_read = [], 0, 0
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_chunks": None}  # a loaded run reads the stream again
+
+    def _read(self) -> bool:
+        """Read one more chunk, unless the stream has ended."""
+        if self._chunks is None:
+            self._chunks = iter(self._stream)
+            n_passed = 0
+            while n_passed < self._n_read:  # of a loaded run
+                X, y, _ = next(self._chunks)
+                n_passed += len(y)
+        given = next(self._chunks, None)
+        if given is None:
+            return False
+        X, y, meta = given
+        with _of_holdout():
+            chunk = encoded(
+                X,
+                y,
+                meta.get("sample_weight"),
+                self._space,
+                self._missing_labels,
+                self._shape,
+                first_row=self._n_read,
+            )
+        self._held.append(chunk)
+        self._n_read += chunk.n_rows
+        return True
+
+    def check_columns(self, shape: RowShape) -> None:
+        """Raise an error if the rows have other columns than those of the stream."""
+        if not self._held and not self._read():
+            raise ValueError("The stream of holdout sets is empty: give it at least one row.")
+        try:
+            shape.check(self._held[0].X, 0)
+        except ValueError as error:
+            raise ValueError(
+                "The holdout rows do not have the columns of the stream's rows. Of the two, the "
+                f"stream's came first: {error}"
+            ) from error
+
+    def __call__(self, numbers: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Return rows, and where in them those of some numbers are."""
+        if len(numbers):
+            wanted = int(numbers.max()) + 1
+            while self._n_read < wanted:
+                if not self._read():
+                    raise ValueError(
+                        f"The stream of holdout sets has ended after {self._n_read:,} rows, and "
+                        f"set {(wanted - 1) // self.size + 1} of {self.size:,} rows each is due. "
+                        "Give a longer one, a larger every=, a smaller holdout_size= or one set "
+                        "(X, y) for all checkpoints."
+                    )
+        return stack_rows([chunk.X for chunk in self._held]), numbers - self._first
+
+    def labels(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the labels and weights of some rows."""
+        at = numbers - self._first
+        y = np.concatenate([chunk.y for chunk in self._held])[at]
+        if all(chunk.weight is None for chunk in self._held):
+            return y, None
+        weights = [np.ones(c.n_rows) if c.weight is None else c.weight for c in self._held]
+        return y, np.concatenate(weights)[at]
+
+    def release(self, numbers: np.ndarray) -> None:
+        """Forget fresh rows, which are asked once, and all before them."""
+        if not self.is_fresh or not len(numbers):
+            return
+        last = int(numbers.max()) + 1
+        while self._held and self._first + self._held[0].n_rows <= last:
+            self._first += self._held.pop(0).n_rows
+
+
+class AskedAtCheckpoints:
+    """Models are asked about whole sets of rows, and do not learn meanwhile.
+
+    The baselines do not learn either: within a set, the persistent one repeats the last label of
+    the stream before the set, and the majority one answers the most frequent label up to there.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,) or None
+        Sorted labels; None for regression.
+    n_lanes : int
+        Models times folds.
+    held_out : HeldOutRows or None
+        None: the rows asked about are the next rows of the stream.
+    """
+
+    def __init__(
+        self, classes: np.ndarray | None, n_lanes: int, held_out: HeldOutRows | None
+    ) -> None:
+        self._held_out = held_out
+        self._nothing: Any = np.nan if classes is None else -1
+        self._sums = None if classes is None else np.zeros(len(classes))
+        self._last: Any = self._nothing
+        self._y = np.empty(0, dtype=np.float64 if classes is None else np.int64)
+        self._weight = np.empty(0)
+        self._is_weighted = False
+        self._first = 0  # number of the first row of the stream that is held
+        self.n_valid = [0] * n_lanes  # rows of the stream up to a lane's last whole set of answers
+
+    def arrive(self, y: np.ndarray, weight: np.ndarray | None) -> None:
+        """Take the labels and weights of the next rows of the stream."""
+        self._is_weighted = self._is_weighted or weight is not None
+        self._y = np.concatenate([self._y, y])
+        self._weight = np.concatenate([self._weight, np.ones(len(y)) if weight is None else weight])
+
+    def settle(self, answered: Sequence[Answered]) -> ScoredRows:
+        """Return the sets of rows about which the models were asked."""
+        operations = answered[0].operations
+        assert isinstance(operations, HoldoutOperations)
+        ends, checkpoints, numbers = operations.ends, operations.checkpoints, operations.ask_rows
+        sizes = np.diff(ends, prepend=0)
+        if self._held_out is None:
+            at = numbers - self._first
+            y, weight = self._y[at], self._weight[at] if self._is_weighted else None
+            n_learnt = numbers[ends - sizes]
+        else:
+            y, weight = self._held_out.labels(numbers)
+            self._held_out.release(numbers)
+            n_learnt = checkpoints
+        answers = np.array([one.answers for one in answered], dtype=self._y.dtype)
+        for lane, line in enumerate(answers):
+            if len(ends):
+                whole = np.logical_and.reduceat(has_answer(line), ends - sizes)
+                self.n_valid[lane] = int(max(self.n_valid[lane], *(checkpoints * whole)))
+        previous, majority, inclusive = self._baselines(n_learnt, sizes, y, weight)
+        self._pass(operations.settled)
+        return ScoredRows(
+            y, answers, weight, previous, majority, inclusive, Sets(ends, checkpoints)
+        )
+
+    def _baselines(
+        self,
+        n_learnt: np.ndarray,
+        sizes: np.ndarray,
+        y: np.ndarray,
+        weight: np.ndarray | None,
+    ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+        """Return the answers of the baselines to the rows of sets, after so many rows each."""
+        previous, majority, inclusive = [], [], []
+        first = 0
+        for n_rows, size in zip(n_learnt.tolist(), sizes.tolist(), strict=True):
+            self._pass(n_rows)
+            previous.append(np.full(size, self._last))
+            if self._sums is not None:
+                part = slice(first, first + size)
+                lead = int(self._sums.argmax())
+                known = self._sums[lead] > 0.0
+                own = self._sums[y[part]] + (1.0 if weight is None else weight[part])
+                wins = (own > self._sums[lead]) | ((own == self._sums[lead]) & (y[part] < lead))
+                majority.append(np.full(size, lead if known else -1))
+                inclusive.append(np.where(wins, y[part], lead))
+            first += size
+        empty = self._y[:0]
+        return (
+            np.concatenate([empty, *previous]).astype(self._y.dtype),
+            None if self._sums is None else np.concatenate([empty, *majority]),
+            None if self._sums is None else np.concatenate([empty, *inclusive]),
+        )
+
+    def _pass(self, n_rows: int) -> None:
+        """Let the baselines know the labels of the stream's rows up to this number."""
+        n = n_rows - self._first
+        if n <= 0:
+            return
+        y, weight = self._y[:n], self._weight[:n]
+        counted = has_answer(y) & (weight > 0.0)
+        if counted.any():
+            self._last = y[counted][-1]
+        if self._sums is not None:
+            added = np.bincount(y[counted], weight[counted], minlength=len(self._sums))
+            self._sums = self._sums + added
+        self._y, self._weight, self._first = self._y[n:], self._weight[n:], n_rows
+
+
+def as_held_out(
+    holdout: Any, size: int, classes: np.ndarray | None, missing_labels: str
+) -> HeldOutRows | None:
+    """Return the held-out rows that a user gave; None for the next rows of the stream."""
+    if isinstance(holdout, str):
+        return None
+    if isinstance(holdout, tuple):
+        with _of_holdout():
+            stream = as_stream(*holdout)
+        return HeldOutRows(stream, None, classes, missing_labels)
+    return HeldOutRows(as_stream(holdout), size, classes, missing_labels)

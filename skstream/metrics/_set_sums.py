@@ -1,0 +1,126 @@
+"""Measures of sets of rows, each scored on its own: those of a holdout evaluation."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skstream.metrics._checkpoints import Curves, Values, columns_of
+from skstream.metrics._class_tables import Coded, a_few, sums_between
+from skstream.metrics._registry import Measure
+from skstream.metrics._rows import Floats, Integers, ScoredRows
+from skstream.metrics._scores import Scores
+from skstream.metrics._series import Series, values_of
+from skstream.metrics._spread import SPREAD, Moments, all_weights
+from skstream.metrics._sums import Majority, RunningSums, SumsByKind, scored_rows
+from skstream.utils._checkpoints import CheckpointRecorder
+from skstream.utils._running_sums import prefix_sums
+
+
+class SetSums(RunningSums):
+    """Sums over the rows from one end to the next, and nothing before."""
+
+    def advance(
+        self,
+        labelled: ScoredRows,
+        scored: Integers | None,
+        ends: Integers,
+        majority: Majority | None,
+    ) -> Iterator[Iterable[SumsByKind]]:
+        """Read whole sets and yield, for each model, the sums of every set."""
+        rows = scored_rows(labelled, scored, majority)
+        self._starts = self.n_rows + np.concatenate(([0], ends[:-1])).astype(np.intp)
+        of_labels = {series: _of_sets(rows, series, ends) for series in self.of_labels}
+        if SPREAD in self.series:
+            sets = [rows[start:end] for start, end in _bounds(ends)]
+            spreads = [Moments.of(one.y, all_weights(one)).spread for one in sets]
+            of_labels[SPREAD] = np.array(spreads)
+        for number in range(self.n_models):
+            one = rows.model(number)
+            sums = {series: _of_sets(one, series, ends) for series in self.of_answers}
+            tables = {kind: self._tables(Coded.of(one, kind), ends) for kind in self.class_kinds}
+            yield self._by_kind({**of_labels, **sums}, tables)
+        self.n_rows += len(rows)
+
+    def _tables(self, rows: Coded, ends: Integers) -> Iterator[Floats]:
+        """Sums by class of some sets after the other."""
+        start = 0
+        for some in a_few(ends, self.n_classes):
+            yield sums_between(rows.part(slice(start, None)), some - start, self.n_classes)
+            start = int(some[-1])
+
+    def oldest(self, number: int, ends: Integers) -> Integers:
+        """Return the first row of every set of the latest call; nothing is needed after it."""
+        return self._starts if len(ends) == len(self._starts) else ends
+
+    def merge(self, later: Self) -> None:
+        """Raise an error: sets are complete, and nothing goes on from one to the next."""
+        raise NotImplementedError
+
+    def of_models(self, numbers: Sequence[int]) -> Self:
+        """Return a twin with some of the models."""
+        twin = self.copy()
+        twin.n_models = len(numbers)
+        return twin
+
+
+def _bounds(ends: Integers) -> Iterable[tuple[int, int]]:
+    return zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)
+
+
+def _of_sets(rows: ScoredRows, series: Series, ends: Integers) -> Floats:
+    values = values_of(rows, series)
+    if values.dtype == bool:
+        return np.diff(prefix_sums(values)[ends], prepend=0).astype(np.float64)
+    return np.array([values[start:end].sum() for start, end in _bounds(ends)], dtype=np.float64)
+
+
+class SetMeasures:
+    """Any measures of several models, on one set of rows after the other.
+
+    Parameters
+    ----------
+    metrics : dict of str to Measure
+        From `resolve_metrics`.
+    names : sequence of str
+        What results call the mechanism of forgetting, which does not apply here.
+    classes : ndarray of shape (n_classes,), or None
+        Sorted labels; None for regression.
+    n_models : int
+        Number of models.
+    """
+
+    def __init__(
+        self,
+        metrics: Mapping[str, Measure],
+        names: Sequence[str],
+        *,
+        classes: ArrayLike | None,
+        n_models: int,
+    ) -> None:
+        labels = None if classes is None else np.asarray(classes)
+        told = np.ones(n_models, dtype=bool)
+        self._scores = Scores(metrics, dict.fromkeys(names, SetSums), labels, told)
+        self._like: Values = {n: {m: [np.empty(0)] * n_models for m in metrics} for n in names}
+        self._recorder = CheckpointRecorder(len(names) * len(metrics) * n_models, 1)
+        self._recorder.skip()
+        self.n_rows = 0
+
+    def read(self, rows: ScoredRows) -> None:
+        """Read whole sets. If a function of the user fails, nothing has been read."""
+        assert rows.sets is not None
+        ends, checkpoints = rows.sets
+        scores = self._scores.copy()
+        values = scores.advance(rows, ends, checkpoints)
+        self._scores = scores
+        self._recorder.record(checkpoints, *columns_of(values))
+        self.n_rows += len(rows)
+
+    def finish(self) -> None:
+        """Do nothing: every set has been read at once."""
+
+    def curves(self) -> Curves:
+        """Measures of every set, with a last axis of models."""
+        checkpoints, columns = self._recorder.curves()
+        return Curves.of(checkpoints, columns, like=self._like)
