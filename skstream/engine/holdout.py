@@ -25,13 +25,10 @@ class HoldoutOperations(Operations):
         Rows of the stream that have come when each set is scored.
     ends : ndarray of shape (n_sets,), dtype int64
         Number of asks up to the end of each set.
-    asks_apart : bool
-        Whether `ask_rows` are numbers of held-out rows, which are no rows of the stream.
     """
 
     checkpoints: np.ndarray = field(default_factory=no_rows)
     ends: np.ndarray = field(default_factory=no_rows)
-    asks_apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -444,9 +444,11 @@ class ModelRun:
             at = begin + int(not_finite(take_rows(X, index[begin:end])).argmax())
         rows = numbers[begin:end]
         row = int(numbers[at])
-        where = f"row {row}"
+        apart = failure.action != "learning" and operations.asks_apart
+        held_out = "holdout " if apart else ""
+        where = f"{held_out}row {row}"
         if end > begin + 1:
-            where = f"rows {int(rows.min())} to {int(rows.max())}"
+            where = f"{held_out}rows {int(rows.min())} to {int(rows.max())}"
         if at > begin:
             where += f" (row {row} is not finite)"
         assert cause is not None

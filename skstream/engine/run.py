@@ -11,7 +11,6 @@ from sklearn import config_context, get_config
 from skstream.engine.block import Block
 from skstream.engine.delayed import DelayedTimeline, Labels
 from skstream.engine.evolving import Features, with_current_features
-from skstream.engine.holdout import HoldoutOperations
 from skstream.engine.model import ModelError, ModelRun
 from skstream.engine.rows import RowStore
 from skstream.engine.standins import calls_about, calls_of
@@ -207,14 +206,14 @@ class Engine:
         ]
 
     def _block(self, operations: Any) -> Block:
-        if isinstance(operations, HoldoutOperations) and operations.asks_apart:
+        if operations.asks_apart:
             return self._block_with_held_out(operations)
         block = self._store.block(operations)
         if self._features is None:
             return block
         return with_current_features(block, operations, self._features)  # delayed labels only
 
-    def _block_with_held_out(self, operations: HoldoutOperations) -> Block:
+    def _block_with_held_out(self, operations: Operations) -> Block:
         """Make a block that learns rows of the stream, and asks about held-out ones."""
         learning = replace(operations, ask_rows=no_rows(), stamp=no_rows(), groups=None)
         assert self.held_out is not None

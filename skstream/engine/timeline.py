@@ -77,6 +77,8 @@ class Operations:
         All rows below this number are finished, and can be scored.
     own_weights : bool
         Whether the learning weights come only from the protocol, not from the user.
+    asks_apart : bool
+        Whether `ask_rows` are numbers of held-out rows, which are no rows of the stream.
     """
 
     learn_rows: np.ndarray
@@ -88,6 +90,7 @@ class Operations:
     released: np.ndarray = field(default_factory=no_rows)
     settled: int = 0
     own_weights: bool = False
+    asks_apart: bool = False
 
     def part(self, learns: slice, asks: slice) -> "Operations":
         """Some consecutive learns, with asks stamped among them; see `block.part_of`."""

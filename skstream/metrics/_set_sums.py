@@ -1,6 +1,7 @@
 """Measures of sets of rows, each scored on its own: those of a holdout evaluation."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Self
 
 import numpy as np
@@ -30,7 +31,7 @@ class SetSums(RunningSums):
     ) -> Iterator[Iterable[SumsByKind]]:
         """Read whole sets and yield, for each model, the sums of every set."""
         rows = scored_rows(labelled, scored, majority)
-        self._starts = self.n_rows + np.concatenate(([0], ends[:-1])).astype(np.intp)
+        self._starts = self.n_rows + np.concatenate(([0], ends))[:-1].astype(np.intp)
         of_labels = {series: _of_sets(rows, series, ends) for series in self.of_labels}
         if SPREAD in self.series:
             sets = [rows[start:end] for start, end in _bounds(ends)]
@@ -66,7 +67,7 @@ class SetSums(RunningSums):
 
 
 def _bounds(ends: Integers) -> Iterable[tuple[int, int]]:
-    return zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)
+    return pairwise([0, *ends.tolist()])
 
 
 def _of_sets(rows: ScoredRows, series: Series, ends: Integers) -> Floats:

@@ -1,0 +1,309 @@
+"""Holdout evaluation against its definition: learn, freeze, ask the whole set."""
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.metrics import balanced_accuracy_score, f1_score
+from sklearn.naive_bayes import BernoulliNB
+
+from skstream import (
+    HoldoutEvaluator,
+    MajorityClass,
+    MeanRegressor,
+    ModelError,
+    Persistent,
+    PrequentialEvaluator,
+    SlidingWindow,
+    load_result,
+    load_run,
+)
+from skstream.streams import as_stream
+
+METRICS = ["accuracy", "kappa", "kappa_m", "kappa_temporal", "f1_macro"]
+
+
+def data(n=400, seed=0, n_classes=3):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n)
+    X = rng.normal(size=(n, 3)) + y[:, np.newaxis]
+    return X, np.array(["a", "b", "c", "d"])[y]
+
+
+def models():
+    return {
+        "nb": BernoulliNB(binarize=1.0),
+        "sgd": SGDClassifier(random_state=0),
+        "persistent": Persistent(),
+        "majority": MajorityClass(),
+    }
+
+
+X, Y = data()
+TRAIN, HELD = slice(0, 300), slice(300, 400)
+FIXED = X[HELD], Y[HELD]
+FRESH = [(X[k : k + 7], Y[k : k + 7]) for k in range(300, 400, 7)]
+WAYS = {
+    "fixed": {"holdout": FIXED, "every": 70},
+    "fresh": {"holdout": FRESH, "every": 70, "holdout_size": 12},
+    "next": {"holdout": "next", "every": 40},
+}
+
+
+def assert_same(one, other):
+    np.testing.assert_array_equal(one.checkpoints, other.checkpoints)
+    for model in other.model_names:
+        np.testing.assert_array_equal(one.tape.answers[model], other.tape.answers[model])
+        for metric in other.metric_names:
+            np.testing.assert_array_equal(one.curve(model, metric), other.curve(model, metric))
+    for name in ("y", "weight", "previous", "majority", "inclusive"):
+        np.testing.assert_array_equal(getattr(one.tape, name), getattr(other.tape, name))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    n=st.integers(2, 60),
+    n_warmup=st.integers(1, 5),
+    weighted=st.booleans(),
+    gaps=st.booleans(),
+)
+@pytest.mark.filterwarnings("ignore:Undefined", "ignore:No row was scored")
+def test_every_row_with_the_next_as_holdout_is_prequential(seed, n, n_warmup, weighted, gaps):
+    X, y = data(n, seed)
+    rng = np.random.default_rng(seed)
+    y = y.astype(object)
+    if gaps:
+        y[rng.random(n) < 0.2] = None
+    options = {
+        "n_warmup": n_warmup,
+        "missing_labels": "skip",
+        "random_state": 0,
+        "return_models": True,
+    }
+    weight = rng.choice([0.0, 0.5, 1.0, 2.0], n) if weighted else None
+    ours, theirs = (
+        evaluator.evaluate(models(), X, y, classes=["a", "b", "c"], sample_weight=weight)
+        for evaluator in (
+            HoldoutEvaluator(METRICS, holdout="next", every=1, **options),
+            PrequentialEvaluator(METRICS, forgetting=SlidingWindow(1), record_every=1, **options),
+        )
+    )
+    n_unasked = n - ours.tape.n_rows
+    np.testing.assert_array_equal(ours.checkpoints, theirs.checkpoints[n_unasked:])
+    for name in models():
+        np.testing.assert_array_equal(
+            ours.tape.answers[name], theirs.tape.answers[name][:, n_unasked:]
+        )
+        # Everything but the majority, which forgets with the window.
+        assert joblib.hash(ours.models[name]) == joblib.hash(theirs.models[name])
+        scored = np.flatnonzero(theirs.tape.y[n_unasked:] >= 0)
+        if weight is None:
+            for metric in ("accuracy", "kappa", "kappa_temporal"):
+                np.testing.assert_array_equal(
+                    ours.curve(name, metric)[scored],
+                    theirs.curve(name, metric)[n_unasked:][scored],
+                )
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_scores_are_those_of_a_frozen_copy(way):
+    evaluator = HoldoutEvaluator(
+        ["accuracy", "f1_macro", "arithmetic_accuracy"], **WAYS[way], random_state=0
+    )
+    result = evaluator.evaluate(models(), X[TRAIN], Y[TRAIN])
+    starts = [0, *result.tape.sets[0][:-1]]
+    for name, model in models().items():
+        n_learnt = 0
+        for k, (start, end) in enumerate(zip(starts, result.tape.sets[0], strict=True)):
+            checkpoint = result.checkpoints[k]
+            stop = checkpoint - (end - start) if way == "next" else checkpoint
+            for row in range(n_learnt, stop):
+                model.partial_fit(X[row : row + 1], Y[row : row + 1], classes=["a", "b", "c"])
+            n_learnt = stop
+            rows = {
+                "fixed": np.arange(300, 400),
+                "fresh": np.arange(300 + start, 300 + end),
+                "next": np.arange(stop, checkpoint),
+            }[way]
+            p = model.predict(X[rows])
+            np.testing.assert_array_equal(result.predictions(name)[start:end], p)
+            assert result.curve(name, "accuracy")[k, 0] == np.mean(p == Y[rows])
+            expected = f1_score(Y[rows], p, average="macro"), balanced_accuracy_score(Y[rows], p)
+            for metric, value in zip(("f1_macro", "arithmetic_accuracy"), expected, strict=True):
+                np.testing.assert_allclose(result.curve(name, metric)[k, 0], value, rtol=1e-12)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_kernels_chunks_and_workers_change_nothing(way):
+    def evaluate(stream, **options):
+        evaluator = HoldoutEvaluator(METRICS, **WAYS[way], random_state=0, **options)
+        return evaluator.evaluate(models(), stream)
+
+    stream = as_stream(X[TRAIN], Y[TRAIN])
+    result = evaluate(stream)
+    assert set(result.paths.values()) == {"kernel"}
+    assert_same(result, evaluate(stream, engine="loop"))
+    assert_same(result, evaluate(as_stream(X[TRAIN], Y[TRAIN], chunk_size=13)))
+    assert_same(result, evaluate(stream, n_jobs=2, engine="loop"))
+
+
+@pytest.mark.parametrize("way", ["fixed", "fresh"])
+def test_asking_changes_no_model(way):
+    asked = HoldoutEvaluator(METRICS, **WAYS[way], random_state=0, return_models=True)
+    alone = PrequentialEvaluator(METRICS, random_state=0, return_models=True)
+    ours, theirs = (one.evaluate(models(), X[TRAIN], Y[TRAIN]) for one in (asked, alone))
+    for name in models():
+        assert joblib.hash(ours.models[name]) == joblib.hash(theirs.models[name])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_saved_run_goes_on(way, tmp_path):
+    evaluator = HoldoutEvaluator(METRICS, **WAYS[way], random_state=0, keep_tape=True)
+    expected = evaluator.evaluate(models(), X[TRAIN], Y[TRAIN])
+    run = evaluator.start(models(), classes=["a", "b", "c"])
+    for start in range(0, 300, 50):
+        run.update(X[start : start + 50], Y[start : start + 50])
+        run = load_run(run.save(tmp_path / "run"))
+    assert_same(run.close().result(), expected)
+
+
+def test_a_persistent_model_has_no_skill_beside_the_persistent_baseline():
+    evaluator = HoldoutEvaluator(METRICS, **WAYS["fixed"])
+    result = evaluator.evaluate({"p": Persistent(), "m": MajorityClass()}, X[TRAIN], Y[TRAIN])
+    assert not result.curve("p", "kappa_temporal").any()
+    assert not result.curve("m", "kappa_m").any()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_results_are_scored_again_saved_selected_compared_and_drawn(way, tmp_path):
+    def right(y_true, y_pred):
+        return np.mean(y_true == y_pred)
+
+    evaluator = HoldoutEvaluator([*METRICS, right], **WAYS[way], random_state=0)
+    result = evaluator.evaluate(models(), X[TRAIN], Y[TRAIN])
+    np.testing.assert_array_equal(result.curve("nb", "right"), result.curve("nb", "accuracy"))
+    again = result.rescore([*METRICS, "mcc"])
+    for metric in METRICS:
+        np.testing.assert_array_equal(again.curve("nb", metric), result.curve("nb", metric))
+    loaded = load_result(result.save(tmp_path / "result.npz"))
+    assert_same(loaded, result)
+    assert loaded.rescore("kappa_m").scores["sgd"]["kappa_m"] == result.scores["sgd"]["kappa_m"]
+    compared = str(result.compare("nb", "persistent", test="mcnemar"))
+    n_rows = {"fixed": 100, "fresh": 12, "next": 19}[way]
+    assert f"the {n_rows} holdout rows at row 300" in " ".join(compared.split())
+    at = int(result.checkpoints[1])
+    assert f"at row {at}" in " ".join(str(result.compare("nb", "sgd", at=at)).split())
+    assert len(result.to_frame()) == len(models()) * 6 * len(result.checkpoints)
+    pytest.importorskip("matplotlib")
+    assert len(result.plot().lines_) == len(models())
+    if way == "next":  # the others are asked about the same rows again
+        other = evaluator.evaluate(models(), *data(300, seed=1))
+        assert set(result.rank(other).names) == set(models())
+
+
+def test_regressors_and_weights():
+    y = X[:, 0] + 0.1
+    held = [(X[300:], y[300:], {"sample_weight": np.linspace(0.0, 2.0, 100)})]
+    evaluator = HoldoutEvaluator(holdout=held, holdout_size=25, every=100, random_state=0)
+    result = evaluator.evaluate({"sgd": SGDRegressor(), "mean": MeanRegressor()}, X[:300], y[:300])
+    p, w = result.predictions("sgd"), held[0][2]["sample_weight"]
+    for k, start in enumerate(range(0, 75, 25)):
+        part = slice(start, start + 25)
+        error = np.average(np.abs(p[part] - y[300:][part]), weights=w[part])
+        np.testing.assert_allclose(result.curve("sgd", "mae")[k, 0], error, rtol=1e-12)
+
+
+def test_many_classes():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 200, 600)
+    features = rng.normal(size=(600, 2))
+    evaluator = HoldoutEvaluator(["accuracy", "f1_macro", "kappa_m"], holdout="next", every=50)
+    result = evaluator.evaluate(Persistent(), features, y)
+    starts = [0, *result.tape.sets[0][:-1]]
+    for k, (start, end) in enumerate(zip(starts, result.tape.sets[0], strict=True)):
+        truth, p = y[1 + start : 1 + end], result.predictions("Persistent")[start:end]
+        assert result.curve("Persistent", "accuracy")[k, 0] == np.mean(truth == p)
+        expected = f1_score(truth, p, average="macro")
+        np.testing.assert_allclose(result.curve("Persistent", "f1_macro")[k, 0], expected)
+
+
+class FailsLater(BernoulliNB):
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.n_calls_ = getattr(self, "n_calls_", 0) + 1
+        if self.n_calls_ > 150:
+            raise RuntimeError("full")
+        return super().partial_fit(X, y, classes, sample_weight)
+
+
+@pytest.mark.parametrize("way", ["fixed", "next"])
+def test_a_model_that_fails_keeps_its_earlier_scores(way):
+    given = {"fails": FailsLater(), "persistent": Persistent()}
+    evaluator = HoldoutEvaluator("accuracy", **WAYS[way], error_score=-1.0)
+    with pytest.warns(match="full"):
+        result = evaluator.evaluate(given, X[TRAIN], Y[TRAIN])
+    n_valid = result.failed_at["fails"][0]
+    curve = result.curve("fails", "accuracy").ravel()
+    assert 100 <= n_valid <= 161
+    assert (curve[result.checkpoints <= n_valid] >= 0).all()
+    assert (curve[result.checkpoints > n_valid] == -1.0).all()
+    with pytest.raises(ModelError, match="row 150"):
+        HoldoutEvaluator("accuracy", **WAYS[way]).evaluate(given, X[TRAIN], Y[TRAIN])
+
+
+def test_an_unanswerable_holdout_row_is_named():
+    rows = X[HELD].copy()
+    rows[17, 1] = np.nan
+    evaluator = HoldoutEvaluator("accuracy", holdout=(rows, Y[HELD]), every=70)
+    with pytest.raises(
+        ModelError, match=r"answering holdout rows 0 to 99 \(row 17 is not finite\)"
+    ):
+        evaluator.evaluate(SGDClassifier(), X[TRAIN], Y[TRAIN])
+
+
+def test_every_longer_than_the_stream_asks_at_its_end():
+    result = HoldoutEvaluator("accuracy", holdout=FIXED, every=10**6).evaluate(
+        Persistent(), X[TRAIN], Y[TRAIN]
+    )
+    assert result.checkpoints.tolist() == [300]
+
+
+@pytest.mark.parametrize(
+    ("holdout", "match"),
+    [
+        ((X[300:], np.full(100, "z")), "In the holdout rows: .*'z'"),
+        ((X[300:, :2], Y[300:]), "holdout rows do not have the columns of the stream"),
+        ((X[:0], Y[:0]), "holdout"),
+        ([(X[300:, :2], Y[300:])], "holdout rows do not have the columns of the stream"),
+        ([(X[300:320], Y[300:320])], "stream of holdout sets has ended after 20 rows"),
+        ((X[300:], Y[300:], None), "tuple of 3"),
+        ("last", 'must be .X, y., a stream, or "next"'),
+        ((X[300:], np.array(["a", None] * 50, dtype=object)), "Row 1 has no label"),
+        ((X[300:], Y[299:]), "In the holdout rows"),
+    ],
+)
+def test_bad_holdout_sets_are_refused_in_words(holdout, match):
+    with pytest.raises(ValueError, match=match):
+        HoldoutEvaluator("accuracy", holdout=holdout, every=70).evaluate(
+            Persistent(), X[TRAIN], Y[TRAIN]
+        )
+
+
+def test_bad_parameters_are_refused_in_words():
+    with pytest.raises(ValueError, match="'every' parameter of HoldoutEvaluator"):
+        HoldoutEvaluator(holdout=FIXED, every=0).evaluate(Persistent(), X, Y)
+    with pytest.raises(ValueError, match="holdout_size is the size of fresh sets"):
+        HoldoutEvaluator(holdout=FIXED, holdout_size=3).evaluate(Persistent(), X, Y)
+    result = HoldoutEvaluator("accuracy", holdout=FIXED).evaluate(Persistent(), X[TRAIN], Y[TRAIN])
+    with pytest.raises(ValueError, match="Forgetting does not apply"):
+        result.rescore("kappa", forgetting="window:10")
+    with pytest.raises(ValueError, match="record_every does not apply"):
+        result.rescore("kappa", record_every=10)
+
+
+def test_a_set_that_overlaps_the_stream_is_warned_of():
+    evaluator = HoldoutEvaluator("accuracy", holdout=(X[250:], Y[250:]))
+    with pytest.warns(match="share rows of one array"):
+        evaluator.evaluate(Persistent(), X[TRAIN], Y[TRAIN])
