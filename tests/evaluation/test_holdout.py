@@ -257,9 +257,7 @@ def test_an_unanswerable_holdout_row_is_named():
     rows = X[HELD].copy()
     rows[17, 1] = np.nan
     evaluator = HoldoutEvaluator("accuracy", holdout=(rows, Y[HELD]), every=70)
-    with pytest.raises(
-        ModelError, match=r"answering holdout rows 0 to 99 \(row 17 is not finite\)"
-    ):
+    with pytest.raises(ModelError, match=r"holdout rows 0 to 99 \(row 17 is not finite\)"):
         evaluator.evaluate(SGDClassifier(), X[TRAIN], Y[TRAIN])
 
 
