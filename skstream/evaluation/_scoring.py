@@ -109,7 +109,7 @@ class RunScores:
     def __init__(
         self, settings: Settings, n_lanes: int, width: int = 1, *, in_sets: bool = False
     ) -> None:
-        self._width = width
+        self._width, self._in_sets = width, in_sets
         self._measures = measures_of(
             settings.metrics,
             settings.forgetting,
@@ -178,14 +178,14 @@ class RunScores:
 
     def measured_by(self, settings: Settings) -> "RunScores | None":
         """Return the rows on the tape, scored by other measures; None without a tape."""
-        if not self._keep_tape:
+        held = self.labels()
+        if held is None:
             return None
-        y, weight, previous = self.labels()
         lanes = [self.answers(lane) for lane in range(len(self._answers))]
         table = np.concatenate([np.atleast_2d(p.T) for p in lanes if p is not None])
-        scores = RunScores(settings, len(lanes), self._width)
-        assert y is not None
-        scores.keep(ScoredRows(y, table, weight, previous))
+        scores = RunScores(settings, len(lanes), self._width, in_sets=self._in_sets)
+        sets = held.pop("sets", None)
+        scores.keep(ScoredRows(answers=table, **held, sets=None if sets is None else Sets(*sets)))
         scores.measure()
         return scores
 
