@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
-from skstream.engine.kernels import Task, make_kernel
-from tests.kernels._reference import cut, make_block, random_cuts, run_kernel, run_literally
+from skstream.engine.kernels import Task
+from tests.kernels._reference import (
+    cut,
+    make_block,
+    random_cuts,
+    run_kernel,
+    run_literally,
+    running,
+)
 
 N_ROWS = 60
 MODELS = [
@@ -61,8 +68,7 @@ def test_tied_classes(place: int, stream: str, container: Any) -> None:
     X, y = STREAMS[stream](rng)
     task = Task(np.arange(4))
     block = make_block(container(X), y, "polls", rng)
-    kernel = make_kernel(copy.deepcopy(MODELS[place]), task)
-    assert kernel is not None
+    kernel = running(copy.deepcopy(MODELS[place]), task)
     answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
     expected = run_literally(copy.deepcopy(MODELS[place]), block, task)
     np.testing.assert_array_equal(answers, expected)
@@ -73,6 +79,5 @@ def test_many_tied_classes() -> None:
     X, y, task = np.ones((N_ROWS, 9)), rng.integers(0, 200, N_ROWS), Task(np.arange(200))
     for model in (ComplementNB(), BernoulliNB(), MultinomialNB(fit_prior=False)):
         block = make_block(X, y, "prequential", rng)
-        kernel = make_kernel(copy.deepcopy(model), task)
-        assert kernel is not None
+        kernel = running(copy.deepcopy(model), task)
         np.testing.assert_array_equal(kernel.run(block), run_literally(model, block, task))
