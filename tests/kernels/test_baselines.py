@@ -235,3 +235,20 @@ def test_speed_is_not_that_of_a_loop(n_rows) -> None:
         started = time.perf_counter()
         kernel.run(block)
         assert time.perf_counter() - started < 2.0
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba"])
+@pytest.mark.parametrize("model", [MajorityClass(), MajorityWindow(7), MajorityWindow(100)])
+def test_few_of_many_classes(model, method: str) -> None:
+    rng = np.random.default_rng(0)
+    X, y = np.zeros((80, 1)), rng.choice([3, 40, 41, 90], 80)
+    task = Task(np.arange(100), method)
+    for timeline in TIMELINES:
+        weight = rng.integers(1, 3, 80).astype(float)
+        block = make_block(X, y, timeline, rng, weight)
+        for positions in (random_cuts(block, rng), range(1, block.n_learns + block.n_asks)):
+            literal, kernel = twin(model), running(twin(model), task)
+            expected = run_literally(literal, block, task)
+            np.testing.assert_array_equal(run_kernel(kernel, cut(block, positions)), expected)
+            kernel.export()
+            assert_same_state(kernel.estimator, literal)

@@ -103,9 +103,9 @@ class MajorityClassKernel(_LabelKernel):
 
     def _execute(self, memory: Any, block: Block) -> tuple[NDArray[Any], Floats]:
         before = np.zeros(self._n_classes) if memory is None else memory
-        after = np.empty_like(before)
-        ballots = _Ballots(self.task.method, block.n_asks, len(before))
-        for code in range(len(before)):
+        after = before.copy()
+        ballots = _Ballots(self.task.method, before, block.y, block.n_asks)
+        for code in ballots.candidates:
             sums = running_sums(before[code], _weights(block) * (block.y == code))
             after[code] = sums[-1]
             ballots.count(code, sums[block.stamp])
@@ -124,17 +124,21 @@ class MajorityWindowKernel(_LabelKernel):
     def _execute(self, memory: Any, block: Block) -> tuple[NDArray[Any], tuple[Codes, Floats]]:
         size = self.estimator.window_size
         codes, weights = memory or (np.empty(0, np.int64), np.empty(0))
-        end = len(codes) + block.stamp
-        begin = np.maximum(end - size, 0)
+        before = np.bincount(codes, weights, self._n_classes)
+        begin = min(size - len(codes), block.n_learns)  # from where on old labels are forgotten
         codes = np.concatenate([codes, block.y]).astype(np.int64, copy=False)
         weights = np.concatenate([weights, _weights(block)])
         if not (weights == np.floor(weights)).all():
             # Differences of running sums are exact for whole numbers only.
             raise Declined("a MajorityWindow of fractional weights has no kernel")
-        ballots = _Ballots(self.task.method, block.n_asks, self._n_classes)
-        for code in range(self._n_classes):
-            sums = running_sums(0.0, weights * (codes == code))
-            ballots.count(code, sums[end] - sums[begin])
+        n_old = block.n_learns - begin
+        changed = np.concatenate([codes[:n_old], block.y])
+        ballots = _Ballots(self.task.method, before, changed, block.n_asks)
+        learnt = weights[len(weights) - block.n_learns :]
+        for code in ballots.candidates:
+            steps = learnt * (block.y == code)
+            steps[begin:] -= weights[:n_old] * (codes[:n_old] == code)
+            ballots.count(code, running_sums(before[code], steps)[block.stamp])
         return ballots.answers(), (codes[-size:].copy(), weights[-size:].copy())
 
     def _write(self, memory: Any) -> None:
@@ -187,11 +191,25 @@ class MeanRegressorKernel(_TargetKernel):
 
 
 class _Ballots:
-    """Collects the votes for one class after another; memory of one class where that does."""
+    """Collects the votes for one class after another; memory of one class where that does.
 
-    def __init__(self, method: str, n_asks: int, n_classes: int):
-        self._votes = np.empty((n_asks, n_classes)) if method == "predict_proba" else None
-        self._most = np.full(n_asks, -1.0)
+    Attributes
+    ----------
+    candidates : list of int
+        Codes to be counted, ascending: the classes whose votes change, and the best of the others.
+    """
+
+    def __init__(self, method: str, before: Floats, changed: Codes, n_asks: int):
+        changes = np.ones(len(before), dtype=bool)
+        if len(changed) < 8 * len(before):  # else most of them change
+            changes = np.bincount(changed, minlength=len(before)) > 0
+        self._votes: Floats | None = None
+        if method == "predict_proba":
+            self._votes = np.repeat(before[np.newaxis], n_asks, axis=0)
+        elif not changes.all():
+            changes[np.where(changes, -1.0, before).argmax()] = True
+        self.candidates: list[int] = np.flatnonzero(changes).tolist()
+        self._most = np.full(n_asks, 0.0)
         self._winners = np.zeros(n_asks, dtype=np.int64)
 
     def count(self, code: int, votes: Floats) -> None:
