@@ -124,7 +124,7 @@ class MajorityWindowKernel(_LabelKernel):
     def _execute(self, memory: Any, block: Block) -> tuple[NDArray[Any], tuple[Codes, Floats]]:
         size = self.estimator.window_size
         codes, weights = memory or (np.empty(0, np.int64), np.empty(0))
-        before = np.bincount(codes, weights, self._n_classes)
+        before = np.bincount(codes, weights, self._n_classes).astype(np.float64, copy=False)
         begin = min(size - len(codes), block.n_learns)  # from where on old labels are forgotten
         codes = np.concatenate([codes, block.y]).astype(np.int64, copy=False)
         weights = np.concatenate([weights, _weights(block)])
