@@ -12,8 +12,8 @@ from skstream.engine.tape import Tape
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._rescore import BASELINES
 from skstream.evaluation._result import EvaluationResult
+from skstream.evaluation.delayed._counts import Waits
 from skstream.evaluation.delayed._result import DelayedResult
-from skstream.evaluation.delayed._waits import Waits
 from skstream.metrics import MeasureFacts
 from skstream.utils._files import atomic_write
 

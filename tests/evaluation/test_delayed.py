@@ -18,6 +18,7 @@ from skstream import (
     load_run,
 )
 from skstream.baselines import MeanRegressor
+from skstream.engine.run import Engine
 from skstream.evaluation import DelayedResult
 from skstream.evaluation.delayed._counts import DelayCounts
 from skstream.plotting import BinnedPerformanceDisplay
@@ -589,3 +590,20 @@ def test_pictures_of_bins_time_costs_and_numbers_of_bins():
         assert line.get_ydata()[1:].tolist() == result.by_bin("sgd", "accuracy")[1:-1].tolist()
     with pytest.raises(ValueError, match="kind must be one of"):
         BinnedPerformanceDisplay.from_result(results[0], kind="pie")
+
+
+def test_a_long_chunk_is_taken_in_pieces(monkeypatch):
+    """A row has many answers while it waits, so memory follows the rows of a piece."""
+    sizes = []
+    original = Engine.execute
+
+    def measured(engine, event, *rows):
+        if rows:
+            sizes.append(event.n_rows)
+        return original(engine, event, *rows)
+
+    monkeypatch.setattr(Engine, "execute", measured)
+    evaluator = DelayedEvaluator("accuracy", delay=3, n_bins=1, poll_every=None)
+    evaluator.evaluate(Persistent(), np.zeros((40_000, 1)), np.arange(40_000) % 2)
+    assert sum(sizes) == 40_000
+    assert max(sizes) <= 1 << 13

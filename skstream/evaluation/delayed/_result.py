@@ -10,7 +10,7 @@ from skstream.evaluation import _compare
 from skstream.evaluation._input import why_no_weight
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._select import in_words
-from skstream.evaluation.delayed._waits import Waits
+from skstream.evaluation.delayed._counts import Waits
 
 PRESETS = ("first", "last", "first_and_last", "uniform", "second_half", "exponential")
 

@@ -33,6 +33,7 @@ from skstream.evaluation.delayed._clock import (
     advice_on_delays,
     check_label_times,
 )
+from skstream.evaluation.delayed._counts import Waits
 from skstream.evaluation.delayed._live_input import (
     KnownIds,
     LiveIds,
@@ -43,7 +44,6 @@ from skstream.evaluation.delayed._live_input import (
 from skstream.evaluation.delayed._result import DelayedResult
 from skstream.evaluation.delayed._scoring import AskedWhileWaiting
 from skstream.evaluation.delayed._settings import DelaySettings
-from skstream.evaluation.delayed._waits import Waits
 from skstream.utils._exclusive import exclusive
 from skstream.utils._interrupt import deferred_interrupt
 
@@ -78,6 +78,8 @@ class DelayedRun(StreamRun):
     >>> run.ask([[0.3]], ["third"], t=4)["Persistent"]
     array(['b'], dtype='<U1')
     """
+
+    _rows_per_piece = 1 << 13
 
     def __init__(
         self,
