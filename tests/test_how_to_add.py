@@ -14,7 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score
 
-from skstream import KFoldEvaluator, MajorityClass, Persistent, PrequentialEvaluator
+from skstream import (
+    KFoldEvaluator,
+    MajorityClass,
+    Persistent,
+    PersistentRegressor,
+    PrequentialEvaluator,
+)
 from skstream.drift import DriftDetector
 from skstream.metrics import Measure
 from skstream.streams import make_demo_stream
@@ -72,7 +78,18 @@ def test_a_measure() -> None:
 
 def test_a_measure_of_unknown_series_is_refused() -> None:
     with pytest.raises(ValueError, match=r"names \['wrongs'\]. The kinds of series are \['abs"):
-        Measure(name="mine", formula=lambda sums: sums["wrongs"], needs={"wrongs"})
+        Measure(name="mine", formula=lambda sums: sums["wrongs"], series={"wrongs"})
+
+
+def test_a_measure_is_refused_where_its_needs_are_not_met() -> None:
+    measure = added("A measure")["YOUDEN"]
+    evaluator = PrequentialEvaluator([measure])
+    with pytest.raises(ValueError, match="'youden_j' needs labels: it is one of classification"):
+        evaluator.evaluate(PersistentRegressor(), [[0.0], [1.0]], [0.5, 0.7])
+    with pytest.raises(ValueError, match="'sure' needs probabilities or decision values"):
+        Measure(name="sure", formula=lambda sums: sums["wrong"], needs="probabilities")
+    with pytest.raises(ValueError, match="'needs' parameter of Measure"):
+        Measure(name="odd", formula=lambda sums: sums["wrong"], needs="rows")
 
 
 def test_a_detector() -> None:

@@ -13,7 +13,13 @@ import numpy as np
 from skstream.metrics import _formulas as formulas
 from skstream.metrics import _set_scores as set_scores
 from skstream.metrics._formulas import Formula
-from skstream.metrics._registry import CLASSIFICATION, REGRESSION, Measure, name_of
+from skstream.metrics._registry import (
+    CLASSIFICATION,
+    REGRESSION,
+    Measure,
+    name_of,
+    needs_probabilities,
+)
 from skstream.metrics._rows import Array
 from skstream.utils._sklearn import metric_function, scorer_parts
 
@@ -93,7 +99,7 @@ def _of_scorer(
 ) -> Measure:
     name = name_of(function)
     if response != "predict":
-        raise ValueError(_needs_probabilities(f"The scorer of {name}"))
+        raise ValueError(needs_probabilities(f"The scorer of {name}"))
     item = partial(function, **options) if options else function
     measure = resolve(item, classes)
     _check_sign(name, sign, measure.higher_is_better)
@@ -141,7 +147,7 @@ def _of_function(
 ) -> Measure:
     name = function.__name__
     if name in _OF_PROBABILITIES:
-        raise ValueError(_needs_probabilities(name))
+        raise ValueError(needs_probabilities(name))
     try:
         bound = inspect.signature(function).bind_partial(None, None, **options)
     except TypeError as error:
@@ -178,14 +184,6 @@ def _direction(name: str) -> bool | None:
     if name.endswith(_HIGHER):
         return True
     return False if name.endswith(_LOWER) else None
-
-
-def _needs_probabilities(what: str) -> str:
-    return (
-        f"{what} needs probabilities or decision values, and labels alone cannot give it: an "
-        "evaluation asks models for labels. Use a measure of labels, such as 'kappa', "
-        "'arithmetic_accuracy' or 'f1_macro'."
-    )
 
 
 # --- running forms -------------------------------------------------------------------------

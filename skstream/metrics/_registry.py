@@ -14,6 +14,8 @@ from skstream.utils._sklearn import scorer_parts
 
 #: Loss of a single row, by the series whose mean is the measure.
 _ROW_LOSSES = {"wrong": "zero_one", "absolute_error": "absolute", "squared_error": "squared"}
+#: What a measure may need, by the task whose evaluations have it.
+TASKS = {"labels": "classification", "targets": "regression"}
 _ANY = (-math.inf, math.inf)
 _SHARE = (0.0, 1.0)
 
@@ -79,8 +81,10 @@ class Measure(MeasureFacts):
         Instead of a function, a formula over sums of elementary series: of an object with
         ``sums["wrong"]``, an array of shape (n_checkpoints,), and ``sums.table("hit")`` of shape
         (n_classes, n_checkpoints), to an array of shape (n_checkpoints,).
-    needs : set of str
+    series : set of str
         Kinds of elementary series in the formula.
+    needs : {"labels", "targets"}, default=None
+        What it is defined for: labels of classes, or numbers. None: both.
 
     Raises
     ------
@@ -110,7 +114,8 @@ class Measure(MeasureFacts):
     function: Callable[..., Any] | None = None
     _: KW_ONLY
     formula: Formula | None = None
-    needs: frozenset[str] = frozenset({"rows"})
+    series: frozenset[str] = frozenset({"rows"})
+    needs: str | None = None
 
     def __post_init__(self) -> None:
         """Check the parameters; without a name, use that of the function."""
@@ -134,12 +139,19 @@ class Measure(MeasureFacts):
         if self.higher_is_better is not None:  # plain, so that it can be saved
             object.__setattr__(self, "higher_is_better", bool(self.higher_is_better))
         object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
-        needs = frozenset({"rows", *self.needs})
-        object.__setattr__(self, "needs", needs)
-        if not needs <= KINDS.keys():
+        series = frozenset({"rows", *self.series})
+        object.__setattr__(self, "series", series)
+        if not series <= KINDS.keys():
             raise ValueError(
-                f"The 'needs' parameter of Measure names {sorted(needs - KINDS.keys())}. The kinds "
-                f"of series are {sorted(KINDS)}."
+                f"The 'series' parameter of Measure names {sorted(series - KINDS.keys())}. The "
+                f"kinds of series are {sorted(KINDS)}."
+            )
+        if self.needs == "probabilities":
+            raise ValueError(needs_probabilities(f"The measure {self.name!r}"))
+        if self.needs not in (None, *TASKS):
+            raise ValueError(
+                f"The 'needs' parameter of Measure must be a str among {set(TASKS)} or None. "
+                f"Got {self.needs!r} instead."
             )
         if not self.name and self.function is not None:
             object.__setattr__(self, "name", name_of(self.function))
@@ -147,7 +159,7 @@ class Measure(MeasureFacts):
     @property
     def mergeable(self) -> bool:
         """Whether no series needs labels across the border of two parts of a stream."""
-        return not baselines_of(self.needs)
+        return not baselines_of(self.series)
 
     @property
     def facts(self) -> MeasureFacts:
@@ -183,7 +195,8 @@ def name_of(function: Callable[..., Any]) -> str:
 def _measure(
     name: str,
     formula: Formula,
-    *needs: str,
+    *series: str,
+    needs: str = "labels",
     higher_is_better: bool | None = True,
     baseline_is_zero: bool = False,
     bounds: tuple[float, float] = _ANY,
@@ -191,17 +204,18 @@ def _measure(
     return Measure(
         name=name,
         formula=formula,
-        needs=frozenset(needs),
+        series=frozenset(series),
+        needs=needs,
         higher_is_better=higher_is_better,
         baseline_is_zero=baseline_is_zero,
         bounds=bounds,
-        row_loss=_ROW_LOSSES.get(needs[0]) if len(needs) == 1 else None,
+        row_loss=_ROW_LOSSES.get(series[0]) if len(series) == 1 else None,
     )
 
 
 _share = partial(_measure, bounds=_SHARE)
 _skill = partial(_measure, baseline_is_zero=True, bounds=(-math.inf, 1.0))
-_loss = partial(_measure, higher_is_better=False, bounds=(0.0, math.inf))
+_loss = partial(_measure, needs="targets", higher_is_better=False, bounds=(0.0, math.inf))
 
 _MARGINS = ("wrong", "label", "answer")
 _PERSISTENT = ("persistent_wrong", "wrong_beside_persistent")
@@ -267,18 +281,39 @@ REGRESSION = {
         _loss("mae", formulas.mae, "absolute_error"),
         _loss("mse", formulas.mse, "squared_error"),
         _loss("rmse", formulas.rmse, "squared_error"),
-        _skill("r2", formulas.r2, "squared_error", "target_spread"),
+        _skill("r2", formulas.r2, "squared_error", "target_spread", needs="targets"),
         _skill(
             "persistent_skill",
             formulas.persistent_skill,
             "persistent_error",
             "error_beside_persistent",
+            needs="targets",
         ),
     )
 }
 
 DEFAULT_CLASSIFICATION = ("accuracy", "kappa", "kappa_m", "kappa_temporal", "kappa_plus")
 DEFAULT_REGRESSION = ("mae", "rmse", "r2")
+
+
+def needs_probabilities(what: str) -> str:
+    """Say that an evaluation has no probabilities, and what to measure instead."""
+    return (
+        f"{what} needs probabilities or decision values, and labels alone cannot give it: an "
+        "evaluation asks models for labels. Use a measure of labels, such as 'kappa', "
+        "'arithmetic_accuracy' or 'f1_macro'."
+    )
+
+
+def check_task(measure: Measure, classes: Any) -> Measure:
+    """Return the measure if it is defined for labels, or without classes for numbers."""
+    has = "targets" if classes is None else "labels"
+    if measure.needs not in (None, has):
+        raise ValueError(
+            f"Measure {measure.name!r} needs {measure.needs}: it is one of "
+            f"{TASKS[measure.needs or has]}, and this is {TASKS[has]}."
+        )
+    return measure
 
 
 def check_classes(measure: Measure, n_classes: int) -> Measure:

@@ -30,6 +30,7 @@ from skstream.metrics._registry import (
     Measure,
     MeasureFacts,
     check_classes,
+    check_task,
     class_measure,
 )
 from skstream.metrics._regression import persistent_skill_score
@@ -178,6 +179,7 @@ def _listed(metrics: Any) -> list[Any]:
 
 def _resolve(item: Any, classes: Array | None) -> Measure:
     if isinstance(item, Measure):
+        check_task(item, classes)
         return item if item.function is None else _with_facts(item, classes)
     if isinstance(item, str):
         return _by_name(item, classes)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skstream.utils._label_space import LabelSpace
 from skstream.utils._masked import refuse_masked
 
 Array = NDArray[Any]
@@ -161,11 +162,6 @@ def has_value(column: Array) -> NDArray[np.bool_]:
     return ~np.isnan(column) if column.dtype.kind == "f" else column != NOTHING
 
 
-def code_dtype(n_classes: int) -> np.dtype[Any]:
-    """Smallest signed integer type that holds the codes -2 to ``n_classes - 1``."""
-    return np.min_scalar_type(-max(n_classes, 2))
-
-
 def checked_rows(
     y: ArrayLike,
     p: ArrayLike,
@@ -197,10 +193,11 @@ def checked_rows(
             )
     if weights is not None:
         _check_weights(weights, first_row)
+    dtype = LabelSpace(classes).dtype
     checked = {
         name: _as_targets(name, column, first_row)
         if classes is None
-        else _as_codes(name, column, len(classes), first_row)
+        else _as_codes(name, column, len(classes), first_row).astype(dtype, copy=False)
         for name, column in columns.items()
     }
     answers = checked["p"] if n_models is not None else checked["p"][np.newaxis]
@@ -220,7 +217,7 @@ def _as_codes(name: str, column: Array, n_classes: int, first_row: int) -> Array
             f"{_place(name, at, first_row)} is {column[tuple(at)]}. Codes of "
             f"{n_classes} classes are -1 (none) to {n_classes - 1}."
         )
-    return column.astype(code_dtype(n_classes), copy=False)
+    return column
 
 
 def _as_targets(name: str, column: Array, first_row: int) -> Floats:
@@ -255,15 +252,14 @@ class Waiting:
     ----------
     size : int
         Rows in a block.
-    n_classes : int or None
-        Number of classes; None for regression.
+    dtype : dtype
+        Type of the codes or targets.
     n_models : int
         Number of models.
     """
 
-    def __init__(self, size: int, n_classes: int | None, n_models: int) -> None:
-        dtype = np.dtype(np.float64) if n_classes is None else code_dtype(n_classes)
-        self.not_given = NOT_GIVEN_TARGET if n_classes is None else NOT_GIVEN
+    def __init__(self, size: int, dtype: np.dtype[Any], n_models: int) -> None:
+        self.not_given = NOT_GIVEN_TARGET if dtype.kind == "f" else NOT_GIVEN
         self.n = 0
         self._y = np.empty(size, dtype)
         self._answers = np.empty((n_models, size), dtype)

@@ -15,6 +15,7 @@ from skstream.metrics._rows import Array, ScoredRows, Waiting, checked_rows
 from skstream.metrics._scores import Scores, make_sums
 from skstream.metrics._user import takes_weights
 from skstream.utils._checkpoints import CheckpointRecorder
+from skstream.utils._label_space import LabelSpace
 
 # Rows are buffered into blocks of this size, so that the arithmetic does not depend on chunking,
 # and calls with a single row are cheap. A few arrays of this length fit the cache.
@@ -158,8 +159,7 @@ class RunningMeasures:
             len(self.forgetting) * len(self.metrics) * lines, record_every, expected_rows
         )
         self._block = _block_length(self.forgetting)
-        n_classes = None if self.classes is None else len(self.classes)
-        self._waiting = Waiting(self._block, n_classes, lines)
+        self._waiting = Waiting(self._block, LabelSpace(self.classes).dtype, lines)
         self._n_processed = 0
         self._ahead: _Ahead | None = None
         self._wanted_before = False

@@ -113,7 +113,7 @@ class Scores:
         self.classes = classes
         self.n_models = len(told)
         self.formulas = {m.formula: None for m in metrics.values() if m.formula is not None}
-        kinds = frozenset().union(*(measure.needs for measure in metrics.values()))
+        kinds = frozenset().union(*(measure.series for measure in metrics.values()))
         n_classes = 0 if classes is None else len(classes)
         self.needs_previous = "previous" in baselines_of(kinds)
         self.last_label: float = np.nan if classes is None else NOTHING
