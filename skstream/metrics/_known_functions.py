@@ -26,10 +26,10 @@ from skstream.utils._sklearn import metric_function, scorer_parts
 Options = Mapping[str, Any]
 #: Makes the running form, or None where the options have none.
 Builder = Callable[[Options, Array], Measure | None]
-#: Makes a measure of whatever the user names it by.
+#: Makes a measure of what the user gave.
 Resolver = Callable[[Any, Array | None], Measure]
 
-#: Of functions with these endings scikit-learn promises the direction.
+#: scikit-learn says what the direction is of functions with these endings.
 _HIGHER, _LOWER = ("_score", "matthews_corrcoef"), ("_error", "_loss", "_deviance")
 #: Functions that are no measure of labels: what they take instead.
 _OF_PROBABILITIES = frozenset(
@@ -65,14 +65,14 @@ def of_scikit_learn(item: Any, classes: Array | None, resolve: Resolver) -> Meas
     Returns
     -------
     Measure or None
-        In its running form where that gives the very same values; None for anything else than
+        In its running form where that gives exactly the same values; None for anything else than
         scikit-learn's.
 
     Raises
     ------
     ValueError
         If it needs probabilities, gives no single number, its options do not go with the
-        classes, or the sign of a scorer says the contrary of what is known of its function.
+        classes, or the sign of a scorer contradicts the known direction of its function.
     TypeError
         If the function has no such option.
     """
@@ -115,7 +115,7 @@ def _of_scorer(
 
 
 def _check_sign(name: str, sign: int, higher_is_better: bool | None) -> None:
-    """Refuse a scorer by which the worse model would be the better one."""
+    """Raise an error for a scorer whose sign would make the worse model the better one."""
     if higher_is_better is None or higher_is_better == (sign > 0):
         return
     made = f"make_scorer({name}{'' if sign > 0 else ', greater_is_better=False'})"
@@ -129,7 +129,7 @@ def _check_sign(name: str, sign: int, higher_is_better: bool | None) -> None:
 
 
 class Negative:
-    """A function with its sign turned, as scorers of losses turn it."""
+    """A function with the opposite sign, as in scorers of losses."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -180,7 +180,7 @@ def _same(value: Any, default: Any) -> bool:
 
 
 def _direction(name: str) -> bool | None:
-    """Direction that scikit-learn promises by the last word of a name."""
+    """Direction that the last word of a name says, by scikit-learn's convention."""
     if name.endswith(_HIGHER):
         return True
     return False if name.endswith(_LOWER) else None
@@ -218,7 +218,7 @@ def _balanced_accuracy(options: Options, classes: Array) -> Measure | None:
 
 
 def _r2(options: Options, classes: Array) -> Measure | None:
-    # Without force_finite scikit-learn tells -inf from NaN, and we do not.
+    # Without force_finite scikit-learn distinguishes -inf from NaN, and we do not.
     if not options["force_finite"]:
         return None
     return replace(REGRESSION["r2"], formula=set_scores.finite_r2)
@@ -270,7 +270,7 @@ def _set_score(name: str, options: Options, classes: Array) -> Measure | None:
 
 
 def _undefined(zero_division: Any) -> float | None:
-    """What scikit-learn puts for 0/0; None where it would refuse the option."""
+    """The value that scikit-learn gives to 0/0; None where the option is an error there."""
     if isinstance(zero_division, str):
         return 0.0 if zero_division == "warn" else None
     if isinstance(zero_division, int | float) and (

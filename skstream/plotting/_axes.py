@@ -16,7 +16,7 @@ LEGENDS = ("auto", "outside", "inside", "ends")
 #: More lines than this are named at their ends: one of twenty is hard to find in a legend.
 MOST_LINES_IN_LEGEND = 7
 MOST_ROWS_IN_LEGEND = 24
-#: Matplotlib takes seconds to find a free place among more points.
+#: With more points matplotlib needs seconds to find a free place for a legend.
 MOST_POINTS_TO_SEARCH = 50_000
 ROW_INCHES, TALLEST_INCHES = 0.14, 24.0  # of names at the ends of lines, and of a figure
 LARGEST_FONT, SMALLEST_FONT = 9.0, 4.5
@@ -81,7 +81,7 @@ def drawing(
 
 
 def checked_axes(ax: Any, n_panels: int) -> np.ndarray:
-    """Return the user's axes as an array, or say what they should have been."""
+    """Return the user's axes as an array; an error says what they should have been."""
     kind = optional_import("matplotlib.axes", "Plotting").Axes
     axes = np.ravel(np.asarray(ax, dtype=object))
     for one in axes:
@@ -99,7 +99,7 @@ def checked_axes(ax: Any, n_panels: int) -> np.ndarray:
 
 
 def check_legend(legend: Any) -> LegendChoice:
-    """Return the choice of the legend, or say what it may be."""
+    """Return the choice of the legend; an error says which there are."""
     if legend is None or isinstance(legend, bool | Mapping):
         return legend
     if isinstance(legend, str) and legend in LEGENDS:
@@ -111,7 +111,7 @@ def check_legend(legend: Any) -> LegendChoice:
 
 
 def size_for(names: Iterable[str]) -> tuple[float, float]:
-    """Return the size of a figure on whose right side all names have room as line ends."""
+    """Return the size of a figure with room for all names at the right ends of the lines."""
     n_rows = sum(len(wrap_name(name)) for name in names)
     width, height = FIGURE_INCHES
     return width, float(np.clip(ROW_INCHES * n_rows + 0.9, height, TALLEST_INCHES))
@@ -124,7 +124,7 @@ def was_used(ax: Any) -> bool:
 
 
 def widen_limits(ax: Any, axis: str, low: float, high: float, *, keep: bool) -> None:
-    """Set the limits of an axis; where `keep`, what is seen already stays in view.
+    """Set the limits of an axis; where `keep`, they still include the present ones.
 
     The user's logarithmic axes keep their own limits, and inverted axes stay inverted.
     """
@@ -138,7 +138,7 @@ def widen_limits(ax: Any, axis: str, low: float, high: float, *, keep: bool) -> 
 
 
 def plain_look(ax: Any) -> None:
-    """Leave out the frame on top and at the right."""
+    """Remove the upper and the right edge of the frame."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
 
@@ -159,12 +159,12 @@ def give_title(ax: Any, text: str) -> None:
 
 
 def text_scale() -> float:
-    """Size of texts under the user's settings, in those of matplotlib."""
+    """Size of texts under the user's settings, relative to the default of matplotlib."""
     return float(optional_import("matplotlib", "Plotting").rcParams["font.size"]) / 10.0
 
 
 def count_rows_along(ax: Any, label: str = "rows") -> None:
-    """Let the horizontal axis count rows: whole numbers, as many as have room."""
+    """Put whole numbers of rows on the horizontal axis, as many as have room."""
     ticker = optional_import("matplotlib.ticker", "Plotting")
     inches = ax.get_window_extent().width / ax.figure.dpi
     most = int(np.clip(inches / (TICK_INCHES * text_scale()), 1, 8))
@@ -203,9 +203,9 @@ def give_legend(
     end : float, default=None
         Right end of the lines. None: labels at line ends are not possible.
     small : bool, default=False
-        Write small, and break early, for a small panel.
+        Use small texts with short lines, for a small panel.
     corner : str, default="best"
-        Where a legend inside the axes stands, in matplotlib's words.
+        Where a legend inside the axes is, by matplotlib's name of the place.
 
     Returns
     -------
@@ -318,7 +318,7 @@ def label_ends(ax: Any, lines: Mapping[str, Any], end: float, *, inside: bool) -
 
 
 def _make_room(ax: Any, texts: Sequence[Any], end: float, leader: float, width: float) -> None:
-    """Move the right limit so far that labels at line ends stay within the axes."""
+    """Move the right limit until labels at line ends are within the axes."""
     widest = max(text.get_window_extent().width for text in texts) / ax.figure.dpi / width
     share = min(LARGEST_LABEL_SHARE, leader + widest)
     left = ax.get_xlim()[0]
@@ -340,7 +340,7 @@ def spread_apart(wanted: np.ndarray, heights: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     wanted : ndarray of shape (n_labels,)
-        Wished middle of every label, in [0, 1].
+        Preferred middle of every label, in [0, 1].
     heights : ndarray of shape (n_labels,)
         Height of every label.
 

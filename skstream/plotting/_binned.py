@@ -21,7 +21,7 @@ from skstream.plotting._lines import (
     line_key,
     model_styles,
     uncover_edges,
-    with_fates,
+    with_remarks,
 )
 from skstream.plotting._measure import MeasureDisplay, models_in, names_in
 from skstream.utils._optional import optional_import
@@ -43,9 +43,9 @@ class BinnedPerformanceDisplay(MeasureDisplay):
     """A measure by bin between arrival and label, for several models.
 
     From the first answers at the left (bin 0), over those shown while the label was awaited, to
-    the last ones at the right (bin ``n_bins + 1``), given when the label came. How much a curve
-    rises tells what asking again is worth; the last point alone, which is all that a
-    test-then-train evaluation shows, is the most flattering one.
+    the last ones at the right (bin ``n_bins + 1``), given when the label came. The rise of a
+    curve shows how much asking again improves the answers. A test-then-train evaluation shows the
+    last point only, which is usually the best one.
 
     `to_frame` has the columns model, bin and value; those over time (by the first and the last bin,
     or the bins asked for) also row; and those of the costs row, cost and value. `plot` takes
@@ -206,7 +206,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         forgetting: str | None = None,
         **options: Any,
     ) -> Self:
-        """Plot one model under several numbers of bins: what the number of bins shows or hides.
+        """Plot one model under several numbers of bins: what is seen with more and fewer bins.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         ax.set_xlabel("bin between arrival and label")
         self._finish_values(canvas, list(self.curves.values()), keep=used, unsettled=0.0)
         give_title(ax, f"{self._title()}, after {self.n_rows:,} labelled rows")
-        named = with_fates(ax, canvas.lines, self.failed)
+        named = with_remarks(ax, canvas.lines, self.failed)
         canvas.give_legend(ax, lines=named, end=float(last))
 
     def _draw_shares(self, canvas: Canvas) -> None:
@@ -322,7 +322,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         count_rows_along(ax, "labelled rows")
         self._finish_values(canvas, [values for _, values in over_time.values()], keep=used)
         give_title(ax, self._title())
-        named = with_fates(ax, last_bin, self.failed)
+        named = with_remarks(ax, last_bin, self.failed)
         canvas.give_legend(ax, lines=named, others=keys, end=end or None)
 
     def _draw_costs(self, canvas: Canvas) -> None:
@@ -396,7 +396,7 @@ def _check_binned(result: Any) -> None:
 
 
 def all_bins(result: Any, model: str, metric: str, **options: Any) -> np.ndarray:
-    """Values of a measure in all bins; NaN in those that the result was narrowed without."""
+    """Values of a measure in all bins; NaN in those that `select` left out."""
     values = np.full(result.n_bins + 2, np.nan)
     values[list(result.bins)] = result.by_bin(model, metric, **options)
     return values

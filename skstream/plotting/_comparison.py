@@ -36,12 +36,12 @@ DIRECTION_FONT = 8.0
 LONGEST_DIRECTION = 0.7  # share of the width of the axes, which the layout may reduce
 LEVELS = (0.05, 0.01)  # of McNemar's test
 THRESHOLD_STYLES = ((0, (4, 3)), (0, (1, 2)))
-# Beyond this a linear scale would press the thresholds of McNemar's test into one line.
+# Beyond this, on a linear scale, the thresholds of McNemar's test would look like one line.
 LARGEST_LINEAR_STATISTIC = 60.0
 LINEAR_UP_TO = 10.0
 # Share of the checkpoints whose intervals are too wide to set the scale.
 UNSETTLED = 0.1
-# Room above and below the curves, which holds the words for the direction.
+# Room above and below the curves, for the words that say the direction.
 MARGIN, SYMLOG_MARGIN = 0.2, 4.0
 
 
@@ -531,7 +531,7 @@ def arrays_of(result: Any) -> dict[str, Any]:
 
 
 def _emptier_corner(line: Any) -> str:
-    """Corner on the other side of zero; those at the right hold the words for the directions."""
+    """Corner on the other side of zero; the right corners contain the words for the directions."""
     values = settled(np.asarray(line.get_ydata()), UNSETTLED)
     return "upper left" if len(values) and np.median(values) < 0 else "lower left"
 

@@ -336,12 +336,12 @@ class CriticalDifferenceDisplay(BaseDisplay):
         return sides
 
     def _width_asked(self, left: list[Any], right: list[Any], note: Any) -> float:
-        """Width in inches at which nothing has to shrink."""
+        """Width in inches at which all texts fit in their usual size."""
         labels = sum(max(map(text_inches, texts)) for texts in (left, right))
         return max(labels + AXIS_INCHES, text_inches(note)) + 2 * MARGIN_INCHES
 
     def _fit(self, ax: Any, left: list[Any], right: list[Any], others: list[Any]) -> float:
-        """Shrink the texts to the axes, leave them room on both sides; return their size."""
+        """Make the texts small enough for the axes, with room on both sides; return their size."""
         extent = ax.get_window_extent()
         width, height = extent.width / ax.figure.dpi, extent.height / ax.figure.dpi
         row = height / abs(np.subtract(*ax.get_ylim()))
@@ -364,7 +364,7 @@ class CriticalDifferenceDisplay(BaseDisplay):
         return float(font)
 
     def _thin_out(self, ax: Any, ticks: list[Any]) -> None:
-        """Leave out numbers of ranks for which there is no room."""
+        """Leave out numbers at the axis of ranks for which there is no room."""
         extent = ax.get_window_extent()
         span = abs(float(np.subtract(*ax.get_xlim())))
         distance = extent.width / ax.figure.dpi / span

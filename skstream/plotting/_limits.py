@@ -1,4 +1,4 @@
-"""Limits of the axis of values: what is worth seeing, and nothing that cannot be."""
+"""Limits of the axis of values: they leave out outliers, and values that are not possible."""
 
 from collections.abc import Sequence
 
@@ -7,19 +7,19 @@ import numpy as np
 from skstream.metrics import MeasureFacts
 
 MARGIN = 0.08
-#: Share of the checkpoints whose values swing wildly, on few rows, and do not set the scale.
+#: Share of the checkpoints whose values vary much, because of few rows, and do not set the scale.
 UNSETTLED = 0.02
 #: Share of a curve's values that make up its typical range.
 TYPICAL = (5.0, 95.0)
 #: A curve this many times further from the best possible value than the naive guess, or than the
-#: best curve, leaves the picture: on its scale nothing else could be told apart.
+#: best curve, is outside the limits: on its scale the other curves would look the same.
 WORTH_SEEING, WORTH_SEEING_WITHOUT_GUESS = 10.0, 1e5
-#: Extremes that are further out than this many typical ranges leave the picture.
+#: Extremes that are further away than this many typical ranges are outside the limits.
 OUTLYING = 2.0
 
 
 def settled(curve: np.ndarray, unsettled: float) -> np.ndarray:
-    """Return the finite values after the first few, which swing wildly on few rows."""
+    """Return the finite values without the first ones, which vary much because of few rows."""
     values = np.asarray(curve, dtype=np.float64)
     later = values[int(len(values) * unsettled) :].ravel()
     finite: np.ndarray = later[np.isfinite(later)]
@@ -42,7 +42,7 @@ def value_limits(
     facts : MeasureFacts
         The measure.
     naive : ndarray of shape (n_checkpoints,), default=None
-        Values of the best naive guess, which stays in view.
+        Values of the best naive guess, which are always within the limits.
     unsettled : float, default=0.02
         Share of the first values that do not set the scale.
 
@@ -69,7 +69,7 @@ def value_limits(
     else:
         low, high = _range_worth_seeing(shown, guess, facts)
     margin = MARGIN * (high - low) or 0.05 * abs(high) or 0.05
-    # A line along the upper bound would lie half under the edge: a sliver of room remains.
+    # Without a little room, the edge would cover half of a line along the upper bound.
     return max(low - margin, least), min(high + margin, most + 0.25 * margin)
 
 
@@ -80,7 +80,7 @@ def _range(values: Sequence[np.ndarray]) -> tuple[float, float]:
 def _range_worth_seeing(
     shown: Sequence[np.ndarray], guess: np.ndarray, facts: MeasureFacts
 ) -> tuple[float, float]:
-    """Range of the values of an unbounded measure, without what has exploded."""
+    """Range of the values of an unbounded measure, without curves that diverge."""
     least, most = facts.bounds
     best = most if facts.higher_is_better else least
     if facts.higher_is_better is None or not np.isfinite(best):
@@ -106,7 +106,7 @@ def _range_worth_seeing(
 
 
 def _range_without_outliers(values: Sequence[np.ndarray]) -> tuple[float, float]:
-    """Range of all values, or what is typical of the curves where some lie far outside."""
+    """Range of all values; of the typical values where some are far outside."""
     low, high = _range(values)
     ends = np.array([np.percentile(one, TYPICAL) for one in values])
     inner_low, inner_high = float(ends[:, 0].min()), float(ends[:, 1].max())

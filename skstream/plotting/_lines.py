@@ -8,7 +8,7 @@ import numpy as np
 
 from skstream.utils._optional import optional_import
 
-#: Colours that stay apart for colour-blind readers (Okabe and Ito); "ink" is that of texts, which
+#: Colours that colour-blind readers can distinguish (Okabe and Ito); "ink" is that of texts, which
 #: is black where the user has set no other.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "ink")
 BASELINE_COLOR = "0.45"
@@ -17,7 +17,7 @@ LINE_WIDTH = 1.4
 #: edge, such as an error of 0, would else be cut to half its width.
 OVER_EDGE = 0.012
 
-#: What leaves the axes in this last part of a line is said in the legend.
+#: If a line leaves the axes in this last part of its length, the legend says so.
 LAST_PART = 0.1
 
 #: A line style per model, as matplotlib takes it.
@@ -38,7 +38,7 @@ def dashes(k: int) -> Any:
 
 
 def model_styles(names: Sequence[str], baselines: Collection[str] = ()) -> dict[str, Any]:
-    """Give every model a colour and dashes that no other has.
+    """Give every model a combination of colour and dashes of its own.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def line_key(**style: Any) -> Any:
 
 
 def mark_lone_points(line: Any) -> None:
-    """Mark the points without a neighbour, which a line alone would not show."""
+    """Mark points between two gaps, which a line alone would not show."""
     known = np.isfinite(np.asarray(line.get_ydata(), dtype=np.float64))
     beside = np.zeros(len(known), dtype=bool)
     beside[1:] |= known[:-1]
@@ -142,7 +142,7 @@ def mark_lone_points(line: Any) -> None:
 
 
 def uncover_edges(ax: Any, lines: Iterable[Any]) -> None:
-    """Let lines that stay within the limits reach over the edges, in their full width."""
+    """Draw lines along the edge of the axes in their full width, if they are within the limits."""
     transforms = optional_import("matplotlib.transforms", "Plotting")
     ends = (-OVER_EDGE, -OVER_EDGE, 1 + OVER_EDGE, 1 + OVER_EDGE)
     box = transforms.TransformedBbox(transforms.Bbox.from_extents(*ends), ax.transAxes)
@@ -154,8 +154,8 @@ def uncover_edges(ax: Any, lines: Iterable[Any]) -> None:
             line.set_clip_box(box)
 
 
-def with_fates(ax: Any, lines: Mapping[str, Any], failed: Collection[str]) -> dict[str, Any]:
-    """Return the lines by name, with a word on those that failed or cannot be seen."""
+def with_remarks(ax: Any, lines: Mapping[str, Any], failed: Collection[str]) -> dict[str, Any]:
+    """Return the lines by name; the names say which models failed or cannot be seen."""
     low, high = sorted(ax.get_ylim())
 
     def fate(name: str, line: Any) -> str:

@@ -11,14 +11,14 @@ from skstream.evaluation import EvaluationResult
 from skstream.evaluation._predictions import result_of_predictions
 from skstream.plotting._axes import count_rows_along, give_title, was_used, widen_limits
 from skstream.plotting._base import Canvas
-from skstream.plotting._lines import ink, model_styles, with_fates
+from skstream.plotting._lines import ink, model_styles, with_remarks
 from skstream.plotting._measure import MeasureDisplay, models_in, names_in
 from skstream.plotting._words import last_values
 from skstream.utils._optional import optional_import
 
 GUESS_ALPHA = 0.08  # of the colour of texts, so that it is seen on any background
 DRIFT_STYLE = {"alpha": 0.7, "linewidth": 0.8, "linestyle": (0, (4, 4)), "zorder": 1}
-#: How far below (or above) the limits the grey area goes on, for readers who move them.
+#: How far below (or above) the limits the grey area extends, if the user moves the limits.
 BEYOND_LIMITS = 10.0
 
 
@@ -26,7 +26,7 @@ BEYOND_LIMITS = 10.0
 class PrequentialDisplay(MeasureDisplay):
     """One measure of several models over the stream.
 
-    Models are coloured lines, baselines grey and broken. The grey area is what a naive guess
+    Models are coloured lines, baselines grey and dashed. The grey area is what a naive guess
     reaches: below the best baseline where more is better, above it where less is better. A
     model inside it does not beat a naive guess. Without baselines, a measure whose naive guess
     scores 0 (a kappa) has the area up to 0; a measure of unknown direction has none. Folds show
@@ -195,15 +195,15 @@ class PrequentialDisplay(MeasureDisplay):
         curves = {
             name: np.column_stack([curve.mean(axis=1), *self._spread_of(curve)])
             for name, curve in self.curves.items()
-            # A hopeless baseline must not squeeze the models into a thin line at the top, and
-            # within the bounds of a measure it cannot.
+            # Far worse baselines must not set the scale, where the models would look the same.
+            # Within the bounds of a measure no value is so far away.
             if bounded or guess is None or name not in self.baselines
         }
         self._finish_values(canvas, list(curves.values()), guess, keep=used)
         others |= self._shade_baselines(ax)
         others |= draw_drifts(ax, _rows_of(self.drifts), end)
         give_title(ax, self._title())
-        named = with_fates(ax, canvas.lines, self.failed)
+        named = with_remarks(ax, canvas.lines, self.failed)
         canvas.give_legend(ax, lines=named, others=others, end=end)
 
     def _title(self) -> str:
@@ -284,7 +284,7 @@ def contents_of(
 
 
 def draw_drifts(ax: Any, rows: np.ndarray, end: float | None) -> dict[str, Any]:
-    """Mark the rows at which the stream is known to change; return what is to be explained."""
+    """Mark the rows at which the stream is known to change; return what the legend has to explain."""
     if end is None:
         return {}
     marks = [ax.axvline(row, color=ink(), **DRIFT_STYLE) for row in rows if 0 <= row <= end]
