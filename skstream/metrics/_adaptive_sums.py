@@ -99,7 +99,7 @@ class _Segments:
                 base = float(kept.sum()) + _between(values, total, 0, first)
             if values.dtype == bool:
                 np.add(total[first:stop], base - float(total[first]), out=sums[first:stop])
-            else:  # added up afresh, so that nothing has to be subtracted
+            else:  # summed again, so that nothing has to be subtracted
                 np.add(prefix_sums(values[first : stop - 1]), base, out=sums[first:stop])
         return sums
 
@@ -196,8 +196,8 @@ def _cut_up(values: Array, total: Array, starts: Integers) -> Floats:
 class _Window:
     """The window of one model.
 
-    The detector keeps the starts of its buckets; here are the sums between them, one number per
-    bucket and series. The window of the majority baseline begins at the same scored row; before
+    The detector has the starts of its buckets; this object has the sums between them, one number
+    per bucket and series. The window of the majority baseline begins at the same scored row; before
     the first cut it also holds the labelled rows that came before any scored row.
 
     Parameters
@@ -285,7 +285,7 @@ class _Window:
         return oldest
 
     def copy(self) -> "_Window":
-        """Return a twin that can be advanced on its own."""
+        """Return a copy that can be advanced on its own."""
         twin = copy(self)
         twin.detector = deepcopy(self.detector)
         return twin
@@ -341,18 +341,18 @@ class AdaptiveSums(RunningSums):
         return self.windows[number].oldest(ends)
 
     def merge(self, later: Self) -> None:
-        """Raise an error: two summaries do not determine where the window would have shrunk."""
+        """Raise an error: the sums of two parts do not say where the window would have been cut."""
         raise NotImplementedError
 
     def of_models(self, numbers: Sequence[int]) -> Self:
-        """Return a twin with some of the models."""
+        """Return a copy with some of the models."""
         twin = copy(self)
         twin.n_models = len(numbers)
         twin.windows = [self.windows[number] for number in numbers]
         return twin
 
     def copy(self) -> Self:
-        """Return a twin that can be advanced on its own."""
+        """Return a copy that can be advanced on its own."""
         twin = copy(self)
         twin.windows = [window.copy() for window in self.windows]
         return twin

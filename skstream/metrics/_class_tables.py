@@ -1,9 +1,9 @@
-"""Sums by class where there are many classes: only those that occur are worked on.
+"""Sums by class where there are many classes: only classes that occur are computed.
 
-The ordinary way keeps a running sum per class at every row. Of a thousand classes a row changes
-one or two, so that here the sums of all classes are formed at the checkpoints alone, a few
-checkpoints at a time, and the class with the largest sum is followed among those that occur
-within a few rows and the best of the others.
+Usually there is a running sum per class at every row. With a thousand classes a row changes one or
+two of them. So here the sums of all classes are formed at the checkpoints alone, a few checkpoints
+at a time. The class with the largest sum is looked for among the classes that occur within a few
+rows, and the best of the others.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +17,7 @@ from skstream.utils._running_sums import accumulate
 
 #: Of more classes than these, sums are formed here.
 MANY_CLASSES = 128
-# Numbers in a table: a few tables fit the cache, and memory is taken from where it was left.
+# Numbers in a table: a few tables fit the cache, and freed memory is used again.
 _TABLE_NUMBERS = 1 << 16
 # Rows among whose classes the largest sum is looked for at a time.
 _ROWS_AT_A_TIME = 64
@@ -39,7 +39,7 @@ class Coded(NamedTuple):
 
     @classmethod
     def of(cls, rows: ScoredRows, kind: str) -> "Coded":
-        """Rows as a kind of series has them: by label, by answer, or the right ones by label."""
+        """Rows by the class that a series counts: by label, answer, or label of right answers."""
         if kind == "answer":
             return cls(rows.p, rows.weight)
         codes = rows.y if kind == "label" else np.where(rows.wrong, -1, rows.y)
@@ -86,7 +86,7 @@ def sums_between(
 def sums_at_ends(
     rows: Coded, ends: Integers, carried: Floats, factor: float = 1.0
 ) -> Iterator[Floats]:
-    """Sums by class after the first ``ends[i]`` rows, behind what is carried.
+    """Sums by class after the first ``ends[i]`` rows, added to what is carried.
 
     Parameters
     ----------
@@ -152,10 +152,10 @@ def sums_in_window(
 
 
 def _weights_in_window(rows: Coded, ends: Integers, size: int, n_classes: int) -> Iterator[Floats]:
-    """Sum real numbers, of which none may be subtracted again.
+    """Sum real numbers without subtracting any of them again.
 
-    Windows that have a row in common are cut there: each is an end of what comes before and a
-    beginning of what follows.
+    Windows that have a row in common are divided there: each is the end of the rows before it and
+    the beginning of the rows after it.
     """
     nothing = np.zeros(n_classes)
     first = 0
@@ -278,7 +278,7 @@ def _leading(
     running: Callable[[slice, Integers, Floats], Floats],
     factor: float = 1.0,
 ) -> tuple[Array, Floats]:
-    """Follow the largest sum, among the classes touched by some rows and the best other one."""
+    """Find the largest sum at every row, among the classes of these rows and the best other one."""
     sums = sums.copy()
     codes = np.empty(n + 1, dtype=np.min_scalar_type(-len(sums)))
     codes[0] = sums.argmax()

@@ -1,4 +1,4 @@
-"""Running sums over all rows so far, equal or fading."""
+"""Running sums over all rows so far, with equal or fading weights."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -151,7 +151,7 @@ class CumulativeSums(RunningSums):
         self.moments = moments
 
     def _advance_between(self, rows: ScoredRows, ends: Integers) -> Iterator[dict[Series, Floats]]:
-        """Sum what lies between the ends."""
+        """Sum the rows between the ends."""
         bounds = [0, *ends.tolist(), len(rows)]
         parts = [rows[start:end] for start, end in pairwise(bounds)]
         of_labels, self.carried = self._between(self.carried, parts)
@@ -192,7 +192,7 @@ class CumulativeSums(RunningSums):
         return 1.0
 
     def _running(self, series: Series, values: Array, carried: float) -> Floats:
-        """Return the sum after 0, 1, ..., n of the values, behind what is carried."""
+        """Return the carried sum plus the first 0, 1, ..., n of the values."""
         sums: Floats = np.add(prefix_sums(values), carried, dtype=np.float64)
         return sums
 
@@ -228,7 +228,7 @@ class CumulativeSums(RunningSums):
         self.n_rows += n_later
 
     def of_models(self, numbers: Sequence[int]) -> Self:
-        """Return a twin with some of the models."""
+        """Return a copy with some of the models."""
         twin = self.copy()
         twin.n_models = len(numbers)
         twin.carried_answers = [self.carried_answers[number] for number in numbers]
@@ -236,7 +236,7 @@ class CumulativeSums(RunningSums):
         return twin
 
     def _kept(self, series: Series, n_later: int) -> float:
-        """Return what part of a sum remains after so many more rows."""
+        """Return which part of a sum remains after so many more rows."""
         return 1.0
 
 

@@ -1,4 +1,4 @@
-"""Rows of the stream with the answers of all models, and the buffer that makes them blocks."""
+"""Rows of the stream with the answers of all models, and the buffer that forms blocks of them."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -151,7 +151,7 @@ def _joined(first: Array | None, second: Array | None) -> Array | None:
 
 
 def joined_weights(pieces: Sequence[ScoredRows]) -> Floats | None:
-    """Weights of several pieces; where only some have any, 1 is written out for the others."""
+    """Weights of several pieces; where only some have weights, those of the others are 1."""
     if all(piece.weight is None for piece in pieces):
         return None
     return np.concatenate([np.ones(len(c)) if c.weight is None else c.weight for c in pieces])

@@ -137,7 +137,7 @@ class Scores:
     def advance(self, rows: ScoredRows, places: Integers, n_rows: NDArray[np.int64]) -> Values:
         """Read rows and return the measures of all models after the first ``places[i]`` of them.
 
-        `n_rows` says how many rows of the stream that makes, for errors.
+        `n_rows` are the numbers of rows of the stream so far, for errors.
         """
         known = has_value(rows.y)
         if rows.weight is not None:
@@ -184,7 +184,7 @@ class Scores:
         majorities: Mapping[str, Majority],
         values: Values,
     ) -> None:
-        """Read the rows of one group, and write down the values of its models."""
+        """Read the rows of one group, and record the values of its models."""
         if group.tape is not None:
             group.tape.append(rows if scored is None else rows[scored])
         for name, sums in group.sums.items():
@@ -230,7 +230,7 @@ class Scores:
         return values
 
     def _split(self, answered: NDArray[np.bool_]) -> None:
-        """Part the models of a group that were not asked about the same rows."""
+        """Divide the models of a group by the rows that they were asked about."""
         groups = []
         for group in self.groups:
             by_rows: dict[bytes, list[int]] = {}
@@ -240,7 +240,7 @@ class Scores:
         self.groups = groups
 
     def _previous(self, rows: ScoredRows) -> tuple[Array | None, Array | None]:
-        """Return what the persistent baselines answer: the label before, and what they are told."""
+        """Return what the persistent baselines answer: the label before, or what the row says."""
         if not self.needs_previous:
             return None, None
         before = np.empty_like(rows.y)
@@ -276,7 +276,7 @@ class Scores:
 def _common_groups(
     first: Sequence[Group], second: Sequence[Group]
 ) -> tuple[list[Group], list[Group]]:
-    """Part the groups of the same models so far that both are the same."""
+    """Divide groups of the same models until both have the same groups."""
     ours, theirs = [], []
     for one in first:
         for other in second:

@@ -1,4 +1,4 @@
-"""The elementary series, whose running means make the measures: one table of records."""
+"""The elementary series, from whose running means measures are computed: one table of records."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ def total_of(rows: ScoredRows, series: Series) -> float:
 
 
 def _known(baseline: Array | None) -> tuple[Array, NDArray[np.bool_] | None]:
-    """Answers of a baseline, and where it has one; None: everywhere."""
+    """Answers of a baseline, and a mask of the rows that have one; None: all rows."""
     assert baseline is not None, "the caller sets the baselines that its series need"
     known = ~np.isnan(baseline) if baseline.dtype.kind == "f" else baseline != NOTHING
     return baseline, None if known.all() else known

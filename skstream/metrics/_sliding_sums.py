@@ -149,7 +149,7 @@ class SlidingSums(RunningSums):
         self.n_rows += later.n_rows
 
     def of_models(self, numbers: Sequence[int]) -> Self:
-        """Return a twin with some of the models."""
+        """Return a copy with some of the models."""
         twin = self.copy()
         twin.n_models = len(numbers)
         twin.tail = None if self.tail is None else self.tail.models(list(numbers))

@@ -81,7 +81,7 @@ class Moments:
 
 
 def all_weights(rows: ScoredRows) -> Floats:
-    """Weights of rows, 1 written out where there are none."""
+    """Weights of rows, 1 where there are none."""
     return np.ones(len(rows)) if rows.weight is None else rows.weight
 
 

@@ -20,8 +20,8 @@ from skstream.metrics._series import KINDS, Series, baselines_of, expand, values
 SumsByKind = dict[str, Sequence[Floats] | Floats]
 
 ROWS = Series("rows")
-#: With fewer checkpoints in a block than this it is quicker to sum what lies between them than
-#: to form the running sums at every row.
+#: With fewer checkpoints in a block than this, sums of the rows between them are faster than
+#: running sums at every row.
 DENSE = 16
 
 
@@ -63,7 +63,7 @@ class RunningSums(ABC):
     """Sums of elementary series over what a forgetting mechanism remembers.
 
     The models of one object were all scored on the same rows. Methods replace what they change and
-    write into nothing, so that a shallow copy is a twin.
+    do not write into arrays, so that a shallow copy is independent.
 
     Parameters
     ----------
@@ -139,10 +139,10 @@ class RunningSums(ABC):
 
     @abstractmethod
     def of_models(self, numbers: Sequence[int]) -> Self:
-        """Return a twin with some of the models."""
+        """Return a copy with some of the models."""
 
     def copy(self) -> Self:
-        """Return a twin that can be advanced on its own."""
+        """Return a copy that can be advanced on its own."""
         return copy(self)
 
 
@@ -167,7 +167,7 @@ def sums_of_series(
     n_classes: int,
     known: Mapping[Series, Floats],
 ) -> dict[Series, Floats]:
-    """Running sums of several series, none of them formed twice.
+    """Running sums of several series, each computed once.
 
     Parameters
     ----------
@@ -181,11 +181,11 @@ def sums_of_series(
         What the running sums begin with, where it is not 0.
     counts : ndarray, or None
         Running number of rows, where all weights are 1 and counts are exact. Of two classes
-        one is then what the other leaves.
+        one is then the rest.
     n_classes : int
         Number of classes.
     known : mapping of Series to ndarray
-        Those that are there already.
+        Those that are computed already.
 
     Returns
     -------
@@ -233,7 +233,7 @@ def leading_code(sums: Sequence[Array]) -> Array:
     for challenger in range(1, len(sums)):
         ahead = sums[challenger] > best
         best = np.maximum(best, sums[challenger])
-        # Codes only grow, so the maximum is the code of the newest leader.
+        # Codes only grow, so the maximum is the code of the class that leads now.
         np.maximum(code, ahead * code.dtype.type(challenger), out=code)
     return code
 

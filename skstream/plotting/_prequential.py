@@ -284,7 +284,7 @@ def contents_of(
 
 
 def draw_drifts(ax: Any, rows: np.ndarray, end: float | None) -> dict[str, Any]:
-    """Mark the rows at which the stream is known to change; return what the legend has to explain."""
+    """Mark the rows at which the stream is known to change; return the entry of the legend."""
     if end is None:
         return {}
     marks = [ax.axvline(row, color=ink(), **DRIFT_STYLE) for row in rows if 0 <= row <= end]
