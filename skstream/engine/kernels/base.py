@@ -1,4 +1,4 @@
-"""The kernel contract: the answers and attributes of the plain loop, blocks at a time."""
+"""The kernel contract: the answers and attributes of the plain loop, for blocks of rows."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -59,9 +59,8 @@ class _StateMachine(ABC):
 
     Making one raises `Declined` where a part of the estimator has no kernel: whether it applies is
     found out while it is made, once at every depth. It holds parameters and the kernels of the
-    parts; what has been learnt is in the state, a value that nobody changes. Whoever runs a kernel
-    keeps the state, and goes on from the one that a step returns. A step that raises has changed
-    nothing.
+    parts; what has been learnt is in the state, a value that is never changed. The caller keeps the
+    state, and continues from the one that a step returns. A step that raises has changed nothing.
     """
 
     def __init__(self, estimator: Any, task: Task):
@@ -74,9 +73,9 @@ class _StateMachine(ABC):
         """Return what cannot be executed exactly, such as "average=True"; None: nothing.
 
         Conservative: whatever is not known to be exact is refused. Called before a kernel is
-        made, for this estimator alone: the parts inside are looked at when their kernels are
-        made. The estimator may be unfitted or fitted (a warm start); the kernel takes up its
-        state.
+        made, for this estimator alone: the parts inside are checked when their kernels are
+        made. The estimator may be unfitted or fitted (a warm start); the kernel continues from
+        its state.
         """
 
     @abstractmethod
@@ -87,7 +86,7 @@ class _StateMachine(ABC):
     def export(self, state: Any) -> None:
         """Write the fitted attributes into ``self.estimator`` as ``partial_fit`` would.
 
-        May be called at any point; the kernel can go on afterwards. Does nothing when nothing
+        May be called at any point; the kernel can continue afterwards. Does nothing when nothing
         has been learnt.
         """
 
@@ -96,8 +95,8 @@ class Kernel(_StateMachine):
     """Exact execution of one type of estimator, many rows at a time.
 
     Laws (tested for every kernel by introspection): the answers and the fitted attributes are
-    those of ``predict`` and ``partial_fit`` called row by row; the cutting into blocks changes
-    nothing, to the last bit; `step` either executes the whole block or raises `Declined`.
+    those of ``predict`` and ``partial_fit`` called row by row; they do not depend on the division
+    into blocks, to the last bit; `step` either executes the whole block or raises `Declined`.
     """
 
     #: Sequential models agree to the last bit, models of sufficient statistics within 1e-9.
@@ -108,9 +107,9 @@ class Kernel(_StateMachine):
         """Execute a block; return the state after it, and the answers to its asks in order."""
 
     def row_bytes(self, state: Any) -> int | None:
-        """Memory that a row takes while a block is executed; None: a first row will tell.
+        """Memory that a row takes while a block is executed; None: not known before the first row.
 
-        Whoever runs a kernel cuts blocks accordingly. Decision values, class weights and scores
+        The caller divides blocks accordingly. Decision values, class weights and scores
         need a number per class and row, several times over.
         """
         return 0 if self.task.classes is None else 64 * len(self.task.classes)
@@ -123,7 +122,7 @@ class TransformKernel(_StateMachine):
     through the state that has just learnt it, an asked row through the state of its stamp.
     """
 
-    #: Whether rows may come out wider than they go in.
+    #: Whether the rows that come out may have more columns than those that go in.
     expands: bool = True
 
     @abstractmethod
@@ -131,7 +130,7 @@ class TransformKernel(_StateMachine):
         """Learn and transform; return the state after it, and the block that comes out."""
 
     def row_bytes(self, state: Any) -> int | None:
-        """Memory that a row takes inside, beyond what comes out; None: a first row will tell."""
+        """Memory that a row takes besides what comes out; None: not known before the first row."""
         return 0
 
 

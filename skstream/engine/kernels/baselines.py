@@ -22,14 +22,14 @@ Floats = NDArray[np.float64]
 
 
 class _State(NamedTuple):
-    """What is known of the columns, and of the labels."""
+    """What has been learnt of the columns, and of the labels."""
 
     outside: Outside | None
     memory: Any
 
 
 class _BaselineKernel(Kernel):
-    """A baseline remembers something of the labels, and looks at no feature."""
+    """A baseline: it remembers something of the labels, and uses no feature."""
 
     def initial_state(self) -> _State:
         """Return what the estimator has learnt."""
@@ -213,11 +213,11 @@ class _Ballots:
         self._winners = np.zeros(n_asks, dtype=np.int64)
 
     def count(self, code: int, votes: Floats) -> None:
-        """Take the votes for a class, at every ask. Classes come in ascending order."""
+        """Add the votes for a class, at every ask. Classes come in ascending order."""
         if self._votes is not None:
             self._votes[:, code] = votes
             return
-        # Ties stay with the lower class, which came first.
+        # The lower class wins ties: it came first.
         self._winners[votes > self._most] = code
         np.maximum(self._most, votes, out=self._most)
 

@@ -18,8 +18,8 @@ def check_weights(block: Block) -> None:
 def separate_rows(block: Block) -> tuple[Any, Any, np.ndarray]:
     """Rows of a block in the order of the learns, and those asked that are not the same.
 
-    A row asked right before it is learnt is what it will be when it is learnt, to any model
-    whose view of a row depends on what has been learnt before. It need not be made twice.
+    What a model makes of a row may depend on what it has learnt before. A row asked right before it
+    is learnt is the same in both, and need not be computed twice.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def separate_rows(block: Block) -> tuple[Any, Any, np.ndarray]:
 def joined_rows(
     learnt: Any, others: Any, is_other: np.ndarray, stamp: np.ndarray
 ) -> tuple[Any, np.ndarray]:
-    """Storage for rows from `separate_rows`, and where in it every asked row stands."""
+    """Storage for rows from `separate_rows`, and the position of every asked row in it."""
     if not is_other.any():
         return learnt, stamp.astype(np.intp)
     n_learns = learnt.shape[0]

@@ -38,7 +38,7 @@ def rows_per_piece(n_columns: int) -> int:
 
 
 def distinct(ordered: Integers) -> tuple[Integers, Integers]:
-    """Return where each distinct value of sorted integers stands first, and which each one is."""
+    """Return the first position of each distinct value of sorted integers, and which each is."""
     if not len(ordered):
         return ordered, ordered
     new = np.diff(ordered, prepend=ordered[0] - 1) != 0

@@ -81,10 +81,10 @@ def read_block(
     finite: bool = True,
     keep_single: bool = False,
 ) -> Learnt:
-    """Rows that a block learns and asks, or `Declined` where the loop should look at them.
+    """Rows that a block learns and asks, or `Declined` where the loop has to read them.
 
     Declined is whatever scikit-learn may treat otherwise than as float64: other containers and
-    dtypes, NaN and infinity (unless `finite` is False: then the caller sees to them), columns
+    dtypes, NaN and infinity (unless `finite` is False: then the caller handles them), columns
     that do not match. With `keep_single`, dense rows of float32 stay float32, for models that
     compute in the precision of their rows.
     """
@@ -186,7 +186,7 @@ def _is_number_of_pandas(dtype: Any, dtypes: tuple[type, ...]) -> bool:
 def _is_number_of_polars(dtype: Any, dtypes: tuple[type, ...]) -> bool:
     """Whether a column is of integers, floats or booleans.
 
-    Of which type of NumPy the rows are, polars decides by the columns; that is looked at later.
+    polars decides by the columns which NumPy type the rows get; that is checked later.
     """
     return bool(dtype.is_integer() or dtype.is_float() or str(dtype) == "Boolean")
 

@@ -1,4 +1,4 @@
-"""From decision values to what scikit-learn's linear classifiers answer."""
+"""Answers of scikit-learn's linear classifiers from decision values."""
 
 import numpy as np
 import sklearn

@@ -1,11 +1,11 @@
 """Learning and asking a block of rows, compiled or plain, dense or sparse.
 
-At every row scikit-learn shrinks all weights, also the 2^18 of hashed text of which the row
-knows fifty. One product per weight and row cannot be saved, because rounding makes the order
-of the products part of the result; but it need not go through memory. So sparse rows run in
-stretches: the weights that a stretch reads or changes are gathered into a small array and
-learn there row by row; all others are then shrunk as often as there were rows, tile by tile.
-Weights that are zero and stay zero take part in nothing.
+At every row scikit-learn shrinks all weights, also the 2^18 weights of hashed text, of which the
+row uses fifty. One product per weight and row is necessary, because rounding makes the order of
+the products part of the result; but not every product has to read and write memory. So sparse rows
+are executed in stretches. The weights that a stretch reads or changes are gathered into a small
+array, and learn there row by row. All others are then shrunk as often as there were rows, tile by
+tile. Weights that are zero and stay zero are left out.
 """
 
 import itertools
@@ -97,7 +97,7 @@ def learn_dense(
     settle : callable, default=None
         Called with `Ties` whenever some have been noted; may change `margins` and `answers`.
     room : Ties, default=None
-        Where they are noted; its contents do not matter.
+        Where they are noted; its contents are overwritten.
     """
     if not numba_enabled():
         before = W.copy(), b.copy()
@@ -172,7 +172,7 @@ def learn_sparse(
 def _renumber(
     X: SparseRows, Q: SparseRows, shrinking: NDArray[np.bool_] | None, n_features: int
 ) -> tuple[Integers, SparseRows, SparseRows]:
-    """Columns in play (read, learnt, or shrinking), and the rows with positions among them."""
+    """Columns in use (read, learnt, or shrinking), and the rows with positions among them."""
     in_play = np.zeros(n_features, dtype=bool) if shrinking is None else shrinking
     in_play[X.at] = True
     in_play[Q.at] = True
@@ -199,7 +199,7 @@ def _gather(
 ) -> tuple[Integers, SparseRows, SparseRows]:
     """Positions that a stretch uses, and its rows with places among them.
 
-    `slots` is scratch space; it need not be cleared, because only what was just written is read.
+    `slots` is scratch space; it need not be cleared, because only new values in it are read.
     """
     used = np.concatenate([rows.at, asked.at])
     order = np.arange(len(used))

@@ -238,7 +238,7 @@ class _LinearKernel(Kernel):
         return {**self.__dict__, "_ties": None}
 
     def _learns(self, block: Block, begin: int, end: int, X: Any, t: float) -> Learns:
-        """Everything known about examples before the first of them is learnt."""
+        """All that is known about the rows before the first of them is learnt."""
         n, y = end - begin, block.y[begin:end]
         read = rounded if X.dtype == np.float32 else np.asarray
         weight = np.ones(n) if block.weight is None else read(block.weight[begin:end])

@@ -265,7 +265,7 @@ def aggressive_step(rule: Rule, y: float, p: float, squared_norm: float) -> floa
 
 @jit
 def step_of(rule: Rule, y: float, p: float, eta: float, squared_norm: float) -> float:
-    """By how much of the row the weights move, before the example's weight."""
+    """Multiple of the row that is added to the weights, without the weight of the row."""
     if rule.aggressive:
         return aggressive_step(rule, y, p, squared_norm)
     return -eta * clipped(gradient(rule.loss, y, p, rule.epsilon))
@@ -307,7 +307,7 @@ def may_round(W: Floats, X: Floats, i: int, size: float) -> bool:
 def note(
     number: int, W: Floats, b: Floats, n_ties: int, numbers: Integers, at_W: Floats, at_b: Floats
 ) -> None:
-    """Write down row `number`, and the weights of the moment; see `Ties`."""
+    """Note row `number`, and the weights at that time; see `Ties`."""
     numbers[n_ties] = number
     for k in range(len(b)):
         at_b[n_ties, k] = b[k]
@@ -342,7 +342,7 @@ def learn_rows(
         n_vectors = 1
     else:
         n_vectors = len(b)
-    # A call that hands arrays on counts references to them: too slow but for the rows that tie.
+    # A call with arrays as arguments counts references to them: too slow, except for rows that tie.
     unit, numbers, at_W, at_b = ties
     room, n_ties = len(numbers), 0
     for i in range(n + 1):

@@ -1,4 +1,4 @@
-"""The loops of scikit-learn's SGD in NumPy, for where numba is not; same arguments, same bits.
+"""The loops of scikit-learn's SGD in NumPy, where there is no numba; same arguments, same bits.
 
 A row is taken at a time: products and updates are elementwise, and ``np.add.accumulate`` (or a
 sum over the first of several columns' axes) adds in order, where a BLAS dot product or

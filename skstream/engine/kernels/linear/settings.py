@@ -162,9 +162,9 @@ def _is_regressor(estimator: Any) -> bool:
 
 
 def _handed_on(estimator: Any) -> tuple[str, str, str | None, float]:
-    """Loss, learning rate, penalty and alpha, as an estimator hands them to the loop."""
+    """Loss, learning rate, penalty and alpha, as an estimator passes them to the loop."""
     if type(estimator) in (*AGGRESSIVE_CLASSIFIERS, *AGGRESSIVE_REGRESSORS):
-        # These two hand on other parameters than they hold.
+        # These two pass other parameters to the loop than they have.
         first_kind = "epsilon_insensitive" if _is_regressor(estimator) else "hinge"
         return first_kind, "pa1" if estimator.loss == first_kind else "pa2", None, 1.0
     return estimator.loss, estimator.learning_rate, estimator.penalty, estimator.alpha

@@ -1,11 +1,11 @@
-"""All weights multiplied by one factor after the other, tile by tile: few trips through memory."""
+"""All weights multiplied by one factor after the other, tile by tile, within the cache."""
 
 import numpy as np
 
 from skstream.engine.kernels.linear.loops import Floats
 from skstream.utils._numba import jit
 
-# So many weights are multiplied by all factors, so many at a time, before the next ones.
+# Weights that are multiplied by all factors before the next weights, and factors at a time.
 TILE = 2048
 FACTORS_PER_PASS = 8
 # The same for NumPy, where a call costs as much as a thousand products.

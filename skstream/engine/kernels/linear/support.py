@@ -15,7 +15,7 @@ from skstream.utils._validation import is_fitted
 
 
 def refused(estimator: Any, task: Task) -> str | None:
-    """What of parameters, state, and this machine's arithmetic is not known; None: nothing."""
+    """Which parameter or state, or this machine's arithmetic, has no kernel; None: none."""
     if task.batch_size > 1:
         return f"batch_size={task.batch_size}"
     # What warns is refused by its parameter, before anything is tried.
@@ -36,7 +36,7 @@ def _is_accepted_by_sklearn(estimator: Any, task: Task) -> bool:
     """Whether a copy learns one row without an error; errors are left to the loop.
 
     Warnings are not looked for, because their filters belong to the whole process: other
-    threads would meet what is set here. Of the parameters that are not refused before, none warns.
+    threads would be affected. Of the parameters that are not refused before, none warns.
     """
     unfitted = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
     copy = object.__new__(type(estimator))  # the constructor of a deprecated class warns
@@ -81,7 +81,7 @@ def _agrees_with_sklearn(compiled: bool) -> bool:
     """Whether the arithmetic of this machine and this scikit-learn is ours, to the last bit.
 
     Compilers may fuse a product and a sum into one rounding (usual on ARM), and another version
-    may compute otherwise; after 40 rows of the default schedule either shows.
+    may compute otherwise; after 40 rows of the default schedule both make a difference.
     """
     n, d = 40, 5
     rng = np.random.default_rng(0)

@@ -2,10 +2,10 @@
 
 The loops add the products of a row and the weights feature by feature, as ``partial_fit`` does.
 ``predict`` has BLAS add them, in another order. Both sums are right to a few units in the last
-place; but where classes tie, as they do for zeros and ones and a constant rate, those units are all
-there is. So a row whose margin may be nothing but rounding is noted with the weights of that
-moment, and scikit-learn's own product of the two is taken. Sparse rows need none of this:
-scikit-learn, too, adds their products in the order in which they are stored.
+place; but where classes tie, as they do for zeros and ones and a constant rate, these units alone
+decide. So a row whose margin may be only rounding is noted with the weights at that time, and
+scikit-learn's own product of the two is taken. Sparse rows do not need this: scikit-learn, too, adds
+their products in the order in which they are stored.
 """
 
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ class Decisions(NamedTuple):
     learn_X, ask_X : {ndarray, dataframe}
         Storage of the rows.
     learn_index, ask_index : ndarray of shape (n_learns,) and (n_asks,)
-        Where the rows stand in it.
+        Positions of the rows in it.
     margins, answers : ndarray of shape (n_learns, n_vectors) and (n_asks, n_vectors)
         Decision values of the rows learnt, and of those asked; changed by `settle`.
     """
@@ -70,7 +70,7 @@ class Decisions(NamedTuple):
     answers: Floats
 
     def settle(self, ties: Ties) -> None:
-        """Put scikit-learn's own decision values in the place of those noted."""
+        """Replace the decision values of the noted rows by scikit-learn's own."""
         learnt = ties.number >= 0
         if learnt.all():
             self._settle_learnt(ties)
@@ -97,7 +97,7 @@ def decisions(X: Any, index: NDArray[np.intp], W: NDArray[Any], b: NDArray[Any])
     X : {ndarray, dataframe}
         Storage of the rows.
     index : ndarray of shape (n_rows,)
-        Where they stand in it.
+        Their positions in it.
     W : ndarray of shape (n_rows, n_vectors, n_features)
         Weights that each row sees.
     b : ndarray of shape (n_rows, n_vectors)

@@ -16,9 +16,9 @@ from skstream.utils._validation import is_fitted
 
 
 class CategoricalKernel(DiscreteKernel):
-    """CategoricalNB with `min_categories`, beyond which no category may go.
+    """CategoricalNB with `min_categories`, and no category beyond them.
 
-    Otherwise the model grows with the categories it meets, and fails when asked about others.
+    Otherwise the model grows with the categories that it learns, and fails when asked about others.
     A row is seen as the sparse row of its dummy variables.
     """
 

@@ -36,7 +36,7 @@ from skstream.engine.kernels.versions import VersionedArray
 from skstream.utils._running_sums import running_sums
 from skstream.utils._validation import is_fitted
 
-# Of more classes than these, rows are gone through one by one: each changes one class alone.
+# With more classes than these, rows are learnt one by one: each changes one class only.
 _MANY_CLASSES = 128
 # Counts of all classes, once for each of some rows, that are held at once.
 _NUMBERS_AT_ONCE = 1 << 17
@@ -54,7 +54,7 @@ class State(NamedTuple):
     counts : VersionedArray or None
         Counts of shape (n_classes, n_counts), or as `DiscreteKernel._laid_out` has them.
     sums : object
-        What sparse rows need of the counts beside them; None until they come.
+        What sparse rows need beside the counts; None before the first of them.
     """
 
     columns: Columns
@@ -67,7 +67,7 @@ class DiscreteKernel(Kernel):
     """What the naive Bayes models on counts have in common.
 
     The state is what scikit-learn keeps: the weight of each class, and a count per class and
-    feature. Counts are added up in the order of the rows, as ``partial_fit`` adds them.
+    feature. Counts are added in the order of the rows, as ``partial_fit`` adds them.
     """
 
     bitwise = False
@@ -184,7 +184,7 @@ class DiscreteKernel(Kernel):
     ) -> tuple[VersionedArray, Any, Floats]:
         """Counts and sums after the block, and log likelihoods of shape (n_asks, n_classes).
 
-        The work follows the stored values of the rows: of the counts, others are not copied.
+        The work is proportional to the stored values of the rows: other counts are not copied.
         """
         assert state.counts is not None
         events, event_of_ask = merge_events(block, learn, ask)
@@ -253,7 +253,7 @@ class DiscreteKernel(Kernel):
 class FeatureCountsKernel(DiscreteKernel):
     """Models of one count per class and feature, linear in the features.
 
-    Where rounding alone tells the best classes of a row apart, the order of the sum decides on the
+    Where the best classes of a row differ by rounding alone, the order of the sum decides the
     answer: such rows get scikit-learn's own product of the row and the factors.
     """
 
@@ -363,7 +363,7 @@ class FeatureCountsKernel(DiscreteKernel):
 
 
 class OwnCountsKernel(FeatureCountsKernel):
-    """Models whose score for a class depends on nothing but the counts of that class."""
+    """Models whose score for a class depends only on the counts of that class."""
 
     def _piece_scores(
         self, piece: Piece, ask: Floats, states: list[tuple[Floats, Integers]], weights: Floats
@@ -374,7 +374,7 @@ class OwnCountsKernel(FeatureCountsKernel):
             first, which = distinct(state)
             known = weights[piece.stamp[first], k]
             factors, constants = self._linear(counts[state[first]], known)
-            # einsum sums each row for itself: unlike a matrix product, the same in any cutting.
+            # einsum sums each row alone: unlike a matrix product, the same for any blocks.
             scores[:, k] = np.einsum("ij,ij->i", ask, np.take(factors, which, axis=0))
             if constants is not None:
                 scores[:, k] += constants[which]
@@ -462,7 +462,7 @@ def _products(rows: Floats, factors: Floats, in_order: bool) -> Floats:
 
 
 def _add_constants(scores: Floats, prior: Floats | None, constants: Floats | None) -> None:
-    """Add what a class has whatever the row, in scikit-learn's order."""
+    """Add the part of the score that does not depend on the row, in scikit-learn's order."""
     if prior is not None:
         scores += prior if constants is None else prior + constants
 
