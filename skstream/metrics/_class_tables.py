@@ -175,7 +175,7 @@ def _weights_in_window(rows: Coded, ends: Integers, size: int, n_classes: int) -
 
 
 def a_few(ends: Integers, n_classes: int) -> Iterator[Integers]:
-    """Cut ends so that the sums of all classes at a piece of them are a table of some size."""
+    """Divide ends into pieces for which a table of the sums of all classes is not too large."""
     most = max(_TABLE_NUMBERS // n_classes, 1)
     for first in range(0, len(ends), most):
         yield ends[first : first + most]

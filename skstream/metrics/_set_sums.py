@@ -60,7 +60,7 @@ class SetSums(RunningSums):
         raise NotImplementedError
 
     def of_models(self, numbers: Sequence[int]) -> Self:
-        """Return a twin with some of the models."""
+        """Return a copy with some of the models."""
         twin = self.copy()
         twin.n_models = len(numbers)
         return twin

@@ -4,8 +4,8 @@ The loops add the products of a row and the weights feature by feature, as ``par
 ``predict`` has BLAS add them, in another order. Both sums are right to a few units in the last
 place; but where classes tie, as they do for zeros and ones and a constant rate, these units alone
 decide. So a row whose margin may be only rounding is noted with the weights at that time, and
-scikit-learn's own product of the two is taken. Sparse rows do not need this: scikit-learn, too, adds
-their products in the order in which they are stored.
+scikit-learn's own product of the two is taken. Sparse rows do not need this: scikit-learn, too,
+adds their products in the order in which they are stored.
 """
 
 from collections.abc import Iterator
