@@ -85,12 +85,14 @@ def merge_events(
     learns = np.arange(block.n_learns)
     event_of_learn, event_of_ask = learns, block.stamp.astype(np.intp)
     X = learn
-    if len(alone):
+    if not block.n_learns:
+        X, event_of_ask = ask, np.arange(block.n_asks)
+    elif len(alone):
         event_of_learn = learns + np.searchsorted(block.stamp[alone], learns, side="right")
         event_of_ask[shared] = event_of_learn[block.stamp[shared]]
         event_of_ask[alone] = block.stamp[alone] + np.arange(len(alone))
         asked_rows = ask[alone]
-        X = sparse.vstack([learn, asked_rows], format="csr") if block.n_learns else asked_rows
+        X = sparse.vstack([learn, asked_rows], format="csr")
         order = np.empty(block.n_learns + len(alone), dtype=np.intp)
         order[event_of_learn] = learns
         order[event_of_ask[alone]] = block.n_learns + np.arange(len(alone))

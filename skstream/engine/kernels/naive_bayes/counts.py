@@ -193,7 +193,9 @@ class DiscreteKernel(Kernel):
         if sums is None:
             sums = self._sums_of(self._counts_in(state.counts.read()))
         counts = self._laid_out(state.counts)
-        at: Any = events.at[np.repeat(events.learnt, np.diff(events.bounds))]
+        at: Any = events.at
+        if block.n_learns < events.number:
+            at = at[np.repeat(events.learnt, np.diff(events.bounds))]
         if len(at) >= learn.shape[1]:
             at = slice(None)  # all at once take less memory
         counts, array = counts.changed(self._columns_at(at))
@@ -256,6 +258,17 @@ class FeatureCountsKernel(DiscreteKernel):
     Where the best classes of a row differ by rounding alone, the order of the sum decides the
     answer: such rows get scikit-learn's own product of the row and the factors.
     """
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        self._alpha_sums: dict[int, float] = {}
+
+    def _smoothing(self, n_columns: int) -> tuple[Floats, float]:
+        """Smoothing of the columns (one for all, or one each), and its sum over them."""
+        alpha = np.array(self.estimator.alpha, dtype=np.float64, ndmin=1)
+        if n_columns not in self._alpha_sums:
+            self._alpha_sums[n_columns] = float(np.broadcast_to(alpha, n_columns).sum())
+        return alpha, self._alpha_sums[n_columns]
 
     def _dense_scores(
         self, block: Block, learn: Any, ask: Any, weights: Floats, counts: Floats

@@ -55,7 +55,7 @@ class MultinomialKernel(OwnCountsKernel):
         if array.ndim == 3:
             return VersionedArray(np.array(self._counts_in(array), order="C"))
         table = np.empty((*array.T.shape, 2))
-        fill_table(array, self._alpha, table)
+        fill_table(array, self._smoothing(len(table))[0], table)
         return VersionedArray(table)
 
     def _counts_in(self, array: Floats) -> Floats:
@@ -67,17 +67,12 @@ class MultinomialKernel(OwnCountsKernel):
     def _event_scores(
         self, events: Events, weights: Floats, counts: Floats, sums: Floats
     ) -> Floats:
-        alpha = self._alpha
-        total = np.broadcast_to(alpha, self._counts_in(counts).shape[1]).sum()
+        alpha, total = self._smoothing(self._counts_in(counts).shape[1])
         if counts.ndim == 2:
             return multinomial_scores(events, counts, sums, alpha, total)
         scores = np.empty((events.number, self._n_classes))
         multinomial_rows(*events, counts, sums, alpha, total, scores)
         return scores
-
-    @property
-    def _alpha(self) -> Floats:
-        return np.array(self.estimator.alpha, dtype=np.float64, ndmin=1)
 
     def _export_counts(self, counts: Floats) -> None:
         model = self.estimator
@@ -236,8 +231,7 @@ class ComplementKernel(FeatureCountsKernel):
     def _event_scores(
         self, events: Events, weights: Floats, counts: Floats, sums: Floats
     ) -> Floats:
-        alpha = np.array(self.estimator.alpha, dtype=np.float64, ndmin=1)
-        total = np.broadcast_to(alpha, counts.shape[1]).sum()
+        alpha, total = self._smoothing(counts.shape[1])
         return complement_scores(events, counts, sums, alpha, total)
 
     def _export_counts(self, counts: Floats) -> None:
