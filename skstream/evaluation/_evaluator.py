@@ -326,8 +326,8 @@ class StreamEvaluator(BaseEstimator):
 
         with progress_bar(stream.n_rows, type(self).__name__, self.progress) as advance:
             try:
-                for X, y, meta in stream:
-                    run.feed(X, y, meta, advance)
+                for chunk in stream:
+                    run.feed(chunk, advance)
                 run.close()
             except KeyboardInterrupt as interrupt:
                 raise EvaluationInterrupted(so_far()) from interrupt

@@ -1,4 +1,4 @@
-"""Checks of the rows that enter a run, and encoding of their labels."""
+"""Labels and weights of the rows that enter a run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.block import take_rows
-from skstream.streams._stream import as_meta, as_rows, check_lengths, kind_of, kinds_differ
+from skstream.streams._chunk import Chunk
 from skstream.utils._label_space import LabelSpace, is_given
-from skstream.utils._labels import as_labels, refuse_single
+from skstream.utils._labels import refuse_single
 from skstream.utils._masked import unmasked
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
-    """Checked rows with encoded labels, for the engine.
+class EncodedRows:
+    """Rows of a chunk with encoded labels, for the engine.
 
     Attributes
     ----------
@@ -39,19 +39,19 @@ class Chunk:
         """Number of rows."""
         return len(self.y)
 
-    def take(self, at: np.ndarray) -> "Chunk":
+    def take(self, at: np.ndarray) -> "EncodedRows":
         """Return the rows at some positions."""
         if len(at) == self.n_rows:
             return self
         weight = None if self.weight is None else self.weight[at]
-        return Chunk(take_rows(self.X, at), self.y[at], self.labelled[at], weight)
+        return EncodedRows(take_rows(self.X, at), self.y[at], self.labelled[at], weight)
 
-    def piece(self, begin: int, end: int) -> "Chunk":
+    def piece(self, begin: int, end: int) -> "EncodedRows":
         """Return the rows from `begin` up to `end`."""
         end = min(end, self.n_rows)
         if begin == 0 and end == self.n_rows:
             return self
-        return Chunk(
+        return EncodedRows(
             take_rows(self.X, np.arange(begin, end)),
             self.y[begin:end],
             self.labelled[begin:end],
@@ -80,58 +80,9 @@ class MissingLabelError(ValueError):
             self.args = (f"{self.args[0]} {words}",)
 
 
-class RowShape:
-    """Width and column names of the first rows, which all later ones must share."""
-
-    def __init__(self) -> None:
-        self._n_features: int | None = None
-        self._names: list[str] | None = None
-        self._kind = ""
-
-    def forget(self) -> None:
-        """Forget the columns of the first rows, because those rows were not accepted."""
-        self._n_features = self._names = None
-
-    def check(self, X: Any, first_row: int) -> None:
-        """Raise an error if `X` does not fit the rows before it."""
-        names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
-        n_features = X.shape[1]
-        if self._n_features is None:
-            if X.shape[0] == 0:
-                return  # an empty chunk says nothing about the rows to come
-            self._n_features, self._names, self._kind = n_features, names, kind_of(X)
-        if n_features != self._n_features:
-            raise ValueError(
-                f"The rows from row {first_row} on have {n_features} features; those before "
-                f"them have {self._n_features}. All rows of a stream must have the same columns."
-            )
-        if kind_of(X) != self._kind:
-            raise ValueError(kinds_differ(kind_of(X), self._kind, first_row))
-        if names != self._names:
-            raise ValueError(
-                f"The rows from row {first_row} on have the columns {names}; those before them "
-                f"have {self._names}. All rows of a stream must have the same columns in the "
-                "same order."
-            )
-
-
-def encoded(
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    space: LabelSpace,
-    missing_labels: str,
-    shape: RowShape,
-    *,
-    first_row: int,
-) -> Chunk:
-    """Check rows that arrive, and encode their labels; raises before anything is learnt."""
-    X, y = as_rows(X), as_labels(y)
-    check_lengths(X, y)
-    given = {} if sample_weight is None else {"sample_weight": sample_weight}
-    meta = as_meta(given, len(y))
-    shape.check(X, first_row)
-    codes = space.encode(y, first_row)
+def encoded(chunk: Chunk, space: LabelSpace, missing_labels: str, *, first_row: int) -> EncodedRows:
+    """Encode the labels of a chunk; raises before anything is learnt."""
+    codes = space.encode(chunk.y, first_row)
     labelled = is_given(codes)
     if missing_labels == "error" and not labelled.all():
         row = first_row + int(labelled.argmin())
@@ -140,10 +91,10 @@ def encoded(
             'scored; drop it, or pass missing_labels="skip" to have it asked only.',
             row,
         )
-    weight = meta.get("sample_weight")
+    weight = chunk.meta.get("sample_weight")
     if weight is not None:
         weight = checked_weights(weight, lambda at: f"sample_weight of row {first_row + at}")
-    return Chunk(X, codes, labelled, weight)
+    return EncodedRows(chunk.X, codes, labelled, weight)
 
 
 def encoded_labels(y: Any, space: LabelSpace) -> np.ndarray:

@@ -7,7 +7,7 @@ from zlib import crc32
 
 import numpy as np
 
-from skstream.streams._stream import is_frame
+from skstream.utils._rows import is_frame
 
 #: What a pass read, in words; checksums by these names are equal if two passes read the same.
 Checksums = Mapping[str, tuple[int, ...]]

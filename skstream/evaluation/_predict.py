@@ -11,7 +11,7 @@ from skstream.engine.model import ModelRun, Unanswered, failures_named
 from skstream.engine.run import Answered, Engine, Lane
 from skstream.engine.timeline import Arrivals, End, PrequentialTimeline
 from skstream.evaluation._evaluator import known_classes
-from skstream.evaluation._input import RowShape, encoded, why_no_weight
+from skstream.evaluation._input import encoded, why_no_weight
 from skstream.evaluation._settings import check_unanswered, named_models
 from skstream.streams import as_stream
 from skstream.utils._label_space import LabelSpace
@@ -129,30 +129,22 @@ def prequential_predict(
             copy = seed_estimator(copy, random_state, name)
     timeline = PrequentialTimeline(n_warmup=n_warmup, batch_size=batch_size)
     pass_through = Engine([Lane(ModelRun(name, 0, copy, task, engine, unanswered), timeline)])
-    shape, space = RowShape(), LabelSpace(task.classes)
+    space = LabelSpace(task.classes)
     answered: list[Answered] = []
     first_row = n_learnable = 0
     weightless = True
-    for rows_X, rows_y, meta in stream:
-        chunk = encoded(
-            rows_X,
-            rows_y,
-            meta.get("sample_weight"),
-            space,
-            missing_labels,
-            shape,
-            first_row=first_row,
-        )
-        arrivals = Arrivals(first_row, chunk.labelled, chunk.weight)
-        answered.extend(_taken(pass_through, arrivals, chunk.X, chunk.y))
-        first_row += chunk.n_rows
-        positive = np.ones(chunk.n_rows, bool) if chunk.weight is None else chunk.weight > 0
+    for chunk in stream:
+        rows = encoded(chunk, space, missing_labels, first_row=first_row)
+        arrivals = Arrivals(first_row, rows.labelled, rows.weight)
+        answered.extend(_taken(pass_through, arrivals, rows.X, rows.y))
+        first_row += rows.n_rows
+        positive = np.ones(rows.n_rows, bool) if rows.weight is None else rows.weight > 0
         weightless = weightless and not positive.any()
-        n_learnable += int(np.count_nonzero(positive & chunk.labelled))
+        n_learnable += int(np.count_nonzero(positive & rows.labelled))
     answered.extend(_taken(pass_through, End()))
     answers = np.concatenate([one.answers for one in answered])
-    rows = np.concatenate([one.operations.ask_rows for one in answered])
-    if not len(rows):
+    asked = np.concatenate([one.operations.ask_rows for one in answered])
+    if not len(asked):
         came = (
             why_no_weight(first_row)
             if weightless
@@ -161,7 +153,7 @@ def prequential_predict(
         )
         warn(f"No row was asked, so that there is no prediction: {came}")
     y_pred = space.decode(answers) if method == "predict" else answers
-    return (y_pred, rows) if return_rows else y_pred
+    return (y_pred, asked) if return_rows else y_pred
 
 
 def _taken(

@@ -9,11 +9,12 @@ import numpy as np
 from skstream.engine.run import Answered
 from skstream.engine.tape import has_answer
 from skstream.engine.timeline import Arrivals
-from skstream.evaluation._input import Chunk
+from skstream.evaluation._input import EncodedRows
 from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._scoring import AskedOnce, ScoringOfArrivals
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._stream_run import StreamRun, check_on_error
+from skstream.streams._chunk import Chunk
 from skstream.utils._exclusive import exclusive
 
 
@@ -85,11 +86,12 @@ class EvaluationRun(StreamRun):
         self._require_open()
         check_on_error(on_error)
         with self._first_rows():
-            chunk = self._encoded(X, y, sample_weight, self._settings.missing_labels)
-        self._take(chunk, on_error == "skip")
+            chunk = self._checked(X, y, sample_weight)
+            rows = self._encoded(chunk, self._settings.missing_labels)
+        self._take(rows, on_error == "skip")
         return self
 
-    def _take(self, chunk: Chunk, skip: bool, advance: Advance = ignored) -> None:
+    def _take(self, chunk: EncodedRows, skip: bool, advance: Advance = ignored) -> None:
         begin = 0
         while begin < chunk.n_rows:
             piece = chunk.piece(begin, begin + self._pace.size)
@@ -100,17 +102,13 @@ class EvaluationRun(StreamRun):
             advance(piece.n_rows)
 
     @exclusive
-    def feed(self, X: Any, y: Any, meta: Mapping[str, Any], advance: Advance = ignored) -> Self:
+    def feed(self, chunk: Chunk, advance: Advance = ignored) -> Self:
         """Process a chunk of a stream.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Features, in time order.
-        y : array-like of shape (n_rows,)
-            Labels or targets.
-        meta : mapping of str to array-like of shape (n_rows,)
-            May hold "sample_weight".
+        chunk : Chunk
+            Rows that a stream has checked; they are not checked again.
         advance : callable, default=None
             Called with a number of rows whenever so many more are done.
 
@@ -121,12 +119,12 @@ class EvaluationRun(StreamRun):
         """
         self._require_open()
         with self._first_rows():
-            weight = meta.get("sample_weight")
-            chunk = self._encoded(X, y, weight, self._settings.missing_labels)
-        self._take(chunk, False, advance)
+            self._learn_schema(chunk.X)
+            rows = self._encoded(chunk, self._settings.missing_labels)
+        self._take(rows, False, advance)
         return self
 
-    def _advance(self, piece: Chunk, skip: bool) -> None:
+    def _advance(self, piece: EncodedRows, skip: bool) -> None:
         arrivals = Arrivals(self._n_arrived, piece.labelled, piece.weight)
         note = partial(self._note_arrived, piece.y, piece.weight)
         self._take_event(note, arrivals, piece.X, piece.y, skip=skip)

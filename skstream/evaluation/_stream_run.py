@@ -16,7 +16,7 @@ from skstream.engine.run import Answered, Engine, Step
 from skstream.engine.timeline import End
 from skstream.evaluation._checkpoint import save_checkpoint
 from skstream.evaluation._cost import CostMeter
-from skstream.evaluation._input import Chunk, RowShape, encoded
+from skstream.evaluation._input import EncodedRows, encoded
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._pace import Pace
 from skstream.evaluation._progress import Advance, ignored
@@ -24,9 +24,11 @@ from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._scoring import RunScores
 from skstream.evaluation._settings import Settings
 from skstream.metrics._resolve import resolve_metrics
+from skstream.streams._chunk import Chunk
 from skstream.utils._exclusive import Exclusive, exclusive
 from skstream.utils._interrupt import Held, deferred_interrupt
 from skstream.utils._label_space import LabelSpace
+from skstream.utils._rows import Schema
 
 _DECIDE = (
     "The run waits for your decision: go_on('retry') tries again what failed, go_on('skip') leaves "
@@ -91,7 +93,7 @@ class StreamRun(Exclusive):
             features=features,
         )
         self._meters = [CostMeter() for _ in places]
-        self._shape = RowShape()
+        self._schema: Schema | None = None  # of the first rows
         self._space = LabelSpace(settings.classes)
         self._n_arrived = 0
         self._n_unlabelled = 0
@@ -126,8 +128,11 @@ class StreamRun(Exclusive):
         return self._n_arrived
 
     @abstractmethod
-    def feed(self, X: Any, y: Any, meta: Mapping[str, Any], advance: Advance = ignored) -> Any:
-        """Process a chunk; `advance` is called with the number of rows of every piece."""
+    def feed(self, chunk: Chunk, advance: Advance = ignored) -> Any:
+        """Process a chunk that a stream has checked.
+
+        `advance` is called with the number of rows of every piece.
+        """
 
     @property
     def n_skipped(self) -> dict[str, int]:
@@ -279,7 +284,7 @@ class StreamRun(Exclusive):
             yield
         except BaseException:
             if not self._n_arrived:
-                self._shape.forget()
+                self._schema = None
             raise
 
     @contextmanager
@@ -500,16 +505,25 @@ class StreamRun(Exclusive):
         save_checkpoint(self, path)
         return path
 
-    def _encoded(self, X: Any, y: Any, sample_weight: Any, missing_labels: str) -> Chunk:
-        return encoded(
-            X,
-            y,
-            sample_weight,
-            self._space,
-            missing_labels,
-            self._shape,
-            first_row=self._n_arrived,
-        )
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
+        """Check rows of the user as a stream checks its chunks."""
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        chunk = Chunk.of(X, y, given)
+        self._check_schema(chunk.X)
+        return chunk
+
+    def _check_schema(self, X: Any) -> None:
+        if self._schema is not None:
+            self._schema.check(X, self._n_arrived)
+        else:
+            self._learn_schema(X)
+
+    def _learn_schema(self, X: Any) -> None:
+        if self._schema is None and X.shape[0]:  # no rows say nothing about the rows to come
+            self._schema = Schema.of(X)
+
+    def _encoded(self, chunk: Chunk, missing_labels: str) -> EncodedRows:
+        return encoded(chunk, self._space, missing_labels, first_row=self._n_arrived)
 
     def _require_open(self) -> None:
         if self._state == "closed":

@@ -16,7 +16,6 @@ from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._passes import PassChecksums, differences
 from skstream.evaluation._progress import RowCounts, ignored
 from skstream.evaluation._stream_run import StreamRun
-from skstream.streams._stream import cut
 from skstream.utils._dask import deaths_heard
 from skstream.utils._sklearn import QuietParallel
 
@@ -67,9 +66,9 @@ def run_job(job: Job) -> RunOutcome:
     error: Exception | None = None
     read = PassChecksums()
     try:
-        for X, y, meta in job.stream:
-            read.add(X, y, meta)
-            run.feed(X, y, meta, lambda n: count(n * n_places))
+        for chunk in job.stream:
+            read.add(*chunk)
+            run.feed(chunk, lambda n: count(n * n_places))
         run.close()
     except Exception as raised:
         error = _portable(raised)
@@ -294,9 +293,7 @@ def places_with_kernels(
         if not places:
             return []
         run = new_run(deepcopy({place: models[place] for place in places}), places)
-        X, y, meta = next(iter(stream))
-        first = {key: values[:ROWS_OF_TRIAL] for key, values in meta.items()}
-        run.feed(cut(X, 0, ROWS_OF_TRIAL), y[:ROWS_OF_TRIAL], first)
+        run.feed(next(iter(stream)).part(0, ROWS_OF_TRIAL))
     except Exception:
         return []
     return [place for place, loops in zip(places, run.looped, strict=True) if not loops]

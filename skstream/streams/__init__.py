@@ -1,12 +1,13 @@
 """Streams: rows in time order, in chunks, from memory, from files or from generators."""
 
 from skstream.streams._arrays import ArrayStream, ChunkStream, as_stream
+from skstream.streams._chunk import StreamError
 from skstream.streams._csv import CSVStream
 from skstream.streams._generators import make_demo_stream
 from skstream.streams._parquet import ParquetStream
 from skstream.streams._permute import shuffle_rows, shuffle_within_class
 from skstream.streams._profile import LabelProfile, label_profile
-from skstream.streams._stream import Stream, StreamError
+from skstream.streams._stream import Stream
 
 __all__ = [
     "ArrayStream",

@@ -10,16 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skstream.streams._stream import (
-    Chunk,
-    Stream,
-    as_meta,
-    as_rows,
-    check_lengths,
-    cut,
-    is_frame,
-)
-from skstream.utils._labels import as_labels, find_classes
+from skstream.streams._chunk import Chunk
+from skstream.streams._stream import Stream
+from skstream.utils._labels import find_classes
+from skstream.utils._rows import is_frame
 
 
 def check_chunk_size(chunk_size: Any) -> int:
@@ -78,11 +72,6 @@ class ArrayStream(Stream):
         chunk_size: int = 65536,
         feature_names: list[str] | None = None,
     ) -> None:
-        self.X = as_rows(X)
-        self.y = as_labels(y)
-        check_lengths(self.X, self.y)
-        if len(self.y) == 0:
-            raise ValueError(f"The stream is empty: X has shape {self.X.shape}.")
         given = {
             "sample_weight": sample_weight,
             "arrival": arrival,
@@ -90,7 +79,10 @@ class ArrayStream(Stream):
             "id": id,
         }
         given = {key: values for key, values in given.items() if values is not None}
-        self.meta = as_meta(given, len(self.y))
+        self._rows = Chunk.of(X, y, given)
+        self.X, self.y, self.meta = self._rows
+        if len(self.y) == 0:
+            raise ValueError(f"The stream is empty: X has shape {self.X.shape}.")
         self.chunk_size = check_chunk_size(chunk_size)
         self._feature_names = feature_names
 
@@ -118,9 +110,7 @@ class ArrayStream(Stream):
     def chunks(self) -> Iterator[Chunk]:
         """Slices of the rows, in order."""
         for start in range(0, self.n_rows, self.chunk_size):
-            stop = start + self.chunk_size
-            meta = {key: values[start:stop] for key, values in self.meta.items()}
-            yield cut(self.X, start, stop), self.y[start:stop], meta
+            yield self._rows.part(start, start + self.chunk_size)
 
 
 class ChunkStream(Stream):

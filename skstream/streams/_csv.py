@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from numpy.typing import NDArray
 
+from skstream.streams._chunk import StreamError
 from skstream.streams._columns import BOOLEAN, INTEGER, NOMINAL, NUMBER, TIME, role_of
 from skstream.streams._csv_checks import (
     check_beginning,
@@ -18,7 +19,6 @@ from skstream.streams._csv_checks import (
     place_of_row,
 )
 from skstream.streams._files import Paths
-from skstream.streams._stream import StreamError
 from skstream.streams._table import TableStream
 from skstream.utils._optional import optional_import
 from skstream.utils._warnings import warn

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.streams._arrays import check_chunk_size
+from skstream.streams._chunk import StreamError
 from skstream.streams._columns import (
     BOOLEAN,
     INTEGER,
@@ -23,7 +24,7 @@ from skstream.streams._columns import (
     values_of,
 )
 from skstream.streams._files import Paths, find_files
-from skstream.streams._stream import Chunk, Stream, StreamError
+from skstream.streams._stream import Stream
 from skstream.streams._table_parameters import (
     check_max_categories,
     check_missing,
@@ -193,7 +194,7 @@ class TableStream(Stream):
             yield self._labels(batch.column(self.target), index, first_row)
             first_row += batch.num_rows
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[Any]:
         """Chunks of the rows, read when they are asked for."""
         columns = list(self._roles)
         index = self._index([*self._features, self.target])
@@ -206,7 +207,7 @@ class TableStream(Stream):
             yield chunk
             first_row += batch.num_rows
 
-    def _chunk(self, batch: Any, index: Index, first_row: int) -> Chunk:
+    def _chunk(self, batch: Any, index: Index, first_row: int) -> Any:
         X = {
             name: self._feature(name, batch.column(name), index, first_row)
             for name in self._features

@@ -27,6 +27,7 @@ from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._pace import TARGET, Pace
 from skstream.evaluation._workers import N_RETRIES, Workers, _portable
 from skstream.streams import StreamError, make_demo_stream
+from skstream.streams._chunk import Chunk
 
 DEMO = make_demo_stream(600)
 CLASSES = ["DOWN", "UP"]
@@ -102,7 +103,7 @@ def test_a_stream_that_fails_leaves_the_result_so_far(evaluator, n_jobs):
     result = caught.value.result
     assert result.model_names == list(models())
     run = with_options(evaluator, n_jobs=1).start(models(), classes=CLASSES)
-    run.feed(DEMO.X[:400], DEMO.y[:400], {})
+    run.feed(Chunk.of(DEMO.X[:400], DEMO.y[:400]))
     expected = run.result()
     assert result.checkpoints.tolist() == expected.checkpoints.tolist()
     for name in models():

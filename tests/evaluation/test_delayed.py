@@ -23,6 +23,7 @@ from skstream.evaluation import DelayedResult
 from skstream.evaluation.delayed._counts import DelayCounts
 from skstream.plotting import BinnedPerformanceDisplay
 from skstream.streams import as_stream
+from skstream.streams._chunk import Chunk
 from tests.evaluation import _delayed_oracle
 
 RNG = np.random.default_rng(0)
@@ -479,7 +480,7 @@ def test_weights_may_begin_later_than_the_stream():
         given = {name: values[part] for name, values in meta.items()}
         if part.stop <= 60:
             del given["sample_weight"]
-        run.feed(rows[part], y[part], given)
+        run.feed(Chunk.of(rows[part], y[part], given))
         if part.start == 0:
             run.result()  # scores the first rows: the second ones are not when weights begin
     found = run.close().result()

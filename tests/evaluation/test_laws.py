@@ -33,6 +33,7 @@ from skstream import (
     make_stream_pipeline,
 )
 from skstream.streams import as_stream
+from skstream.streams._chunk import Chunk
 from tests.evaluation._models import Diary
 
 EVALUATORS = {
@@ -197,7 +198,7 @@ def test_l5_memory_does_not_grow_with_the_stream(name, options):
     for _ in range(4):
         X = np.abs(rng.normal(size=(9000, 3)))
         y = np.array(["a", "b", "c"])[rng.integers(0, 3, 9000)]
-        run.feed(X, y, {})
+        run.feed(Chunk.of(X, y))
         sizes.append(len(pickle.dumps(run)))
     # Buffers fill and empty; they do not pile up.
     assert sizes[-1] < 1.3 * max(sizes[:2])
@@ -248,10 +249,10 @@ def test_l7_a_run_can_be_saved_and_resumed_anywhere(name, options, stream, data)
 
     run = evaluator.start(MODELS, classes=["a", "b", "c", "d"])
     if k:
-        run.feed(X[:k], y[:k], meta(slice(0, k)))
+        run.feed(Chunk.of(X[:k], y[:k], meta(slice(0, k))))
     run = pickle.loads(pickle.dumps(run))
     if k < len(y):
-        run.feed(X[k:], y[k:], meta(slice(k, None)))
+        run.feed(Chunk.of(X[k:], y[k:], meta(slice(k, None))))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         resumed = run.close().result()

@@ -12,6 +12,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from skstream import DelayedEvaluator, MajorityClass, ModelError, Persistent, load_run
 from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.streams._chunk import Chunk
 
 CLASSES = ["down", "up"]
 
@@ -418,7 +419,7 @@ def test_memory_follows_the_rows_waiting():
 def test_rows_asked_after_a_stream_whose_labels_fall_due(n, t, newest):
     y = np.arange(10) % 2
     run = DelayedEvaluator("accuracy", delay=5, poll_every=2).start(Persistent(), classes=[0, 1])
-    run.feed(np.zeros((10, 1)), y, {})
+    run.feed(Chunk.of(np.zeros((10, 1)), y))
     answers = run.ask(np.zeros((n, 1)), [f"id {k}" for k in range(n)], t)["Persistent"]
     np.testing.assert_array_equal(answers, np.full(n, y[newest]))
 

@@ -19,6 +19,7 @@ from skstream import (
     prequential_predict,
 )
 from skstream.pipeline import make_stream_pipeline
+from skstream.streams._chunk import Chunk
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from tests.evaluation import _delayed_oracle
 from tests.evaluation.test_delayed import X as DELAYED_X
@@ -142,7 +143,7 @@ def test_chunks_workers_and_checkpoints_change_nothing(tmp_path) -> None:
     late = DelayedEvaluator("accuracy", **options).evaluate(both, rows, labels)
     run = DelayedEvaluator("accuracy", **options).start(both, classes=CLASSES)
     for begin in range(0, 30, 4):
-        run.feed(rows[begin : begin + 4], labels[begin : begin + 4], {})
+        run.feed(Chunk.of(rows[begin : begin + 4], labels[begin : begin + 4]))
         if begin == 12:
             run = load_run(run.save(tmp_path / "run"))
     cut = run.close().result()

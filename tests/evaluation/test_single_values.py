@@ -29,7 +29,7 @@ def test_an_empty_chunk_changes_nothing():
 def test_an_empty_chunk_must_fit_the_rows_before_it_and_says_nothing_of_those_to_come():
     run = live().update(np.empty((0, 7)), [])
     run.update(X, y)
-    with pytest.raises(ValueError, match="from row 20 on have 2 features; those before them have"):
+    with pytest.raises(ValueError, match="Row 20 has 2 features, but the rows before it have"):
         run.update(np.empty((0, 2)), [])
     with pytest.raises(ValueError, match="X has 0 rows, but y has 1 labels"):
         run.update(X[:0], y[:1])

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from skstream.evaluation._input import Chunk, RowShape, checked_weights
-from skstream.streams._stream import as_rows
+from skstream.evaluation._input import EncodedRows, checked_weights
+from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import refuse_single
 from skstream.utils._masked import unmasked
+from skstream.utils._rows import as_rows
 
 #: Number of labelled ids kept, to distinguish a second label from one of an unknown row.
 REMEMBERED_IDS = 1 << 17
@@ -158,17 +159,13 @@ def check_ids(ids: Sequence[Any]) -> None:
             raise ValueError(f"ids[{at}] is {one!r}: a row without an id cannot be found again.")
 
 
-def asked_rows(
-    X: Any, ids: Sequence[Hashable], shape: RowShape, first_row: int, *, regression: bool
-) -> Chunk:
-    """Check rows asked live, whose labels are not known yet; raises before anything is asked."""
+def asked_rows(X: Any, ids: Sequence[Hashable], space: LabelSpace) -> EncodedRows:
+    """Return rows asked live, whose labels are not known yet, ready for the engine."""
     X = as_rows(X)
     n = X.shape[0]
     if len(ids) != n:
         raise ValueError(f"There are {n} rows and {len(ids)} ids.")
-    shape.check(X, first_row)
-    y = np.full(n, np.nan) if regression else np.full(n, -1)
-    return Chunk(X, y, np.zeros(n, dtype=bool), None)
+    return EncodedRows(X, np.full(n, space.nothing), np.zeros(n, dtype=bool), None)
 
 
 def label_weights(sample_weight: Any, n: int) -> np.ndarray:

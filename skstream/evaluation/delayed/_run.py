@@ -20,7 +20,7 @@ from skstream.engine.loop import no_answers
 from skstream.engine.model import ModelError
 from skstream.engine.run import Answered, Step
 from skstream.engine.tape import labels_of
-from skstream.evaluation._input import Chunk, encoded_labels
+from skstream.evaluation._input import EncodedRows, encoded_labels
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._passes import LABEL_TIMES
 from skstream.evaluation._progress import Advance, ignored
@@ -44,6 +44,7 @@ from skstream.evaluation.delayed._live_input import (
 from skstream.evaluation.delayed._result import DelayedResult
 from skstream.evaluation.delayed._scoring import AskedWhileWaiting
 from skstream.evaluation.delayed._settings import DelaySettings
+from skstream.streams._chunk import Chunk
 from skstream.utils._exclusive import exclusive
 from skstream.utils._interrupt import deferred_interrupt
 
@@ -129,17 +130,14 @@ class DelayedRun(StreamRun):
         return self._delay.features(rows, self._clock.times_for_user(times))
 
     @exclusive
-    def feed(self, X: Any, y: Any, meta: Mapping[str, Any], advance: Advance = ignored) -> Self:
+    def feed(self, chunk: Chunk, advance: Advance = ignored) -> Self:
         """Process a chunk of a stream whose label times are known.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Features, in time order.
-        y : array-like of shape (n_rows,)
-            Labels or targets.
-        meta : mapping of str to array-like of shape (n_rows,)
-            "arrival" and "label_time", unless the evaluator knows the delay; "sample_weight".
+        chunk : Chunk
+            Rows that a stream has checked, with "arrival" and "label_time" unless the evaluator
+            knows the delay.
         advance : callable, default=None
             Called with a number of rows whenever so many more are done.
 
@@ -149,22 +147,24 @@ class DelayedRun(StreamRun):
             The run.
         """
         self._require_open()
+        given = chunk.meta.get("label_time")
         with self._first_rows():
-            chunk = self._encoded(X, y, meta.get("sample_weight"), "skip")
+            self._learn_schema(chunk.X)
+            rows = self._encoded(chunk, "skip")
             clock, arrival = self._clock.arrivals(
-                meta.get("arrival"), self._n_arrived, chunk.n_rows
+                chunk.meta.get("arrival"), self._n_arrived, rows.n_rows
             )
-            label_time = self._label_times_of(chunk, arrival, clock, meta.get("label_time"))
+            label_time = self._label_times_of(rows, arrival, clock, given)
         self._clock = clock
         self._label_times_read = crc32(label_time.tobytes(), self._label_times_read)
-        if meta.get("label_time") is None:
-            self._n_delayed = self._n_arrived + chunk.n_rows
+        if given is None:
+            self._n_delayed = self._n_arrived + rows.n_rows
         with advice_on_delays(self._delay.label_times, chunk.X, self._n_arrived):
-            self._take(chunk, arrival, label_time, advance)
+            self._take(rows, arrival, label_time, advance)
         return self
 
     def _take(
-        self, chunk: Chunk, arrival: Times, label_time: np.ndarray, advance: Advance = ignored
+        self, chunk: EncodedRows, arrival: Times, label_time: np.ndarray, advance: Advance = ignored
     ) -> None:
         n, begin = chunk.n_rows, 0
 
@@ -196,7 +196,7 @@ class DelayedRun(StreamRun):
             end = begin + (end - begin) // 2
         return end
 
-    def _arrive(self, piece: Chunk, arrival: Times, label_time: np.ndarray) -> None:
+    def _arrive(self, piece: EncodedRows, arrival: Times, label_time: np.ndarray) -> None:
         arrivals = DatedArrivals(
             self._n_arrived,
             piece.labelled,
@@ -292,8 +292,8 @@ class DelayedRun(StreamRun):
         check_on_error(on_error)
         ids = as_ids(ids)
         with self._first_rows():
-            regression = self._settings.classes is None
-            chunk = asked_rows(X, ids, self._shape, self._n_arrived, regression=regression)
+            chunk = asked_rows(X, ids, self._space)
+            self._check_schema(chunk.X)
             if not ids:  # as an empty frame of a queue
                 none = no_answers(self._settings.task)
                 return {name: self._as_labels(none, np.arange(0), 0) for name, _ in self._places}
@@ -323,7 +323,7 @@ class DelayedRun(StreamRun):
         }
 
     def _ask(
-        self, chunk: Chunk, ids: list[Any], times: np.ndarray, *, skip: bool
+        self, chunk: EncodedRows, ids: list[Any], times: np.ndarray, *, skip: bool
     ) -> tuple[np.ndarray, Step | None]:
         """Ask about all rows, or those that can be answered; an error changes nothing."""
         at = np.arange(len(ids))
@@ -342,7 +342,7 @@ class DelayedRun(StreamRun):
                 at = at[at != row]
         return at, None
 
-    def _ask_on_trial(self, chunk: Chunk, times: np.ndarray, *, skip: bool) -> Step:
+    def _ask_on_trial(self, chunk: EncodedRows, times: np.ndarray, *, skip: bool) -> Step:
         n, engine = chunk.n_rows, self._engine
         arrivals = DatedArrivals(
             self._n_arrived,
@@ -526,7 +526,9 @@ class DelayedRun(StreamRun):
                     "'leave_out'."
                 )
 
-    def _label_times_of(self, chunk: Chunk, arrival: Times, clock: Clock, given: Any) -> np.ndarray:
+    def _label_times_of(
+        self, chunk: EncodedRows, arrival: Times, clock: Clock, given: Any
+    ) -> np.ndarray:
         if given is not None:
             times = clock.read(given, "label_time")
         elif self._delay.label_times is not None:

@@ -1,0 +1,189 @@
+"""Chunks of a stream, and the one place where they are checked."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.utils._labels import as_labels
+from skstream.utils._masked import unmasked
+from skstream.utils._rows import Schema, as_rows, cut
+from skstream.utils._times import time_column
+
+META_KEYS = ("sample_weight", "arrival", "label_time", "id")
+_TIMES = ("arrival", "label_time")
+
+Meta = dict[str, NDArray[Any]]
+
+
+class StreamError(ValueError):
+    """Error of a stream that failed after its first rows; says after which row, and in which file.
+
+    Parameters
+    ----------
+    message : str
+        What happened.
+    row : int, default=None
+        Number of rows read before.
+    file : str, default=None
+        Path of the file that could not be read on.
+
+    Attributes
+    ----------
+    row : int or None
+        Number of rows read before; this is also the number of the first row not read.
+    file : str or None
+        Path of the file that could not be read on; None where there is no file.
+    result : EvaluationResult or None
+        Scores of the rows before the error, if they were being evaluated and there are any.
+
+    Examples
+    --------
+    >>> from skstream.streams import StreamError, as_stream
+    >>> def source():
+    ...     yield [[0.0], [1.0]], ["a", "b"]
+    ...     raise OSError("the line is dead")
+    >>> try:
+    ...     for X, y, meta in as_stream(source):
+    ...         print(y.tolist())
+    ... except StreamError as error:
+    ...     print(error.row, error)
+    ['a', 'b']
+    2 The stream failed after row 1: OSError: the line is dead
+    """
+
+    def __init__(self, message: str, row: int | None = None, file: str | None = None) -> None:
+        super().__init__(message)
+        self.row = row
+        self.file = file
+        self.result: Any = None
+
+    def __reduce__(self) -> Any:
+        return type(self), (*self.args, self.row, self.file), self.__dict__
+
+
+class Chunk(NamedTuple):
+    """Consecutive rows, checked: whoever takes a chunk need not look at its parts again.
+
+    Attributes
+    ----------
+    X : {ndarray, CSR matrix, dataframe} of shape (n_rows, n_features)
+        Features.
+    y : ndarray of shape (n_rows,)
+        Labels or targets; None, NaN and ``pandas.NA`` where one is missing.
+    meta : dict of str to ndarray of shape (n_rows,)
+        Any of "sample_weight", "arrival", "label_time" and "id".
+    """
+
+    X: Any
+    y: NDArray[Any]
+    meta: Meta
+
+    @classmethod
+    def of(cls, X: Any, y: Any, meta: Mapping[str, Any] | None = None, where: str = "") -> "Chunk":
+        """Check rows, and return them as a chunk; `where` says in errors which rows they are."""
+        X, y = as_rows(X), as_labels(y)
+        check_lengths(X, y, where)
+        return cls(X, y, as_meta(meta, len(y), where))
+
+    def part(self, start: int, stop: int) -> "Chunk":
+        """Return the rows from `start` up to `stop`."""
+        meta = {key: values[start:stop] for key, values in self.meta.items()}
+        return Chunk(cut(self.X, start, stop), self.y[start:stop], meta)
+
+
+def as_meta(meta: Mapping[str, Any] | None, n_rows: int, where: str = "") -> Meta:
+    """Meta data of `n_rows` rows as arrays, their names and lengths checked."""
+    if meta is None:
+        return {}
+    if not isinstance(meta, Mapping):
+        raise TypeError(f"meta{where} must be a dict of arrays. Got {type(meta).__name__} instead.")
+    arrays = {}
+    for key, values in meta.items():
+        if key not in META_KEYS:
+            raise ValueError(f"Unknown key {key!r} in meta{where}. Known: {', '.join(META_KEYS)}.")
+        if key == "id":
+            array = as_labels(values, f"{key}{where}")
+        elif key in _TIMES:
+            array = time_column(values, f"{key}{where}")
+        else:
+            array = np.asarray(unmasked(values, numbers=True))
+        if array.shape != (n_rows,):
+            raise ValueError(
+                f"{key}{where} has shape {array.shape}, but X has {n_rows} rows. "
+                f"Give one value per row."
+            )
+        arrays[key] = array
+    return arrays
+
+
+def check_lengths(X: Any, y: NDArray[Any], where: str = "") -> None:
+    """Raise an error if features and labels differ in length."""
+    if len(y) != X.shape[0]:
+        raise ValueError(
+            f"X{where} has {X.shape[0]} rows, but y has {len(y)} labels. Give one label per row; "
+            f"None or NaN where a label is missing."
+        )
+
+
+def checked(chunks: Iterable[Any]) -> Iterator[Chunk]:
+    """Check chunks that nothing has checked, and that they continue each other."""
+    start = 0
+    first: tuple[Schema, Meta] | None = None
+    iterator = iter(chunks)
+    for number in count():
+        try:
+            chunk = next(iterator)
+        except StopIteration:
+            break
+        except (StreamError, MemoryError):
+            raise
+        except Exception as error:
+            if start == 0:  # no row was read: the error is about the source itself
+                raise
+            raise StreamError(
+                f"The stream failed after row {start - 1}: {type(error).__name__}: {error}", start
+            ) from error
+        chunk = _as_chunk(chunk, number, start)
+        if first is None:
+            first = Schema.of(chunk.X), chunk.meta
+        else:
+            first[0].check(chunk.X, start)
+            _check_same_meta(chunk.meta, first[1], start)
+        if len(chunk.y):
+            yield chunk
+        start += len(chunk.y)
+    if start == 0:
+        raise ValueError(
+            "The stream is empty: it gave no row. If it comes from a function, that function must "
+            "make a new iterator at each call."
+        )
+
+
+def _as_chunk(chunk: Any, number: int, start: int) -> Chunk:
+    if isinstance(chunk, Chunk):
+        return chunk  # of another stream, which has checked it
+    if not isinstance(chunk, (tuple, list)) or len(chunk) not in (2, 3):
+        shape = f" of shape {chunk.shape}" if hasattr(chunk, "shape") else ""
+        raise TypeError(
+            f"Chunk {number} of the stream is a {type(chunk).__name__}{shape}. A stream yields "
+            f"(X, y) or (X, y, meta); to stream rows from memory, pass y too."
+        )
+    if chunk[1] is None:
+        raise ValueError(
+            f"Chunk {number} of the stream has y=None. Give one label per row; None or NaN where "
+            f"a label is missing."
+        )
+    where = f" in the chunk that starts at row {start}"
+    meta = chunk[2] if len(chunk) == 3 else None
+    return Chunk.of(chunk[0], chunk[1], meta, where)
+
+
+def _check_same_meta(meta: Meta, first: Meta, start: int) -> None:
+    if meta.keys() != first.keys():
+        raise ValueError(
+            f"The keys of meta change at row {start}: {sorted(meta)} instead of {sorted(first)}. "
+            f"Every chunk needs the same keys."
+        )
