@@ -66,24 +66,13 @@ class Tape:
         """
         folds: np.ndarray = self.answers[model]
         answers: np.ndarray = folds[check_place("fold", fold, len(folds))]
-        return answers if self.classes is None else labels_of(answers, self.classes)
+        return LabelSpace(self.classes).decode(answers)
 
 
 def has_answer(answers: np.ndarray) -> np.ndarray:
     """Mask of the rows about which a model was asked before any failure."""
     given: np.ndarray = ~np.isnan(answers) if answers.dtype.kind == "f" else answers != -1
     return given
-
-
-def labels_of(codes: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Codes as labels; where a code is -1, all become objects, and those None."""
-    labels: np.ndarray
-    if (codes >= 0).all():
-        labels = classes[codes]
-        return labels
-    labels = classes[codes].astype(object)
-    labels[codes < 0] = None
-    return labels
 
 
 class Recorder:

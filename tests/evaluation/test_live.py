@@ -243,7 +243,7 @@ def test_no_rows_are_no_event(models):
         assert answers.shape == (0,)
         run.ask(np.ones((1, 4)), [run.n_pending], 5)
     assert (run.n_rows, run.n_pending) == (2, 2)
-    with pytest.raises(ValueError, match="have 7 features"):
+    with pytest.raises(ValueError, match="has 7 features"):
         run.ask(np.empty((0, 7)), [])
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.model import UNANSWERED, ModelError
-from skstream.engine.tape import labels_of
 from skstream.evaluation._input import MissingLabelError
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._times import (
@@ -374,11 +373,12 @@ class UserReduce:
                     f"{answers.tolist()}. It must return a finite number."
                 )
             return value
-        label = self._call(labels_of(answers, self.classes), durations)
+        space = LabelSpace(self.classes)
+        label = self._call(space.decode(answers), durations)
         if label is None and UNANSWERED in answers:  # an answer that is not a class
             return UNANSWERED
         try:
-            (code,) = LabelSpace(self.classes).encode([label])
+            (code,) = space.encode([label])
         except (TypeError, ValueError):
             code = -1
         if code < 0:

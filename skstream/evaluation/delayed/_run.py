@@ -19,7 +19,6 @@ from skstream.engine.delayed import (
 from skstream.engine.loop import no_answers
 from skstream.engine.model import ModelError
 from skstream.engine.run import Answered, Step
-from skstream.engine.tape import labels_of
 from skstream.evaluation._input import EncodedRows, encoded_labels
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._passes import LABEL_TIMES
@@ -385,8 +384,7 @@ class DelayedRun(StreamRun):
         """Answers to the rows at some of `n` positions as labels or values; none to the others."""
         answers = no_answers(self._settings.task, n)
         answers[at] = codes
-        classes = self._settings.classes
-        return answers if classes is None else labels_of(answers, classes)
+        return self._space.decode(answers)
 
     @exclusive
     def label(
