@@ -14,7 +14,7 @@ from skstream.engine.run import Answered
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator
 from skstream.evaluation._holdout_sets import AskedAtCheckpoints, HeldOutRows, as_held_out
-from skstream.evaluation._input import Chunk
+from skstream.evaluation._input import EncodedRows
 from skstream.evaluation._pace import Pace
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
@@ -244,9 +244,9 @@ class HoldoutRun(EvaluationRun):
             n_sets = max(1, _ASKS_PER_PIECE // timeline.size)
             self._pace = Pace(min(self._rows_per_piece, timeline.every * n_sets))
 
-    def _advance(self, piece: Chunk, skip: bool) -> None:
-        if self._held_out is not None and not self._n_arrived:
-            self._held_out.check_columns(self._shape)
+    def _advance(self, piece: EncodedRows, skip: bool) -> None:
+        if self._held_out is not None and self._schema is not None and not self._n_arrived:
+            self._held_out.check_columns(self._schema)
         super()._advance(piece, skip)
 
     def _note(self, answered: list[Answered]) -> None:

@@ -11,10 +11,11 @@ from skstream.engine.block import stack_rows
 from skstream.engine.holdout import HoldoutOperations
 from skstream.engine.run import Answered
 from skstream.engine.tape import has_answer
-from skstream.evaluation._input import Chunk, RowShape, encoded
+from skstream.evaluation._input import EncodedRows, encoded
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.streams import Stream, as_stream
 from skstream.utils._label_space import LabelSpace
+from skstream.utils._rows import Schema
 
 
 @contextmanager
@@ -48,9 +49,8 @@ class HeldOutRows:
         self._stream = stream
         self._space = LabelSpace(classes)
         self._missing_labels = missing_labels
-        self._shape = RowShape()
         self._chunks: Iterator[Any] | None = None
-        self._held: list[Chunk] = []
+        self._held: list[EncodedRows] = []
         self._first = 0  # number of the first row held
         self._n_read = 0
         if size is None:
@@ -64,8 +64,7 @@ class HeldOutRows:
         """Return a copy that reads the rows from the beginning."""
         twin = copy(self)
         if self.is_fresh:
-            twin._shape, twin._chunks = RowShape(), None
-            twin._held, twin._first, twin._n_read = [], 0, 0
+            twin._chunks, twin._held, twin._first, twin._n_read = None, [], 0, 0
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
@@ -77,32 +76,22 @@ class HeldOutRows:
             self._chunks = iter(self._stream)
             n_passed = 0
             while n_passed < self._n_read:  # of a loaded run
-                X, y, _ = next(self._chunks)
-                n_passed += len(y)
-        given = next(self._chunks, None)
-        if given is None:
+                n_passed += len(next(self._chunks).y)
+        chunk = next(self._chunks, None)
+        if chunk is None:
             return False
-        X, y, meta = given
         with _of_holdout():
-            chunk = encoded(
-                X,
-                y,
-                meta.get("sample_weight"),
-                self._space,
-                self._missing_labels,
-                self._shape,
-                first_row=self._n_read,
-            )
-        self._held.append(chunk)
-        self._n_read += chunk.n_rows
+            rows = encoded(chunk, self._space, self._missing_labels, first_row=self._n_read)
+        self._held.append(rows)
+        self._n_read += rows.n_rows
         return True
 
-    def check_columns(self, shape: RowShape) -> None:
+    def check_columns(self, schema: Schema) -> None:
         """Raise an error if the rows have other columns than those of the stream."""
         if not self._held and not self._read():
             raise ValueError("The stream of holdout sets is empty: give it at least one row.")
         try:
-            shape.check(self._held[0].X, 0)
+            schema.check(self._held[0].X, 0)
         except ValueError as error:
             raise ValueError(
                 "The holdout rows do not have the columns of the stream's rows. Of the two, the "

@@ -119,7 +119,6 @@ class EvaluationRun(StreamRun):
         """
         self._require_open()
         with self._first_rows():
-            self._learn_schema(chunk.X)
             rows = self._encoded(chunk, self._settings.missing_labels)
         self._take(rows, False, advance)
         return self

@@ -523,6 +523,7 @@ class StreamRun(Exclusive):
             self._schema = Schema.of(X)
 
     def _encoded(self, chunk: Chunk, missing_labels: str) -> EncodedRows:
+        self._learn_schema(chunk.X)
         return encoded(chunk, self._space, missing_labels, first_row=self._n_arrived)
 
     def _require_open(self) -> None:

@@ -146,13 +146,10 @@ class DelayedRun(StreamRun):
             The run.
         """
         self._require_open()
-        given = chunk.meta.get("label_time")
+        arrived, given = chunk.meta.get("arrival"), chunk.meta.get("label_time")
         with self._first_rows():
-            self._learn_schema(chunk.X)
             rows = self._encoded(chunk, "skip")
-            clock, arrival = self._clock.arrivals(
-                chunk.meta.get("arrival"), self._n_arrived, rows.n_rows
-            )
+            clock, arrival = self._clock.arrivals(arrived, self._n_arrived, rows.n_rows)
             label_time = self._label_times_of(rows, arrival, clock, given)
         self._clock = clock
         self._label_times_read = crc32(label_time.tobytes(), self._label_times_read)
