@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 
 from skstream import baselines
-from skstream.base import check_can_learn
+from skstream.base import check_can_learn, learning_parts
 from skstream.engine.kernels import Task
 from skstream.engine.model import Engine, ModelRun, Unanswered, failures_named
 from skstream.engine.run import Lane
@@ -204,6 +205,26 @@ def check_fitted_classes(models: Mapping[str, Any], classes: np.ndarray | None) 
                 f"{'is' if len(others) == 1 else 'are'} not among the classes of this evaluation: "
                 f"{_shown(classes.tolist())}. Pass classes={_shown(every)}."
             )
+        new = classes[LabelSpace(labels).encode_answers(classes) < 0].tolist()
+        if new and not _may_take_new_classes(model):
+            raise ValueError(
+                f"Model '{name}' was fitted before (warm_start=True) with the classes "
+                f"{_shown(labels.tolist())}, and cannot learn {_shown(new)}, which "
+                f"{'is' if len(new) == 1 else 'are'} among the classes of this evaluation. Fit it "
+                f"with partial_fit(X, y, classes={_shown(classes.tolist())}), or, if no such label "
+                f"comes, pass classes={_shown(labels.tolist())}."
+            )
+
+
+def _may_take_new_classes(model: Any) -> bool:
+    """Whether a fitted classifier may learn rows of further classes: not scikit-learn's, nor ours.
+
+    A frozen one takes any row, because it learns none.
+    """
+    parts = list(learning_parts(model))
+    homes = {type(part).__module__.partition(".")[0] for part in parts}
+    is_frozen = any(isinstance(part, FrozenEstimator) for part in parts)
+    return is_frozen or not homes <= {"sklearn", "skstream"}
 
 
 def _shown(labels: list[Any], most: int = 20) -> str:

@@ -12,6 +12,7 @@ from skstream.streams._columns import BOOLEAN, INTEGER, NOMINAL, NUMBER, TIME, r
 from skstream.streams._csv_checks import (
     check_beginning,
     check_end,
+    first_long_number,
     first_misfit,
     first_records,
     in_words,
@@ -222,7 +223,22 @@ class CSVStream(TableStream):
             types = {field.name: field.type for field in reader.schema}
         types |= dict.fromkeys(set(self.nominal) & set(types), pa.string())
         types |= dict.fromkeys(set(self.numeric) & set(types), pa.float64())
+        if pa.types.is_floating(types.get(self.target, pa.null())):
+            self._refuse_long_labels(file, list(types).index(self.target))
         return types
+
+    def _refuse_long_labels(self, file: str, column: int) -> None:
+        """Raise an error for whole numbers that become equal as floats, unless that is wanted."""
+        if self.target in self.numeric:
+            return
+        records = first_records(file, self.delimiter, self.encoding)
+        text = first_long_number(records, column)
+        if text is not None:
+            raise ValueError(
+                f"The target column {self.target!r} of {file} holds {text}, a whole number beyond "
+                f"64 bits, which would lose digits as a float. If it is a label, pass "
+                f"nominal=[{self.target!r}]; if a number, numeric=[{self.target!r}]."
+            )
 
     def _about_commas(self) -> str:
         if self.decimal == ",":

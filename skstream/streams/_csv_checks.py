@@ -103,6 +103,8 @@ def check_beginning(
     for record in records:
         if len(record) == 1:
             _refuse_other_delimiter(file, text, record[0], delimiter, decimal)
+    if delimiter == ",":
+        _refuse_decimal_commas(file, text)
     if header:
         check_no_name_twice(records[0], file)
 
@@ -213,6 +215,34 @@ def _refuse_other_delimiter(
             f"separated by spaces: {_shortened(lines[0])!r}. If it is a single space each time, "
             f"pass delimiter=' '; else turn the spaces into commas first."
         )
+
+
+def _refuse_decimal_commas(file: str, text: str) -> None:
+    """Raise an error if semicolons separate values, and the commas are decimal commas."""
+    lines = text.splitlines()[:_LINES]
+    values = [value.strip() for line in lines for value in line.split(";")]
+    with_comma = [value for value in values if "," in value]
+    if (
+        with_comma
+        and len({line.count(";") for line in lines}) == 1
+        and ";" in lines[0]
+        and all(map(_COMMA.fullmatch, with_comma))
+    ):
+        raise ValueError(
+            f"The lines of {file} seem to be separated by semicolons, with decimal commas: "
+            f"{_shortened(lines[0])!r}. Pass delimiter=';' and decimal=','."
+        )
+
+
+def first_long_number(records: list[list[str]], column: int) -> str | None:
+    """Return a number that 64 bits cannot hold, in a column of whole numbers alone."""
+    texts = [record[column].strip() for record in records if len(record) > column]
+    digits = [text.lstrip("+-") for text in texts if text]
+    # The first line may hold names, and the last may be incomplete.
+    if not all(map(str.isdecimal, digits[1:-1])):
+        return None
+    long = (text for text in digits if text.isdecimal() and int(text) >= 1 << 63)
+    return next(long, None)
 
 
 def _shortened(text: str) -> str:

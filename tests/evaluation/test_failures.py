@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
 
 from skstream import (
@@ -21,6 +22,7 @@ from skstream import (
 )
 from skstream.engine.kernels import registered_kernels
 from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.pipeline import make_stream_pipeline
 from skstream.streams import as_stream, make_demo_stream
 from tests.evaluation._models import Scripted, numbered_rows
 
@@ -335,3 +337,17 @@ def test_colliding_names_of_columns_are_named(rows):
     model = TemporallyAugmented(IncrementalGaussianNB())
     with pytest.raises(ModelError, match=rf"failed while .* row 0: .*{label}.* Rename them"):
         PrequentialEvaluator("accuracy").evaluate(model, X, rows[1])
+
+
+@pytest.mark.parametrize("model", [SGDClassifier(), make_stream_pipeline(SGDClassifier())])
+def test_a_fitted_model_that_lacks_a_class_is_refused_at_the_start(model):
+    rows, labels = np.arange(12.0).reshape(-1, 1), np.arange(12) % 3
+    model.partial_fit(rows[:4], labels[:4] % 2, classes=[0, 1])
+    evaluator = PrequentialEvaluator("accuracy", warm_start=True)
+    message = r"Model 'm' was fitted .* classes \[0, 1\], and cannot learn \[2\]"
+    with pytest.raises(ValueError, match=message):
+        evaluator.evaluate({"m": model}, rows, labels)
+    with pytest.raises(ValueError, match=message):
+        evaluator.start({"m": model}, classes=[0, 1, 2])
+    frozen = FrozenEstimator(model)
+    assert evaluator.evaluate({"m": frozen}, rows, labels).n_rows == 12
