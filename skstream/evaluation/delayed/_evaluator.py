@@ -104,7 +104,7 @@ class DelayedEvaluator(StreamEvaluator):
     -----
     All times of an evaluation are of one kind: numbers, datetimes without a time zone, or
     datetimes with one. They may come as Python, NumPy, pandas, polars or pyarrow datetimes; all
-    are exact to the microsecond. A mixture is an error.
+    are exact to the microsecond, from 1684 to 2255. A mixture is an error.
 
     `delay`, `features` and `reduce` get times of that kind: numbers, or ``datetime64[us]``
     (durations: ``timedelta64[us]``). Datetimes with a time zone become those of UTC.
