@@ -260,7 +260,7 @@ def scored_rows(
         ended = [name for name in (a, b) if ends[name] < last]
         last = int(min(last, *ends.values()))
         scored[last:] = False
-        rows = f"{_unit(result)}s 1 to {last:,}"
+        rows, looked_at = f"{_unit(result)}s 1 to {last:,}", f"the first {last:,} {_unit(result)}s"
     else:  # one set, as others may consist of the same rows
         position = checkpoint(result, at)
         last = int(result.checkpoints[position])
@@ -268,10 +268,10 @@ def scored_rows(
         start, stop = ([0, *tape.sets[0]][position + k] for k in (0, 1))
         scored[:start] = scored[stop:] = False
         scored[start:stop] &= not ended
-        rows = f"the {stop - start:,} holdout rows at row {last:,}"
+        rows = looked_at = f"the {stop - start:,} holdout rows at row {last:,}"
     if not scored.any():
         raise ValueError(
-            f"'{a}' and '{b}' were both scored on none of {rows}: there is nothing to compare."
+            f"'{a}' and '{b}' were both scored on none of {looked_at}: there is nothing to compare."
         )
     alone = result.selected_folds is None and result.n_folds == 1
     of_fold = "" if alone else f", fold {result.folds[place]}"
