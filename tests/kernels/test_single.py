@@ -218,8 +218,11 @@ def test_linear_models(place: int, n_classes: int) -> None:
         ("prequential", "C", "predict", None),
         ("polls", "Fortran", best_method(model), None),
         ("delayed", "C", best_method(model), weight),
+        ("prequential", "CSR", best_method(model), None),
+        ("polls", "CSR", "predict", weight),
     ):
-        block = make_block(LAYOUTS[layout](X), y, timeline, rng, weights)
+        rows = sparse.csr_matrix(X * (X > 0.5)) if layout == "CSR" else LAYOUTS[layout](X)
+        block = make_block(rows, y, timeline, rng, weights)
         assert_exact(model, block, Task(classes, method), random_cuts(block, rng))
 
 
@@ -333,13 +336,35 @@ def test_warm_starts(model: Any) -> None:
                     running(copy.deepcopy(fitted), task).run(block)
 
 
+def test_dense_rows_then_sparse_ones() -> None:
+    """They share the weights, in scikit-learn as here."""
+    rng, task = np.random.default_rng(12), Task(np.arange(3), "decision_function")
+    X, y = rng.normal(size=(30, 4)).astype(np.float32), rng.integers(0, 3, 30)
+    literal = SGDClassifier(random_state=0)
+    kernel = running(copy.deepcopy(literal), task)
+    for rows in (X, sparse.csr_matrix(X * (X > 0)), X):
+        block = make_block(rows, y, "prequential", rng)
+        np.testing.assert_array_equal(kernel.run(block), run_literally(literal, block, task))
+    kernel.export()
+    assert_same_state(kernel.estimator, literal)
+
+
+def test_many_sparse_columns() -> None:
+    """Weights outside of a stretch of rows shrink in float32, too."""
+    rng, task = np.random.default_rng(13), Task(np.arange(2), "predict_proba")
+    X = sparse.random(150, 5000, 0.004, "csr", np.float32, random_state=0)
+    block = make_block(X, rng.integers(0, 2, 150), "prequential", rng)
+    assert_exact(SGDClassifier(loss="log_loss", alpha=0.01), block, task, [100])
+
+
 def test_precisions_of_one_stream_and_a_taken_up_state() -> None:
     rng, task = np.random.default_rng(7), Task(np.arange(2))
     X, y = rng.normal(size=(30, 3)).astype(np.float32), rng.integers(0, 2, 30)
     for model in (SGDClassifier(), GaussianNB()):
         kernel = running(model, task)
         kernel.run(make_block(X, y, "polls", rng))
-        for other in (X.astype(float), X.astype(np.int64), sparse.csr_array(X)):
+        others = [X.astype(float), X.astype(np.int64), sparse.csr_array(X.astype(float))]
+        for other in others:
             with pytest.raises(Declined):
                 kernel.run(make_block(other, y, "polls", rng))
     fitted = SGDClassifier(random_state=0).partial_fit(X, y, classes=[0, 1])

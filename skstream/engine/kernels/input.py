@@ -80,21 +80,22 @@ def read_block(
     dtypes: tuple[type, ...] = EXACT,
     finite: bool = True,
     keep_single: bool = False,
+    sparse_single: bool = False,
 ) -> Learnt:
     """Rows that a block learns and asks, or `Declined` where the loop has to read them.
 
     Declined is whatever scikit-learn may treat otherwise than as float64: other containers and
     dtypes, NaN and infinity (unless `finite` is False: then the caller handles them), columns
     that do not match. With `keep_single`, dense rows of float32 stay float32, for models that
-    compute in the precision of their rows.
+    compute in the precision of their rows; with `sparse_single`, sparse ones, too.
     """
     if keep_single:
         dtypes = EXACT_OR_SINGLE
-    learn = ask = None
+    learn, ask, kept = None, None, (keep_single, sparse_single)
     if block.n_learns:
         rows = _read(block.learn_X, accept_sparse, dtypes)
         columns = columns.learn(rows)
-        learn = _as_floats(take_rows(rows.values, block.learn_index), keep_single)
+        learn = _as_floats(take_rows(rows.values, block.learn_index), *kept)
         if finite:
             _check_finite(learn)
     if block.n_asks:
@@ -102,7 +103,7 @@ def read_block(
             rows = _read(block.ask_X, accept_sparse, dtypes)
         columns.check(rows)
         same = learn is not None and _same_rows(block)
-        ask = learn if same else _as_floats(take_rows(rows.values, block.ask_index), keep_single)
+        ask = learn if same else _as_floats(take_rows(rows.values, block.ask_index), *kept)
         if finite and not same:
             _check_finite(ask)
     like = learn if ask is None else ask
@@ -191,11 +192,13 @@ def _is_number_of_polars(dtype: Any, dtypes: tuple[type, ...]) -> bool:
     return bool(dtype.is_integer() or dtype.is_float() or str(dtype) == "Boolean")
 
 
-def _as_floats(values: Any, keep_single: bool) -> Any:
+def _as_floats(values: Any, keep_single: bool, sparse_single: bool) -> Any:
     """Rows as float64, or float32 where it is kept; dense rows contiguous."""
     is_single = keep_single and values.dtype == np.float32
     if not sparse.issparse(values):
         return np.ascontiguousarray(values, dtype=np.float32 if is_single else np.float64)
+    if is_single and sparse_single:
+        return values
     if is_single:
         raise Declined("sparse float32 rows have no kernel")
     return values if values.dtype == np.float64 else values.astype(np.float64)

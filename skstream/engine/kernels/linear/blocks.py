@@ -131,14 +131,17 @@ def learn_sparse(
     X: SparseRows,
     learns: Learns,
     rule: Rule,
-    W: Floats,
-    b: Floats,
+    W: NDArray[Any],
+    b: NDArray[Any],
     Q: SparseRows,
     asks: Integers,
-    margins: Floats,
-    answers: Floats,
+    margins: NDArray[Any],
+    answers: NDArray[Any],
 ) -> None:
-    """Learn sparse rows, answering between them; as `learn_dense`, which see."""
+    """Learn sparse rows, answering between them; as `learn_dense`, which see.
+
+    Of float32 rows, weights are float32; margins then are those of learning, not of ``predict``.
+    """
     learn_stretch, shrink_all = _linear_plain.learn_stretch, shrink_plainly
     if numba_enabled():
         learn_stretch, shrink_all = _linear_loops.learn_stretch.compiled, shrink.compiled
@@ -164,7 +167,7 @@ def learn_sparse(
             answers[first:last],
         )
         if shrinks:
-            shrink_all(active.reshape(-1), _padded(part.shrink))
+            shrink_all(active.reshape(-1), _padded(part.shrink.astype(W.dtype)))
         active[here] = weights
     W[:, columns] = active.T
 
@@ -209,8 +212,8 @@ def _gather(
     return here, rows._replace(at=slots[rows.at]), asked._replace(at=slots[asked.at])
 
 
-def _padded(factors: Floats) -> Floats:
+def _padded(factors: NDArray[Any]) -> NDArray[Any]:
     """Factors and ones, a multiple of `FACTORS_PER_PASS`."""
-    padded = np.ones(-(-len(factors) // FACTORS_PER_PASS) * FACTORS_PER_PASS)
+    padded = np.ones(-(-len(factors) // FACTORS_PER_PASS) * FACTORS_PER_PASS, factors.dtype)
     padded[: len(factors)] = factors
     return padded

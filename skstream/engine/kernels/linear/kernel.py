@@ -7,7 +7,7 @@ intercepts and ``t_`` are those of ``partial_fit`` to the last bit; decision val
 feature by feature where scikit-learn's ``predict`` calls BLAS, and agree to about 1e-15
 relative; where that could decide the answer, they are scikit-learn's own (`ties`).
 Refused: averaging, early stopping, verbose output, a ``RandomState`` instance (each call would
-draw from it), sparse float32 rows. Dense float32 rows have a loop of their own (`single`).
+draw from it). Dense float32 rows have a loop of their own (`single`).
 """
 
 from abc import abstractmethod
@@ -125,7 +125,9 @@ class _LinearKernel(Kernel):
         asked = replace(block, ask_index=block.ask_index[foreign], stamp=block.stamp[foreign])
         _check_storages(asked)
         after, known = state, Columns() if state is None else state.columns
-        rows = read_block(asked, known, accept_sparse=True, finite=False, keep_single=True)
+        rows = read_block(
+            asked, known, accept_sparse=True, finite=False, keep_single=True, sparse_single=True
+        )
         if rows.columns.number is None:
             return state, self._answers(np.empty((0, self._n_vectors)))  # no work, and no state
         if state is None:
@@ -136,7 +138,10 @@ class _LinearKernel(Kernel):
         W, b = state.W.copy(), state.b.copy()
         if any(X.dtype != W.dtype for X in (rows.learn, rows.ask) if X.shape[0]):
             raise Declined(OTHER_PRECISION)
-        if W.dtype == np.float32:
+        is_single = W.dtype == np.float32
+        if is_single and not agrees_with_sklearn(numba_enabled()):
+            raise Declined("float32 rows have no kernel on this processor")
+        if is_single and not (sparse.issparse(rows.learn) or sparse.issparse(rows.ask)):
             margins, answers = np.empty((0, len(b))), self._learn_single(block, rows, W, b, state.t)
         else:
             margins, answers = self._learn(asked, rows, W, b, state.t)
@@ -183,8 +188,8 @@ class _LinearKernel(Kernel):
         """Margins of the rows learnt and decision values of the rows asked; changes `W`, `b`."""
         n, rule = block.n_learns, self._settings.rule
         is_sparse = sparse.issparse(rows.learn) or sparse.issparse(rows.ask)
-        margins = np.empty((n, len(b)))
-        answers = np.empty((block.n_asks, len(b)))
+        margins = np.empty((n, len(b)), b.dtype)
+        answers = np.empty((block.n_asks, len(b)), b.dtype)
         asks = np.zeros(n + 2, dtype=np.int64)
         if block.n_asks:
             np.cumsum(np.bincount(block.stamp, minlength=n + 1), out=asks[1:])
@@ -212,8 +217,6 @@ class _LinearKernel(Kernel):
         self, block: Block, rows: Learnt, W: NDArray[Any], b: NDArray[Any], t: float
     ) -> NDArray[Any]:
         """Decision values of all rows asked, of float32 rows; changes `W`, `b`."""
-        if not agrees_with_sklearn(numba_enabled()):
-            raise Declined("float32 rows have no kernel on this processor")
         if not np.isfinite(rows.learn.sum(dtype=np.float64)):
             raise Declined("rows that are not finite have no kernel")
         n, part = block.n_learns, rows_at_once(W)
@@ -248,7 +251,8 @@ class _LinearKernel(Kernel):
         if self._settings.rule.aggressive == PA1:
             # A row of norm 0 is passed over, penalty and all.
             with np.errstate(over="ignore"):
-                squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
+                wide = X.astype(np.float64, copy=False)
+                squares = wide.multiply(wide) if sparse.issparse(X) else wide * wide
                 passed_over = np.asarray(squares.sum(axis=1)).ravel() == 0
             shrink[passed_over], cut[passed_over] = 1.0, 0.0
         if self.task.classes is None:
@@ -357,8 +361,12 @@ def _with_weights_as_repetition(block: Block) -> Block:
 
 
 def _foreign_asks(block: Block) -> NDArray[np.intp]:
-    """Positions of the asks that are not for the row learnt next."""
-    if block.ask_X is not block.learn_X or block.n_learns == 0:
+    """Positions of the asks that are not for the row learnt next.
+
+    Of sparse float32 rows all are: ``predict`` rounds otherwise than ``partial_fit``.
+    """
+    is_single = sparse.issparse(block.ask_X) and block.ask_X.dtype == np.float32
+    if is_single or block.ask_X is not block.learn_X or block.n_learns == 0:
         return np.arange(block.n_asks)
     next_learnt = block.learn_index.take(block.stamp, mode="clip")
     is_foreign = (next_learnt != block.ask_index) | (block.stamp == block.n_learns)

@@ -434,36 +434,38 @@ def learn_stretch(
     X: SparseRows,
     learns: Learns,
     rule: Rule,
-    weights: Floats,
-    b: Floats,
+    weights: NDArray[Any],
+    b: NDArray[Any],
     Q: SparseRows,
     asks: Integers,
-    margins: Floats,
-    answers: Floats,
+    margins: NDArray[Any],
+    answers: NDArray[Any],
 ) -> None:
-    """Learn a stretch of sparse rows; see `_linear_blocks.learn_sparse`."""
+    """Learn a stretch of sparse rows, of either precision; see `blocks.learn_sparse`."""
+    kind = weights.dtype.type
+    tiny = TINY_SCALE if weights.itemsize == 8 else TINY_SINGLE_SCALE
     n = len(margins)
     updates = np.empty(len(b))
     flat = weights.reshape(-1)
     for i in range(len(asks) - 1):
         for q in range(asks[i], asks[i + 1]):
             for k in range(len(b)):
-                p = 0.0
+                answer = kind(0.0)
                 for e in range(Q.bounds[q], Q.bounds[q + 1]):
-                    p += weights[Q.at[e], k] * Q.values[e]
-                answers[q, k] = p + b[k]
+                    answer += weights[Q.at[e], k] * Q.values[e]
+                answers[q, k] = answer + b[k]
         if i == n:
             break
         begin, end = X.bounds[i], X.bounds[i + 1]
         squared_norm = 0.0
         if rule.aggressive:
             for e in range(begin, end):
-                squared_norm += X.values[e] * X.values[e]
+                squared_norm += np.float64(X.values[e]) * np.float64(X.values[e])
         for k in range(len(b)):
             p = 0.0
             for e in range(begin, end):
                 p += weights[X.at[e], k] * X.values[e]
-            p += b[k]
+            p = np.float64(kind(p)) + b[k]
             margins[i, k] = p
             if k == learns.code[i]:
                 update = step_of(rule, learns.target[i], p, learns.eta[i], squared_norm)
@@ -474,17 +476,18 @@ def learn_stretch(
             updates[k] = update
             if rule.fit_intercept:
                 b[k] += update * SPARSE_INTERCEPT_DECAY
-        scale = learns.shrink[i]
-        if scale < TINY_SCALE:
+        scale = kind(learns.shrink[i])
+        if scale < tiny:
             for j in range(len(flat)):
                 flat[j] *= scale
-            scale = 1.0
+            scale = kind(1.0)
         cut = learns.cut[i]
         for e in range(begin, end):
             for k in range(len(b)):
-                w = weights[X.at[e], k] + X.values[e] * (updates[k] / scale)
+                step = np.float64(kind(updates[k]) / scale)
+                w = kind(weights[X.at[e], k] + np.float64(X.values[e]) * step)
                 if cut > 0.0:
-                    w = truncated(w, cut, scale)
+                    w = kind(truncated(np.float64(w), cut, np.float64(scale)))
                 weights[X.at[e], k] = w
         if scale != 1.0:
             for j in range(len(flat)):

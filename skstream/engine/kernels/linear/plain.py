@@ -204,7 +204,7 @@ def learn_single(
                 else:
                     update = step_from(rule.low, p, eta, z) * float(learns.other_weight[i])
                 scale = np.float32(learns.shrink[i])
-                if scale < TINY_SINGLE_SCALE:
+                if float(scale) < TINY_SINGLE_SCALE:
                     w *= scale
                     scale = np.float32(1.0)
                 if update != 0.0:
@@ -222,21 +222,24 @@ def learn_stretch(
     X: SparseRows,
     learns: Learns,
     rule: Rule,
-    weights: Floats,
-    b: Floats,
+    weights: NDArray[Any],
+    b: NDArray[Any],
     Q: SparseRows,
     asks: Integers,
-    margins: Floats,
-    answers: Floats,
+    margins: NDArray[Any],
+    answers: NDArray[Any],
 ) -> None:
-    """Learn a stretch of sparse rows; see `_linear_blocks.learn_sparse`."""
+    """Learn a stretch of sparse rows, of either precision; see `blocks.learn_sparse`."""
+    is_single = weights.dtype == np.float32
+    tiny = TINY_SINGLE_SCALE if is_single else TINY_SCALE
     n = len(margins)
     intercepts = b.tolist()
     step_from = step_function(rule)
     bounds = X.bounds.tolist()
     codes, targets = learns.code.tolist(), learns.target.tolist()
     own_weight, other_weight = learns.own_weight.tolist(), learns.other_weight.tolist()
-    eta, shrink, cut = learns.eta.tolist(), learns.shrink.tolist(), learns.cut.tolist()
+    eta, cut = learns.eta.tolist(), learns.cut.tolist()
+    shrink = learns.shrink.astype(weights.dtype).tolist()
     asks = asks.tolist()
     with np.errstate(all="ignore"):
         for i in range(len(asks) - 1):
@@ -249,8 +252,8 @@ def learn_stretch(
             row = slice(bounds[i], bounds[i + 1])
             at, x = X.at[row], X.values[row]
             old = weights[at]
-            column = x[:, None]
-            margin = _sums(old * column).tolist()
+            margin = _sums(old * x[:, None], np.float64).astype(weights.dtype).tolist()
+            x = x.astype(np.float64, copy=False)
             scale = shrink[i]
             steps = []
             for k, intercept in enumerate(intercepts):
@@ -260,16 +263,25 @@ def learn_stretch(
                     update = step_from(targets[i], p, eta[i], x) * own_weight[i]
                 else:
                     update = step_from(rule.low, p, eta[i], x) * other_weight[i]
-                steps.append(update / (1.0 if scale < TINY_SCALE else scale))
+                divisor = 1.0 if scale < tiny else scale
+                intercept += update * SPARSE_INTERCEPT_DECAY
+                if is_single:
+                    update = float(np.float32(update) / np.float32(divisor))
+                    steps.append(update)
+                    intercept = float(b.dtype.type(intercept))
+                else:
+                    steps.append(update / divisor)
                 if rule.fit_intercept:
-                    intercepts[k] = intercept + update * SPARSE_INTERCEPT_DECAY
+                    intercepts[k] = intercept
             margins[i] = margin
-            if scale < TINY_SCALE:
+            if scale < tiny:
                 weights *= scale
                 old *= scale
                 scale = 1.0
-            old += column * steps
-            weights[at] = _truncated(old, cut[i], scale) if cut[i] else old
+            old += x[:, None] * steps
+            if cut[i]:
+                old[:] = _truncated(old.astype(np.float64, copy=False), cut[i], scale)
+            weights[at] = old
             if scale != 1.0:
                 weights *= scale
     b[:] = intercepts
@@ -308,9 +320,9 @@ def _truncated(W: Floats, cut: float, scale: float) -> Floats:
     return np.where(side > 0.0, positive, np.where(side < 0.0, negative, W))
 
 
-def _sums(products: Floats) -> Floats:
+def _sums(products: NDArray[Any], dtype: Any = None) -> NDArray[Any]:
     """Sums over the first axis, added in order also where there is one column."""
     if len(products) == 0:
         return np.zeros(products.shape[1])
-    sums: Floats = np.add.accumulate(products, axis=0)[-1]
+    sums: NDArray[Any] = np.add.accumulate(products, axis=0, dtype=dtype)[-1]
     return sums

@@ -1,8 +1,10 @@
 """All weights multiplied by one factor after the other, tile by tile, within the cache."""
 
-import numpy as np
+from typing import Any
 
-from skstream.engine.kernels.linear.loops import Floats
+import numpy as np
+from numpy.typing import NDArray
+
 from skstream.utils._numba import jit
 
 # Weights that are multiplied by all factors before the next weights, and factors at a time.
@@ -13,7 +15,7 @@ PLAIN_TILE = 16384
 
 
 @jit
-def shrink(weights: Floats, factors: Floats) -> None:
+def shrink(weights: NDArray[Any], factors: NDArray[Any]) -> None:
     """Multiply all weights by one factor after the other."""
     for begin in range(0, len(weights), TILE):
         tile = weights[begin : begin + TILE]
@@ -24,7 +26,7 @@ def shrink(weights: Floats, factors: Floats) -> None:
                 tile[j] = tile[j] * f0 * f1 * f2 * f3 * f4 * f5 * f6 * f7
 
 
-def shrink_plainly(weights: Floats, factors: Floats) -> None:
+def shrink_plainly(weights: NDArray[Any], factors: NDArray[Any]) -> None:
     """Multiply all weights by one factor after the other."""
     scales = factors[factors != 1.0].tolist()
     for begin in range(0, len(weights), PLAIN_TILE):
