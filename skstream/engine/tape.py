@@ -69,12 +69,6 @@ class Tape:
         return LabelSpace(self.classes).decode(answers)
 
 
-def has_answer(answers: np.ndarray) -> np.ndarray:
-    """Mask of the rows about which a model was asked before any failure."""
-    given: np.ndarray = ~np.isnan(answers) if answers.dtype.kind == "f" else answers != -1
-    return given
-
-
 class Recorder:
     """Appends blocks of values without copying earlier ones, in the smallest integer type."""
 

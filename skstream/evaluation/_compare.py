@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skstream import stats
-from skstream.engine.tape import has_answer
 from skstream.evaluation._protocol_words import of_bin, with_own
 from skstream.evaluation._select import bins_of, number
 from skstream.forgetting import (
@@ -20,6 +19,7 @@ from skstream.forgetting import (
 )
 from skstream.metrics import MeasureFacts
 from skstream.utils._choices import is_integer
+from skstream.utils._label_space import is_given
 from skstream.utils._near import did_you_mean
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ def scored_rows(
     y, answers_a, answers_b = tape.y, tape.answers[a][place], tape.answers[b][place]
     if bin is not None:
         answers_a, answers_b = answers_a[:, bin], answers_b[:, bin]
-    scored = has_answer(y) & has_answer(answers_a) & has_answer(answers_b)
+    scored = is_given(y) & is_given(answers_a) & is_given(answers_b)
     if tape.weight is not None:
         scored &= tape.weight > 0
     ends = {name: _failed_at(result, name, place) for name in (a, b)}

@@ -10,11 +10,10 @@ import numpy as np
 from skstream.engine.block import stack_rows
 from skstream.engine.holdout import HoldoutOperations
 from skstream.engine.run import Answered
-from skstream.engine.tape import has_answer
 from skstream.evaluation._input import EncodedRows, encoded
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.streams import Stream, as_stream
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._rows import Schema
 
 
@@ -182,7 +181,7 @@ class AskedAtCheckpoints:
         answers = np.array([one.answers for one in answered], dtype=self._y.dtype)
         for lane, line in enumerate(answers):
             if len(ends):
-                whole = np.logical_and.reduceat(has_answer(line), ends - sizes)
+                whole = np.logical_and.reduceat(is_given(line), ends - sizes)
                 self.n_valid[lane] = int(max(self.n_valid[lane], *(checkpoints * whole)))
         previous, majority, inclusive = self._baselines(n_learnt, sizes, y, weight)
         self._pass(operations.settled)
@@ -225,7 +224,7 @@ class AskedAtCheckpoints:
         if n <= 0:
             return
         y, weight = self._y[:n], self._weight[:n]
-        counted = has_answer(y) & (weight > 0.0)
+        counted = is_given(y) & (weight > 0.0)
         if counted.any():
             self._last = y[counted][-1]
         if self._sums is not None:

@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.engine.run import Answered
-from skstream.engine.tape import has_answer
 from skstream.engine.timeline import Arrivals
 from skstream.evaluation._input import EncodedRows
 from skstream.evaluation._progress import Advance, ignored
@@ -16,6 +15,7 @@ from skstream.evaluation._settings import Settings
 from skstream.evaluation._stream_run import StreamRun, check_on_error
 from skstream.streams._chunk import Chunk
 from skstream.utils._exclusive import exclusive
+from skstream.utils._label_space import is_given
 
 
 class EvaluationRun(StreamRun):
@@ -132,7 +132,7 @@ class EvaluationRun(StreamRun):
         self, y: np.ndarray, weight: np.ndarray | None, answered: list[Answered]
     ) -> None:
         self._n_arrived += len(y)
-        self._n_unlabelled += int(np.count_nonzero(~has_answer(y)))
+        self._n_unlabelled += int(np.count_nonzero(~is_given(y)))
         self._scoring.arrive(y, weight)
         self._note(answered)
 

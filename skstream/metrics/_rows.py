@@ -157,11 +157,6 @@ def joined_weights(pieces: Sequence[ScoredRows]) -> Floats | None:
     return np.concatenate([np.ones(len(c)) if c.weight is None else c.weight for c in pieces])
 
 
-def has_value(column: Array) -> NDArray[np.bool_]:
-    """Where there is a code, or a target."""
-    return ~np.isnan(column) if column.dtype.kind == "f" else column != NOTHING
-
-
 def checked_rows(
     y: ArrayLike,
     p: ArrayLike,

@@ -22,12 +22,12 @@ from skstream.metrics._rows import (
     Floats,
     Integers,
     ScoredRows,
-    has_value,
 )
 from skstream.metrics._series import baselines_of
 from skstream.metrics._sliding_sums import SlidingSums
 from skstream.metrics._sums import Majority, RunningSums, SumsByKind
 from skstream.metrics._user import ScoredTape, call_at_checkpoints
+from skstream.utils._label_space import is_given
 
 #: Makes running sums of kinds of series, for a number of classes and of models.
 MakeSums = Callable[[frozenset[str], int, int], RunningSums]
@@ -139,10 +139,10 @@ class Scores:
 
         `n_rows` are the numbers of rows of the stream so far, for errors.
         """
-        known = has_value(rows.y)
+        known = is_given(rows.y)
         if rows.weight is not None:
             known &= rows.weight > 0.0
-        answered = has_value(rows.answers)
+        answered = is_given(rows.answers)
         all_known, all_answered = bool(known.all()), bool(answered.all())
         labelled = rows if all_known else rows[np.flatnonzero(known)]
         if not all_answered:
@@ -262,7 +262,7 @@ class Scores:
             group.n_scored += other.n_scored
             if group.tape is not None and other.tape is not None:
                 group.tape.merge(other.tape)
-        if has_value(np.asarray([later.last_label])).all():
+        if is_given(np.asarray([later.last_label])).all():
             self.last_label = later.last_label
 
     def copy(self) -> Self:

@@ -17,11 +17,11 @@ from skstream.engine.delayed import (
 )
 from skstream.engine.pending import Columns, PendingRows
 from skstream.engine.run import Answered
-from skstream.engine.tape import has_answer
 from skstream.evaluation.delayed._bins import Shown, answers_by_bin
 from skstream.evaluation.delayed._clock import Clock, UserReduce
 from skstream.evaluation.delayed._counts import DelayCounts, PollCosts
 from skstream.metrics._rows import ScoredRows
+from skstream.utils._label_space import is_given
 
 #: Questions after whose answers the labelled rows are scored: a live run has few per call.
 ASKS_PER_SCORING = 1 << 15
@@ -249,7 +249,7 @@ class AskedWhileWaiting:
             answers = settled.answers[:, lane]
             its_lines[0] = answers[~settled.is_poll]
             its_lines[-1] = last[:, lane]
-            scored = has_answer(its_lines[0]) & has_answer(its_lines[-1])
+            scored = is_given(its_lines[0]) & is_given(its_lines[-1])
             by_bin = answers_by_bin(
                 Shown(settled.row, since, answers, delay),
                 self._n_bins,
