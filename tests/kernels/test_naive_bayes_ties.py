@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
+from scipy import sparse
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
 
-from skstream.engine.kernels import Task
+from skstream.engine.kernels import Declined, Task
 from tests.kernels._reference import (
     cut,
     make_block,
@@ -25,6 +26,7 @@ MODELS = [
     BernoulliNB(alpha=0.3, class_prior=[0.25, 0.25, 0.25, 0.25]),
     MultinomialNB(),
     MultinomialNB(fit_prior=False),
+    CategoricalNB(min_categories=2),
 ]
 
 
@@ -60,7 +62,7 @@ STREAMS = {
 
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
-@pytest.mark.parametrize("container", [np.asarray, np.asfortranarray])
+@pytest.mark.parametrize("container", [np.asarray, np.asfortranarray, sparse.csr_array])
 @pytest.mark.parametrize("stream", STREAMS)
 @pytest.mark.parametrize("place", range(len(MODELS)), ids=lambda i: str(MODELS[i]))
 def test_tied_classes(place: int, stream: str, container: Any) -> None:
@@ -69,7 +71,11 @@ def test_tied_classes(place: int, stream: str, container: Any) -> None:
     task = Task(np.arange(4))
     block = make_block(container(X), y, "polls", rng)
     kernel = running(copy.deepcopy(MODELS[place]), task)
-    answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
+    try:
+        answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
+    except Declined:
+        assert container is sparse.csr_array
+        pytest.skip("no kernel for such sparse rows")
     expected = run_literally(copy.deepcopy(MODELS[place]), block, task)
     np.testing.assert_array_equal(answers, expected)
 

@@ -1,4 +1,8 @@
-"""Naive Bayes on sparse rows: the work follows the stored values, not the columns."""
+"""Naive Bayes on sparse rows: the work follows the stored values, not the columns.
+
+Terms are formed and added as scikit-learn forms and adds those of a row, so that classes tie where
+they tie for ``predict``, if the sums of the counts are exact: those of whole numbers are.
+"""
 
 from collections.abc import Iterator
 
@@ -64,11 +68,12 @@ def multinomial_scores(
     states = class_states(totals, events, row_totals * events.weight)
     totals[:] = states[-1]
     smoothing = alpha[events.at] if len(alpha) > 1 else alpha
+    log_totals = np.log(states[:-1] + alpha_total)
     scores = np.empty((events.number, len(counts)))
     for k, before in enumerate(counts_before(events, rows, counts)):
         logs = np.log(before + smoothing)
+        logs -= log_totals[:, k][rows]
         scores[:, k] = _sums_at(rows, logs * events.values, events.number)
-    scores -= row_totals[:, None] * np.log(states[:-1] + alpha_total)
     return scores
 
 
@@ -85,14 +90,14 @@ def complement_scores(
     smoothed = sum(of_class[1:], start=of_class[0]) + (
         alpha[events.at] if len(alpha) > 1 else alpha
     )
+    others = states[:-1].sum(axis=1, keepdims=True) + alpha_total - states[:-1]
     scores = np.empty((events.number, len(counts)))
     for k, before in enumerate(of_class):
-        logs = np.log(smoothed - before)
-        others = np.delete(states[:-1], k, axis=1).sum(axis=1) + alpha_total
-        scores[:, k] = row_totals * np.log(others) - _sums_at(
-            rows, logs * events.values, events.number
-        )
-    return scores
+        logs = smoothed - before
+        logs /= others[:, k][rows]
+        np.log(logs, out=logs)
+        scores[:, k] = _sums_at(rows, logs * events.values, events.number)
+    return np.negative(scores, out=scores)
 
 
 def categorical_scores(
@@ -112,11 +117,13 @@ def categorical_scores(
     n_categories : ndarray of shape (n_features,)
     """
     rows = events.rows_of_values()
-    scores = np.zeros((events.number, len(counts)))
-    for number, n_features in zip(*np.unique(n_categories, return_counts=True), strict=True):
-        scores -= n_features * np.log(classes[:-1] + alpha * number)
+    numbers, of_feature = np.unique(n_categories, return_inverse=True)
+    scores = np.empty((events.number, len(counts)))
     for k, before in enumerate(counts_before(events, rows, counts)):
-        scores[:, k] += _sums_at(rows, np.log(before + alpha), events.number)
+        logs = np.log(before + alpha).reshape(events.number, -1)
+        log_totals = np.log(classes[:-1, k, np.newaxis] + alpha * numbers)
+        logs -= log_totals if len(numbers) == 1 else log_totals[:, of_feature]
+        scores[:, k] = _sums_at(rows, logs.ravel(), events.number)
     return scores
 
 
@@ -241,12 +248,11 @@ def multinomial_rows(  # type: ignore[no-untyped-def]
         first, last = bounds[i], bounds[i + 1]
         if asked[i]:
             for k in range(len(totals)):
+                log_total = np.log(totals[k] + alpha_total)
                 score = 0.0
-                total = 0.0
                 for q in range(first, last):
-                    total += values[q]
-                    score += values[q] * table[at[q], k, 1]
-                scores[i, k] = score - total * np.log(totals[k] + alpha_total)
+                    score += values[q] * (table[at[q], k, 1] - log_total)
+                scores[i, k] = score
         if learnt[i]:
             k = y[i]
             total = 0.0
