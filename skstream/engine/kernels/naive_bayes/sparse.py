@@ -120,7 +120,8 @@ def categorical_scores(
     numbers, of_feature = np.unique(n_categories, return_inverse=True)
     scores = np.empty((events.number, len(counts)))
     for k, before in enumerate(counts_before(events, rows, counts)):
-        logs = np.log(before + alpha).reshape(events.number, -1)
+        before += alpha
+        logs = np.log(before, out=before).reshape(events.number, -1)
         log_totals = np.log(classes[:-1, k, np.newaxis] + alpha * numbers)
         logs -= log_totals if len(numbers) == 1 else log_totals[:, of_feature]
         scores[:, k] = _sums_at(rows, logs.ravel(), events.number)
