@@ -89,13 +89,17 @@ class HeldOutRows:
         """Raise an error if the rows have other columns than those of the stream."""
         if not self._held and not self._read():
             raise ValueError("The stream of holdout sets is empty: give it at least one row.")
-        try:
-            schema.check(self._held[0].X, 0)
-        except ValueError as error:
+        found = Schema.of(self._held[0].X)
+        if found.width != schema.width:
             raise ValueError(
-                "The holdout rows do not have the columns of the stream's rows. Of the two, the "
-                f"stream's came first: {error}"
-            ) from error
+                f"The holdout rows have {found.width} features; the rows of the stream have "
+                f"{schema.width}. Hold out rows with the same features."
+            )
+        if (found.kind, found.names) != (schema.kind, schema.names):
+            raise ValueError(
+                f"The holdout rows are a {found.kind}{_named(found)}; the rows of the stream are a "
+                f"{schema.kind}{_named(schema)}. Use one kind, and the same columns in one order."
+            )
 
     def __call__(self, numbers: np.ndarray) -> tuple[Any, np.ndarray]:
         """Return rows, and where in them those of some numbers are."""
@@ -243,4 +247,15 @@ def as_held_out(
         with _of_holdout():
             stream = as_stream(*holdout)
         return HeldOutRows(stream, None, classes, missing_labels)
-    return HeldOutRows(as_stream(holdout), size, classes, missing_labels)
+    try:
+        stream = as_stream(holdout)
+    except TypeError as error:
+        raise TypeError(
+            "holdout must be one set (X, y), a stream of fresh rows, or 'next' for the next rows "
+            f"of the stream itself. Got {holdout!r} of type {type(holdout).__name__} instead."
+        ) from error
+    return HeldOutRows(stream, size, classes, missing_labels)
+
+
+def _named(schema: Schema) -> str:
+    return "" if schema.names is None else f" with the columns {schema.names}"

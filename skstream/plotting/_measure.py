@@ -86,7 +86,10 @@ def names_in(
         "metric": metric,
         "forgetting": forgetting,
         "measure": result.measures.get(metric),
-        "mechanism": result.mechanisms.get(forgetting),
+        # Held-out rows are all that a value is about: nothing of earlier ones is remembered.
+        "mechanism": "holdout rows"
+        if result.protocol == "holdout"
+        else result.mechanisms.get(forgetting),
     }
     return metric, forgetting, arguments
 

@@ -273,9 +273,9 @@ def test_every_longer_than_the_stream_asks_at_its_end():
     ("holdout", "match"),
     [
         ((X[300:], np.full(100, "z")), "In the holdout rows: .*'z'"),
-        ((X[300:, :2], Y[300:]), "holdout rows do not have the columns of the stream"),
+        ((X[300:, :2], Y[300:]), "holdout rows have 2 features; the rows of the stream have 3"),
         ((X[:0], Y[:0]), "holdout"),
-        ([(X[300:, :2], Y[300:])], "holdout rows do not have the columns of the stream"),
+        ([(X[300:, :2], Y[300:])], "holdout rows have 2 features; the rows of the stream have 3"),
         ([(X[300:320], Y[300:320])], "stream of holdout sets has ended after 20 rows"),
         ((X[300:], Y[300:], None), "tuple of 3"),
         ("last", 'must be .X, y., a stream, or "next"'),
@@ -306,3 +306,19 @@ def test_a_set_that_overlaps_the_stream_is_warned_of():
     evaluator = HoldoutEvaluator("accuracy", holdout=(X[250:], Y[250:]))
     with pytest.warns(match="share rows of one array"):
         evaluator.evaluate(Persistent(), X[TRAIN], Y[TRAIN])
+
+
+@pytest.mark.parametrize("holdout", [None, 7])
+def test_what_is_no_holdout_is_named(holdout):
+    with pytest.raises(TypeError, match=r"holdout must be one set \(X, y\), a stream of"):
+        HoldoutEvaluator("accuracy", holdout=holdout).evaluate(
+            Persistent(), np.zeros((9, 1)), np.arange(9) % 2
+        )
+
+
+def test_the_title_says_that_rows_were_held_out():
+    pytest.importorskip("matplotlib")
+    X, y = np.zeros((60, 1)), np.arange(60) % 2
+    evaluator = HoldoutEvaluator("accuracy", holdout=(X[40:], y[40:]), every=10)
+    display = evaluator.evaluate(Persistent(), X[:40], y[:40]).plot()
+    assert display.ax_.get_title(loc="left") == "Accuracy, holdout rows"
