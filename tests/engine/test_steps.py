@@ -54,7 +54,8 @@ def test_rows_that_are_only_asked_may_be_asked_again():
     engine.commit(engine.execute(Dropped(np.array([0, 3]))))
     assert engine.states[0].pending.numbers().tolist() == [2, 4]
     step = engine.execute(Labels(np.array([4]), 5.0, np.ones(1)), None, Y[4:5])
-    assert step.operations[0].ask_rows.tolist() == [2, 4]
+    assert step.operations[0].asked.row.tolist() == [2, 4]
+    assert step.operations[0].ask_rows.tolist() == [4]  # row 2 came during the warm-up
 
 
 def test_an_event_that_fails_before_a_model_learns_can_be_executed_again():
