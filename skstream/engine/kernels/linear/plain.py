@@ -252,8 +252,13 @@ def learn_stretch(
             row = slice(bounds[i], bounds[i + 1])
             at, x = X.at[row], X.values[row]
             old = weights[at]
-            margin = _sums(old * x[:, None], np.float64).astype(weights.dtype).tolist()
-            x = x.astype(np.float64, copy=False)
+            column = x[:, None]
+            if is_single:
+                margin = _sums(old * column, np.float64).astype(np.float32).tolist()
+                x = x.astype(np.float64)
+                column = x[:, None]
+            else:
+                margin = _sums(old * column).tolist()
             scale = shrink[i]
             steps = []
             for k, intercept in enumerate(intercepts):
@@ -278,10 +283,10 @@ def learn_stretch(
                 weights *= scale
                 old *= scale
                 scale = 1.0
-            old += x[:, None] * steps
-            if cut[i]:
-                old[:] = _truncated(old.astype(np.float64, copy=False), cut[i], scale)
-            weights[at] = old
+            old += column * steps
+            if is_single and cut[i]:
+                old = old.astype(np.float64)
+            weights[at] = _truncated(old, cut[i], scale) if cut[i] else old
             if scale != 1.0:
                 weights *= scale
     b[:] = intercepts
