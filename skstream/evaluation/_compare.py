@@ -260,7 +260,7 @@ def scored_rows(
         ended = [name for name in (a, b) if ends[name] < last]
         last = int(min(last, *ends.values()))
         scored[last:] = False
-        rows, looked_at = f"{_unit(result)}s 1 to {last:,}", f"the first {last:,} {_unit(result)}s"
+        rows, looked_at = f"{_unit(result)}s 1 to {last:,}", _first(last, _unit(result))
     else:  # one set, as others may consist of the same rows
         position = checkpoint(result, at)
         last = int(result.checkpoints[position])
@@ -286,6 +286,10 @@ def scored_rows(
         names=(a, b),
         place=f"{rows}{failed}{of_fold}{of_bin(result, bin)}",
     )
+
+
+def _first(n: int, unit: str) -> str:
+    return f"{unit} 1" if n == 1 else f"the first {n:,} {unit}s"
 
 
 def _test_of_rows(

@@ -85,7 +85,7 @@ class Settings:
             method="predict",
             batch_size=self.batch_size,
             n_warmup=self.n_warmup,
-            late_labels=self.protocol == "delayed",
+            late_labels=self.protocol in ("delayed", "holdout"),
         )
 
     def lanes(

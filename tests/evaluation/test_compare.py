@@ -248,7 +248,7 @@ def test_tests_over_rows_take_the_first_forgetting_of_the_result():
         ({"at": 0}, "at must be a number of rows.*Got 0"),
         ({"at": -5, "test": "q"}, "at must be a number of rows.*Got -5"),
         ({"at": 2.5}, "at must be a number of rows.*Got 2.5"),
-        ({"at": 1}, "both scored on none of rows 1 to 1"),
+        ({"at": 1}, "both scored on none of row 1:"),
         ({"fold": 99}, "fold must be from 0 to 0.*Got 99"),
         ({"fold": -1}, "fold must be from 0 to 0.*Got -1"),
         ({"bin": 0}, "this one has no bins"),

@@ -25,8 +25,8 @@ class Task:
     n_warmup : int
         Rows learnt before anything is asked.
     late_labels : bool
-        Whether labels are delayed, so that rows are asked while those before them wait for theirs.
-        In batches they do, too.
+        Whether rows are asked together with others whose labels are not learnt before them: where
+        labels are delayed, and where rows are held out. In batches they are, too.
     """
 
     classes: np.ndarray | None
