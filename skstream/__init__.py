@@ -20,7 +20,6 @@ from skstream.evaluation import (
     prequential_predict,
 )
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
-from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.streams import CSVStream, ParquetStream, as_stream, label_profile
@@ -37,7 +36,6 @@ __all__ = [
     "EvaluationResult",
     "FadingFactor",
     "HoldoutEvaluator",
-    "IncrementalGaussianNB",
     "KFoldEvaluator",
     "LabelNoise",
     "MajorityClass",
