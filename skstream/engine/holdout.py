@@ -1,6 +1,6 @@
 """Timelines of holdout evaluation: models learn, and are asked about whole sets at checkpoints."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -111,6 +111,8 @@ class HoldoutTimeline:
 class NextRowsTimeline:
     """Ask about the next rows of the stream, all before the first of them is learnt.
 
+    Rows at the end of the stream that are fewer than a set are learnt unasked.
+
     Parameters
     ----------
     every : int
@@ -135,6 +137,8 @@ class NextRowsTimeline:
     ) -> tuple[PrequentialState, HoldoutOperations]:
         """Return the state after an event, and the operations."""
         state, batches = self._batches.step(state, event)
+        if isinstance(event, End):  # no score of a few rows: an incomplete set is learnt only
+            batches = replace(batches, ask_rows=no_rows(), stamp=no_rows(), groups=None)
         asked, groups = batches.ask_rows, batches.groups
         ends = np.arange(1, len(asked) + 1) if groups is None else groups[1:]
         operations = HoldoutOperations(

@@ -43,9 +43,11 @@ class HoldoutEvaluator(StreamEvaluator):
         The rows asked about. ``(X, y)``: one set for all checkpoints. A stream, such as an iterable
         of chunks: at every checkpoint the next `holdout_size` of its rows, which are never learnt.
         "next": the next `every` rows of the stream that is learnt, all asked before the first of
-        them is learnt (interleaved chunks); with ``every=1`` this is prequential evaluation.
+        them is learnt (interleaved chunks); with ``every=1`` the answers are those of prequential
+        evaluation. Rows at the end that are fewer than `every` are learnt unasked.
     every : int, default=1000
-        Rows of the stream between two checkpoints. The end of the stream is one too.
+        Rows of the stream between two checkpoints. The end of the stream is one too, but for
+        "next".
     holdout_size : int, default=None
         Rows of each set from a stream of fresh ones; None: as many as `every`.
     n_warmup : int, default=1

@@ -22,8 +22,8 @@ DEFAULTS: dict[str, Any] = {
     "strategy": "bootstrap",
     "test_on": "all",
     "assignment": "random",
-    "holdout": "next",
-    "every": 1000,
+    "holdout": None,  # always said: it decides what a score is about
+    "every": None,
     "holdout_size": None,
     "delay": None,
     "n_bins": 50,

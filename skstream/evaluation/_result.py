@@ -290,6 +290,9 @@ class EvaluationResult:
         if self.has_no_weight:
             return why_no_weight(self.n_rows)
         n_warmup = self.parameters.get("n_warmup", 0)
+        if self.protocol == "holdout" and not len(self.checkpoints):
+            every = self.parameters["every"]
+            return f"fewer rows came than the {every:,} of a set (every), after the warm-up."
         if not 0 < self.n_rows <= n_warmup:
             return ""
         return (

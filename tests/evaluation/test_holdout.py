@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.metrics import balanced_accuracy_score, f1_score
 from sklearn.naive_bayes import BernoulliNB
@@ -192,8 +193,10 @@ def test_results_are_scored_again_saved_selected_compared_and_drawn(way, tmp_pat
     assert_same(loaded, result)
     assert loaded.rescore("kappa_m").scores["sgd"]["kappa_m"] == result.scores["sgd"]["kappa_m"]
     compared = str(result.compare("nb", "persistent", test="mcnemar"))
-    n_rows = {"fixed": 100, "fresh": 12, "next": 19}[way]
-    assert f"the {n_rows} holdout rows at row 300" in " ".join(compared.split())
+    n_rows = {"fixed": 100, "fresh": 12, "next": 40}[way]
+    assert f"the {n_rows} holdout rows at row {result.checkpoints[-1]}" in " ".join(
+        compared.split()
+    )
     at = int(result.checkpoints[1])
     assert f"at row {at}" in " ".join(str(result.compare("nb", "sgd", at=at)).split())
     if way == "next":  # the others are asked about the same rows again
@@ -322,3 +325,22 @@ def test_the_title_says_that_rows_were_held_out():
     evaluator = HoldoutEvaluator("accuracy", holdout=(X[40:], y[40:]), every=10)
     display = evaluator.evaluate(Persistent(), X[:40], y[:40]).plot()
     assert display.ax_.get_title(loc="left") == "Accuracy, holdout rows"
+
+
+def test_no_score_rests_on_an_incomplete_set():
+    X, y = np.zeros((1000, 1)), np.arange(1000) % 3
+    evaluator = HoldoutEvaluator("accuracy", holdout="next", every=300, return_models=True)
+    result = evaluator.evaluate(MeetsRows(), X, y)
+    assert result.checkpoints.tolist() == [301, 601, 901]
+    assert result.models["MeetsRows"].n_learnt_ == 1000
+    assert "holdout='next', every=300" in str(result)
+    with pytest.warns(UndefinedMetricWarning, match="fewer rows came than the 2,000 of a set"):
+        HoldoutEvaluator("accuracy", holdout="next", every=2000).evaluate(MeetsRows(), X, y)
+
+
+class MeetsRows(Persistent):
+    """Counts the rows learnt."""
+
+    def partial_fit(self, X, y, classes=None):
+        self.n_learnt_ = getattr(self, "n_learnt_", 0) + len(X)
+        return super().partial_fit(X, y, classes)

@@ -227,6 +227,8 @@ def test_l6_final_numbers_are_those_of_the_whole_batch(name, options, stream):
     X, y, weight = stream
     result = evaluate(name, options, X, y, weight)
     tape = result.tape
+    if not len(result.checkpoints):
+        return
     for model in MODELS:
         for fold in range(result.n_folds):
             answers = tape.answers[model][fold]
@@ -236,8 +238,6 @@ def test_l6_final_numbers_are_those_of_the_whole_batch(name, options, stream):
             scored &= w > 0
             if tape.sets is not None:  # the last set alone
                 scored[: [0, *tape.sets[0]][-2]] = False
-            if not len(result.checkpoints):
-                continue
             final = result.curve(model, "accuracy")[-1, fold]
             final = final if np.ndim(final) == 0 else final[-1]
             if not scored.any():
