@@ -423,7 +423,11 @@ class ModelRun:
                 failure.action, failure.index, rows, answers, block, operations, bounds
             )
         n = len(answers)
-        while n and operations.ask_rows[n - 1] >= error.row and operations.ask_rows[n - 1] in rows:
+        asked = operations.ask_rows[:n]
+        # Numbers of held-out rows recur in every set, and say nothing of the rows of the stream.
+        while (
+            n and not operations.asks_apart and asked[n - 1] >= error.row and asked[n - 1] in rows
+        ):
             n -= 1
         return np.concatenate([answers[:n], no_answers(self.task, block.n_asks - n)])
 

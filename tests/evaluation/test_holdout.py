@@ -344,3 +344,31 @@ class MeetsRows(Persistent):
     def partial_fit(self, X, y, classes=None):
         self.n_learnt_ = getattr(self, "n_learnt_", 0) + len(X)
         return super().partial_fit(X, y, classes)
+
+
+class CannotAnswerLater(SGDClassifier):
+    def predict(self, X):
+        if self.t_ > 205:
+            raise RuntimeError("full")
+        return super().predict(X)
+
+
+class CannotLearnRow99(SGDClassifier):
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        if hasattr(self, "t_") and self.t_ == 100:
+            raise RuntimeError("full")
+        return super().partial_fit(X, y, classes, sample_weight)
+
+
+@pytest.mark.parametrize("size", [7, 300])
+@pytest.mark.parametrize(("model", "last"), [(CannotAnswerLater, 200), (CannotLearnRow99, 90)])
+def test_a_failure_takes_no_earlier_checkpoint_of_one_set(model, last, size):
+    chunks = [(X[i : min(i + size, 300)], Y[i : min(i + size, 300)]) for i in range(0, 300, size)]
+    evaluator = HoldoutEvaluator("accuracy", holdout=FIXED, every=10, error_score=np.nan)
+    with pytest.warns(match="full"):
+        result = evaluator.evaluate(
+            {"fails": model(random_state=0)}, chunks, classes=["a", "b", "c"]
+        )
+    assert result.failed_at["fails"] == [last]
+    scored = np.isfinite(result.curve("fails", "accuracy").ravel())
+    np.testing.assert_array_equal(scored, result.checkpoints <= last)
