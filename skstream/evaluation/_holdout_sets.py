@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
-from skstream.engine.block import stack_rows
+from skstream.engine.block import own_rows, stack_rows
 from skstream.engine.holdout import HoldoutOperations
 from skstream.engine.run import Answered
 from skstream.evaluation._input import EncodedRows, encoded
@@ -81,7 +82,10 @@ class HeldOutRows:
             return False
         with _of_holdout():
             rows = encoded(chunk, self._space, self._missing_labels, first_row=self._n_read)
-        self._held.append(rows)
+        # Copies: a source may fill one buffer again and again, and the user may change a set.
+        weight = None if rows.weight is None else rows.weight.copy()
+        own = replace(rows, X=own_rows(rows.X), y=rows.y.copy(), weight=weight)
+        self._held.append(own)
         self._n_read += rows.n_rows
         return True
 

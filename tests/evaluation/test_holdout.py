@@ -372,3 +372,31 @@ def test_a_failure_takes_no_earlier_checkpoint_of_one_set(model, last, size):
     assert result.failed_at["fails"] == [last]
     scored = np.isfinite(result.curve("fails", "accuracy").ravel())
     np.testing.assert_array_equal(scored, result.checkpoints <= last)
+
+
+def test_writing_into_held_out_arrays_later_changes_nothing():
+    rows, labels = X[HELD].copy(), Y[HELD].copy()
+    evaluator = HoldoutEvaluator(
+        "accuracy", holdout=(rows, labels), every=70, random_state=0, keep_tape=True
+    )
+    run = evaluator.start(models(), classes=["a", "b", "c"])
+    rows[:], labels[:] = 0.0, "a"
+    result = run.update(X[TRAIN], Y[TRAIN]).close().result()
+    expected = HoldoutEvaluator("accuracy", **WAYS["fixed"], random_state=0)
+    assert_same(result, expected.evaluate(models(), X[TRAIN], Y[TRAIN]))
+
+
+def test_a_stream_of_held_out_rows_may_reuse_its_buffer():
+    def reused():
+        rows, targets = np.empty((10, 3)), np.empty(10)
+        for k in range(300, 400, 10):
+            rows[:], targets[:] = X[k : k + 10], X[k : k + 10].sum(axis=1)
+            yield rows, targets
+
+    results = [
+        HoldoutEvaluator(
+            "mae", holdout=holdout, every=70, holdout_size=16, random_state=0
+        ).evaluate(SGDRegressor(), X[TRAIN], X[TRAIN].sum(axis=1))
+        for holdout in (reused, [(X[HELD], X[HELD].sum(axis=1))])
+    ]
+    assert_same(*results)
