@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.engine.block import own_rows, stack_rows
+from skstream.engine.block import own_rows, stack_rows, take_rows
 from skstream.engine.holdout import HoldoutOperations
 from skstream.engine.run import Answered
 from skstream.evaluation._input import EncodedRows, encoded
@@ -49,8 +49,10 @@ class HeldOutRows:
         self._stream = stream
         self._space = LabelSpace(classes)
         self._missing_labels = missing_labels
+        self._no_labels = np.empty(0, dtype=np.float64 if classes is None else np.int64)
         self._chunks: Iterator[Any] | None = None
         self._held: list[EncodedRows] = []
+        self._no_rows: Any = None  # a container of this kind, without rows
         self._first = 0  # number of the first row held
         self._n_read = 0
         if size is None:
@@ -86,6 +88,8 @@ class HeldOutRows:
         weight = None if rows.weight is None else rows.weight.copy()
         own = replace(rows, X=own_rows(rows.X), y=rows.y.copy(), weight=weight)
         self._held.append(own)
+        if self._no_rows is None:
+            self._no_rows = take_rows(own.X, np.arange(0))
         self._n_read += rows.n_rows
         return True
 
@@ -117,12 +121,13 @@ class HeldOutRows:
                         "Give a longer one, a larger every=, a smaller holdout_size= or one set "
                         "(X, y) for all checkpoints."
                     )
-        return stack_rows([chunk.X for chunk in self._held]), numbers - self._first
+        parts = [chunk.X for chunk in self._held] or [self._no_rows]
+        return stack_rows(parts), numbers - self._first
 
     def labels(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the labels and weights of some rows."""
         at = numbers - self._first
-        y = np.concatenate([chunk.y for chunk in self._held])[at]
+        y = np.concatenate([self._no_labels, *(chunk.y for chunk in self._held)])[at]
         if all(chunk.weight is None for chunk in self._held):
             return y, None
         weights = [np.ones(c.n_rows) if c.weight is None else c.weight for c in self._held]

@@ -6,6 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
+
+
+from scipy import sparse
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.metrics import balanced_accuracy_score, f1_score
 from sklearn.naive_bayes import BernoulliNB
@@ -31,6 +34,10 @@ def data(n=400, seed=0, n_classes=3):
     y = rng.integers(0, n_classes, n)
     X = rng.normal(size=(n, 3)) + y[:, np.newaxis]
     return X, np.array(["a", "b", "c", "d"])[y]
+
+
+def as_frame(rows):
+    return pytest.importorskip("pandas").DataFrame(rows, columns=["p", "q", "r"])
 
 
 def models():
@@ -400,3 +407,16 @@ def test_a_stream_of_held_out_rows_may_reuse_its_buffer():
         for holdout in (reused, [(X[HELD], X[HELD].sum(axis=1))])
     ]
     assert_same(*results)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, as_frame])
+def test_a_fresh_set_may_end_where_a_chunk_ends(container):
+    chunks = [(container(X[k : k + 20]), Y[k : k + 20]) for k in range(300, 400, 20)]
+    evaluator = HoldoutEvaluator(
+        METRICS, holdout=chunks, every=70, holdout_size=20, random_state=0, keep_tape=True
+    )
+    given = {"sgd": SGDClassifier(random_state=0), "nb": BernoulliNB(binarize=1.0)}
+    run = evaluator.start(given, classes=["a", "b", "c"])
+    for k in range(300):
+        run.update(container(X[k : k + 1]), Y[k : k + 1])
+    assert_same(run.close().result(), evaluator.evaluate(given, container(X[TRAIN]), Y[TRAIN]))
