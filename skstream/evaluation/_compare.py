@@ -268,7 +268,9 @@ def scored_rows(
         start, stop = ([0, *tape.sets[0]][position + k] for k in (0, 1))
         scored[:start] = scored[stop:] = False
         scored[start:stop] &= not ended
-        rows = looked_at = f"the {stop - start:,} holdout rows at row {last:,}"
+        n_scored = int(np.count_nonzero(scored))
+        looked_at = f"the {stop - start:,} holdout rows at row {last:,}"
+        rows = looked_at if n_scored == stop - start else f"{n_scored:,} of {looked_at}"
     if not scored.any():
         raise ValueError(
             f"'{a}' and '{b}' were both scored on none of {looked_at}: there is nothing to compare."

@@ -3,6 +3,7 @@
 import numbers
 from collections.abc import Callable, Mapping
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ from skstream.engine.timeline import Timeline
 from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator
 from skstream.evaluation._holdout_sets import AskedAtCheckpoints, HeldOutRows, as_held_out
 from skstream.evaluation._input import EncodedRows
+from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._pace import Pace
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
@@ -255,6 +257,14 @@ class HoldoutRun(EvaluationRun):
         super()._note(answered)
         for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
             meter.follow(self._n_arrived, lane.model)
+
+    def outcome(self) -> RunOutcome:
+        """Return the outcome of every lane, and the count of held-out rows without a label."""
+        outcome = super().outcome()
+        held_out = self._held_out
+        if held_out is None:
+            return outcome
+        return replace(outcome, unlabelled_held_out=(held_out.n_unlabelled, held_out.n_asked))
 
     def _n_valid(self, lane: int) -> int:
         return self._asked.n_valid[lane]

@@ -61,12 +61,15 @@ class HeldOutRows:
             if not self._n_read:
                 raise ValueError("The holdout set is empty: give it at least one row.")
         self.size = self._n_read if size is None else size
+        self.n_asked = self._n_read  # rows asked about so far; all of the one set
+        self.n_unlabelled = sum(int(np.count_nonzero(~c.labelled)) for c in self._held)
 
     def copy(self) -> Self:
         """Return a copy that reads the rows from the beginning."""
         twin = copy(self)
         if self.is_fresh:
             twin._chunks, twin._held, twin._first, twin._n_read = None, [], 0, 0
+            twin.n_asked = twin.n_unlabelled = 0
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
@@ -125,9 +128,12 @@ class HeldOutRows:
         return stack_rows(parts), numbers - self._first
 
     def labels(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the labels and weights of some rows."""
+        """Return the labels and weights of some rows, about which the models were asked."""
         at = numbers - self._first
         y = np.concatenate([self._no_labels, *(chunk.y for chunk in self._held)])[at]
+        if self.is_fresh:
+            self.n_asked += len(y)
+            self.n_unlabelled += int(np.count_nonzero(~is_given(y)))
         if all(chunk.weight is None for chunk in self._held):
             return y, None
         weights = [np.ones(c.n_rows) if c.weight is None else c.weight for c in self._held]

@@ -35,7 +35,7 @@ class RunOutcome:
 
     `labels` holds what a tape says of the rows: labels, weights, answers of baselines. `waits` is
     only used under delayed labels: the counts of waiting rows. `n_unlabelled` counts rows that came
-    without a label.
+    without a label, and `unlabelled_held_out` those of held-out rows, and all of these.
     `read` holds checksums that show whether two workers read the same; `error` is the exception
     that ended the run in a worker, and `cause` its traceback.
     """
@@ -45,6 +45,7 @@ class RunOutcome:
     waits: Any = None
     n_rows: int = 0
     n_unlabelled: int = 0
+    unlabelled_held_out: tuple[int, int] | None = None
     read: Checksums = field(default_factory=dict)
     error: Exception | None = None
     cause: BaseException | None = None

@@ -53,10 +53,15 @@ def table(result: "EvaluationResult") -> str:
 
 def _counts(result: "EvaluationResult") -> list[str]:
     """Rows that are in no score, and why."""
+    lines = []
     n = result.n_unlabelled
-    if not n:
-        return []
-    return [f"{n:,} {'row' if n == 1 else 'rows'} without a label: neither learnt nor scored"]
+    if n:
+        rows = "row" if n == 1 else "rows"
+        lines.append(f"{n:,} {rows} without a label: neither learnt nor scored")
+    n, n_held_out = result.unlabelled_held_out or (0, 0)
+    if n:
+        lines.append(f"{n:,} of {n_held_out:,} holdout rows without a label: not scored")
+    return lines
 
 
 def _reasons(result: "EvaluationResult") -> list[str]:

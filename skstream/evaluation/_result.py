@@ -71,6 +71,9 @@ class EvaluationResult:
     n_unlabelled : int
         Rows that came without a label and, under ``missing_labels="skip"``, were neither learnt
         nor scored; 0 under delayed labels, where ``waits.n_never`` counts them.
+    unlabelled_held_out : tuple of two int, or None
+        Held-out rows that came without a label and were not scored, and all held-out rows that
+        were asked about, each counted once; None where no rows were held out.
     baselines : tuple of str
         Names of the models that are naive baselines.
     parameters : dict
@@ -94,6 +97,7 @@ class EvaluationResult:
     left_out: dict[str, str] = field(default_factory=dict)
     n_unanswered: dict[str, int] = field(default_factory=dict)
     n_unlabelled: int = 0
+    unlabelled_held_out: tuple[int, int] | None = None
     baselines: tuple[str, ...] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
     selected_folds: tuple[int, ...] | None = None
@@ -569,6 +573,7 @@ def assemble(
             name: sum(lane.n_unanswered for lane in lanes) for name, lanes in by_model.items()
         },
         n_unlabelled=outcomes[0].n_unlabelled,
+        unlabelled_held_out=outcomes[0].unlabelled_held_out,
         baselines=settings.baselines,
         parameters=settings.parameters,
         **further,

@@ -76,6 +76,7 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
         "left_out": result.left_out,
         "n_unanswered": result.n_unanswered,
         "n_unlabelled": result.n_unlabelled,
+        "unlabelled_held_out": result.unlabelled_held_out,
         "baselines": result.baselines,
         "parameters": result.parameters,
         "selected_folds": result.selected_folds,
@@ -201,11 +202,16 @@ def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationRe
         left_out=header.get("left_out", {}),
         n_unanswered=header.get("n_unanswered", {}),
         n_unlabelled=header.get("n_unlabelled", 0),
+        unlabelled_held_out=_pair(header.get("unlabelled_held_out")),
         baselines=tuple(header["baselines"]),
         parameters=header["parameters"],
         selected_folds=_selected(header, "folds"),
         **further,
     )
+
+
+def _pair(counts: list[int] | None) -> tuple[int, int] | None:
+    return None if counts is None else (counts[0], counts[1])
 
 
 def _selected(header: dict[str, Any], what: str) -> tuple[int, ...] | None:

@@ -420,3 +420,27 @@ def test_a_fresh_set_may_end_where_a_chunk_ends(container):
     for k in range(300):
         run.update(container(X[k : k + 1]), Y[k : k + 1])
     assert_same(run.close().result(), evaluator.evaluate(given, container(X[TRAIN]), Y[TRAIN]))
+
+
+def test_holdout_rows_without_a_label_are_counted(tmp_path):
+    labels = Y[HELD].astype(object)
+    labels[::2] = None
+    fresh = [(X[HELD], labels)]
+    options = {"every": 70, "missing_labels": "skip", "random_state": 0}
+    one_set, sets = (
+        HoldoutEvaluator("accuracy", holdout=holdout, **given, **options).evaluate(
+            models(), X[TRAIN], Y[TRAIN], classes=["a", "b", "c"]
+        )
+        for holdout, given in [((X[HELD], labels), {}), (fresh, {"holdout_size": 10})]
+    )
+    assert "50 of 100 holdout rows without a label: not scored" in str(one_set)
+    assert "25 of 50 holdout rows without a label: not scored" in str(sets)
+    assert "50 of 100 holdout rows" in one_set._repr_html_()
+    assert "50 of 100 holdout rows" in str(load_result(one_set.save(tmp_path / "r.npz")))
+    assert "50 of 100 holdout rows" in str(one_set.rescore("kappa"))
+    assert one_set.n_unlabelled == 0
+    compared = str(one_set.compare("nb", "sgd"))
+    assert "50 of the 100 holdout rows at row 300" in compared
+    whole = HoldoutEvaluator("accuracy", **WAYS["fixed"]).evaluate(models(), X[TRAIN], Y[TRAIN])
+    assert "without a label" not in str(whole)
+    assert "the 100 holdout rows at row 300" in str(whole.compare("nb", "sgd"))
