@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.multiclass import type_of_target
 
 from skstream.engine.tape import Tape
 from skstream.evaluation._result import EvaluationResult
+from skstream.metrics._resolve import task_of
 from skstream.utils._label_space import encode_together
+from skstream.utils._labels import as_labels
+from skstream.utils._masked import unmasked
 
 
 def result_of_predictions(
@@ -28,8 +30,8 @@ def result_of_predictions(
         raise ValueError(f"y_true and y_pred must be columns of equal length. Got shapes {shapes}.")
     values: Mapping[str, np.ndarray]
     classes: np.ndarray | None = None
-    if type_of_target(y_true).startswith("continuous"):
-        values = {name: np.asarray(column, dtype=np.float64) for name, column in columns.items()}
+    if _are_targets(columns, metrics):
+        values = {name: _targets(name, column) for name, column in columns.items()}
     else:
         values, classes = encode_together(columns)
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -49,3 +51,25 @@ def result_of_predictions(
         tape=tape,
     )
     return unscored.rescore(metrics, forgetting=forgetting)
+
+
+def _are_targets(columns: Mapping[str, Any], metrics: Any) -> bool:
+    """Whether these are numbers to predict: the measure says so, or some are stored as floats."""
+    task = task_of(metrics)
+    if task is not None:
+        return task == "targets"
+    kinds = {as_labels(column, name).dtype.kind for name, column in columns.items()}
+    return "f" in kinds and kinds <= set("iuf")
+
+
+def _targets(name: str, column: Any) -> np.ndarray:
+    try:
+        values = np.asarray(unmasked(column, numbers=True), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers, for regression: {error}") from error
+    bad = np.flatnonzero(~np.isfinite(values) if name == "y_true" else np.isnan(values))
+    if len(bad):
+        raise ValueError(
+            f"{name} holds {values[bad[0]]} in row {bad[0]}: a number is missing or not finite."
+        )
+    return values

@@ -38,7 +38,7 @@ from skstream.metrics._rows import Array
 from skstream.utils._choices import names_as_text
 from skstream.utils._labels import as_labels
 from skstream.utils._near import did_you_mean
-from skstream.utils._sklearn import scorer_names
+from skstream.utils._sklearn import function_task, scorer_names, scorer_parts
 
 #: Functions of this package that have a running form, and so need no tape.
 _FUNCTIONS: dict[Callable[..., Any], str] = {
@@ -168,6 +168,38 @@ def resolve_metrics(metrics: Any, *, classes: ArrayLike | None) -> dict[str, Mea
     return named
 
 
+def task_of(metrics: Any) -> str | None:
+    """Return "labels" or "targets", if some form of the parameter `metrics` says which it needs."""
+    if isinstance(metrics, str):
+        return _task_of_name(metrics)
+    if isinstance(metrics, Measure):
+        return metrics.needs or task_of(metrics.function)
+    if isinstance(metrics, partial):
+        return task_of(metrics.func)
+    parts = None if metrics is None else scorer_parts(metrics)
+    if parts is not None:
+        return task_of(parts[0])
+    if callable(metrics):
+        return _task_of_name(_FUNCTIONS[metrics]) if _is_ours(metrics) else function_task(metrics)
+    if isinstance(metrics, Mapping):
+        metrics = metrics.values()
+    if isinstance(metrics, list | tuple | type({}.values())):
+        return next((task for task in map(task_of, metrics) if task is not None), None)
+    return None
+
+
+def _task_of_name(name: str) -> str | None:
+    plain = _plain_name(name)
+    meant = _OTHER_NAMES.get(plain, plain)
+    if meant in REGRESSION:
+        return "targets"
+    return "labels" if meant in CLASSIFICATION or meant.partition(":")[0] in OF_CLASS else None
+
+
+def _plain_name(name: str) -> str:
+    return name.lower().replace("-", "_").replace(" ", "_").removeprefix("neg_")
+
+
 def _listed(metrics: Any) -> list[Any]:
     if isinstance(metrics, Iterable):
         return list(metrics)
@@ -245,7 +277,7 @@ def _unknown(name: str, known: list[str], classes: Array | None) -> str:
 
 def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -> str:
     """Suggestion of a similar name."""
-    plain = name.lower().replace("-", "_").replace(" ", "_").removeprefix("neg_")
+    plain = _plain_name(name)
     meant = plain if plain in (*known, *other) else _OTHER_NAMES.get(plain)
     if meant in known:
         return f" Did you mean {meant!r}{_AND_SO.get(plain, '')}?"

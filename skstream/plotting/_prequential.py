@@ -153,7 +153,9 @@ class PrequentialDisplay(MeasureDisplay):
         y_pred : array-like of shape (n_rows,) or dict of str to array-like
             Predictions of a model, or of several by name, each made before its row was learnt.
         metric : str or callable, default=None
-            Measure; None: accuracy, for targets mae.
+            Measure; None: accuracy, for targets mae. One of regression says that labels and
+            predictions are targets, one of classification that they are labels; where it says
+            neither, floats are targets.
         forgetting : str or Forgetting, default="cumulative"
             Forgetting mechanism.
         sample_weight : array-like of shape (n_rows,), default=None

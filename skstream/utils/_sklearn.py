@@ -34,6 +34,7 @@ __all__ = [
     "StrOptions",
     "column_positions",
     "columns_of",
+    "function_task",
     "is_column_transformer",
     "is_plain_gaussian_nb",
     "log_sum_exp",
@@ -106,6 +107,13 @@ def metric_function(function: Any) -> bool:
 
     name = getattr(function, "__name__", "")
     return name != "" and getattr(metrics, name, None) is function
+
+
+def function_task(function: Any) -> str | None:
+    """Return "labels" or "targets", by where scikit-learn defines a function; None for others."""
+    endings = {"_regression": "targets", "_classification": "labels"}
+    package, _, module = str(getattr(function, "__module__", "")).rpartition(".")
+    return endings.get(module) if package == "sklearn.metrics" else None
 
 
 def scorer_names(*, regression: bool) -> list[str]:

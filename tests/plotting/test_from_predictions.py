@@ -5,9 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.metrics import accuracy_score, mean_absolute_error
+from sklearn.metrics import (
+    accuracy_score,
+    make_scorer,
+    mean_absolute_error,
+    median_absolute_error,
+)
 
 from skstream import Persistent, PrequentialEvaluator
+from skstream.metrics import Measure
 from skstream.plotting import ComparisonDisplay, PrequentialDisplay
 from skstream.stats import mcnemar
 from skstream.streams import make_demo_stream
@@ -57,6 +63,47 @@ def test_targets_have_the_measures_of_regressors() -> None:
     y = RNG.normal(size=100)
     display = PrequentialDisplay.from_predictions(y, y + 0.5)
     assert last(display, "model") == pytest.approx(mean_absolute_error(y, y + 0.5))
+
+
+def deviation(y_true: Any, y_pred: Any) -> float:
+    return mean_absolute_error(y_true, y_pred)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "mae",
+        mean_absolute_error,
+        make_scorer(mean_absolute_error, greater_is_better=False),
+        median_absolute_error,
+        Measure(deviation, needs="targets"),
+    ],
+)
+def test_a_measure_of_regression_makes_whole_numbers_targets(metric: Any) -> None:
+    display = PrequentialDisplay.from_predictions([3, 5, 9], {"a": [4, 6, 10]}, metric)
+    assert abs(last(display, "a")) == 1.0
+
+
+@pytest.mark.parametrize("metric", [None, "mae", deviation])
+def test_floats_are_targets_where_the_measure_does_not_say_otherwise(metric: Any) -> None:
+    display = PrequentialDisplay.from_predictions([3, 5, 9], {"a": [3.5, 5, 8]}, metric)
+    assert last(display, "a") == 0.5
+    whole = PrequentialDisplay.from_predictions([3.0, 5.0], [4.0, 6.0], metric)
+    assert last(whole, "model") == 1.0
+
+
+def test_a_measure_of_classification_makes_floats_labels() -> None:
+    display = PrequentialDisplay.from_predictions([1.0, 2.0], [1.0, 1.0], "accuracy")
+    assert last(display, "model") == 0.5
+    with pytest.raises(ValueError, match=r"3\.5, which is no class label"):
+        PrequentialDisplay.from_predictions([3, 5], [3.5, 5], "accuracy")
+
+
+def test_targets_must_be_numbers() -> None:
+    with pytest.raises(ValueError, match="y_pred model holds nan in row 1: a number is missing"):
+        PrequentialDisplay.from_predictions([1.5, 2.0], [1.0, np.nan])
+    with pytest.raises(ValueError, match="y_true must hold numbers"):
+        PrequentialDisplay.from_predictions(["a", "b"], ["a", "b"], "mae")
 
 
 def test_what_does_not_fit_is_an_error() -> None:
