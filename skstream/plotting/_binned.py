@@ -54,7 +54,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
     Parameters
     ----------
     curves : dict of str to ndarray of shape (n_bins + 2,)
-        Values by bin, by model.
+        Values by bin, by model; NaN in bins that are not shown.
     metric : str
         Name of the measure.
     forgetting : str
@@ -81,6 +81,8 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         costs of asking again, on three axes or on one: answers given lately, kept in memory, and
         per labelled row. "shares": the measure over the share of the wait that has passed, as one
         step per bin, without the first and the last answers.
+    bins : sequence of int, default=None
+        Numbers of the bins, where only some are shown: as dots rather than steps. None: all.
 
     Attributes
     ----------
@@ -110,6 +112,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
     over_time: Mapping[tuple[str, int], tuple[np.ndarray, np.ndarray]] | None = None
     poll_costs: Mapping[str, np.ndarray] | None = None
     kind: Kind = "bins"
+    bins: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
@@ -192,6 +195,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
                 name: values[costs["n_labels"] <= rows[-1]] for name, values in costs.items()
             },
             kind=kind,
+            bins=result.selected_bins,
             **what,
             **who,
         ).plot(**options)
@@ -270,15 +274,18 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         ax = canvas.axes[0]
         used = was_used(ax)
         last = self._last_bin()
-        dots = {"marker": "o", "markersize": 4, "markevery": [0, last]}
+        dots: dict[str, Any] = {"marker": "o", "markersize": 4}
+        shown = self._shown_bins()
+        if len(shown) == last + 1:
+            dots |= {"drawstyle": "steps-mid", "markevery": [0, last]}
         defaults = model_styles(list(self.curves), self.baselines)
         for name, values in self.curves.items():
-            style = defaults[name] | {"drawstyle": "steps-mid"} | dots
-            canvas.draw_line(ax, name, np.arange(len(values)), values, style)
-        ax.set_xticks(*_bin_ticks(last))
+            canvas.draw_line(ax, name, shown, values[shown], defaults[name] | dots)
+        ax.set_xticks(*_bin_ticks(last, shown.tolist()))
         widen_limits(ax, "x", -0.02 * last, 1.02 * last, keep=used)
         ax.set_xlabel("bin between arrival and label")
-        self._finish_values(canvas, list(self.curves.values()), keep=used, unsettled=0.0)
+        curves = [values[shown] for values in self.curves.values()]
+        self._finish_values(canvas, curves, keep=used, unsettled=0.0)
         give_title(ax, f"{self._title()}, after {self.n_rows:,} labelled rows")
         named = with_remarks(ax, canvas.lines, self.failed)
         canvas.give_legend(ax, lines=named, end=float(last))
@@ -354,6 +361,11 @@ class BinnedPerformanceDisplay(MeasureDisplay):
     def _last_bin(self) -> int:
         return len(next(iter(self.curves.values()))) - 1
 
+    def _shown_bins(self) -> np.ndarray:
+        """Numbers of the bins that are drawn and listed, in the order of time."""
+        shown = range(self._last_bin() + 1) if self.bins is None else sorted(self.bins)
+        return np.array(shown, dtype=np.int64)
+
     def _bin_words(self, b: int) -> str:
         last = self._last_bin()
         return {0: "at arrival", last: "at the label"}.get(b, f"in bin {b} of {last - 1}")
@@ -368,21 +380,35 @@ class BinnedPerformanceDisplay(MeasureDisplay):
                 yield {"row": rows, "model": name, "bin": b, "value": values}
         else:
             for name, values in self.curves.items():
-                yield {"model": name, "bin": np.arange(len(values)), "value": values}
+                # The models of `from_bin_counts` may have different numbers of bins.
+                shown = np.arange(len(values)) if self.bins is None else self._shown_bins()
+                yield {"model": name, "bin": shown, "value": values[shown]}
 
     def _summary(self) -> str:
+        if self.bins is None:
+            first, last, where = 0, -1, "from first to last answer"
+        else:
+            shown = self._shown_bins().tolist()
+            first, last = shown[0], shown[-1]
+            where = " to ".join(self._bin_words(b) for b in dict.fromkeys((first, last)))
         ends = ", ".join(
-            f"{name}: {values[0]:.4f} to {values[-1]:.4f}" for name, values in self.curves.items()
+            f"{name}: " + " to ".join(f"{values[b]:.4f}" for b in dict.fromkeys((first, last)))
+            for name, values in self.curves.items()
         )
-        return f"{self.metric} from first to last answer after {self.n_rows:,} rows; {ends}"
+        return f"{self.metric} {where} after {self.n_rows:,} rows; {ends}"
 
 
-def _bin_ticks(last: int) -> tuple[list[int], list[str]]:
-    """Ticks at the first answer, some bins, and the last answer, with their names."""
+def _bin_ticks(last: int, shown: Sequence[int]) -> tuple[list[int], list[str]]:
+    """Ticks at the first answer, some bins, and the last answer, with their names.
+
+    Where only few of the bins are shown, all of these have one.
+    """
     step = max(1, round(last / 6))
-    inner = [b for b in range(step, last, step) if b <= last - step / 2]
-    labels = ["arrival", *(str(b) for b in inner), "label"]
-    return [0, *inner, last], labels
+    ticks = [0, *(b for b in range(step, last, step) if b <= last - step / 2), last]
+    if len(shown) <= min(last, len(ticks)):
+        ticks = list(shown)
+    names = {0: "arrival", last: "label"}
+    return ticks, [names.get(b, str(b)) for b in ticks]
 
 
 def _check_binned(result: Any) -> None:

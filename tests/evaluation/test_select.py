@@ -152,12 +152,31 @@ def test_selected_folds_are_plotted(folds):
 
 def test_selected_bins_are_plotted(delayed):
     pytest.importorskip("matplotlib")
-    drawn = delayed.select(bins=[0, 2]).plot().lines_["sgd"].get_ydata()
-    np.testing.assert_array_equal(np.isnan(drawn), [False, True, False, True, True])
+    display = delayed.select(bins=[2, 0]).plot()
+    line = display.lines_["sgd"]
+    values = delayed.by_bin("sgd")
+    assert line.get_xdata().tolist() == [0, 2]
+    np.testing.assert_array_equal(line.get_ydata(), values[[0, 2]])
+    assert [text.get_text() for text in display.ax_.get_xticklabels()] == ["arrival", "2"]
+    assert f"at arrival to in bin 2 of 3 after 300 rows; sgd: {values[0]:.4f} to" in repr(display)
     display = delayed.select(bins=0, models="sgd").plot()
     assert isinstance(display, BinnedPerformanceDisplay)
     (line,) = display.lines_.values()
     np.testing.assert_array_equal(line.get_ydata(), delayed.curve("sgd")[:, 0, 0])
+    assert f"accuracy at arrival after 300 rows; sgd: {values[0]:.4f}" in repr(display)
+    assert "nan" not in repr(display)
+
+
+@pytest.mark.parametrize("kind", ["bins", "time", "shares"])
+def test_bins_left_out_are_not_listed(delayed, kind):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pandas")
+    frame = delayed.select(bins=[1, 2]).plot(kind=kind).to_frame()
+    assert sorted(set(frame.bin)) == [1, 2]
+    assert not frame.value.isna().all()
+    alone = delayed.select(bins=0).plot(kind="bins").to_frame()
+    assert set(alone.bin) == {0}
+    assert alone.value.tolist() == [delayed.by_bin(name)[0] for name in delayed.model_names]
 
 
 def test_failures_follow_the_folds(folds):
