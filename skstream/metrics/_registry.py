@@ -67,7 +67,7 @@ class Measure(MeasureFacts):
         ``function(y_true, y_pred)``, with a parameter ``sample_weight`` if it is to be used with
         weights or fading factors.
     name : str, default=""
-        Name of the measure in tables; empty: that of the function.
+        Name of the measure in tables; empty: that of the function or formula.
     higher_is_better : bool, default=None
         False for a loss or a cost. None: not known, and `compare` and `rank` refuse the measure.
     baseline_is_zero : bool, default=False
@@ -153,8 +153,23 @@ class Measure(MeasureFacts):
                 f"The 'needs' parameter of Measure must be a str among {set(TASKS)} or None. "
                 f"Got {self.needs!r} instead."
             )
-        if not self.name and self.function is not None:
-            object.__setattr__(self, "name", name_of(self.function))
+        if not self.name:
+            object.__setattr__(self, "name", self._own_name())
+
+    def _own_name(self) -> str:
+        """Name of the function or formula."""
+        if self.formula is None:
+            assert self.function is not None
+            return name_of(self.function)
+        if not callable(self.formula):
+            raise TypeError(
+                "The 'formula' parameter of Measure must be a function of sums. "
+                f"Got {self.formula!r} of type {type(self.formula).__name__} instead."
+            )
+        name = name_of(self.formula)
+        if name == "<lambda>":
+            raise ValueError("The formula of a Measure is a lambda, which has no name: pass name=.")
+        return name
 
     @property
     def mergeable(self) -> bool:

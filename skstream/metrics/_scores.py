@@ -12,7 +12,7 @@ from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, Slidin
 from skstream.metrics._adaptive_sums import AdaptiveSums
 from skstream.metrics._checkpoints import Values
 from skstream.metrics._cumulative_sums import CumulativeSums, FadingSums
-from skstream.metrics._formulas import Sums
+from skstream.metrics._formulas import Formula, Sums
 from skstream.metrics._registry import Measure
 from skstream.metrics._rows import (
     NOT_GIVEN,
@@ -26,7 +26,12 @@ from skstream.metrics._rows import (
 from skstream.metrics._series import baselines_of
 from skstream.metrics._sliding_sums import SlidingSums
 from skstream.metrics._sums import Majority, RunningSums, SumsByKind
-from skstream.metrics._user import ScoredTape, call_at_checkpoints
+from skstream.metrics._user import (
+    ScoredTape,
+    call_at_checkpoints,
+    checked_values,
+    formula_failed,
+)
 from skstream.utils._label_space import is_given
 
 #: Makes running sums of kinds of series, for a number of classes and of models.
@@ -209,7 +214,7 @@ class Scores:
     ) -> dict[str, Floats]:
         """Values of every measure of one model under one mechanism."""
         # Of many classes, the sums are those at some ends after the other.
-        parts = [[some.value(formula) for formula in self.formulas] for some in map(Sums, sums)]
+        parts = [self._of_formulas(some, n_rows) for some in map(Sums, sums)]
         of_formula = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
         by_formula = dict(zip(self.formulas, of_formula, strict=True))
         values = {}
@@ -228,6 +233,23 @@ class Scores:
                     n_rows.tolist(),
                 )
         return values
+
+    def _of_formulas(self, sums: Sums, n_rows: NDArray[np.int64]) -> list[Floats]:
+        """Values of every formula; an error of one names its measure."""
+        values = []
+        shape = sums["rows"].shape
+        for formula in self.formulas:
+            try:
+                value = sums.value(formula)
+            except Exception as error:
+                raise formula_failed(self._name_of(formula), error, n_rows.tolist()) from error
+            if type(value) is not np.ndarray or value.shape != shape:
+                value = checked_values(self._name_of(formula), value, shape)
+            values.append(value)
+        return values
+
+    def _name_of(self, formula: Formula) -> str:
+        return next(n for n, measure in self.metrics.items() if measure.formula == formula)
 
     def _split(self, answered: NDArray[np.bool_]) -> None:
         """Divide the models of a group by the rows that they were asked about."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from skstream.metrics._registry import Measure
 from skstream.metrics._rows import UNANSWERED, Array, Floats, ScoredRows, joined_weights
+from skstream.metrics._series import KINDS
 from skstream.utils._checkpoints import MAX_CHECKPOINTS
 from skstream.utils._warnings import warn
 
@@ -200,3 +201,32 @@ def _call(
             f"Measure {name!r} failed after {n_rows} rows of the stream, on the last {len(rows)} "
             f"scored rows: {type(error).__name__}: {error}"
         ) from error
+
+
+def formula_failed(name: str, error: Exception, n_rows: Sequence[int]) -> Exception:
+    """Return the error to raise for a formula that raised one; it names the measure."""
+    if isinstance(error, KeyError) and error.args and error.args[0] in KINDS:
+        return ValueError(
+            f"The formula of measure {name!r} takes sums of {error.args[0]!r}, which its 'series' "
+            f"parameter does not name. Add it: Measure(..., series={{{error.args[0]!r}, ...}})."
+        )
+    at = f"{n_rows[0]}" if len(set(n_rows)) == 1 else f"{n_rows[0]} to {n_rows[-1]}"
+    return RuntimeError(
+        f"The formula of measure {name!r} failed at the checkpoints after {at} rows of the "
+        f"stream: {type(error).__name__}: {error}"
+    )
+
+
+def checked_values(name: str, values: Any, shape: tuple[int, ...]) -> Floats:
+    """Return the values of a formula as an array; raise an error where it is of another shape."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = None
+    if array is None or array.shape != shape:
+        got = "" if array is None else f" of shape {array.shape}"
+        raise ValueError(
+            f"The formula of measure {name!r} must return one number for every checkpoint, an "
+            f"array of shape {shape}. Got {type(values).__name__}{got} instead."
+        )
+    return array

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skstream.metrics import Measure, kappa_temporal_score
 from skstream.metrics import _running as running_module
-from skstream.metrics import kappa_temporal_score
 from tests.metrics._streams import (
     MECHANISMS,
     assert_same_curves,
@@ -163,3 +163,52 @@ def test_functions_merge_behind_rows_long_forgotten(monkeypatch):
 def test_partials_of_our_functions_need_no_rows():
     measures = running(partial(kappa_temporal_score), "fading:0.9", np.arange(2), bounded=False)
     assert measures._scores.groups[0].tape is None
+
+
+def divides(sums):
+    return np.array([1 / 0 for _ in sums["rows"]])
+
+
+def takes_hits(sums):
+    return sums.table("hit").sum(axis=0)
+
+
+def averages(sums):
+    return float(sums["wrong"].mean())
+
+
+@pytest.mark.parametrize(
+    ("formula", "kind", "words"),
+    [
+        (divides, RuntimeError, "'divides' failed at .* after 2 rows .*: ZeroDivisionError: div"),
+        (takes_hits, ValueError, "'takes_hits' takes sums of 'hit', which its 'series' param"),
+        (averages, ValueError, r"'averages' must return .* shape \(1,\)\. Got float of shape \(\)"),
+        (lambda sums: sums.table("label"), ValueError, r"'mine' .* Got ndarray of shape \(2, 1\)"),
+        (lambda sums: None, ValueError, r"'mine' must return one number .* Got NoneType"),
+        (lambda sums: ["a"], ValueError, r"'mine' must return one number .* Got list instead"),
+    ],
+)
+def test_an_error_of_a_formula_names_the_measure(formula, kind, words):
+    name = "mine" if formula.__name__ == "<lambda>" else ""
+    measure = Measure(name=name, formula=formula, series={"wrong", "label"})
+    measures = running(measure, "cumulative", np.arange(2))
+    measures.update([0, 1], [0, 0])
+    with pytest.raises(kind, match=words):
+        measures.final()
+
+
+def test_a_formula_may_return_a_list():
+    measure = Measure(formula=lambda sums: sums["wrong"].tolist(), name="n", series={"wrong"})
+    measures = running(measure, "cumulative", np.arange(2))
+    measures.update([0, 1], [0, 0])
+    (values,) = measures.final().values()
+    assert values == {"n": 1.0}
+
+
+def test_a_formula_names_its_measure():
+    assert Measure(formula=averages).name == "averages"
+    assert Measure(formula=partial(averages)).name == "averages"
+    with pytest.raises(ValueError, match="is a lambda, which has no name: pass name="):
+        Measure(formula=lambda sums: sums["rows"])
+    with pytest.raises(TypeError, match="must be a function of sums"):
+        Measure(formula="wrong")
