@@ -35,6 +35,8 @@ def rank(
             )
     first = results[0]
     names = first.model_names
+    if len(names) < 2:
+        raise ValueError(f"Ranking needs at least two models; this result holds {names}.")
     scores = [Scores(one, metric, forgetting, at, bin) for one in results]
     _check_streams(results)
     _check_protocols(results)

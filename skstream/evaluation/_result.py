@@ -166,7 +166,7 @@ class EvaluationResult:
         *,
         models: str | Sequence[str] | None = None,
         metrics: str | Sequence[str] | None = None,
-        forgetting: str | Sequence[str] | None = None,
+        forgetting: str | Forgetting | Sequence[str | Forgetting] | None = None,
         folds: int | Sequence[int] | None = None,
         bins: int | Sequence[int] | None = None,
     ) -> Self:
@@ -176,7 +176,8 @@ class EvaluationResult:
         ----------
         models, metrics, forgetting : str or sequence of str, default=None
             Names of the models, measures and forgetting mechanisms to keep, in this order: the
-            first ones are the defaults of every method. None: all.
+            first ones are the defaults of every method. A mechanism itself stands for its name.
+            None: all.
         folds : int or sequence of int, default=None
             Numbers of the folds to keep, which keep their numbers. None: all.
         bins : int or sequence of int, default=None
@@ -192,6 +193,8 @@ class EvaluationResult:
         ------
         KeyError
             If there is no such model, measure or mechanism.
+        TypeError
+            If something else than names was given.
         ValueError
             If there is no such fold or bin, or nothing is named.
 
@@ -442,10 +445,10 @@ class EvaluationResult:
         KeyError
             If there is no such measure or mechanism.
         ValueError
-            If there is one fold and no other result, if the results hold other models or
-            measures, if two of them are of the same stream (the same result, or identical labels
-            on their tapes) or of protocols with other parameters, or if it is not known which
-            direction of the measure is the better one.
+            If there is one model alone, or one fold and no other result, if the results hold
+            other models or measures, if two of them are of the same stream (the same result, or
+            identical labels on their tapes) or of protocols with other parameters, or if it is
+            not known which direction of the measure is the better one.
         """
         return rank(
             [self, *others],

@@ -1,12 +1,13 @@
 """Narrower results: some of the models, measures, forgetting mechanisms, folds and bins."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from skstream.engine.tape import Tape
+from skstream.forgetting import Forgetting
 from skstream.utils._choices import is_integer
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result", bound="EvaluationResult")
 Names = str | Sequence[str] | None
+Mechanisms = str | Forgetting | Sequence[str | Forgetting] | None
+#: Parameters that name what there is of each kind.
+_PARAMETERS = {"model": "models", "measure": "metrics", "forgetting": "forgetting"}
 Numbers = int | Sequence[int] | None
 
 
@@ -22,13 +26,13 @@ def select(
     *,
     models: Names,
     metrics: Names,
-    forgetting: Names,
+    forgetting: Mechanisms,
     folds: Numbers,
     bins: Numbers,
 ) -> Result:
     """Narrow a result; see `EvaluationResult.select`."""
     names = chosen(models, result.model_names, "model")
-    mechanisms = chosen(forgetting, result.forgetting_names, "forgetting")
+    mechanisms = chosen(_mechanism_names(result, forgetting), result.forgetting_names, "forgetting")
     measures = chosen(metrics, result.metric_names, "measure")
     changes: dict[str, Any] = {}
     places: dict[int, list[int]] = {}  # by axis of the curves
@@ -91,13 +95,34 @@ def chosen(names: Names, known: Sequence[str], kind: str) -> list[str]:
     """Return the names that the user asked for, in that order; None: all."""
     if names is None:
         return list(known)
-    asked = [names] if isinstance(names, str) else list(dict.fromkeys(names))
+    listed = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+    for name in listed:
+        if not isinstance(name, str):
+            raise TypeError(
+                f"{_PARAMETERS[kind]} must be a name, or a list of names, among {list(known)}. "
+                f"Got {name!r} of type {type(name).__name__} instead."
+            )
+    asked = list(dict.fromkeys(listed))
     if not asked:
         raise ValueError(f"Name at least one {kind}; there are {list(known)}.")
     by_name = dict.fromkeys(known)
     for name in asked:
         pick(by_name, name, kind)
     return asked
+
+
+def _mechanism_names(result: "EvaluationResult", given: Mechanisms) -> Any:
+    """Put the names under which a result has them in the place of mechanisms of forgetting."""
+
+    def name_of(one: Any) -> Any:
+        if not isinstance(one, Forgetting):
+            return one
+        spellings = result.mechanisms
+        return next((name for name, known in spellings.items() if known == one.name), one.name)
+
+    if isinstance(given, Iterable) and not isinstance(given, str):
+        return [name_of(one) for one in given]
+    return name_of(given)
 
 
 def number(given: Any, known: Sequence[int], kind: str) -> int:

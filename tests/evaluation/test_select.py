@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
+from sklearn.metrics import accuracy_score
 
 from skstream import (
     DelayedEvaluator,
@@ -13,6 +14,7 @@ from skstream import (
     load_result,
 )
 from skstream.evaluation._report import tidy_columns
+from skstream.forgetting import SlidingWindow
 from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, PrequentialDisplay
 from skstream.streams import make_demo_stream
 
@@ -77,6 +79,14 @@ def test_the_first_names_are_the_defaults(plain):
     assert plain.select(metrics=["kappa", "accuracy"]).metric_names == ["kappa", "accuracy"]
 
 
+def test_a_mechanism_stands_for_its_name(plain):
+    same(plain.select(forgetting=SlidingWindow(50)), plain.select(forgetting="recent"))
+    both = plain.select(forgetting=[SlidingWindow(50), "all"])
+    assert both.forgetting_names == ["recent", "all"]
+    unnamed = plain.rescore("error", forgetting="window:20")
+    same(unnamed.select(forgetting=SlidingWindow(20)), unnamed)
+
+
 def test_nothing_named_is_the_same_result(plain, folds, delayed):
     for result in (plain, folds, delayed):
         same(result.select(), result)
@@ -116,6 +126,12 @@ def test_ranks_of_selected_models(folds):
     part = folds.select(models=["sgd", "last"], metrics="error")
     assert sorted(part.rank().names) == ["last", "sgd"]
     assert "by error" in part.rank().subject
+
+
+def test_a_single_model_is_not_ranked(folds, plain):
+    for result in (folds, plain):
+        with pytest.raises(ValueError, match=r"needs at least two models; .* \['sgd'\]"):
+            result.select(models="sgd").rank()
 
 
 def test_bins_keep_their_numbers(delayed, tmp_path):
@@ -210,6 +226,11 @@ def test_failures_follow_the_folds(folds):
         ({"folds": True}, ValueError, "as an int. Got True"),
         ({"folds": [0.0]}, ValueError, "as an int. Got 0.0"),
         ({"bins": 0}, ValueError, "bins are those of results under delayed labels"),
+        ({"models": 3}, TypeError, r"models must be a name, .* among \['sgd', 'last',.* Got 3 of"),
+        ({"models": ["sgd", 3]}, TypeError, "Got 3 of type int instead"),
+        ({"metrics": accuracy_score}, TypeError, r"metrics must .* among \['accuracy', 'kappa'"),
+        ({"forgetting": 1}, TypeError, r"forgetting must .* among \['all', 'recent'\]"),
+        ({"forgetting": SlidingWindow(9)}, KeyError, "There is no forgetting 'window:9'"),
     ],
 )
 def test_what_is_not_there_is_named(folds, options, kind, words):
