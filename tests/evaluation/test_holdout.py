@@ -5,10 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.exceptions import UndefinedMetricWarning
-
-
 from scipy import sparse
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.metrics import balanced_accuracy_score, f1_score
 from sklearn.naive_bayes import BernoulliNB
