@@ -390,7 +390,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         else:
             shown = self._shown_bins().tolist()
             first, last = shown[0], shown[-1]
-            where = " to ".join(self._bin_words(b) for b in dict.fromkeys((first, last)))
+            where = " and ".join(self._bin_words(b) for b in dict.fromkeys((first, last)))
         ends = ", ".join(
             f"{name}: " + " to ".join(f"{values[b]:.4f}" for b in dict.fromkeys((first, last)))
             for name, values in self.curves.items()

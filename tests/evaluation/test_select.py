@@ -174,7 +174,7 @@ def test_selected_bins_are_plotted(delayed):
     assert line.get_xdata().tolist() == [0, 2]
     np.testing.assert_array_equal(line.get_ydata(), values[[0, 2]])
     assert [text.get_text() for text in display.ax_.get_xticklabels()] == ["arrival", "2"]
-    assert f"at arrival to in bin 2 of 3 after 300 rows; sgd: {values[0]:.4f} to" in repr(display)
+    assert f"at arrival and in bin 2 of 3 after 300 rows; sgd: {values[0]:.4f} to" in repr(display)
     display = delayed.select(bins=0, models="sgd").plot()
     assert isinstance(display, BinnedPerformanceDisplay)
     (line,) = display.lines_.values()
