@@ -57,7 +57,7 @@ def assert_each_is_as_alone(table, alone):
             np.testing.assert_equal(of_model, values)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 150),
