@@ -4,8 +4,10 @@ import numbers
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import Any, ClassVar, Self
+from inspect import signature
+from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -54,6 +56,8 @@ from skstream.utils._warnings import warn
 # Arrays up to this size are shown by their values in the heading of a result.
 _FEW_VALUES = 8
 
+Kind = TypeVar("Kind")
+
 COMMON_CONSTRAINTS: dict[str, Any] = {
     "metrics": "no_validation",
     "forgetting": "no_validation",
@@ -96,11 +100,30 @@ class EvaluationInterrupted(KeyboardInterrupt):
         self.result = result
 
 
+@dataclass(kw_only=True, repr=False, eq=False)
 class StreamEvaluator(BaseEstimator):
-    """Base class of the evaluators, with parameters in scikit-learn's style."""
+    """Base class of the evaluators, with the parameters that all of them have.
+
+    An `evaluator` is a dataclass: the fields it adds are its own parameters, stored as given.
+    """
 
     _parameter_constraints: ClassVar[dict[str, Any]]
     _protocol: ClassVar[str]
+
+    metrics: Any = field(default=None, kw_only=False)
+    forgetting: Any = "cumulative"
+    n_warmup: int = 1
+    record_every: int | None = None
+    missing_labels: Literal["error", "skip"] = "error"
+    keep_tape: bool | Literal["auto"] = "auto"
+    engine: Literal["auto", "loop"] = "auto"
+    warm_start: bool = False
+    return_models: bool = False
+    random_state: int | None = None
+    n_jobs: int | None = None
+    unanswered: Literal["error", "wrong"] = "error"
+    error_score: Any = "raise"
+    progress: bool = False
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the forgetting, as ``forgetting__window_size=500``.
@@ -373,6 +396,20 @@ class StreamEvaluator(BaseEstimator):
                 carry(error, partial(so_far, why), stream)
                 raise
         return self._assemble(settings, [outcome])
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
+def evaluator(cls: type[Kind]) -> type[Kind]:
+    """Make a dataclass of an evaluator; its signature names its own parameters before the common.
+
+    All but the first are keywords, so that their order is free: readers look for the own ones.
+    """
+    made = dataclass(kw_only=True, repr=False, eq=False)(cls)
+    common = {one.name for one in fields(StreamEvaluator)}
+    given = signature(made.__init__)
+    ordered = sorted(given.parameters.values(), key=lambda one: (one.kind, one.name in common))
+    vars(made)["__init__"].__signature__ = given.replace(parameters=ordered)
+    return made
 
 
 def carry(

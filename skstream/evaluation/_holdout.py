@@ -3,7 +3,7 @@
 import numbers
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from skstream.engine.holdout import HoldoutTimeline, NextRowsTimeline
 from skstream.engine.run import Answered
 from skstream.engine.timeline import Timeline
-from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator
+from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
 from skstream.evaluation._holdout_sets import AskedAtCheckpoints, HeldOutRows, as_held_out
 from skstream.evaluation._input import EncodedRows
 from skstream.evaluation._outcome import RunOutcome
@@ -29,6 +29,7 @@ from skstream.utils._warnings import warn
 _ASKS_PER_PIECE = 1 << 16
 
 
+@evaluator
 class HoldoutEvaluator(StreamEvaluator):
     """Evaluate models on rows held out: learn the stream, and ask about whole sets now and then.
 
@@ -119,43 +120,11 @@ class HoldoutEvaluator(StreamEvaluator):
     }
     #: Rows are learnt one by one, and each set is scored on its own, at every checkpoint.
     batch_size = 1
-    forgetting = "cumulative"
-    record_every = None
-
-    def __init__(
-        self,
-        metrics: Any = None,
-        *,
-        holdout: Any,
-        every: int = 1000,
-        holdout_size: int | None = None,
-        n_warmup: int = 1,
-        missing_labels: str = "error",
-        keep_tape: bool | str = "auto",
-        engine: str = "auto",
-        warm_start: bool = False,
-        return_models: bool = False,
-        random_state: int | None = None,
-        n_jobs: int | None = None,
-        unanswered: str = "error",
-        error_score: Any = "raise",
-        progress: bool = False,
-    ):
-        self.metrics = metrics
-        self.holdout = holdout
-        self.every = every
-        self.holdout_size = holdout_size
-        self.n_warmup = n_warmup
-        self.missing_labels = missing_labels
-        self.keep_tape = keep_tape
-        self.engine = engine
-        self.warm_start = warm_start
-        self.return_models = return_models
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.unanswered = unanswered
-        self.error_score = error_score
-        self.progress = progress
+    forgetting: Any = field(init=False, default="cumulative")
+    record_every: int | None = field(init=False, default=None)
+    holdout: Any
+    every: int = 1000
+    holdout_size: int | None = None
 
     def _validate(self) -> None:
         super()._validate()

@@ -5,10 +5,11 @@ from typing import Any, ClassVar
 
 from skstream.engine.folds import Assignment, FoldTimeline, Strategy, TestOn
 from skstream.engine.timeline import Timeline
-from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator
+from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
 from skstream.utils._sklearn import Interval, StrOptions
 
 
+@evaluator
 class KFoldEvaluator(StreamEvaluator):
     """Evaluate k copies of every model in parallel folds, for tests of significance.
 
@@ -100,46 +101,10 @@ class KFoldEvaluator(StreamEvaluator):
     #: Folds weight and assign single rows, so rows are learnt one by one.
     batch_size = 1
 
-    def __init__(
-        self,
-        metrics: Any = None,
-        *,
-        strategy: Strategy = "bootstrap",
-        n_folds: int = 10,
-        test_on: TestOn = "all",
-        assignment: Assignment = "random",
-        forgetting: Any = "cumulative",
-        n_warmup: int = 1,
-        record_every: int | None = None,
-        missing_labels: str = "error",
-        keep_tape: bool | str = "auto",
-        engine: str = "auto",
-        warm_start: bool = False,
-        return_models: bool = False,
-        random_state: int | None = None,
-        n_jobs: int | None = None,
-        unanswered: str = "error",
-        error_score: Any = "raise",
-        progress: bool = False,
-    ):
-        self.metrics = metrics
-        self.strategy = strategy
-        self.n_folds = n_folds
-        self.test_on = test_on
-        self.assignment = assignment
-        self.forgetting = forgetting
-        self.n_warmup = n_warmup
-        self.record_every = record_every
-        self.missing_labels = missing_labels
-        self.keep_tape = keep_tape
-        self.engine = engine
-        self.warm_start = warm_start
-        self.return_models = return_models
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.unanswered = unanswered
-        self.error_score = error_score
-        self.progress = progress
+    strategy: Strategy = "bootstrap"
+    n_folds: int = 10
+    test_on: TestOn = "all"
+    assignment: Assignment = "random"
 
     def _validate(self) -> None:
         super()._validate()

@@ -4,10 +4,11 @@ import numbers
 from typing import Any, ClassVar
 
 from skstream.engine.timeline import PrequentialTimeline, Timeline
-from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator
+from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
 from skstream.utils._sklearn import Interval
 
 
+@evaluator
 class PrequentialEvaluator(StreamEvaluator):
     """Evaluate models prequentially: every row is predicted, scored, then learnt.
 
@@ -17,12 +18,12 @@ class PrequentialEvaluator(StreamEvaluator):
         Measures: names, functions ``f(y_true, y_pred)``, or ``functools.partial`` of the
         functions of `skstream.metrics`. None: accuracy, kappa, kappa_m, kappa_temporal and
         kappa_plus; for regressors mae, rmse and r2.
-    forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
-        Which rows count in the running means of the measures: "cumulative", "adwin", or a
-        specification such as ``SlidingWindow(1000)``; a dict asks for several at once.
     batch_size : int, default=1
         Rows that are all predicted, then all learnt in one ``partial_fit``. More than 1 is
         another protocol than row by row, with other answers.
+    forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
+        Which rows count in the running means of the measures: "cumulative", "adwin", or a
+        specification such as ``SlidingWindow(1000)``; a dict asks for several at once.
     n_warmup : int, default=1
         Rows learnt first, unasked: a model that has learnt nothing has no answer. They are not
         scored, but every baseline learns their labels. A model that cannot learn the first row
@@ -84,40 +85,7 @@ class PrequentialEvaluator(StreamEvaluator):
         "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        metrics: Any = None,
-        *,
-        forgetting: Any = "cumulative",
-        batch_size: int = 1,
-        n_warmup: int = 1,
-        record_every: int | None = None,
-        missing_labels: str = "error",
-        keep_tape: bool | str = "auto",
-        engine: str = "auto",
-        warm_start: bool = False,
-        return_models: bool = False,
-        random_state: int | None = None,
-        n_jobs: int | None = None,
-        unanswered: str = "error",
-        error_score: Any = "raise",
-        progress: bool = False,
-    ):
-        self.metrics = metrics
-        self.forgetting = forgetting
-        self.batch_size = batch_size
-        self.n_warmup = n_warmup
-        self.record_every = record_every
-        self.missing_labels = missing_labels
-        self.keep_tape = keep_tape
-        self.engine = engine
-        self.warm_start = warm_start
-        self.return_models = return_models
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.unanswered = unanswered
-        self.error_score = error_score
-        self.progress = progress
+    batch_size: int = 1
 
     def _timelines(self, seed: int) -> list[Timeline]:
         return [PrequentialTimeline(n_warmup=self.n_warmup, batch_size=self.batch_size)]

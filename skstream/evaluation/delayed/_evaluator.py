@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from skstream.engine.delayed import DelayedTimeline
 from skstream.engine.timeline import Timeline
-from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator
+from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
@@ -20,6 +20,7 @@ from skstream.utils._sklearn import Interval, StrOptions
 from skstream.utils._warnings import warn
 
 
+@evaluator
 class DelayedEvaluator(StreamEvaluator):
     """Evaluate models whose labels come late, each after its own delay, or never.
 
@@ -142,56 +143,15 @@ class DelayedEvaluator(StreamEvaluator):
     #: Labels come one by one, and are learnt one by one.
     batch_size = 1
 
-    def __init__(
-        self,
-        metrics: Any = None,
-        *,
-        delay: Any = None,
-        n_bins: int = 50,
-        poll_every: int | None = 10,
-        reduce: str | Callable[..., Any] = "auto",
-        poll_at_zero: bool = True,
-        previous_label: str = "newest",
-        features: Callable[..., Any] | None = None,
-        on_relabel: str = "error",
-        max_pending: int | None = None,
-        forgetting: Any = "cumulative",
-        n_warmup: int = 1,
-        record_every: int | None = None,
-        missing_labels: str = "error",
-        keep_tape: bool | str = "auto",
-        engine: str = "auto",
-        warm_start: bool = False,
-        return_models: bool = False,
-        random_state: int | None = None,
-        n_jobs: int | None = None,
-        unanswered: str = "error",
-        error_score: Any = "raise",
-        progress: bool = False,
-    ):
-        self.metrics = metrics
-        self.delay = delay
-        self.n_bins = n_bins
-        self.poll_every = poll_every
-        self.reduce = reduce
-        self.poll_at_zero = poll_at_zero
-        self.previous_label = previous_label
-        self.features = features
-        self.on_relabel = on_relabel
-        self.max_pending = max_pending
-        self.forgetting = forgetting
-        self.n_warmup = n_warmup
-        self.record_every = record_every
-        self.missing_labels = missing_labels
-        self.keep_tape = keep_tape
-        self.engine = engine
-        self.warm_start = warm_start
-        self.return_models = return_models
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.unanswered = unanswered
-        self.error_score = error_score
-        self.progress = progress
+    delay: Any = None
+    n_bins: int = 50
+    poll_every: int | None = 10
+    reduce: str | Callable[..., Any] = "auto"
+    poll_at_zero: bool = True
+    previous_label: str = "newest"
+    features: Callable[..., Any] | None = None
+    on_relabel: str = "error"
+    max_pending: int | None = None
 
     def evaluate(
         self,
