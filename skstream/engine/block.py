@@ -5,9 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-
-from skstream.utils._optional import optional_import
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,77 +144,3 @@ def bounds_within(bounds: np.ndarray | None, rows: slice) -> np.ndarray | None:
     inside: np.ndarray = np.concatenate([ends[:1], within, ends[1:]]).astype(np.int64)
     inside -= rows.start
     return inside
-
-
-def take_rows(X: Any, index: np.ndarray) -> Any:
-    """Rows of `X` at `index`: a view where they are consecutive, else a copy."""
-    n = len(index)
-    rows: slice | np.ndarray
-    if n and index[-1] - index[0] == n - 1 and (n < 3 or bool((np.diff(index) == 1).all())):
-        start = int(index[0])
-        rows = slice(start, start + n)
-        if start == 0 and n == X.shape[0]:
-            return X
-    else:
-        rows = index
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    return X[rows]
-
-
-def not_finite(rows: Any) -> np.ndarray:
-    """Mask of the rows with NaN or infinity; of no row where that cannot be found."""
-    values = getattr(rows, "toarray", lambda: rows)()
-    try:
-        finite = np.isfinite(np.asarray(values, dtype=np.float64))
-    except (TypeError, ValueError):
-        finite = np.ones((rows.shape[0], 1), dtype=bool)
-    bad: np.ndarray = np.any(~finite, axis=1)
-    return bad
-
-
-def stack_rows(parts: list[Any]) -> Any:
-    """Rows of several containers of one kind, stacked."""
-    if len(parts) == 1:
-        return parts[0]
-    first = parts[0]
-    if hasattr(first, "iloc"):
-        return optional_import("pandas", "Stacking data frames").concat(parts)
-    if sparse.issparse(first):
-        return sparse.vstack(parts, format="csr")
-    if isinstance(first, np.ndarray):
-        return np.concatenate(parts)
-    return optional_import("polars", "Stacking data frames").concat(parts)
-
-
-def _own_frame(rows: Any) -> Any:
-    values = rows.to_numpy()
-    if all(stride >= 0 for stride in values.strides):
-        return rows.copy()
-    # `df[list("edcba")]` may be a view with a negative stride; a plain copy has a positive one.
-    return type(rows)(own_rows(values), index=rows.index, columns=rows.columns, copy=False)
-
-
-def own_rows(rows: Any) -> Any:
-    """Copy of rows, so that writing into them changes nothing else.
-
-    The memory layout is kept: NumPy's arithmetic on columns that are not contiguous, or in reverse
-    order, may round the last digit differently.
-    """
-    if not isinstance(rows, np.ndarray):
-        if hasattr(rows, "iloc"):
-            return _own_frame(rows)
-        return rows.copy() if sparse.issparse(rows) else rows
-    if rows.flags.c_contiguous:
-        return rows.copy()
-    forwards = tuple(slice(None, None, -1 if stride < 0 else 1) for stride in rows.strides)
-    ordered = rows[forwards]
-    side_by_side = [
-        n > 1 and s == rows.itemsize for n, s in zip(ordered.shape, ordered.strides, strict=True)
-    ]
-    if any(side_by_side):
-        copied = ordered.copy(order="K")
-    else:
-        copied = np.empty((*ordered.shape, 2), dtype=ordered.dtype)[..., 0]
-        copied[...] = ordered
-    return copied[forwards]

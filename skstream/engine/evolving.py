@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.block import Block, stack_rows, take_rows
+from skstream.engine.block import Block
 from skstream.engine.delayed import FIRST, DelayedOperations
+from skstream.utils._rows import stack_rows, take_rows
 
 #: ``features(rows, times)`` gives the features of row ``rows[i]`` as known at ``times[i]``.
 Features = Callable[[np.ndarray, np.ndarray], Any]

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from skstream.base import learner
-from skstream.engine.block import Block, Company, not_finite, own_rows, take_rows
+from skstream.engine.block import Block, Company
 from skstream.engine.kernels import Task
 from skstream.utils._label_space import UNKNOWN, LabelSpace
 from skstream.utils._masked import unmasked
+from skstream.utils._rows import not_finite, own_rows, take_rows
 from skstream.utils._validation import is_fitted
 
 
@@ -114,7 +115,7 @@ class Loop:
 
     def _answers(self, X: Any, index: np.ndarray) -> np.ndarray:
         """Answers of one call about some rows."""
-        rows = _rows_of_its_own(X, index, 0, len(index))
+        rows = own_rows(take_rows(X, index))  # the model may change and keep them
         answer = np.asarray(unmasked(getattr(self.estimator, self.task.method)(rows)))
         return answer if answer.shape == (len(index),) else self._reshaped(answer, len(index))
 
@@ -181,7 +182,7 @@ class Loop:
         weight = None if weights is None else weights[begin:end]
         started = perf_counter()
         try:
-            rows = _rows_of_its_own(block.learn_X, block.learn_index, begin, end)
+            rows = own_rows(take_rows(block.learn_X, block.learn_index[begin:end]))
             self._learn(rows, labels[begin:end], weight, self._classes)
         except Exception as error:
             raise LoopFailed("learning", begin) from error
@@ -243,13 +244,3 @@ def no_answers(task: Task, n: int = 0) -> np.ndarray:
     if task.method == "decision_function" and task.classes is not None and len(task.classes) > 2:
         return np.full((n, len(task.classes)), np.nan)
     return np.full(n, np.nan)
-
-
-def _rows_of_its_own(X: Any, index: np.ndarray, begin: int, end: int) -> Any:
-    """Copy of rows, which the model may change and keep; others read the same rows."""
-    if end - begin == 1:
-        row = int(index[begin])
-        rows = X.iloc[row : row + 1] if hasattr(X, "iloc") else X[row : row + 1]
-    else:
-        rows = take_rows(X, index[begin:end])
-    return own_rows(rows)

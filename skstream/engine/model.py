@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from skstream.base import asks_row_by_row, learning_parts
-from skstream.engine.block import Block, not_finite, part_of, take_rows
+from skstream.engine.block import Block, part_of
 from skstream.engine.kernels import Declined, Kernel, Task
 from skstream.engine.loop import BadAnswer, Loop, LoopFailed, no_answers
 from skstream.engine.resuming import Left, Resumed, shifted_bounds
@@ -24,6 +24,7 @@ from skstream.engine.retries import (
 )
 from skstream.engine.timeline import Operations
 from skstream.engine.warmup import WarmUp
+from skstream.utils._rows import not_finite, take_rows
 from skstream.utils._sklearn import is_plain_gaussian_nb
 from skstream.utils._validation import is_fitted, unfitted_copy
 

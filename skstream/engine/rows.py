@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.block import Block, stack_rows, take_rows
+from skstream.engine.block import Block
 from skstream.engine.timeline import Operations
+from skstream.utils._rows import copy_rows, stack_rows, take_rows
 
 #: Segments not worth merging: a live run makes one per call.
 MAX_SMALL_SEGMENTS = 16
@@ -49,10 +50,7 @@ class _Segment:
     def compacted(self) -> "_Segment":
         """Return a copy of the rows that are still needed."""
         at = np.flatnonzero(self.alive)
-        # Not `take_rows`: a view would keep all rows, and the user may write into them. Frames need
-        # `copy`, because pandas returns consecutive rows as a view of the user's memory.
-        X = self.X.iloc[at].copy() if hasattr(self.X, "iloc") else self.X[at]
-        return _Segment.of(self.numbers[at], X, self.y[at])
+        return _Segment.of(self.numbers[at], copy_rows(self.X, at), self.y[at])
 
 
 class RowStore:

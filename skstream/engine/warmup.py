@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.block import Block, stack_rows, take_rows
+from skstream.engine.block import Block
 from skstream.engine.timeline import Operations
+from skstream.utils._rows import copy_rows, stack_rows, take_rows
 from skstream.utils._validation import unfitted_copy
 
 
@@ -52,9 +53,7 @@ class WarmUp:
         The first block returned is the warm-up, in one call, and the second the rest of `block`.
         """
         n = min(self._n_missing, block.n_learns)
-        index = block.learn_index[:n]
-        # Not `take_rows`: a view would keep all rows, and the user may write into them.
-        X = block.learn_X.iloc[index] if hasattr(block.learn_X, "iloc") else block.learn_X[index]
+        X = copy_rows(block.learn_X, block.learn_index[:n])
         weight = None if block.weight is None else block.weight[:n]
         self._held.append(_Held(X, block.y[:n], weight, operations.learn_rows[:n]))
         self._n_missing -= n

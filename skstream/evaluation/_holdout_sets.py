@@ -8,14 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.engine.block import own_rows, stack_rows, take_rows
 from skstream.engine.holdout import HoldoutOperations
 from skstream.engine.run import Answered
 from skstream.evaluation._input import EncodedRows, encoded
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.streams import Stream, as_stream
 from skstream.utils._label_space import LabelSpace, is_given
-from skstream.utils._rows import Schema
+from skstream.utils._rows import Schema, own_rows, stack_rows, take_rows
 
 
 @contextmanager

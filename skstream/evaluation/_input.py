@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.block import take_rows
 from skstream.streams._chunk import Chunk
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._labels import refuse_single
 from skstream.utils._masked import unmasked
+from skstream.utils._rows import take_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +39,13 @@ class EncodedRows:
         """Number of rows."""
         return len(self.y)
 
-    def take(self, at: np.ndarray) -> "EncodedRows":
-        """Return the rows at some positions."""
-        if len(at) == self.n_rows:
+    def take(self, rows: slice | np.ndarray) -> "EncodedRows":
+        """Return some of the rows, in their order."""
+        y = self.y[rows]
+        if len(y) == self.n_rows:
             return self
-        weight = None if self.weight is None else self.weight[at]
-        return EncodedRows(take_rows(self.X, at), self.y[at], self.labelled[at], weight)
-
-    def piece(self, begin: int, end: int) -> "EncodedRows":
-        """Return the rows from `begin` up to `end`."""
-        end = min(end, self.n_rows)
-        if begin == 0 and end == self.n_rows:
-            return self
-        return EncodedRows(
-            take_rows(self.X, np.arange(begin, end)),
-            self.y[begin:end],
-            self.labelled[begin:end],
-            None if self.weight is None else self.weight[begin:end],
-        )
+        weight = None if self.weight is None else self.weight[rows]
+        return EncodedRows(take_rows(self.X, rows), y, self.labelled[rows], weight)
 
 
 class MissingLabelError(ValueError):

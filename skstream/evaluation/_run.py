@@ -94,9 +94,9 @@ class EvaluationRun(StreamRun):
     def _take(self, chunk: EncodedRows, skip: bool, advance: Advance = ignored) -> None:
         begin = 0
         while begin < chunk.n_rows:
-            piece = chunk.piece(begin, begin + self._pace.size)
+            piece = chunk.take(slice(begin, begin + self._pace.size))
             begin += piece.n_rows
-            rest = chunk.piece(begin, chunk.n_rows)
+            rest = chunk.take(slice(begin, None))
             with self._before_rest(partial(self._take, rest, skip)):
                 self._advance(piece, skip)
             advance(piece.n_rows)

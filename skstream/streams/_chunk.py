@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from skstream.utils._labels import as_labels
 from skstream.utils._masked import unmasked
-from skstream.utils._rows import Schema, as_rows, cut
+from skstream.utils._rows import Schema, as_rows, take_rows
 from skstream.utils._times import time_column
 
 META_KEYS = ("sample_weight", "arrival", "label_time", "id")
@@ -91,7 +91,7 @@ class Chunk(NamedTuple):
     def part(self, start: int, stop: int) -> "Chunk":
         """Return the rows from `start` up to `stop`."""
         meta = {key: values[start:stop] for key, values in self.meta.items()}
-        return Chunk(cut(self.X, start, stop), self.y[start:stop], meta)
+        return Chunk(take_rows(self.X, slice(start, stop)), self.y[start:stop], meta)
 
 
 def as_meta(meta: Mapping[str, Any] | None, n_rows: int, where: str = "") -> Meta:

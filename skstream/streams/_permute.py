@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from skstream.streams._chunk import check_lengths
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import as_labels, find_classes
-from skstream.utils._rows import as_rows
+from skstream.utils._rows import as_rows, copy_rows
 
 
 def shuffle_rows(X: Any, y: Any, *, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
@@ -50,7 +50,7 @@ def shuffle_rows(X: Any, y: Any, *, random_state: Any = None) -> tuple[Any, NDAr
     rows, labels = as_rows(X, texts=True), as_labels(y)
     check_lengths(rows, labels)
     order = check_random_state(random_state).permutation(len(labels))
-    return _take(rows, order), labels[order]
+    return copy_rows(rows, order), labels[order]
 
 
 def shuffle_within_class(X: Any, y: Any, *, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
@@ -96,8 +96,4 @@ def shuffle_within_class(X: Any, y: Any, *, random_state: Any = None) -> tuple[A
     for code in np.unique(codes):
         members = np.flatnonzero(codes == code)
         order[members] = rng.permutation(members)
-    return _take(rows, order), labels
-
-
-def _take(X: Any, order: NDArray[np.intp]) -> Any:
-    return X.iloc[order] if hasattr(X, "iloc") else X[order]
+    return copy_rows(rows, order), labels

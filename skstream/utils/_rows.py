@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skstream.utils._masked import unmasked
+from skstream.utils._optional import optional_import
 
 # Values looked at to see whether an array without columns holds texts.
 _LOOKED_AT = 1000
@@ -81,9 +82,80 @@ def _first_text(X: NDArray[Any]) -> str | bytes | None:
     return next(first, None)
 
 
-def cut(X: Any, start: int, stop: int) -> Any:
-    """Rows `start` to `stop` of arrays, frames and CSR matrices; a view where there is one."""
-    return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
+def take_rows(X: Any, rows: slice | NDArray[np.intp]) -> Any:
+    """Rows of `X` in a slice or at an index: a view where they are consecutive, else a copy."""
+    if not isinstance(rows, slice):
+        n = len(rows)
+        if n and rows[-1] - rows[0] == n - 1 and (n < 3 or bool((np.diff(rows) == 1).all())):
+            start = int(rows[0])
+            if start == 0 and n == X.shape[0]:
+                return X
+            rows = slice(start, start + n)
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def copy_rows(X: Any, index: NDArray[np.intp]) -> Any:
+    """Rows of `X` at an index, to be kept: the user may write into `X`, and `X` may be freed."""
+    # pandas returns consecutive rows as a view of the memory of all.
+    return X.iloc[index].copy() if hasattr(X, "iloc") else X[index]
+
+
+def stack_rows(parts: list[Any]) -> Any:
+    """Rows of several containers of one kind, stacked."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+    if hasattr(first, "iloc"):
+        return optional_import("pandas", "Stacking data frames").concat(parts)
+    if sparse.issparse(first):
+        return sparse.vstack(parts, format="csr")
+    if isinstance(first, np.ndarray):
+        return np.concatenate(parts)
+    return optional_import("polars", "Stacking data frames").concat(parts)
+
+
+def own_rows(rows: Any) -> Any:
+    """Copy of rows, so that writing into them changes nothing else.
+
+    The memory layout is kept: NumPy's arithmetic on columns that are not contiguous, or in reverse
+    order, may round the last digit differently.
+    """
+    if not isinstance(rows, np.ndarray):
+        if hasattr(rows, "iloc"):
+            return _own_frame(rows)
+        return rows.copy() if sparse.issparse(rows) else rows
+    if rows.flags.c_contiguous:
+        return rows.copy()
+    forwards = tuple(slice(None, None, -1 if stride < 0 else 1) for stride in rows.strides)
+    ordered = rows[forwards]
+    side_by_side = [
+        n > 1 and s == rows.itemsize for n, s in zip(ordered.shape, ordered.strides, strict=True)
+    ]
+    if any(side_by_side):
+        copied = ordered.copy(order="K")
+    else:
+        copied = np.empty((*ordered.shape, 2), dtype=ordered.dtype)[..., 0]
+        copied[...] = ordered
+    return copied[forwards]
+
+
+def _own_frame(rows: Any) -> Any:
+    values = rows.to_numpy()
+    if all(stride >= 0 for stride in values.strides):
+        return rows.copy()
+    # `df[list("edcba")]` may be a view with a negative stride; a plain copy has a positive one.
+    return type(rows)(own_rows(values), index=rows.index, columns=rows.columns, copy=False)
+
+
+def not_finite(rows: Any) -> NDArray[np.bool_]:
+    """Mask of the rows with NaN or infinity; of no row where that cannot be found."""
+    values = getattr(rows, "toarray", lambda: rows)()
+    try:
+        finite = np.isfinite(np.asarray(values, dtype=np.float64))
+    except (TypeError, ValueError):
+        finite = np.ones((rows.shape[0], 1), dtype=bool)
+    bad: NDArray[np.bool_] = np.any(~finite, axis=1)
+    return bad
 
 
 def kind_of(X: Any) -> str:

@@ -102,14 +102,18 @@ def test_a_run_saved_within_the_warmup_goes_on(tmp_path) -> None:
     assert run.result().scores == expected
 
 
-def test_rows_that_the_user_writes_over_are_kept() -> None:
+@pytest.mark.parametrize("container", ["array", "frame"])
+def test_rows_that_the_user_writes_over_are_kept(container) -> None:
     evaluator = PrequentialEvaluator("accuracy", n_warmup=N, random_state=0)
     expected = evaluator.evaluate(MODELS["pca"], X, Y).scores
     run = evaluator.start(MODELS["pca"], classes=["down", "up"])
-    buffer = np.empty((1, 4))
-    for row in range(80):
-        buffer[0] = X[row]
-        run.update(buffer, Y[[row]])
+    buffer = np.empty((2, 4))
+    rows = buffer
+    if container == "frame":  # over the same memory
+        rows = pytest.importorskip("pandas").DataFrame(buffer, copy=False)
+    for row in range(0, 80, 2):
+        buffer[:] = X[row : row + 2]
+        run.update(rows, Y[row : row + 2])
     assert run.close().result().scores == expected
 
 

@@ -26,8 +26,8 @@ from skstream import (
     make_stream_pipeline,
     prequential_predict,
 )
-from skstream.engine.block import own_rows
 from skstream.streams import as_stream, make_demo_stream
+from skstream.utils._rows import own_rows
 
 N = 60
 

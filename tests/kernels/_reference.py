@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import StandardScaler
 
-from skstream.engine.block import Block, own_rows, take_rows
+from skstream.engine.block import Block
 from skstream.engine.kernels import (
     Kernel,
     Task,
@@ -21,6 +21,7 @@ from skstream.engine.kernels import (
     make_kernel,
     make_transform_kernel,
 )
+from skstream.utils._rows import own_rows, take_rows
 
 TIMELINES = ("prequential", "delayed", "polls", "holdout", "bootstrap")
 

@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 import skstream.engine.kernels.temporal as temporal_kernels
 from skstream.baselines import MajorityClass
-from skstream.engine.block import Block, take_rows
+from skstream.engine.block import Block
 from skstream.engine.kernels import (
     Declined,
     Kernel,
@@ -39,6 +39,7 @@ from skstream.engine.kernels import (
 )
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
+from skstream.utils._rows import take_rows
 from tests.kernels._reference import (
     TIMELINES,
     _assert_same,

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 
-from skstream.engine.block import Block, stack_rows, take_rows
+from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined
+from skstream.utils._rows import stack_rows, take_rows
 
 
 def check_weights(block: Block) -> None:

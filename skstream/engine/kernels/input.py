@@ -9,8 +9,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from skstream.engine.block import Block, take_rows
+from skstream.engine.block import Block
 from skstream.engine.kernels.base import OTHER_COLUMNS, Declined
+from skstream.utils._rows import take_rows
 
 # Integers and booleans become float64 exactly as scikit-learn's own arithmetic makes them.
 EXACT = (np.float64, np.bool_, np.integer)

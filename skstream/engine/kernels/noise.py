@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from skstream.engine.block import Block, take_rows
+from skstream.engine.block import Block
 from skstream.engine.kernels.base import Kernel, Task, value_of
 from skstream.engine.kernels.compose import check_weights
 from skstream.engine.kernels.registry import find_kernel
@@ -17,6 +17,7 @@ from skstream.engine.kernels.schema import (
 )
 from skstream.noise import drawn_seed, weights_so_far, with_noise
 from skstream.utils._row_hashes import row_hashes
+from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_fitted, unfitted_copy
 
 

@@ -166,7 +166,7 @@ class DelayedRun(StreamRun):
 
         def rest(first: int) -> Callable[[], None]:
             times = arrival.piece(first, n), label_time[first:]
-            return partial(self._take, chunk.piece(first, n), *times)
+            return partial(self._take, chunk.take(slice(first, n)), *times)
 
         while begin < n:
             if self._n_due(arrival.values[begin]) > self._pace.size:
@@ -175,7 +175,7 @@ class DelayedRun(StreamRun):
             end = self._end_of_piece(begin, arrival.values, label_time)
             with self._before_rest(rest(end)):
                 self._arrive(
-                    chunk.piece(begin, end), arrival.piece(begin, end), label_time[begin:end]
+                    chunk.take(slice(begin, end)), arrival.piece(begin, end), label_time[begin:end]
                 )
             advance(end - begin)
             begin = end

@@ -20,7 +20,7 @@ from scipy import sparse
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils.class_weight import compute_class_weight
 
-from skstream.engine.block import Block, own_rows, take_rows
+from skstream.engine.block import Block
 from skstream.engine.kernels.base import (
     DENSE_AND_SPARSE,
     OTHER_PRECISION,
@@ -53,6 +53,7 @@ from skstream.engine.kernels.linear.single import (
 from skstream.engine.kernels.linear.support import refused
 from skstream.engine.kernels.linear.ties import Decisions, room_for_ties
 from skstream.utils._numba import numba_enabled
+from skstream.utils._rows import own_rows, take_rows
 from skstream.utils._validation import is_fitted
 
 # Longer blocks run in parts, whose arrays stay in the processor's cache.

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from skstream.engine.block import own_rows, take_rows
 from skstream.engine.kernels.linear import plain as _linear_plain
 from skstream.engine.kernels.linear.loops import Floats, Integers, Learns, Rule, Ties
+from skstream.utils._rows import own_rows, take_rows
 
 # Numbers that may be noted before the rows noted are settled.
 _ROOM = 1 << 16

@@ -9,13 +9,14 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.utils import check_array
 
-from skstream.engine.block import Block, take_rows
+from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Task, TransformKernel, value_of
 from skstream.engine.kernels.compose import check_weights
 from skstream.engine.kernels.registry import find_transform_kernel
 from skstream.engine.kernels.schema import Outside, outside_after, refused_output
 from skstream.engine.kernels.transformers.row_by_row import laid_out_by_rows
 from skstream.pipeline._transformers import learns, prepared
+from skstream.utils._rows import take_rows
 from skstream.utils._sklearn import column_positions, columns_of
 from skstream.utils._validation import is_fitted
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.preprocessing import FunctionTransformer, Normalizer
 
-from skstream.engine.block import take_rows
 from skstream.engine.kernels.base import Declined
 from skstream.utils._optional import optional_import
+from skstream.utils._rows import take_rows
 from skstream.utils._validation import reads_frame_as_names
 
 #: Functions whose results are exact or correctly rounded, whichever loop computes them.
