@@ -150,7 +150,9 @@ def bins_of(result: "EvaluationResult") -> tuple[int, ...]:
 
 
 def in_words(known: Sequence[int]) -> str:
-    """Write the numbers of folds or bins: "from 0 to 9", or "one of 2, 5"."""
+    """Write the numbers of folds or bins: "from 0 to 9", "one of 2, 5", or "2, the only one"."""
+    if len(known) == 1:
+        return f"{known[0]}, the only one in this result"
     if list(known) == list(range(known[0], known[-1] + 1)):
         return f"from {known[0]} to {known[-1]}"
     return f"one of {', '.join(map(str, known))}"

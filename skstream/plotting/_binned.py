@@ -81,8 +81,9 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         costs of asking again, on three axes or on one: answers given lately, kept in memory, and
         per labelled row. "shares": the measure over the share of the wait that has passed, as one
         step per bin, without the first and the last answers.
-    bins : sequence of int, default=None
-        Numbers of the bins, where only some are shown: as dots rather than steps. None: all.
+    bins : sequence of int, or dict of str to (sequence of int or None), default=None
+        Numbers of the bins, or those of each model, where only some are shown: as dots rather than
+        steps. None: all.
 
     Attributes
     ----------
@@ -112,7 +113,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
     over_time: Mapping[tuple[str, int], tuple[np.ndarray, np.ndarray]] | None = None
     poll_costs: Mapping[str, np.ndarray] | None = None
     kind: Kind = "bins"
-    bins: Sequence[int] | None = None
+    bins: Sequence[int] | Mapping[str, Sequence[int] | None] | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
@@ -249,11 +250,17 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             )
         first = results[0]
         metric, forgetting, what = names_in(first, metric, forgetting)
-        curves = {
-            f"{model}, {one.n_bins} bins": all_bins(one, model, metric, forgetting=forgetting)
-            for one in results
-        }
-        return cls(curves=curves, n_rows=first.n_rows, kind="shares", **what).plot(**options)
+        by_name = {f"{model}, {one.n_bins} bins": one for one in results}
+        return cls(
+            curves={
+                name: all_bins(one, model, metric, forgetting=forgetting)
+                for name, one in by_name.items()
+            },
+            n_rows=first.n_rows,
+            kind="shares",
+            bins={name: one.selected_bins for name, one in by_name.items()},
+            **what,
+        ).plot(**options)
 
     def _layout(self, ax: Any) -> Layout:
         if self.kind == "costs":
@@ -275,7 +282,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         used = was_used(ax)
         last = self._last_bin()
         dots: dict[str, Any] = {"marker": "o", "markersize": 4}
-        shown = self._shown_bins()
+        shown = self._shown_bins(next(iter(self.curves)))
         if len(shown) == last + 1:
             dots |= {"drawstyle": "steps-mid", "markevery": [0, last]}
         defaults = model_styles(list(self.curves), self.baselines)
@@ -361,9 +368,10 @@ class BinnedPerformanceDisplay(MeasureDisplay):
     def _last_bin(self) -> int:
         return len(next(iter(self.curves.values()))) - 1
 
-    def _shown_bins(self) -> np.ndarray:
-        """Numbers of the bins that are drawn and listed, in the order of time."""
-        shown = range(self._last_bin() + 1) if self.bins is None else sorted(self.bins)
+    def _shown_bins(self, name: str) -> np.ndarray:
+        """Numbers of a model's bins that are drawn and listed, in the order of time."""
+        bins = self.bins.get(name) if isinstance(self.bins, Mapping) else self.bins
+        shown = range(len(self.curves[name])) if bins is None else sorted(bins)
         return np.array(shown, dtype=np.int64)
 
     def _bin_words(self, b: int) -> str:
@@ -381,19 +389,19 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         else:
             for name, values in self.curves.items():
                 # The models of `from_bin_counts` may have different numbers of bins.
-                shown = np.arange(len(values)) if self.bins is None else self._shown_bins()
+                shown = self._shown_bins(name)
                 yield {"model": name, "bin": shown, "value": values[shown]}
 
     def _summary(self) -> str:
-        if self.bins is None:
-            first, last, where = 0, -1, "from first to last answer"
-        else:
-            shown = self._shown_bins().tolist()
-            first, last = shown[0], shown[-1]
-            where = " and ".join(self._bin_words(b) for b in dict.fromkeys((first, last)))
+        ends_of = {
+            name: dict.fromkeys(self._shown_bins(name)[[0, -1]].tolist()) for name in self.curves
+        }
+        where = "from first to last answer"
+        if isinstance(self.bins, Sequence):
+            where = " and ".join(map(self._bin_words, next(iter(ends_of.values()))))
         ends = ", ".join(
-            f"{name}: " + " to ".join(f"{values[b]:.4f}" for b in dict.fromkeys((first, last)))
-            for name, values in self.curves.items()
+            f"{name}: " + " to ".join(f"{self.curves[name][b]:.4f}" for b in its_ends)
+            for name, its_ends in ends_of.items()
         )
         return f"{self.metric} {where} after {self.n_rows:,} rows; {ends}"
 

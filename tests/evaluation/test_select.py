@@ -236,3 +236,25 @@ def test_failures_follow_the_folds(folds):
 def test_what_is_not_there_is_named(folds, options, kind, words):
     with pytest.raises(kind, match=words):
         folds.select(**options)
+
+
+def test_the_one_fold_that_is_left_is_named(folds):
+    left = folds.select(folds=2)
+    with pytest.raises(ValueError, match=r"fold must be 2, the only one in this result.*Got 0"):
+        left.compare("sgd", "last", fold=0)
+    with pytest.raises(ValueError, match="folds must be 2, the only one in this result"):
+        left.select(folds=[0, 2])
+
+
+def test_bins_left_out_are_in_no_display_of_numbers_of_bins(delayed):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pandas")
+    other = DelayedEvaluator(METRICS, delay=20, n_bins=5, forgetting=FORGETTING).evaluate(
+        models(), make_demo_stream(300)
+    )
+    display = BinnedPerformanceDisplay.from_bin_counts([delayed.select(bins=[1, 3]), other], "sgd")
+    frame = display.to_frame()
+    assert frame["value"].notna().all()
+    shown = {name: part["bin"].tolist() for name, part in frame.groupby("model")}
+    assert shown == {"sgd, 3 bins": [1, 3], "sgd, 5 bins": list(range(7))}
+    assert "nan" not in repr(display)
