@@ -111,6 +111,7 @@ def test_a_protocol() -> None:
     for rows in np.split(np.arange(400), [1, 2, 50, 399]):
         run.update(X[rows], y[rows])
     assert run.close().result().scores == whole.scores
+    assert str(whole).startswith("every n-th row evaluation after 400 rows")
     evaluator.engine = "loop"
     assert evaluator.evaluate(SGDClassifier(), X, y).scores == whole.scores
     asked = np.array([answer is not None for answer in whole.predictions("SGDClassifier")])

@@ -96,7 +96,7 @@ class HoldoutTimeline:
             own_weights=learning.own_weights,
             checkpoints=asked,
             ends=groups[1:],
-            asks_apart=True,
+            checkpoint=np.repeat(asked, self.size),
         )
         after = HoldoutState(
             n_learnt,

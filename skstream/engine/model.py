@@ -49,7 +49,8 @@ class ModelError(ValueError):
     fold : int
         Fold it ran in.
     row : int
-        Row, counted from 0, at which it failed; -1 before the first one.
+        Row, counted from 0, at which it failed, of the holdout rows where it was asked about them;
+        -1 before the first one.
     result : EvaluationResult or None
         Scores before the failure, if there are any; with several workers, of the models that had
         finished.
@@ -240,8 +241,8 @@ class ModelRun:
         groups = None if block.groups is None else shifted_bounds(block.groups, early)
         stamp = block.stamp[early:]
         block = replace(block, ask_index=block.ask_index[early:], stamp=stamp, groups=groups)
-        asked = operations.ask_rows[early:]
-        operations = replace(operations, ask_rows=asked, stamp=stamp, groups=groups)
+        asks = operations.part(slice(0, block.n_learns), slice(early, block.n_asks))
+        operations = replace(asks, stamp=stamp, groups=groups)
         answers = self._execute(block, operations)
         return np.concatenate([before, answers])
 
@@ -427,7 +428,10 @@ class ModelRun:
         asked = operations.ask_rows[:n]
         # Numbers of held-out rows recur in every set, and say nothing of the rows of the stream.
         while (
-            n and not operations.asks_apart and asked[n - 1] >= error.row and asked[n - 1] in rows
+            n
+            and operations.checkpoint is None
+            and asked[n - 1] >= error.row
+            and asked[n - 1] in rows
         ):
             n -= 1
         return np.concatenate([answers[:n], no_answers(self.task, block.n_asks - n)])
@@ -449,13 +453,15 @@ class ModelRun:
             at = begin + int(not_finite(take_rows(X, index[begin:end])).argmax())
         rows = numbers[begin:end]
         row = int(numbers[at])
-        apart = failure.action != "learning" and operations.asks_apart
-        held_out = "holdout " if apart else ""
+        checkpoint = None if failure.action == "learning" else operations.checkpoint
+        held_out = "" if checkpoint is None else "holdout "
         where = f"{held_out}row {row}"
         if end > begin + 1:
             where = f"{held_out}rows {int(rows.min())} to {int(rows.max())}"
         if at > begin:
             where += f" (row {row} is not finite)"
+        if checkpoint is not None:
+            where += f" at checkpoint {checkpoint[begin]} of the stream"
         assert cause is not None
         action = f"{failure.action} {where}"
         return model_error(self.name, self.fold, action, cause, row, self._advice(failure)), rows

@@ -91,10 +91,12 @@ class Left:
             groups=groups,
             batches=batches,
         )
+        checkpoint = self.operations.checkpoint
         operations = replace(
             self.operations,
             learn_rows=self.operations.learn_rows[n_learnt:],
             ask_rows=self.operations.ask_rows[first:],
+            checkpoint=None if checkpoint is None else checkpoint[first:],
             stamp=stamp,
             groups=groups,
             batches=batches,

@@ -206,7 +206,7 @@ class Engine:
         ]
 
     def _block(self, operations: Any) -> Block:
-        if operations.asks_apart:
+        if operations.checkpoint is not None:
             return self._block_with_held_out(operations)
         block = self._store.block(operations)
         if self._features is None:

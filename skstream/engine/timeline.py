@@ -77,8 +77,9 @@ class Operations:
         All rows below this number are finished, and can be scored.
     own_weights : bool
         Whether the learning weights come only from the protocol, not from the user.
-    asks_apart : bool
-        Whether `ask_rows` are numbers of held-out rows, which are no rows of the stream.
+    checkpoint : ndarray of shape (n_asks,), dtype int64, or None
+        Where `ask_rows` are numbers of held-out rows, which are no rows of the stream: how many of
+        its rows have come when each is asked.
     """
 
     learn_rows: np.ndarray
@@ -90,7 +91,7 @@ class Operations:
     released: np.ndarray = field(default_factory=no_rows)
     settled: int = 0
     own_weights: bool = False
-    asks_apart: bool = False
+    checkpoint: np.ndarray | None = None
 
     def part(self, learns: slice, asks: slice) -> "Operations":
         """Some consecutive learns, with asks stamped among them; see `block.part_of`."""
@@ -102,6 +103,7 @@ class Operations:
             weight=None if self.weight is None else self.weight[learns],
             ask_rows=self.ask_rows[asks],
             stamp=self.stamp[asks] - learns.start,
+            checkpoint=None if self.checkpoint is None else self.checkpoint[asks],
             batches=bounds_within(self.batches, learns),
             groups=bounds_within(self.groups, asks),
         )

@@ -262,14 +262,14 @@ def scored_rows(
         scored[last:] = False
         rows, looked_at = f"{_unit(result)}s 1 to {last:,}", _first(last, _unit(result))
     else:  # one set, as others may consist of the same rows
-        position = checkpoint(result, at)
-        last = int(result.checkpoints[position])
+        last = int(result.checkpoints[checkpoint(result, at)])
+        position = int(np.searchsorted(tape.sets[1], last))
         ended = [name for name in (a, b) if ends[name] < last]
         start, stop = ([0, *tape.sets[0]][position + k] for k in (0, 1))
         scored[:start] = scored[stop:] = False
         scored[start:stop] &= not ended
         n_scored = int(np.count_nonzero(scored))
-        looked_at = f"the {stop - start:,} holdout rows at row {last:,}"
+        looked_at = f"the {stop - start:,} {result.scored_sets} at row {last:,}"
         rows = looked_at if n_scored == stop - start else f"{n_scored:,} of {looked_at}"
     if not scored.any():
         raise ValueError(

@@ -108,7 +108,13 @@ class StreamEvaluator(BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]]
-    _protocol: ClassVar[str]
+    #: What results and tables call the protocol.
+    protocol: ClassVar[str]
+    #: Whether rows are asked together with others whose labels are not learnt before them.
+    late_labels: ClassVar[bool] = False
+    #: What the rows are called, such as "holdout rows", where they are asked and scored in sets,
+    #: each on its own; empty where scores are running means.
+    scored_sets: ClassVar[str] = ""
 
     metrics: Any = field(default=None, kw_only=False)
     forgetting: Any = "cumulative"
@@ -316,7 +322,9 @@ class StreamEvaluator(BaseEstimator):
         keep_tape = n_rows is not None if self.keep_tape == "auto" else self.keep_tape
         seed = secrets.randbits(32) if self.random_state is None else int(self.random_state)
         return Settings(
-            protocol=self._protocol,
+            protocol=self.protocol,
+            late_labels=self.late_labels,
+            scored_sets=self.scored_sets,
             classes=labels,
             metrics=metrics,
             forgetting=as_forgetting(self.forgetting),

@@ -20,7 +20,6 @@ from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._pace import Pace
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
-from skstream.evaluation._scoring import RunScores
 from skstream.evaluation._settings import Settings
 from skstream.utils._sklearn import Interval
 from skstream.utils._warnings import warn
@@ -50,7 +49,8 @@ class HoldoutEvaluator(StreamEvaluator):
         evaluation. Rows at the end that are fewer than `every` are learnt unasked.
     every : int, default=1000
         Rows of the stream between two checkpoints. The end of the stream is one too, but for
-        "next".
+        "next". Curves hold at most 1,024 of them: every second one, then every fourth, and so on,
+        and the last.
     holdout_size : int, default=None
         Rows of each set from a stream of fresh ones; None: as many as `every`.
     n_warmup : int, default=1
@@ -111,7 +111,9 @@ class HoldoutEvaluator(StreamEvaluator):
     array([ 500, 1000, 1500, 2000])
     """
 
-    _protocol = "holdout"
+    protocol = "holdout"
+    late_labels = True
+    scored_sets = "holdout rows"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{k: v for k, v in COMMON_CONSTRAINTS.items() if k not in ("forgetting", "record_every")},
         "holdout": "no_validation",
@@ -211,7 +213,6 @@ class HoldoutRun(EvaluationRun):
         self._engine.held_out = self._held_out
         self._asked = AskedAtCheckpoints(settings.classes, len(places), self._held_out)
         self._scoring = self._asked
-        self._scores = RunScores(settings, len(places), in_sets=True)
         (timeline,) = settings.timelines
         if isinstance(timeline, HoldoutTimeline):
             n_sets = max(1, _ASKS_PER_PIECE // timeline.size)

@@ -90,7 +90,7 @@ class KFoldEvaluator(StreamEvaluator):
     (3,)
     """
 
-    _protocol = "k-fold"
+    protocol = "k-fold"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
         "strategy": [StrOptions({"bootstrap", "cross", "split"})],

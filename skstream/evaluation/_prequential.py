@@ -79,7 +79,7 @@ class PrequentialEvaluator(StreamEvaluator):
     0.0
     """
 
-    _protocol = "prequential"
+    protocol = "prequential"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
         "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],

@@ -13,6 +13,7 @@ from skstream.evaluation import _compare, _report
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._input import why_no_weight
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
+from skstream.evaluation._protocol_words import in_words
 from skstream.evaluation._ranking import rank
 from skstream.evaluation._rescore import rescored
 from skstream.evaluation._select import number, pick, select
@@ -80,6 +81,9 @@ class EvaluationResult:
         The evaluator's parameters, and the seed that was used.
     selected_folds : tuple of int or None
         The folds that are left, where `select` left some out; None: all.
+    scored_sets : str
+        "holdout rows", where rows are scored in sets, each on its own; empty where scores are
+        running means.
     """
 
     protocol: str
@@ -101,6 +105,7 @@ class EvaluationResult:
     baselines: tuple[str, ...] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
     selected_folds: tuple[int, ...] | None = None
+    scored_sets: str = ""
 
     @property
     def n_rows(self) -> int:
@@ -297,9 +302,10 @@ class EvaluationResult:
         if self.has_no_weight:
             return why_no_weight(self.n_rows)
         n_warmup = self.parameters.get("n_warmup", 0)
-        if self.protocol == "holdout" and not len(self.checkpoints):
-            every = self.parameters["every"]
-            return f"fewer rows came than the {every:,} of a set (every), after the warm-up."
+        if self.scored_sets and not len(self.checkpoints):
+            given = ("n_warmup", "every")
+            needed = in_words({n: self.parameters[n] for n in given if n in self.parameters})
+            return f"fewer rows came than the warm-up and a whole set take ({needed})."
         if not 0 < self.n_rows <= n_warmup:
             return ""
         return (
@@ -579,6 +585,7 @@ def assemble(
         unlabelled_held_out=outcomes[0].unlabelled_held_out,
         baselines=settings.baselines,
         parameters=settings.parameters,
+        scored_sets=settings.scored_sets,
         **further,
     )
     for name, rows in result.failed_at.items():

@@ -102,21 +102,17 @@ class RunScores:
     width : int, default=1
         Lines of answers per lane. Of several, the last holds the answers given when the label came,
         whose persistent baseline is the label of the row before.
-    in_sets : bool, default=False
-        Whether rows come in sets, each scored on its own.
     """
 
-    def __init__(
-        self, settings: Settings, n_lanes: int, width: int = 1, *, in_sets: bool = False
-    ) -> None:
-        self._width, self._in_sets = width, in_sets
+    def __init__(self, settings: Settings, n_lanes: int, width: int = 1) -> None:
+        self._width = width
         self._measures = measures_of(
             settings.metrics,
             settings.forgetting,
             settings.classes,
             n_lanes,
             width,
-            in_sets=in_sets,
+            in_sets=bool(settings.scored_sets),
             record_every=settings.record_every,
             bounded=settings.keep_tape,
             expected_rows=settings.expected_rows,
@@ -183,7 +179,7 @@ class RunScores:
             return None
         lanes = [self.answers(lane) for lane in range(len(self._answers))]
         table = np.concatenate([np.atleast_2d(p.T) for p in lanes if p is not None])
-        scores = RunScores(settings, len(lanes), self._width, in_sets=self._in_sets)
+        scores = RunScores(settings, len(lanes), self._width)
         sets = held.pop("sets", None)
         scores.keep(ScoredRows(answers=table, **held, sets=None if sets is None else Sets(*sets)))
         scores.measure()

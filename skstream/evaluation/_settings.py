@@ -27,6 +27,8 @@ class Settings:
 
     Attributes
     ----------
+    protocol, late_labels, scored_sets
+        What the evaluator says of its protocol.
     classes : ndarray or None
         Sorted labels; None for regression.
     metrics, forgetting : dict
@@ -60,6 +62,8 @@ class Settings:
     """
 
     protocol: str
+    late_labels: bool
+    scored_sets: str
     classes: np.ndarray | None
     metrics: dict[str, Any]
     forgetting: dict[str, Any]
@@ -85,7 +89,7 @@ class Settings:
             method="predict",
             batch_size=self.batch_size,
             n_warmup=self.n_warmup,
-            late_labels=self.protocol in ("delayed", "holdout"),
+            late_labels=self.late_labels,
         )
 
     def lanes(

@@ -80,6 +80,7 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
         "baselines": result.baselines,
         "parameters": result.parameters,
         "selected_folds": result.selected_folds,
+        "scored_sets": result.scored_sets,
     }
     if isinstance(result, DelayedResult):
         header["waits"] = result.waits.plain()
@@ -206,6 +207,7 @@ def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationRe
         baselines=tuple(header["baselines"]),
         parameters=header["parameters"],
         selected_folds=_selected(header, "folds"),
+        scored_sets=header.get("scored_sets", ""),
         **further,
     )
 

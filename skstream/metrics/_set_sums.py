@@ -80,6 +80,8 @@ def _of_sets(rows: ScoredRows, series: Series, ends: Integers) -> Floats:
 class SetMeasures:
     """Any measures of several models, on one set of rows after the other.
 
+    At most 1,024 sets are kept: every one, then every second, every fourth, and so on, and the last.
+
     Parameters
     ----------
     metrics : dict of str to Measure
@@ -104,8 +106,10 @@ class SetMeasures:
         told = np.ones(n_models, dtype=bool)
         self._scores = Scores(metrics, dict.fromkeys(names, SetSums), labels, told)
         self._like: Values = {n: {m: [np.empty(0)] * n_models for m in metrics} for n in names}
-        self._recorder = CheckpointRecorder(len(names) * len(metrics) * n_models, 1)
-        self._recorder.skip()
+        # The rows of the stream at each set are a column, as sets are thinned by their numbers.
+        self._recorder = CheckpointRecorder(1 + len(names) * len(metrics) * n_models)
+        self._n_sets = 0
+        self._last: list[Floats] = []
         self.n_rows = 0
 
     def read(self, rows: ScoredRows) -> None:
@@ -115,13 +119,20 @@ class SetMeasures:
         scores = self._scores.copy()
         values = scores.advance(rows, ends, checkpoints)
         self._scores = scores
-        self._recorder.record(checkpoints, *columns_of(values))
+        columns = [checkpoints.astype(np.float64), *columns_of(values)]
+        if len(checkpoints):
+            self._recorder.follow(self._n_sets, *columns)
+            self._n_sets += len(checkpoints)
+            self._last = [column[-1:] for column in columns]
         self.n_rows += len(rows)
 
     def finish(self) -> None:
         """Do nothing: every set has been read at once."""
 
     def curves(self) -> Curves:
-        """Measures of every set, with a last axis of models."""
-        checkpoints, columns = self._recorder.curves()
-        return Curves.of(checkpoints, columns, like=self._like)
+        """Measures of the sets that are kept, with a last axis of models."""
+        newest = np.arange(self._n_sets, self._n_sets + 1)
+        if self._n_sets % self._recorder.interval == 0:  # it is kept, or there is none
+            newest = newest[:0]
+        _, columns = self._recorder.curves_with(newest, self._last, self._n_sets)
+        return Curves.of(columns[0].astype(np.int64), columns[1:], like=self._like)

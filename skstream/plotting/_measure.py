@@ -86,10 +86,8 @@ def names_in(
         "metric": metric,
         "forgetting": forgetting,
         "measure": result.measures.get(metric),
-        # Held-out rows are all that a value is about: nothing of earlier ones is remembered.
-        "mechanism": "holdout rows"
-        if result.protocol == "holdout"
-        else result.mechanisms.get(forgetting),
+        # The rows of a set are all that a value is about: nothing of earlier ones is remembered.
+        "mechanism": result.scored_sets or result.mechanisms.get(forgetting),
     }
     return metric, forgetting, arguments
 

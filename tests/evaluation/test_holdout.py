@@ -266,7 +266,9 @@ def test_an_unanswerable_holdout_row_is_named():
     rows = X[HELD].copy()
     rows[17, 1] = np.nan
     evaluator = HoldoutEvaluator("accuracy", holdout=(rows, Y[HELD]), every=70)
-    with pytest.raises(ModelError, match=r"holdout rows 0 to 99 \(row 17 is not finite\)"):
+    with pytest.raises(
+        ModelError, match=r"rows 0 to 99 \(row 17 is not finite\) at checkpoint 70 of"
+    ):
         evaluator.evaluate(SGDClassifier(), X[TRAIN], Y[TRAIN])
 
 
@@ -339,7 +341,10 @@ def test_no_score_rests_on_an_incomplete_set():
     assert result.checkpoints.tolist() == [301, 601, 901]
     assert result.models["MeetsRows"].n_learnt_ == 1000
     assert "holdout='next', every=300" in str(result)
-    with pytest.warns(UndefinedMetricWarning, match="fewer rows came than the 2,000 of a set"):
+    with pytest.warns(
+        UndefinedMetricWarning,
+        match=r"than the warm-up and a whole set take .n_warmup=1, every=2000",
+    ):
         HoldoutEvaluator("accuracy", holdout="next", every=2000).evaluate(MeetsRows(), X, y)
 
 
@@ -442,3 +447,41 @@ def test_holdout_rows_without_a_label_are_counted(tmp_path):
     whole = HoldoutEvaluator("accuracy", **WAYS["fixed"]).evaluate(models(), X[TRAIN], Y[TRAIN])
     assert "without a label" not in str(whole)
     assert "the 100 holdout rows at row 300" in str(whole.compare("nb", "sgd"))
+
+
+def test_curves_hold_no_more_sets_than_others_hold_rows():
+    X, y = np.zeros((2600, 1)), np.arange(2600) % 3
+    evaluator = HoldoutEvaluator("accuracy", holdout="next", every=2, keep_tape=True)
+    result = evaluator.evaluate({"last": Persistent(), "most": MajorityClass()}, X, y)
+    sets = np.array([*range(2, 1300, 2), 1299])
+    np.testing.assert_array_equal(result.checkpoints, 1 + 2 * sets)
+    right = result.predictions("most") == result.tape.classes[result.tape.y]
+    of_sets = right.reshape(1299, 2).mean(axis=1)
+    np.testing.assert_array_equal(result.curve("most").ravel(), of_sets[sets - 1])
+    run = evaluator.start({"last": Persistent(), "most": MajorityClass()}, classes=[0, 1, 2])
+    for rows in np.split(np.arange(2600), [3, 1500, 2599]):
+        run.update(X[rows], y[rows])
+        assert len(run.result().checkpoints) <= 1024
+    assert_same(run.close().result(), result)
+    assert_same(result.rescore("accuracy"), result)
+    at = int(result.checkpoints[-2])
+    assert f"2 holdout rows at row {at:,}" in " ".join(
+        str(result.compare("last", "most", at=at)).split()
+    )
+
+
+class InSets(HoldoutEvaluator):
+    protocol = "chunks"
+    scored_sets = "rows of a chunk"
+
+
+def test_an_evaluator_of_sets_has_its_own_words(tmp_path):
+    X, y = np.zeros((90, 1)), np.arange(90) % 2
+    given = {"last": Persistent(), "most": MajorityClass()}
+    result = InSets("accuracy", holdout="next", every=30).evaluate(given, X, y)
+    loaded = load_result(result.save(tmp_path / "r.npz"))
+    for one in (result, loaded, result.rescore("kappa")):
+        assert str(one).startswith("chunks evaluation")
+        assert "the 30 rows of a chunk at row 61" in " ".join(str(one.compare(*given)).split())
+    pytest.importorskip("matplotlib")
+    assert loaded.plot().ax_.get_title(loc="left") == "Accuracy, rows of a chunk"

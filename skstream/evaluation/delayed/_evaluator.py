@@ -127,7 +127,8 @@ class DelayedEvaluator(StreamEvaluator):
     (7,)
     """
 
-    _protocol = "delayed"
+    protocol = "delayed"
+    late_labels = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
         "delay": "no_validation",
