@@ -80,7 +80,7 @@ def _of_sets(rows: ScoredRows, series: Series, ends: Integers) -> Floats:
 class SetMeasures:
     """Any measures of several models, on one set of rows after the other.
 
-    At most 1,024 sets are kept: every one, then every second, every fourth, and so on, and the last.
+    At most 1,024 sets are kept: all, then every second, every fourth, and so on, and the last.
 
     Parameters
     ----------
