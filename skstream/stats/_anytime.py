@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from skstream.stats._boundaries import BOUNDARIES
 from skstream.stats._checks import (
@@ -15,10 +15,9 @@ from skstream.stats._checks import (
     check_alpha,
     check_names,
     is_number,
-    read_only,
 )
 from skstream.stats._recorder import CurveRecorder
-from skstream.stats._report import Report, against_alpha, format_p, plural
+from skstream.stats._report import CurveReport, against_alpha, format_p, plural
 from skstream.stats._weights import (
     LARGEST_WEIGHT,
     RowWeights,
@@ -27,7 +26,6 @@ from skstream.stats._weights import (
     drop_unweighted,
     weight_sentences,
 )
-from skstream.utils._optional import optional_import
 from skstream.utils._running_sums import running_sums
 
 # Rows worked on at once: small enough for the temporaries to stay in the processor's cache.
@@ -35,7 +33,7 @@ ROWS_AT_ONCE = 16_384
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class AnytimeComparisonResult(Report):
+class AnytimeComparisonResult(CurveReport):
     """Result of `anytime_comparison`.
 
     Attributes
@@ -66,7 +64,8 @@ class AnytimeComparisonResult(Report):
         Sums of the scoring weights; None if the rows have none.
     """
 
-    checkpoints: NDArray[np.int64]
+    _relation = "has the smaller mean loss than"
+
     differences: FloatArray
     half_widths: FloatArray
     pvalues: FloatArray
@@ -75,14 +74,7 @@ class AnytimeComparisonResult(Report):
     bounds: tuple[float, float]
     alpha: float
     boundary: str
-    names: tuple[str, ...]
     weights: RowWeights | None = None
-
-    def __post_init__(self) -> None:
-        """Make the arrays read-only."""
-        read_only(self.checkpoints)
-        for array in (self.differences, self.half_widths, self.pvalues):
-            read_only(array)
 
     @property
     def lower(self) -> FloatArray:
@@ -95,11 +87,6 @@ class AnytimeComparisonResult(Report):
         """Upper ends of the confidence sequence."""
         span = self.bounds[1] - self.bounds[0]
         return np.minimum(self.differences + self.half_widths, span)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows compared."""
-        return int(self.checkpoints[-1])
 
     @property
     def difference(self) -> float:
@@ -132,39 +119,26 @@ class AnytimeComparisonResult(Report):
             return None
         return self.names[0] if upper < 0 else self.names[1]
 
-    def to_frame(self) -> Any:
-        """Return the confidence sequence as a pandas data frame, one row per checkpoint."""
-        pandas = optional_import("pandas", "AnytimeComparisonResult.to_frame")
-        return pandas.DataFrame(
-            {
-                "row": self.checkpoints,
-                "difference": self.differences,
-                "lower": self.lower,
-                "upper": self.upper,
-                "pvalue": self.pvalues,
-            }
-        )
+    def _columns(self) -> dict[str, FloatArray]:
+        return {
+            "difference": self.differences,
+            "lower": self.lower,
+            "upper": self.upper,
+            "pvalue": self.pvalues,
+        }
 
     def _verdict(self) -> str:
         lower, upper = self.interval
         return (
-            f"{self._answer()} after {plural(self.n_rows, 'row')}: mean loss difference "
+            f"{self._answer()} {self._after()}: mean loss difference "
             f"{self.difference:.4g} in [{lower:.4g}, {upper:.4g}], {format_p(self.pvalue)}"
         )
 
-    def _answer(self) -> str:
-        if self.better is None:
-            return f"no difference shown between {self.names[0]} and {self.names[1]}"
-        worse = self.names[1] if self.better == self.names[0] else self.names[0]
-        return f"{self.better} has the smaller mean loss than {worse}"
-
     def _sentences(self) -> list[str]:
         lower, upper = self.interval
-        answer, mean = self._answer(), "mean" if self.weights is None else "weighted mean"
-        if self.better is None:  # a name stays as it is written
-            answer = f"{answer[0].upper()}{answer[1:]}"
+        mean = "mean" if self.weights is None else "weighted mean"
         return [
-            f"{answer} after {plural(self.n_rows, 'row')}: {mean} "
+            f"{self._answer()} {self._after()}: {mean} "
             f"difference {self.names[0]} - {self.names[1]} = {self.difference:.4g}, "
             f"{100 * (1 - self.alpha):g} % confidence sequence [{lower:.4g}, {upper:.4g}], "
             f"always-valid {against_alpha(self.pvalue, self.alpha)} ({self.boundary} boundary; "

@@ -93,8 +93,3 @@ def as_pair(a: ArrayLike, b: ArrayLike, name_a: str, name_b: str) -> tuple[Float
             f"{vector_a.shape} and {vector_b.shape}."
         )
     return vector_a, vector_b
-
-
-def read_only(array: NDArray[np.generic]) -> None:
-    """Make an array of a frozen result read-only."""
-    array.flags.writeable = False

@@ -13,14 +13,6 @@ FOLD_CAVEAT = (
 )
 
 
-def fold_verdict(better: str | None, names: tuple[str, ...]) -> str:
-    """Say which model is better, or that no difference was shown."""
-    if better is None:
-        return f"No difference shown between {names[0]} and {names[1]}"
-    worse = names[1] if better == names[0] else names[0]
-    return f"{better} is better than {worse}"
-
-
 def prepare(
     a: ArrayLike, b: ArrayLike, alpha: float, names: Sequence[str]
 ) -> tuple[FloatArray, FloatArray, float, tuple[str, ...]]:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from skstream.stats._checks import FloatArray, check_alpha, check_names
-from skstream.stats._report import Report, against_alpha, format_p, number, plural
+from skstream.stats._report import SignificanceTest, against_alpha, format_p, number, plural
 from skstream.stats._weights import (
     RowWeights,
     WeightTally,
@@ -27,7 +27,7 @@ ROW_CAVEAT = (
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class McNemarResult(Report):
+class McNemarResult(SignificanceTest):
     """Result of `mcnemar`.
 
     Attributes
@@ -54,21 +54,15 @@ class McNemarResult(Report):
         Sums of the scoring weights; None if the rows have none.
     """
 
+    _relation = "errs less than"
+
     only_a_wrong: float
     only_b_wrong: float
     n_rows: int
     statistic: float
     variance: float
-    pvalue: float
     method: str
-    alpha: float
-    names: tuple[str, ...]
     weights: RowWeights | None = None
-
-    @property
-    def significant(self) -> bool:
-        """Whether the p-value is below alpha."""
-        return self.pvalue < self.alpha
 
     @property
     def better(self) -> str | None:
@@ -76,15 +70,12 @@ class McNemarResult(Report):
         return name_of_better(self.statistic, self.significant, self.names)
 
     def _verdict(self) -> str:
-        return (
-            f"{row_verdict(self.better, self.names)}: signed M = {number(self.statistic)}, "
-            f"{format_p(self.pvalue)}"
-        )
+        return f"{self._answer()}: signed M = {number(self.statistic)}, {format_p(self.pvalue)}"
 
     def _sentences(self) -> list[str]:
         method = {"chi2": "chi-squared, 1 degree of freedom", "exact": "exact binomial"}
         return [
-            f"{row_verdict(self.better, self.names)} on {plural(self.n_rows, 'row')}: only "
+            f"{self._answer()} on {plural(self.n_rows, 'row')}: only "
             f"{self.names[0]} is wrong on {self._count(self.only_a_wrong)}, only {self.names[1]} "
             f"on {self._count(self.only_b_wrong)} (McNemar's test, signed M = "
             f"{number(self.statistic)}, {method[self.method]}, two-sided, "
@@ -96,14 +87,6 @@ class McNemarResult(Report):
 
     def _count(self, count: float) -> str:
         return f"{count:,}" if self.weights is None else f"a weight of {number(count)}"
-
-
-def row_verdict(better: str | None, names: tuple[str, ...]) -> str:
-    """Say which model errs less, or that no difference was shown."""
-    if better is None:
-        return f"No difference shown between {names[0]} and {names[1]}"
-    worse = names[1] if better == names[0] else names[0]
-    return f"{better} errs less than {worse}"
 
 
 def name_of_better(statistic: float, significant: bool, names: tuple[str, ...]) -> str | None:

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from skstream.forgetting import FadingFactor, Forgetting
-from skstream.stats._checks import FloatArray, as_pair, check_alpha, check_names, read_only
+from skstream.stats._checks import FloatArray, as_pair, check_alpha, check_names
 from skstream.stats._forgetting import (
     make_running_sum,
     make_running_sum_of_squares,
@@ -19,12 +19,11 @@ from skstream.stats._mcnemar import (
     ROW_CAVEAT,
     chi_squared,
     name_of_better,
-    row_verdict,
     signed_statistic,
     zero_one_losses,
 )
 from skstream.stats._recorder import CurveRecorder
-from skstream.stats._report import Report, against_alpha, format_p, number, plural
+from skstream.stats._report import CurveReport, against_alpha, format_p, number, plural
 from skstream.stats._weights import (
     RowWeights,
     WeightTally,
@@ -32,14 +31,13 @@ from skstream.stats._weights import (
     drop_unweighted,
     weight_sentences,
 )
-from skstream.utils._optional import optional_import
 
 # Below this about ten rows decide, and the chi-squared approximation is poor.
 LEAST_FADING_FACTOR = 0.9
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class McNemarCurve(Report):
+class McNemarCurve(CurveReport):
     """Signed McNemar statistic over time.
 
     Attributes
@@ -68,7 +66,8 @@ class McNemarCurve(Report):
         Sums of the scoring weights; None if the rows have none.
     """
 
-    checkpoints: NDArray[np.int64]
+    _relation = "errs less than"
+
     only_a_wrong: FloatArray
     only_b_wrong: FloatArray
     variances: FloatArray
@@ -76,20 +75,7 @@ class McNemarCurve(Report):
     pvalues: FloatArray
     forgetting: Forgetting
     alpha: float
-    names: tuple[str, ...]
     weights: RowWeights | None = None
-
-    def __post_init__(self) -> None:
-        """Make the arrays read-only."""
-        for array in (self.checkpoints, self.only_a_wrong, self.only_b_wrong, self.variances):
-            read_only(array)
-        read_only(self.statistics)
-        read_only(self.pvalues)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows seen."""
-        return int(self.checkpoints[-1])
 
     @property
     def statistic(self) -> float:
@@ -130,30 +116,25 @@ class McNemarCurve(Report):
         scale = np.divide(self.variances, counts, out=np.ones_like(counts), where=counts > 0)
         return np.where(np.isnan(self.pvalues), np.nan, quantile * scale)
 
-    def to_frame(self) -> Any:
-        """Return the curve as a pandas data frame, one row per checkpoint."""
-        pandas = optional_import("pandas", "McNemarCurve.to_frame")
-        return pandas.DataFrame(
-            {
-                "row": self.checkpoints,
-                "only_a_wrong": self.only_a_wrong,
-                "only_b_wrong": self.only_b_wrong,
-                "statistic": self.statistics,
-                "pvalue": self.pvalues,
-            }
-        )
+    def _columns(self) -> dict[str, FloatArray]:
+        return {
+            "only_a_wrong": self.only_a_wrong,
+            "only_b_wrong": self.only_b_wrong,
+            "statistic": self.statistics,
+            "pvalue": self.pvalues,
+        }
 
     def _verdict(self) -> str:
-        after = f"after {plural(self.n_rows, 'row')}: signed M = {number(self.statistic)}"
+        after = f"{self._after()}: signed M = {number(self.statistic)}"
         if self.pvalue is None:
             return f"{self.names[0]} and {self.names[1]} {after}, no p-value"
-        return f"{row_verdict(self.better, self.names)} {after}, {format_p(self.pvalue)}"
+        return f"{self._answer()} {after}, {format_p(self.pvalue)}"
 
     def _sentences(self) -> list[str]:
         count_a, count_b = self.only_a_wrong[-1], self.only_b_wrong[-1]
         what = "counts" if self.weights is None else "weights"
         counts = (
-            f"after {plural(self.n_rows, 'row')} under {self.forgetting.name}: running {what} of "
+            f"{self._after()} under {self.forgetting.name}: running {what} of "
             f"rows on which only {self.names[0]} is wrong {count_a:,.6g}, only {self.names[1]} "
             f"{count_b:,.6g} (McNemar's test, signed M = {number(self.statistic)}"
         )
@@ -165,7 +146,7 @@ class McNemarCurve(Report):
             ]
         else:
             sentences = [
-                f"{row_verdict(self.better, self.names)} {counts}, chi-squared, 1 degree of "
+                f"{self._answer()} {counts}, chi-squared, 1 degree of "
                 f"freedom, two-sided, {against_alpha(self.pvalue, self.alpha)}).",
                 f"At {np.mean(self.pvalues < self.alpha):.0%} of the "
                 f"{plural(len(self.checkpoints), 'checkpoint')} the p-value is below alpha.",

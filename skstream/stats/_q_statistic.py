@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from skstream.forgetting import Forgetting
-from skstream.stats._checks import FloatArray, as_pair, check_names, read_only
+from skstream.stats._checks import FloatArray, as_pair, check_names
 from skstream.stats._forgetting import make_running_sum, one_forgetting
 from skstream.stats._recorder import CurveRecorder
-from skstream.stats._report import Report, plural
+from skstream.stats._report import CurveReport, plural
 from skstream.stats._weights import (
     RowWeights,
     WeightTally,
@@ -19,11 +19,10 @@ from skstream.stats._weights import (
     drop_unweighted,
     weight_sentences,
 )
-from skstream.utils._optional import optional_import
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class QStatisticResult(Report):
+class QStatisticResult(CurveReport):
     """Result of `q_statistic`.
 
     Attributes
@@ -42,24 +41,11 @@ class QStatisticResult(Report):
         Sums of the scoring weights; None if the rows have none.
     """
 
-    checkpoints: NDArray[np.int64]
     loss_a: FloatArray
     loss_b: FloatArray
     values: FloatArray
     forgetting: Forgetting
-    names: tuple[str, ...]
     weights: RowWeights | None = None
-
-    def __post_init__(self) -> None:
-        """Make the arrays read-only."""
-        for array in (self.loss_a, self.loss_b, self.values):
-            read_only(array)
-        read_only(self.checkpoints)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows seen."""
-        return int(self.checkpoints[-1])
 
     @property
     def value(self) -> float:
@@ -88,27 +74,18 @@ class QStatisticResult(Report):
         """None: Q shows no model to be better; `ahead` says which has the smaller loss."""
         return None
 
-    def to_frame(self) -> Any:
-        """Return the curve as a pandas data frame, one row per checkpoint."""
-        pandas = optional_import("pandas", "QStatisticResult.to_frame")
-        return pandas.DataFrame(
-            {
-                "row": self.checkpoints,
-                "loss_a": self.loss_a,
-                "loss_b": self.loss_b,
-                "q": self.values,
-            }
-        )
+    def _columns(self) -> dict[str, FloatArray]:
+        return {"loss_a": self.loss_a, "loss_b": self.loss_b, "q": self.values}
 
     def _verdict(self) -> str:
         lead = f"{self.ahead} is ahead" if self.ahead else "neither model is ahead"
-        return f"{lead} after {plural(self.n_rows, 'row')}: Q = {self.value:.4g}"
+        return f"{lead} {self._after()}: Q = {self.value:.4g}"
 
     def _sentences(self) -> list[str]:
         lead = f"{self.ahead} is ahead" if self.ahead else "Neither model is ahead"
         share = np.mean(np.sign(self.values) == np.sign(self.value))
         return [
-            f"{lead} after {plural(self.n_rows, 'row')} under {self.forgetting.name}: "
+            f"{lead} {self._after()} under {self.forgetting.name}: "
             f"Q = log(loss of {self.names[0]} / loss of {self.names[1]}) = {self.value:.4g}, "
             f"running losses {self.loss_a[-1]:,.6g} and {self.loss_b[-1]:,.6g}.",
             f"Q {'has this sign' if self.value else 'is 0'} at {share:.0%} of the "

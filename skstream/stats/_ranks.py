@@ -15,15 +15,14 @@ from skstream.stats._checks import (
     check_alpha,
     check_direction,
     check_names,
-    read_only,
 )
-from skstream.stats._report import Report, against_alpha, format_p, number
+from skstream.stats._report import SignificanceTest, against_alpha, format_p, number
 from skstream.stats._ties import average_ranks, rounding_of
 from skstream.utils._optional import optional_import
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class FriedmanNemenyiResult(Report):
+class FriedmanNemenyiResult(SignificanceTest):
     """Result of `friedman_nemenyi`.
 
     Attributes
@@ -62,30 +61,17 @@ class FriedmanNemenyiResult(Report):
         What the models were ranked on, where that is known.
     """
 
-    names: tuple[str, ...]
     average_ranks: FloatArray
     n_blocks: int
     chi2: float
     chi2_pvalue: float
     f_statistic: float
-    pvalue: float
     critical_difference: float
     rank_differences: FloatArray
     pairwise_pvalues: FloatArray
     groups: tuple[tuple[str, ...], ...]
     n_tied_blocks: int
-    alpha: float
     blocks: str = "folds or streams"
-
-    def __post_init__(self) -> None:
-        """Protect the arrays."""
-        for array in (self.average_ranks, self.rank_differences, self.pairwise_pvalues):
-            read_only(array)
-
-    @property
-    def significant(self) -> bool:
-        """Whether the models differ at all: `pvalue` is below alpha."""
-        return self.pvalue < self.alpha
 
     @property
     def better(self) -> str | None:

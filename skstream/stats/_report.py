@@ -1,10 +1,13 @@
 """How results print: sentences that can be quoted, the answer first."""
 
 import textwrap
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
+
+from skstream.utils._optional import optional_import
 
 
 @runtime_checkable
@@ -61,7 +64,29 @@ class Report:
         not known, because arrays were given.
     """
 
+    #: What the better model is or does, in comparison with the other.
+    _relation: ClassVar[str] = "is better than"
+
+    names: tuple[str, ...]
     subject: str = ""
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only."""
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
+    @property
+    def better(self) -> str | None:
+        """Name of the model shown to be better, or None."""
+        raise NotImplementedError
+
+    def _answer(self) -> str:
+        if self.better is None:
+            return f"No difference shown between {self.names[0]} and {self.names[1]}"
+        worse = self.names[1] if self.better == self.names[0] else self.names[0]
+        return f"{self.better} {self._relation} {worse}"
 
     def _verdict(self) -> str:
         raise NotImplementedError
@@ -79,6 +104,42 @@ class Report:
         """Return the answer, and where to find the rest."""
         answer = "; ".join(part for part in (self._verdict(), self.subject) if part)
         return f"{type(self).__name__}({answer}; print() it for the full statement)"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SignificanceTest(Report):
+    """The report of a test with one p-value."""
+
+    pvalue: float
+    alpha: float
+
+    @property
+    def significant(self) -> bool:
+        """Whether the p-value is below alpha."""
+        return self.pvalue < self.alpha
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class CurveReport(Report):
+    """The report of a comparison of two models along the stream."""
+
+    checkpoints: NDArray[np.int64]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows compared."""
+        return int(self.checkpoints[-1])
+
+    def to_frame(self) -> Any:
+        """Return the curve as a pandas data frame, one row per checkpoint."""
+        pandas = optional_import("pandas", f"{type(self).__name__}.to_frame")
+        return pandas.DataFrame({"row": self.checkpoints, **self._columns()})
+
+    def _columns(self) -> dict[str, NDArray[np.float64]]:
+        raise NotImplementedError
+
+    def _after(self) -> str:
+        return f"after {plural(self.n_rows, 'row')}"
 
 
 def format_p(pvalue: float) -> str:

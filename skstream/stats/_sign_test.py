@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from skstream.stats._checks import check_direction
-from skstream.stats._folds import FOLD_CAVEAT, fold_verdict, prepare
-from skstream.stats._report import Report, against_alpha, format_p, plural
+from skstream.stats._folds import FOLD_CAVEAT, prepare
+from skstream.stats._report import SignificanceTest, against_alpha, format_p, plural
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SignTestResult(Report):
+class SignTestResult(SignificanceTest):
     """Result of `sign_test`.
 
     Attributes
@@ -36,20 +36,12 @@ class SignTestResult(Report):
     wins_a: int
     wins_b: int
     ties: int
-    pvalue: float
     critical_value: int | None
-    alpha: float
-    names: tuple[str, ...]
 
     @property
     def n_folds(self) -> int:
         """Number of folds given, ties included."""
         return self.wins_a + self.wins_b + self.ties
-
-    @property
-    def significant(self) -> bool:
-        """Whether the p-value is below alpha."""
-        return self.pvalue < self.alpha
 
     @property
     def better(self) -> str | None:
@@ -60,7 +52,7 @@ class SignTestResult(Report):
 
     def _verdict(self) -> str:
         wins = f"{self.wins_a} wins to {self.wins_b}, {format_p(self.pvalue)}"
-        return f"{fold_verdict(self.better, self.names)}: {wins}"
+        return f"{self._answer()}: {wins}"
 
     def _sentences(self) -> list[str]:
         n = self.wins_a + self.wins_b
@@ -70,7 +62,7 @@ class SignTestResult(Report):
             else f"{n} untied folds are too few to reach alpha with any outcome"
         )
         return [
-            f"{fold_verdict(self.better, self.names)} on {plural(self.n_folds, 'fold')}: "
+            f"{self._answer()} on {plural(self.n_folds, 'fold')}: "
             f"{self.names[0]} wins {self.wins_a}, {self.names[1]} wins {self.wins_b}, "
             f"{plural(self.ties, 'tie')} dropped (exact two-sided sign test, "
             f"{against_alpha(self.pvalue, self.alpha)}; {needed}).",

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from skstream.stats._checks import FloatArray, check_direction
-from skstream.stats._folds import FOLD_CAVEAT, fold_verdict, prepare
-from skstream.stats._report import Report, against_alpha, format_p, number, plural
+from skstream.stats._folds import FOLD_CAVEAT, prepare
+from skstream.stats._report import SignificanceTest, against_alpha, format_p, number, plural
 from skstream.stats._ties import average_ranks, tie_sizes
 
 # Up to here the null distribution of the ranks is computed exactly; it is the bound SciPy uses.
@@ -18,7 +18,7 @@ LARGEST_EXACT_SAMPLE = 50
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class WilcoxonResult(Report):
+class WilcoxonResult(SignificanceTest):
     """Result of `wilcoxon`.
 
     Attributes
@@ -54,7 +54,6 @@ class WilcoxonResult(Report):
 
     w_plus: float
     w_minus: float
-    pvalue: float
     critical_value: float | None
     median_difference: float
     n_folds: int
@@ -62,19 +61,12 @@ class WilcoxonResult(Report):
     tie_sizes: tuple[int, ...]
     zero_method: str
     method: str
-    alpha: float
-    names: tuple[str, ...]
     higher_is_better: bool
 
     @property
     def statistic(self) -> float:
         """The smaller of the two rank sums."""
         return min(self.w_plus, self.w_minus)
-
-    @property
-    def significant(self) -> bool:
-        """Whether the p-value is below alpha."""
-        return self.pvalue < self.alpha
 
     @property
     def better(self) -> str | None:
@@ -86,7 +78,7 @@ class WilcoxonResult(Report):
 
     def _verdict(self) -> str:
         sums = f"W+ = {number(self.w_plus)}, W- = {number(self.w_minus)}"
-        return f"{fold_verdict(self.better, self.names)}: {sums}, {format_p(self.pvalue)}"
+        return f"{self._answer()}: {sums}, {format_p(self.pvalue)}"
 
     def _sentences(self) -> list[str]:
         treatment = {"wilcox": "dropped", "pratt": "ranked, then dropped"}[self.zero_method]
@@ -101,7 +93,7 @@ class WilcoxonResult(Report):
             else ""
         )
         return [
-            f"{fold_verdict(self.better, self.names)} on {plural(self.n_folds, 'fold')}: "
+            f"{self._answer()} on {plural(self.n_folds, 'fold')}: "
             f"W+ = {number(self.w_plus)}, W- = {number(self.w_minus)}, median difference "
             f"{self.names[0]} - {self.names[1]} = {self.median_difference:.4g} (Wilcoxon "
             f"signed-rank test, two-sided, {self.method}, "
