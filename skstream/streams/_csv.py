@@ -164,12 +164,6 @@ class CSVStream(TableStream):
         self.header = bool(header)
         self.encoding = encoding
         self.null_values = list(null_values)
-        meta = {
-            "sample_weight": sample_weight,
-            "arrival": arrival,
-            "label_time": label_time,
-            "id": id,
-        }
         super().__init__(
             path,
             target,
@@ -181,8 +175,13 @@ class CSVStream(TableStream):
             chunk_size=chunk_size,
             missing=missing,
             as_frame=as_frame,
-            meta=meta,
+            sample_weight=sample_weight,
+            arrival=arrival,
+            label_time=label_time,
+            id=id,
         )
+
+    def _warn_of_index(self) -> None:
         if "" in self._features:
             warn(
                 f"A column of {self.files[0]} has no name (pandas writes the index of a frame so), "

@@ -2,12 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
 from skstream.streams._columns import check_no_name_twice, values_of
-from skstream.streams._files import Paths
 from skstream.streams._table import TableStream
 from skstream.utils._optional import optional_import
 from skstream.utils._warnings import warn
@@ -137,44 +136,7 @@ class ParquetStream(TableStream):
     suffixes = (".parquet", ".pq")
     _about_marks = "Convert the column to numbers first, with nulls where a value is missing."
 
-    def __init__(
-        self,
-        path: Paths,
-        target: str,
-        *,
-        nominal: Sequence[str] | None = None,
-        numeric: Sequence[str] | None = None,
-        columns: Sequence[str] | None = None,
-        exclude: Sequence[str] | None = None,
-        max_categories: int = 1000,
-        chunk_size: int = 65536,
-        missing: str | float = "nan",
-        as_frame: bool = False,
-        sample_weight: str | None = None,
-        arrival: str | None = None,
-        label_time: str | None = None,
-        id: str | None = None,
-    ) -> None:
-        meta = {
-            "sample_weight": sample_weight,
-            "arrival": arrival,
-            "label_time": label_time,
-            "id": id,
-        }
-        super().__init__(
-            path,
-            target,
-            nominal=nominal,
-            numeric=numeric,
-            columns=columns,
-            exclude=exclude,
-            max_categories=max_categories,
-            chunk_size=chunk_size,
-            missing=missing,
-            as_frame=as_frame,
-            meta=meta,
-        )
-
+    def _warn_of_index(self) -> None:
         index = [name for name in self._features if _PANDAS_INDEX.fullmatch(name)]
         if index:
             warn(

@@ -59,16 +59,25 @@ class TableStream(Stream):
         path: Paths,
         target: str,
         *,
-        nominal: Sequence[str] | None,
-        numeric: Sequence[str] | None,
-        columns: Sequence[str] | None,
-        exclude: Sequence[str] | None,
-        max_categories: int,
-        chunk_size: int,
-        missing: str | float,
-        as_frame: bool,
-        meta: dict[str, str | None],
+        nominal: Sequence[str] | None = None,
+        numeric: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
+        exclude: Sequence[str] | None = None,
+        max_categories: int = 1000,
+        chunk_size: int = 65536,
+        missing: str | float = "nan",
+        as_frame: bool = False,
+        sample_weight: str | None = None,
+        arrival: str | None = None,
+        label_time: str | None = None,
+        id: str | None = None,
     ) -> None:
+        meta = {
+            "sample_weight": sample_weight,
+            "arrival": arrival,
+            "label_time": label_time,
+            "id": id,
+        }
         for key, name in {"target": target, **meta}.items():
             if not isinstance(name, str) and (key == "target" or name is not None):
                 raise TypeError(f"{key} must be the name of a column. Got {name!r} instead.")
@@ -91,6 +100,11 @@ class TableStream(Stream):
         self._check_roles()
         self._check_files(types)
         self._categories: dict[str, list[Any]] = {}
+        self._warn_of_index()
+
+    @abstractmethod
+    def _warn_of_index(self) -> None:
+        """Warn if a feature is the index of a pandas frame that was written to the file."""
 
     @abstractmethod
     def _types(self) -> dict[str, Any]:
