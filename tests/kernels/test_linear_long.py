@@ -145,7 +145,7 @@ def agrees(name: str) -> bool:
     kernel.run(whole_block(X, y))
     state = kernel.state
     coef, intercept = expected(name)
-    return np.array_equal(state.W, coef) and np.array_equal(state.b, intercept)
+    return np.array_equal(state.W.read(), coef) and np.array_equal(state.b, intercept)
 
 
 @pytest.mark.parametrize("name", LONG_RUNS)

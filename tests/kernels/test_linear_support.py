@@ -1,5 +1,6 @@
 """What the linear kernels refuse, one by one, and what they hand back untouched."""
 
+import copy
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
@@ -150,7 +151,7 @@ def test_half_fitted_estimators_are_not_taken_up() -> None:
 
 
 def test_other_arithmetic_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_linear_support, "_agrees_with_sklearn", lambda compiled: False)
+    monkeypatch.setattr(_linear_support, "agrees_with_sklearn", lambda dtype, compiled: False)
     assert make_kernel(SGDClassifier(), BINARY) is None
 
 
@@ -183,7 +184,7 @@ def test_fused_arithmetic_would_be_noticed(
 
     monkeypatch.setattr(_linear_support, "learn_dense", learn)
     is_exact = in_sums is rounded and in_updates is rounded
-    assert _linear_support._agrees_with_sklearn.__wrapped__(False) == is_exact
+    assert _linear_support.agrees_with_sklearn.__wrapped__(np.float64, False) == is_exact
 
 
 def nan_in_row_5() -> np.ndarray:
@@ -238,7 +239,7 @@ def assert_declined(kernel: Any, block: Block) -> None:
     assert kernel.state is state
     model = SGDClassifier()
     run_row_by_row(model, learns(), BINARY)
-    np.testing.assert_array_equal(state.W, model.coef_)
+    np.testing.assert_array_equal(state.W.read(), model.coef_)
     kernel.export()
     assert_same_model(kernel.estimator, model)
 
@@ -399,3 +400,38 @@ def test_kernels_can_be_pickled(run: str) -> None:
             one.run(learns())
             one.export()
     assert_same_model(copied.estimator, kernel.estimator)
+
+
+@pytest.mark.parametrize("penalty", ["l2", None])
+def test_a_row_of_a_wide_stream_copies_no_weights(penalty: str | None) -> None:
+    wide = sparse.csr_matrix((X[:6].ravel(), np.arange(18) * 3000, np.arange(7) * 3), (6, 1 << 16))
+    kernel = make_kernel(SGDClassifier(loss="log_loss", penalty=penalty), BINARY)
+    assert kernel is not None
+    state, _ = kernel.step(None, learns(wide, Y[:6]))
+    held = state.W.read()
+    before = held.copy()
+    after, _ = kernel.step(state, learns(wide[2], Y[2:3]))
+    assert after.W.read() is held
+    assert not np.array_equal(held, before)
+    asked, _ = kernel.step(after, asks(wide))
+    assert asked is after
+    np.testing.assert_array_equal(state.W.read(), before)
+
+
+@pytest.mark.parametrize("kind", [int, float, np.float64])
+def test_the_number_of_a_warm_start_keeps_its_type(kind: Any) -> None:
+    model = SGDClassifier().partial_fit(X[:5], Y[:5], classes=[0, 1])
+    model.t_ = kind(model.t_)
+    twin = copy.deepcopy(model)
+    kernel = kernel_for(model, BINARY)
+    kernel.run(learns())
+    kernel.export()
+    run_row_by_row(twin, learns(), BINARY)
+    assert type(model.t_) is type(twin.t_)
+    assert_same_model(model, twin)
+
+
+def test_a_fitted_weight_that_is_not_finite_is_refused() -> None:
+    model = SGDClassifier().partial_fit(X[:5], Y[:5], classes=[0, 1])
+    model.coef_[0, 1] = np.inf
+    assert make_kernel(model, BINARY) is None

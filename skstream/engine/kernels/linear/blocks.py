@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from skstream.engine.kernels.base import Declined
 from skstream.engine.kernels.linear import loops as _linear_loops
 from skstream.engine.kernels.linear import plain as _linear_plain
 from skstream.engine.kernels.linear.loops import (
@@ -28,11 +29,14 @@ from skstream.engine.kernels.linear.loops import (
 )
 from skstream.engine.kernels.linear.shrinking import FACTORS_PER_PASS, shrink, shrink_plainly
 from skstream.engine.kernels.linear.ties import no_room, ties_afterwards
+from skstream.engine.kernels.versions import VersionedArray
 from skstream.utils._numba import numba_enabled
 
 # A stretch has at most so many rows, and (but for its first row) stored values.
 STRETCH_ROWS = 64
 STRETCH_VALUES = 4096
+# Positions of fewer values than one in so many columns are searched, not looked up in a table.
+_FEW = 16
 
 
 def sparse_rows(X: Any) -> SparseRows:
@@ -131,22 +135,24 @@ def learn_sparse(
     X: SparseRows,
     learns: Learns,
     rule: Rule,
-    W: NDArray[Any],
+    known: VersionedArray,
     b: NDArray[Any],
     Q: SparseRows,
     asks: Integers,
     margins: NDArray[Any],
     answers: NDArray[Any],
-) -> None:
+) -> VersionedArray:
     """Learn sparse rows, answering between them; as `learn_dense`, which see.
 
-    Of float32 rows, weights are float32; margins then are those of learning, not of ``predict``.
+    Returns the weights after them: a version of those `known`. Of float32 rows, weights are
+    float32; margins then are those of learning, not of ``predict``.
     """
     learn_stretch, shrink_all = _linear_plain.learn_stretch, shrink_plainly
     if numba_enabled():
         learn_stretch, shrink_all = _linear_loops.learn_stretch.compiled, shrink.compiled
     shrinks = bool((learns.shrink != 1.0).any())
-    columns, X, Q = _renumber(X, Q, (W != 0.0).any(axis=0) if shrinks else None, W.shape[1])
+    W = known.read()
+    columns, X, Q = _renumber(X, Q, W, shrinks)
     active = np.ascontiguousarray(W[:, columns].T)
     slots = np.empty(len(columns), dtype=np.int64)
     for begin, end in _stretches(X, Q, asks):
@@ -169,20 +175,43 @@ def learn_sparse(
         if shrinks:
             shrink_all(active.reshape(-1), _padded(part.shrink.astype(W.dtype)))
         active[here] = weights
+    check_bounded(margins, answers, active, b)
+    if not len(margins):
+        return known
+    after, W = known.changed((slice(None), columns))
     W[:, columns] = active.T
+    return after
+
+
+def check_bounded(margins: Floats, answers: Floats, W: Floats, b: Floats) -> None:
+    """Decline numbers of rows, or weights, that are not finite."""
+    # A number that is not finite makes the decision values of its row so: there are fewer of
+    # them to look at. Where they overflow, BLAS may come to another answer.
+    if not (np.isfinite(margins).all() and np.isfinite(answers).all()):
+        raise Declined("rows or decision values that are not finite have no kernel")
+    # Weights that stop being finite never are again; scikit-learn raises an error then.
+    if not (np.isfinite(W).all() and np.isfinite(b).all()):
+        raise Declined("weights that grow beyond all bounds have no kernel")
 
 
 def _renumber(
-    X: SparseRows, Q: SparseRows, shrinking: NDArray[np.bool_] | None, n_features: int
+    X: SparseRows, Q: SparseRows, W: NDArray[Any], shrinks: bool
 ) -> tuple[Integers, SparseRows, SparseRows]:
     """Columns in use (read, learnt, or shrinking), and the rows with positions among them."""
-    in_play = np.zeros(n_features, dtype=bool) if shrinking is None else shrinking
-    in_play[X.at] = True
-    in_play[Q.at] = True
-    columns = np.flatnonzero(in_play)
-    position = np.empty(n_features, dtype=np.int64)
-    position[columns] = np.arange(len(columns))
-    return columns, X._replace(at=position[X.at]), Q._replace(at=position[Q.at])
+    n_features = W.shape[1]
+    in_use = np.not_equal(W[0], 0.0) if shrinks else np.zeros(n_features, dtype=bool)
+    for w in W[1:] if shrinks else ():
+        in_use |= w != 0.0
+    in_use[X.at] = True
+    in_use[Q.at] = True
+    columns = np.flatnonzero(in_use)
+    if _FEW * (len(X.at) + len(Q.at)) < n_features:
+        X_at, Q_at = np.searchsorted(columns, X.at), np.searchsorted(columns, Q.at)
+    else:
+        position = np.empty(n_features, dtype=np.int64)
+        position[columns] = np.arange(len(columns))
+        X_at, Q_at = position[X.at], position[Q.at]
+    return columns, X._replace(at=X_at), Q._replace(at=Q_at)
 
 
 def _stretches(X: SparseRows, Q: SparseRows, asks: Integers) -> list[tuple[int, int]]:

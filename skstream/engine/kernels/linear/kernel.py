@@ -11,6 +11,7 @@ draw from it). Dense float32 rows have a loop of their own (`single`).
 """
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,11 +33,12 @@ from skstream.engine.kernels.input import Columns, Learnt, check_stored_once, re
 from skstream.engine.kernels.linear.answers import codes, probabilities
 from skstream.engine.kernels.linear.blocks import (
     asks_between,
+    check_bounded,
     learn_dense,
     learn_sparse,
     sparse_rows,
 )
-from skstream.engine.kernels.linear.loops import PA1, Floats, Learns, Ties
+from skstream.engine.kernels.linear.loops import PA1, Floats, Integers, Learns, Ties
 from skstream.engine.kernels.linear.settings import (
     AGGRESSIVE_CLASSIFIERS,
     AGGRESSIVE_REGRESSORS,
@@ -44,14 +46,14 @@ from skstream.engine.kernels.linear.settings import (
     read_settings,
 )
 from skstream.engine.kernels.linear.single import (
-    agrees_with_sklearn,
     learn_rows,
     raw_answers,
     rounded,
     rows_at_once,
 )
-from skstream.engine.kernels.linear.support import refused
+from skstream.engine.kernels.linear.support import agrees_with_sklearn, refused
 from skstream.engine.kernels.linear.ties import Decisions, room_for_ties
+from skstream.engine.kernels.versions import VersionedArray
 from skstream.utils._numba import numba_enabled
 from skstream.utils._rows import own_rows, take_rows
 from skstream.utils._validation import is_fitted
@@ -68,21 +70,26 @@ class _State:
     ----------
     columns : Columns
         Number and names of the features.
-    W : ndarray of shape (n_vectors, n_features)
-        Weights; one vector for two classes or regression.
+    W : VersionedArray
+        Weights of shape (n_vectors, n_features); one vector for two classes or regression.
     b : ndarray of shape (n_vectors,)
         Intercepts.
-    t : float
+    t : int or float
         scikit-learn's ``t_``: one more than the number of rows learnt.
     first : tuple or None
         Row, target and weight learnt first by this kernel; None if nothing was.
     """
 
     columns: Columns
-    W: Floats
+    W: VersionedArray
     b: Floats
     t: float
     first: tuple[Any, Any, float] | None
+
+
+# Weights after a block, margins of the rows learnt and decision values of the rows asked; the
+# intercepts are changed in place.
+_Learnt = tuple[VersionedArray, Floats, Floats]
 
 
 class _LinearKernel(Kernel):
@@ -105,9 +112,9 @@ class _LinearKernel(Kernel):
             return None
         return _State(
             columns=Columns.of(estimator),
-            W=np.array(estimator.coef_, ndmin=2),
+            W=VersionedArray(np.array(estimator.coef_, ndmin=2)),
             b=np.array(estimator.intercept_),
-            t=float(estimator.t_),
+            t=estimator.t_,
             first=None,
         )
 
@@ -132,27 +139,21 @@ class _LinearKernel(Kernel):
         if rows.columns.number is None:
             return state, self._answers(np.empty((0, self._n_vectors)))  # no work, and no state
         if state is None:
-            W = np.zeros((self._n_vectors, rows.columns.number), rows.learn.dtype)
+            nothing = np.zeros((self._n_vectors, rows.columns.number), rows.learn.dtype)
             # A single intercept is a Python float on its way through scikit-learn.
-            b = np.zeros(len(W), np.float64 if len(W) == 1 else W.dtype)
-            state = _State(rows.columns, W, b, t=1.0, first=None)
-        W, b = state.W.copy(), state.b.copy()
-        if any(X.dtype != W.dtype for X in (rows.learn, rows.ask) if X.shape[0]):
+            b = np.zeros(len(nothing), np.float64 if len(nothing) == 1 else nothing.dtype)
+            state = _State(rows.columns, VersionedArray(nothing), b, t=1.0, first=None)
+        dtype, b = state.W.read().dtype, state.b.copy()
+        if any(X.dtype != dtype for X in (rows.learn, rows.ask) if X.shape[0]):
             raise Declined(OTHER_PRECISION)
-        is_single = W.dtype == np.float32
-        if is_single and not agrees_with_sklearn(numba_enabled()):
+        if dtype == np.float32 and not agrees_with_sklearn(np.float32, numba_enabled()):
             raise Declined("float32 rows have no kernel on this processor")
-        if is_single and not (sparse.issparse(rows.learn) or sparse.issparse(rows.ask)):
-            margins, answers = np.empty((0, len(b))), self._learn_single(block, rows, W, b, state.t)
+        if sparse.issparse(rows.learn) or sparse.issparse(rows.ask):
+            W, margins, answers = self._learn_sparse(asked, rows, state, b)
+        elif dtype == np.float32:
+            W, margins, answers = self._learn_single(block, rows, state, b)
         else:
-            margins, answers = self._learn(asked, rows, W, b, state.t)
-        # A number that is not finite makes the decision values of its row so: there are fewer
-        # of them to look at. Where they overflow, BLAS may come to another answer.
-        if not (np.isfinite(margins).all() and np.isfinite(answers).all()):
-            raise Declined("rows or decision values that are not finite have no kernel")
-        # Weights that stop being finite never are again; scikit-learn raises an error then.
-        if not (np.isfinite(W).all() and np.isfinite(b).all()):
-            raise Declined("weights that grow beyond all bounds have no kernel")
+            W, margins, answers = self._learn_dense(asked, rows, state, b)
         if block.n_learns:
             first = state.first or _first_learn(block)
             after = replace(state, W=W, b=b, t=state.t + block.n_learns, first=first)
@@ -173,8 +174,9 @@ class _LinearKernel(Kernel):
                 self._learn_first(*first)
             self._exported = first
         if state is not None:
-            shape = (-1,) if self.task.classes is None else state.W.shape
-            estimator.coef_ = state.W.reshape(shape).copy()
+            W = state.W.read()
+            shape = (-1,) if self.task.classes is None else W.shape
+            estimator.coef_ = W.reshape(shape).copy()
             estimator.intercept_ = state.b.copy()
             estimator.t_ = state.t
 
@@ -183,54 +185,56 @@ class _LinearKernel(Kernel):
         classes = self.task.classes
         return 1 if classes is None or len(classes) == 2 else len(classes)
 
-    def _learn(
-        self, block: Block, rows: Learnt, W: Floats, b: Floats, t: float
-    ) -> tuple[Floats, Floats]:
-        """Margins of the rows learnt and decision values of the rows asked; changes `W`, `b`."""
-        n, rule = block.n_learns, self._settings.rule
-        is_sparse = sparse.issparse(rows.learn) or sparse.issparse(rows.ask)
-        margins = np.empty((n, len(b)), b.dtype)
-        answers = np.empty((block.n_asks, len(b)), b.dtype)
-        asks = np.zeros(n + 2, dtype=np.int64)
-        if block.n_asks:
-            np.cumsum(np.bincount(block.stamp, minlength=n + 1), out=asks[1:])
-        for begin in range(0, max(n, 1), PART_ROWS):
-            end = min(begin + PART_ROWS, n)
-            bounds = asks_between(asks, begin, end)
-            first, last = bounds[0], bounds[-1]
-            X, Q = rows.learn[begin:end], rows.ask[first:last]
-            learns = self._learns(block, begin, end, X, t)
-            arguments = learns, rule, W, b
-            results = bounds - first, margins[begin:end], answers[first:last]
-            if is_sparse:
-                learn_sparse(sparse_rows(X), *arguments, sparse_rows(Q), *results)
-                continue
+    def _learn_dense(self, block: Block, rows: Learnt, state: _State, b: Floats) -> _Learnt:
+        """Of float64 rows."""
+        W, margins, answers = state.W.read().copy(), *_empty(block, b)
+        for part, bounds in _parts(block):
+            asked = slice(bounds[0], bounds[-1])
+            X, results = rows.learn[part], (bounds - bounds[0], margins[part], answers[asked])
+            learns = self._learns(block, part, X, state.t)
+            arguments = X, learns, self._settings.rule, W, b, rows.ask[asked], *results
             if self.task.classes is None:
-                learn_dense(X, *arguments, Q, *results)
+                learn_dense(*arguments)
                 continue
-            learnt = block.learn_X, block.learn_index[begin:end]
-            asked = block.ask_X, block.ask_index[first:last]
-            decisions = Decisions(*learnt, *asked, *results[1:])
-            learn_dense(X, *arguments, Q, *results, decisions.settle, self._room(W))
-        return margins, answers
+            learnt_rows = block.learn_X, block.learn_index[part]
+            asked_rows = block.ask_X, block.ask_index[asked]
+            decisions = Decisions(*learnt_rows, *asked_rows, *results[1:])
+            learn_dense(*arguments, decisions.settle, self._room(W))
+        check_bounded(margins, answers, W, b)
+        return VersionedArray(W), margins, answers
 
-    def _learn_single(
-        self, block: Block, rows: Learnt, W: NDArray[Any], b: NDArray[Any], t: float
-    ) -> NDArray[Any]:
-        """Decision values of all rows asked, of float32 rows; changes `W`, `b`."""
+    def _learn_sparse(self, block: Block, rows: Learnt, state: _State, b: Floats) -> _Learnt:
+        """Of CSR rows, of either precision; a short block copies no weights but those in use."""
+        margins, answers = _empty(block, b)
+        W = state.W
+        if block.n_learns > PART_ROWS:
+            W = VersionedArray(W.read().copy())
+        for part, bounds in _parts(block):
+            asked = slice(bounds[0], bounds[-1])
+            X, results = rows.learn[part], (bounds - bounds[0], margins[part], answers[asked])
+            learns = self._learns(block, part, X, state.t)
+            pair = sparse_rows(X), sparse_rows(rows.ask[asked])
+            W = learn_sparse(pair[0], learns, self._settings.rule, W, b, pair[1], *results)
+        return W, margins, answers
+
+    def _learn_single(self, block: Block, rows: Learnt, state: _State, b: Floats) -> _Learnt:
+        """Of dense float32 rows: there, too, the margins are not those of ``predict``."""
         if not np.isfinite(rows.learn.sum(dtype=np.float64)):
             raise Declined("rows that are not finite have no kernel")
-        n, part = block.n_learns, rows_at_once(W)
+        W = state.W.read().copy()
+        n, size = block.n_learns, rows_at_once(W)
         raw = np.empty((block.n_asks, len(b)), b.dtype)
-        for begin in range(0, max(n, 1), part):
-            end = min(begin + part, n)
-            first, last = np.searchsorted(block.stamp, [begin, end + (end == n)])
-            X = rows.learn[begin:end]
-            learns = self._learns(block, begin, end, X, t)
+        for begin in range(0, max(n, 1), size):
+            part = slice(begin, min(begin + size, n))
+            first, last = np.searchsorted(block.stamp, [begin, part.stop + (part.stop == n)])
+            X = rows.learn[part]
+            learns = self._learns(block, part, X, state.t)
             past = learn_rows(X, learns, self._settings.rule, W, b)
             states = block.stamp[first:last] - begin
             raw[first:last] = raw_answers(block.ask_X, block.ask_index[first:last], states, *past)
-        return raw
+        nothing = raw[:0]
+        check_bounded(nothing, raw, W, b)
+        return VersionedArray(W), nothing, raw
 
     def _room(self, W: Floats) -> Ties:
         """Room for ties, made once."""
@@ -241,14 +245,14 @@ class _LinearKernel(Kernel):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_ties": None}
 
-    def _learns(self, block: Block, begin: int, end: int, X: Any, t: float) -> Learns:
-        """All that is known about the rows before the first of them is learnt."""
-        n, y = end - begin, block.y[begin:end]
+    def _learns(self, block: Block, part: slice, X: Any, t: float) -> Learns:
+        """All that is known about the rows of a part before the first of them is learnt."""
+        n, y = part.stop - part.start, block.y[part]
         read = rounded if X.dtype == np.float32 else np.asarray
-        weight = np.ones(n) if block.weight is None else read(block.weight[begin:end])
-        if not (np.isfinite(weight) & (weight > 0)).all():
+        weight = np.ones(n) if block.weight is None else read(block.weight[part])
+        if block.weight is not None and not (np.isfinite(weight) & (weight > 0)).all():
             raise Declined("weights beyond the range of float32 have no kernel")
-        eta, shrink, cut = self._settings.schedule(t + begin, n)
+        eta, shrink, cut = self._settings.schedule(float(t) + part.start, n)
         if self._settings.rule.aggressive == PA1:
             # A row of norm 0 is passed over, penalty and all.
             with np.errstate(over="ignore"):
@@ -334,6 +338,22 @@ class LinearRegressorKernel(_LinearKernel):
 
     def _answers(self, raw: Floats) -> NDArray[Any]:
         return raw[:, 0]
+
+
+def _parts(block: Block) -> Iterator[tuple[slice, Integers]]:
+    """Learns that are executed together, and bounds of the asks among them."""
+    n = block.n_learns
+    asks = np.zeros(n + 2, dtype=np.int64)
+    if block.n_asks:
+        np.cumsum(np.bincount(block.stamp, minlength=n + 1), out=asks[1:])
+    for begin in range(0, max(n, 1), PART_ROWS):
+        end = min(begin + PART_ROWS, n)
+        yield slice(begin, end), asks_between(asks, begin, end)
+
+
+def _empty(block: Block, b: Floats) -> tuple[Floats, Floats]:
+    """Room for margins of the rows learnt, and decision values of the rows asked."""
+    return np.empty((block.n_learns, len(b)), b.dtype), np.empty((block.n_asks, len(b)), b.dtype)
 
 
 def _class_weights(estimator: Any, task: Task) -> Floats:

@@ -6,17 +6,14 @@ So the weights before every row are kept for a while, and scikit-learn's own pro
 those that a row asked about sees.
 """
 
-import functools
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import SGDClassifier
 
 from skstream.engine.kernels.linear import loops as _linear_loops
 from skstream.engine.kernels.linear import plain as _linear_plain
 from skstream.engine.kernels.linear.loops import Floats, Learns, Rule, Singles
-from skstream.engine.kernels.linear.settings import read_settings
 from skstream.engine.kernels.linear.ties import decisions
 from skstream.utils._numba import numba_enabled
 
@@ -73,29 +70,3 @@ def raw_answers(
         part = slice(begin, begin + n)
         raw[part] = decisions(X, index[part], W[state[part]], b[state[part]])
     return raw
-
-
-@functools.cache
-def agrees_with_sklearn(compiled: bool) -> bool:
-    """Whether the arithmetic of this machine and this scikit-learn is ours, to the last bit."""
-    n, d = 40, 5
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(n, d)).astype(np.float32), rng.integers(0, 2, size=n)
-    model = SGDClassifier(loss="log_loss", random_state=0)
-    asked = []
-    for i in range(n):
-        model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1])
-        asked.append(model.decision_function(X[i : i + 1]))
-    if model.coef_.dtype != np.float32 or model.intercept_.dtype != np.float64:
-        return False
-    settings = read_settings(model)
-    ones, zeros = np.ones(n), np.zeros(n, dtype=np.int64)
-    learns = Learns(zeros, y.astype(np.float64), ones, ones, *settings.schedule(1.0, n))
-    W, b = np.zeros((1, d), np.float32), np.zeros(1)
-    past_W, past_b = learn_rows(X, learns, settings.rule, W, b)
-    raw = raw_answers(X, np.arange(n), np.arange(1, n + 1), past_W, past_b)
-    return bool(
-        np.array_equal(W, model.coef_)
-        and np.array_equal(b, model.intercept_)
-        and np.array_equal(raw, asked)
-    )

@@ -10,6 +10,7 @@ from skstream.engine.kernels.base import Task
 from skstream.engine.kernels.linear.blocks import learn_dense
 from skstream.engine.kernels.linear.loops import Learns
 from skstream.engine.kernels.linear.settings import read_settings, refused_parameter
+from skstream.engine.kernels.linear.single import learn_rows, raw_answers
 from skstream.utils._numba import numba_enabled
 from skstream.utils._validation import is_fitted
 
@@ -29,7 +30,9 @@ def refused(estimator: Any, task: Task) -> str | None:
         return "parameters that it refuses"
     if is_fitted(estimator) and not _can_be_taken_up(estimator, task):
         return "a fitted state of another kind than partial_fit leaves for these classes"
-    return None if _agrees_with_sklearn(numba_enabled()) else "this processor's arithmetic"
+    return (
+        None if agrees_with_sklearn(np.float64, numba_enabled()) else "this processor's arithmetic"
+    )
 
 
 def _is_accepted_by_sklearn(estimator: Any, task: Task) -> bool:
@@ -69,7 +72,10 @@ def _can_be_taken_up(estimator: Any, task: Task) -> bool:
     precisions = [precision, np.float64 if shapes[1] == (1,) else precision]
     return (
         all(
-            isinstance(array, np.ndarray) and array.dtype == dtype and array.shape == shape
+            isinstance(array, np.ndarray)
+            and array.dtype == dtype
+            and array.shape == shape
+            and np.isfinite(array).all()
             for array, dtype, shape in zip(arrays, precisions, shapes, strict=True)
         )
         and float(fitted["t_"]).is_integer()
@@ -77,22 +83,32 @@ def _can_be_taken_up(estimator: Any, task: Task) -> bool:
 
 
 @functools.cache
-def _agrees_with_sklearn(compiled: bool) -> bool:
+def agrees_with_sklearn(dtype: type[np.floating[Any]], compiled: bool) -> bool:
     """Whether the arithmetic of this machine and this scikit-learn is ours, to the last bit.
 
     Compilers may fuse a product and a sum into one rounding (usual on ARM), and another version
-    may compute otherwise; after 40 rows of the default schedule both make a difference.
+    may compute otherwise; after 40 rows of the default schedule both make a difference. Decision
+    values in float32 are compared, too.
     """
     n, d = 40, 5
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(n, d)), rng.integers(0, 2, size=n)
+    X, y = rng.normal(size=(n, d)).astype(dtype), rng.integers(0, 2, size=n)
     model = SGDClassifier(loss="log_loss", random_state=0)
+    asked = []
     for i in range(n):
         model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1])
+        asked.append(model.decision_function(X[i : i + 1]))
     settings = read_settings(model)
     ones, none = np.ones(n), np.zeros(n + 2, dtype=np.int64)
     learns = Learns(none[:n], y.astype(np.float64), ones, ones, *settings.schedule(1.0, n))
-    W, b = np.zeros((1, d)), np.zeros(1)
-    margins, answers = np.empty((n, 1)), np.empty((0, 1))
-    learn_dense(X, learns, settings.rule, W, b, X[:0], none, margins, answers)
+    W, b = np.zeros((1, d), dtype), np.zeros(1)
+    if model.coef_.dtype != W.dtype or model.intercept_.dtype != b.dtype:
+        return False
+    if dtype is np.float32:
+        past = learn_rows(X, learns, settings.rule, W, b)
+        if not np.array_equal(raw_answers(X, np.arange(n), np.arange(1, n + 1), *past), asked):
+            return False
+    else:
+        margins, answers = np.empty((n, 1)), np.empty((0, 1))
+        learn_dense(X, learns, settings.rule, W, b, X[:0], none, margins, answers)
     return np.array_equal(W, model.coef_) and np.array_equal(b, model.intercept_)
