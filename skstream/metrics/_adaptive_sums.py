@@ -331,7 +331,8 @@ class AdaptiveSums(RunningSums):
             rows = labelled.model(number)
             window.detect(rows.wrong if scored is None else rows.wrong[scored])
             if self.needs_majority:
-                rows.majority, rows.inclusive = window.majority(rows, scored)
+                majority_of_window = window.majority(rows, scored)
+                rows.majority, rows.inclusive = majority_of_window.before, majority_of_window.after
             rows = rows if scored is None else rows[scored]
             tables = window.tables(rows, ends)
             yield self._by_kind(window.read(rows, ends, len(labelled)), tables)

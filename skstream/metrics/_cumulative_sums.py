@@ -55,18 +55,19 @@ class CumulativeSums(RunningSums):
         self.by_class = [dict.fromkeys(self.class_kinds, nothing)] * n_models
         self.labels_by_class = nothing
 
-    def leading(self, rows: ScoredRows) -> Array:
-        """Read labels; return the code of the largest sum after 0, 1, ..., n of the rows."""
+    def majority(self, rows: ScoredRows) -> Majority:
+        """Read labels; return the answers of the majority baseline."""
+        sums: dict[Series, Floats] = {}
         if self.many_classes:
-            sums = _without_subnormal(self.labels_by_class)
+            carried = _without_subnormal(self.labels_by_class)
             coded = Coded.of(rows, "label")
-            codes, self.labels_by_class = leading_codes(coded, sums, self._factor(ROWS))
+            codes, self.labels_by_class = leading_codes(coded, carried, self._factor(ROWS))
         else:
-            by_class = self._label_sums(rows)
-            codes = leading_code([by_class[series] for series in self.of_labels])
-            self.carried = {series: float(by_class[series][-1]) for series in self.of_labels}
+            sums = self._label_sums(rows, {})
+            codes = leading_code([sums[series] for series in self.of_labels])
+            self.carried = {series: float(sums[series][-1]) for series in self.of_labels}
         self.n_rows += len(rows)
-        return codes
+        return Majority.of(codes, rows, n_after=self.n_rows, sums=sums)
 
     def advance(
         self,
@@ -78,7 +79,8 @@ class CumulativeSums(RunningSums):
         """Read rows and yield, for each model, the sums after the first ``ends[i]`` scored ones."""
         rows = scored_rows(labelled, scored, majority)
         by_class = []
-        for number, sums in enumerate(self._advance(rows, ends)):
+        known = self._known(majority) if scored is None and majority is not None else {}
+        for number, sums in enumerate(self._advance(rows, ends, known)):
             tables, after = self._class_tables(rows.model(number), self.by_class[number], ends)
             by_class.append(after)
             yield self._by_kind(sums, tables)
@@ -98,13 +100,25 @@ class CumulativeSums(RunningSums):
             after[kind] = self._kept(ROWS, len(rows)) * carried + added
         return tables, after
 
-    def _label_sums(self, rows: ScoredRows) -> dict[Series, Floats]:
+    def _known(self, majority: Majority) -> dict[Series, Floats]:
+        """Return the sums over scored rows that those over labelled rows tell to the last bit."""
+        known = {}
+        for series, sums in majority.sums.items():
+            if series in self.carried:
+                more = sums[0] - self.carried[series]
+                if not more:
+                    known[series] = sums
+                elif self.counts_are_exact:
+                    known[series] = sums - more
+        return known
+
+    def _label_sums(self, rows: ScoredRows, known: Mapping[Series, Floats]) -> dict[Series, Floats]:
         """Return the sums of labels alone at every row; the spread is left out."""
         self.counts_are_exact = self.counts_are_exact and rows.weight is None
         counts = None
         if self.counts_are_exact:
             counts = np.arange(float(self.n_rows), self.n_rows + len(rows) + 1)
-        return self._running_sums(self.of_labels, rows, self.carried, counts, {})
+        return self._running_sums(self.of_labels, rows, self.carried, counts, known)
 
     def _running_sums(
         self,
@@ -124,12 +138,14 @@ class CumulativeSums(RunningSums):
             known,
         )
 
-    def _advance(self, rows: ScoredRows, ends: Integers) -> Iterator[dict[Series, Floats]]:
+    def _advance(
+        self, rows: ScoredRows, ends: Integers, known: Mapping[Series, Floats]
+    ) -> Iterator[dict[Series, Floats]]:
         if len(ends) < DENSE:
             self.counts_are_exact = self.counts_are_exact and rows.weight is None
             yield from self._advance_between(rows, ends)
             return
-        labels, moments = self._label_sums(rows), self.moments
+        labels, moments = self._label_sums(rows, known), self.moments
         counts = labels[ROWS] if self.counts_are_exact else None
         if SPREAD in self.series:
             labels[SPREAD], moments = running_spread(

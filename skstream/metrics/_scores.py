@@ -154,10 +154,7 @@ class Scores:
             self._split(answered[:, known])
         pasts = self._previous(labelled)
         labels = labelled.labels()
-        majorities = {
-            name: Majority.of(sums.leading(labels), labels, n_after=sums.n_rows)
-            for name, sums in self.labels.items()
-        }
+        majorities = {name: sums.majority(labels) for name, sums in self.labels.items()}
         if labels.majority is not None and labels.inclusive is not None:
             told = Majority(labels.majority, labels.inclusive)
             majorities = dict.fromkeys(self.groups[0].sums, told)

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 
 from skstream.metrics._class_tables import Coded, leading_codes_in_window, sums_in_window
-from skstream.metrics._rows import Array, Floats, Integers, ScoredRows
+from skstream.metrics._rows import Floats, Integers, ScoredRows
 from skstream.metrics._series import Series, total_of
 from skstream.metrics._spread import SPREAD, Moments, all_weights, window_spreads
 from skstream.metrics._sums import (
@@ -46,9 +46,10 @@ class SlidingSums(RunningSums):
         self.tail: ScoredRows | None = None
         self.labels_by_class = np.zeros(n_classes if self.many_classes else 0)
 
-    def leading(self, rows: ScoredRows) -> Array:
-        """Read labels; return the code of the largest sum after 0, 1, ..., n of the rows."""
-        remembered = rows.following(self.tail)
+    def majority(self, rows: ScoredRows) -> Majority:
+        """Read labels; return the answers of the majority baseline."""
+        earlier, remembered = self.tail, rows.following(self.tail)
+        sums: dict[Series, Floats] = {}
         if self.many_classes:
             codes, self.labels_by_class = leading_codes_in_window(
                 Coded.of(remembered, "label"),
@@ -61,7 +62,7 @@ class SlidingSums(RunningSums):
             codes = leading_code([sums[series] for series in self.of_labels])
         self.tail = remembered[-self.window_size :].copy()
         self.n_rows += len(rows)
-        return codes
+        return Majority.of(codes, rows, n_after=self.n_rows, sums=sums, earlier=earlier)
 
     def advance(
         self,
@@ -72,20 +73,21 @@ class SlidingSums(RunningSums):
     ) -> Iterator[Iterable[SumsByKind]]:
         """Read rows and yield, for each model, the sums after the first ``ends[i]`` scored ones."""
         rows = scored_rows(labelled, scored, majority)
-        for number, sums in enumerate(self._advance(rows, ends)):
-            yield self._by_kind(sums, self._class_tables(rows, number, ends))
-        self.tail = rows.following(self.tail)[-self.window_size :].copy()
+        known: Mapping[Series, Floats] = {}
+        if scored is None and majority is not None and _same_labels(self.tail, majority.earlier):
+            known = majority.sums
+        remembered = rows.following(self.tail)
+        for number, sums in enumerate(self._advance(remembered, len(rows), ends, known)):
+            tables = self._class_tables(remembered.model(number), len(rows), ends)
+            yield self._by_kind(sums, tables)
+        self.tail = remembered[-self.window_size :].copy()
         self.n_rows += len(rows)
 
     def _class_tables(
-        self, rows: ScoredRows, number: int, ends: Integers
+        self, remembered: ScoredRows, n_new: int, ends: Integers
     ) -> dict[str, Iterator[Floats]]:
         """Return the sums of a model by class, of many classes, at some ends after the other."""
-        if not self.class_kinds:
-            return {}
-        old = None if self.tail is None else self.tail.model(number)
-        remembered = rows.model(number).following(old)
-        n_old, size = len(remembered) - len(rows), self.window_size
+        n_old, size = len(remembered) - n_new, self.window_size
         return {
             kind: sums_in_window(Coded.of(remembered, kind), n_old, ends, size, self.n_classes)
             for kind in self.class_kinds
@@ -115,10 +117,10 @@ class SlidingSums(RunningSums):
             known,
         )
 
-    def _advance(self, rows: ScoredRows, ends: Integers) -> Iterator[dict[Series, Floats]]:
-        n_new, size = len(rows), self.window_size
-        remembered = rows.following(self.tail)
-        n_old = len(remembered) - n_new
+    def _advance(
+        self, remembered: ScoredRows, n_new: int, ends: Integers, known: Mapping[Series, Floats]
+    ) -> Iterator[dict[Series, Floats]]:
+        n_old, size = len(remembered) - n_new, self.window_size
         if len(ends) < DENSE and len(ends) * min(size, len(remembered)) < DENSE * len(remembered):
             windows = [remembered[max(0, end - size) : end] for end in (ends + n_old).tolist()]
             of_labels = _totals(self.of_labels, windows)
@@ -129,7 +131,7 @@ class SlidingSums(RunningSums):
                 some = [window.model(number) for window in windows]
                 yield {**of_labels, **_totals(self.of_answers, some)}
             return
-        labels = self._running(self.of_labels, remembered, n_new, {})
+        labels = self._running(self.of_labels, remembered, n_new, known)
         if SPREAD in self.series:
             labels[SPREAD] = window_spreads(remembered.y, all_weights(remembered), n_old, size)
         at = as_slice(ends)
@@ -154,6 +156,16 @@ class SlidingSums(RunningSums):
         twin.n_models = len(numbers)
         twin.tail = None if self.tail is None else self.tail.models(list(numbers))
         return twin
+
+
+def _same_labels(first: ScoredRows | None, second: ScoredRows | None) -> bool:
+    """Whether two windows hold the same labels with the same weights."""
+    if first is None or second is None:
+        return first is second
+    same = np.array_equal(first.y, second.y)
+    if first.weight is None or second.weight is None:
+        return same and first.weight is second.weight
+    return same and np.array_equal(first.weight, second.weight)
 
 
 def _totals(wanted: list[Series], windows: list[ScoredRows]) -> dict[Series, Floats]:

@@ -8,7 +8,8 @@ exact integers, and no sum of real numbers is the difference of larger ones.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import NamedTuple, Self
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -32,20 +33,26 @@ class Majority(NamedTuple):
     ----------
     before, after : ndarray of shape (n_labelled,)
         Before the label of each row, `NOTHING` where no label was known; and including it.
+    sums : dict of Series to ndarray of shape (n_labelled + 1,)
+        The running sums of labels that they come from, for models that were scored on all rows.
+    earlier : ScoredRows or None
+        The rows before these whose labels count in a window.
     """
 
     before: Array
     after: Array
+    sums: Mapping[Series, Floats] = MappingProxyType({})
+    earlier: ScoredRows | None = None
 
     @classmethod
-    def of(cls, leading: Array, rows: ScoredRows, *, n_after: int) -> Self:
+    def of(cls, leading: Array, rows: ScoredRows, *, n_after: int, **origin: Any) -> Self:
         """Make it of the leading codes after 0, 1, ..., n of the rows, the last of `n_after`."""
         codes = leading.astype(rows.y.dtype, copy=False)
         before, after = codes[:-1], codes[1:]
         if n_after == len(rows) and len(before):
             before = before.copy()
             before[0] = NOTHING
-        return cls(before, after)
+        return cls(before, after, **origin)
 
 
 def scored_rows(
@@ -55,7 +62,7 @@ def scored_rows(
     rows = labelled
     if majority is not None:
         rows = labelled.models(slice(None))
-        rows.majority, rows.inclusive = majority
+        rows.majority, rows.inclusive = majority.before, majority.after
     return rows if scored is None else rows[scored]
 
 
