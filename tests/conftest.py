@@ -4,12 +4,18 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+from tests._examples import scaled
+
 # Pictures are drawn to files, with or without a display.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 # Time limits per example fail on a busy machine and say nothing about the code.
 settings.register_profile(
-    "default", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    "default",
+    max_examples=scaled(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
 )
 # CI tries the same examples on every run: a failure there is the change's, not chance's.
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)

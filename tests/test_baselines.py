@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
@@ -16,6 +16,7 @@ from skstream.baselines import (
     Persistent,
     PersistentRegressor,
 )
+from tests._examples import examples
 
 CLASSIFIERS = [Persistent(), MajorityClass(), MajorityWindow(), MajorityWindow(2)]
 X1 = [[0.0]]
@@ -34,7 +35,7 @@ def literal_window(labels: list[str], weights: list[float], size: int) -> str:
     size=st.integers(1, 10),
     data=st.data(),
 )
-@settings(max_examples=50)
+@examples(50)
 def test_answers_are_those_of_the_definition(labels, size, data) -> None:
     weights = data.draw(st.lists(st.integers(0, 3), min_size=len(labels), max_size=len(labels)))
     window, whole, last = MajorityWindow(size), MajorityClass(), Persistent()
@@ -55,7 +56,7 @@ def test_answers_are_those_of_the_definition(labels, size, data) -> None:
 
 
 @given(labels=st.lists(st.integers(-3, 3), min_size=1, max_size=30), data=st.data())
-@settings(max_examples=30)
+@examples(30)
 def test_a_window_of_one_row_is_persistent(labels, data) -> None:
     weights = data.draw(
         st.lists(st.floats(0.1, 3), min_size=len(labels), max_size=len(labels)) | st.none()
@@ -104,7 +105,7 @@ def test_fractional_weights_leave_no_rounding_in_the_window() -> None:
     seed=st.integers(0, 1000),
     weighted=st.booleans(),
 )
-@settings(max_examples=30)
+@examples(30)
 def test_cutting_a_call_changes_no_bit(n, cut, seed, weighted) -> None:
     rng = np.random.default_rng(seed)
     X, y = np.zeros((n, 1)), rng.integers(0, 3, n)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score
 
@@ -24,6 +24,7 @@ from skstream import (
 from skstream.drift import DriftDetector
 from skstream.metrics import Measure
 from skstream.streams import make_demo_stream
+from tests._examples import examples
 from tests.drift._checks import check_cuts
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "how_to_add.md"
@@ -118,7 +119,7 @@ def test_a_protocol() -> None:
     assert np.flatnonzero(asked).tolist() == list(range(7, 400, 7))
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.lists(st.integers(0, 200), max_size=5), st.integers(0, 9))
 def test_a_kernel(cuts: list[int], seed: int) -> None:
     model = added("A kernel")["MeanSoFar"]()

@@ -7,12 +7,13 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
 from skstream.naive_bayes import IncrementalGaussianNB
+from tests._examples import examples
 
 ATTRIBUTES = ("theta_", "var_", "raw_var_", "class_count_", "class_prior_", "epsilon_")
 TOTALS = ("total_count_", "total_mean_", "total_var_")
@@ -44,7 +45,7 @@ def assert_same_model(one: Any, other: Any) -> None:
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12, err_msg=name)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(2, 80),

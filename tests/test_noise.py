@@ -3,7 +3,7 @@
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -18,6 +18,7 @@ from skstream.noise import LabelNoise, with_noise
 from skstream.streams import make_demo_stream
 from skstream.testing import check_stream_estimator
 from skstream.utils._row_hashes import row_hashes
+from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
     cut,
@@ -173,7 +174,7 @@ def test_the_noise_is_a_probability(q):
     weighted=st.booleans(),
     has_learnt=st.booleans(),
 )
-@settings(max_examples=40)
+@examples(40)
 def test_kernel_is_the_loop(seed, timeline, n_classes, weighted, has_learnt):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 40))

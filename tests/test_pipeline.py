@@ -9,7 +9,7 @@ import joblib
 import numpy as np
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -42,6 +42,7 @@ from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.pipeline._transformers import _FITTED_BY_PARAMETERS, _is_fitted_at_once
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from tests._data import load_stream
+from tests._examples import examples
 
 LOGISTIC = SGDClassifier(loss="log_loss", random_state=0)
 
@@ -76,7 +77,7 @@ def transformed(steps: list[Any], X: Any) -> Any:
         max_size=3,
     ),
 )
-@settings(max_examples=30)
+@examples(30)
 def test_pipeline_is_its_steps(seed, cuts, weighted, transformers) -> None:
     rng = np.random.default_rng(seed)
     X, y = rng.random((30, 3)) + 0.1, rng.integers(0, 3, 30)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -25,6 +25,7 @@ from skstream.noise import LabelNoise
 from skstream.pipeline import make_stream_pipeline
 from skstream.streams import make_demo_stream
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
+from tests._examples import examples
 
 LABELS = np.array(["b", "c", "a"])
 SORTED = np.sort(LABELS)
@@ -97,7 +98,7 @@ streams = st.lists(
     smoothing=st.sampled_from([1.0, 0.01, 5.0]),
     previous_label=st.sampled_from(["known", "predicted"]),
 )
-@settings(max_examples=60)
+@examples(60)
 def test_correction_is_the_definition(rows, fading_factor, smoothing, previous_label) -> None:
     literal = LiteralCorrection(fading_factor, smoothing)
     model = TemporalCorrection(
@@ -132,7 +133,7 @@ def test_correction_is_the_definition(rows, fading_factor, smoothing, previous_l
     encoding=st.sampled_from(["onehot", "ordinal"]),
     n_calls=st.integers(1, 4),
 )
-@settings(max_examples=60)
+@examples(60)
 def test_augmentation_is_the_definition(rows, n_lags, encoding, n_calls) -> None:
     def encoded(past: list[str]) -> list[float]:
         lags = [*reversed(past), *[None] * n_lags][:n_lags]
@@ -203,7 +204,7 @@ def test_probabilities_sum_to_one_in_an_exact_world() -> None:
     weighted=st.booleans(),
     fading_factor=st.sampled_from([1.0, 0.9, 0.123]),
 )
-@settings(max_examples=30)
+@examples(30)
 def test_cutting_a_call_changes_no_bit(n, cut, seed, weighted, fading_factor) -> None:
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 9, (n, 2)).astype(float), rng.integers(0, 3, n)

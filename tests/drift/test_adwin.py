@@ -7,10 +7,11 @@ from functools import partial
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.drift import ADWIN, _adwin, _cut, _one_check
+from tests._examples import examples
 from tests.drift._checks import check_against_literal, check_cuts
 from tests.drift._streams import pieces, series
 
@@ -36,7 +37,7 @@ def many_drifts(n_segments=30, length=500, seed=0):
     return np.concatenate([rng.random(length) < p for p in rng.random(n_segments)]) * 1.0
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.data(), parameters())
 def test_equals_the_literal_algorithm(data, params):
     values = data.draw(series(max_segment=250 if params["clock"] < 32 else 600))
@@ -52,7 +53,7 @@ def test_equals_the_literal_algorithm_on_many_drifts(bound, direction):
     assert (len(literal.shrinks) > len(literal.alarms)) == (direction != "both")
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.data(), parameters())
 def test_cutting_into_calls_changes_nothing(data, params):
     values = data.draw(series(max_segment=2000))

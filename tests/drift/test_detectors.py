@@ -7,12 +7,13 @@ import pickle
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 import skstream.drift
 from skstream.drift import ADWIN, DDM, DriftDetector, ErrorRatio, PageHinkley, _page_hinkley
+from tests._examples import examples
 from tests.drift._checks import check_cuts
 from tests.drift._streams import losses, pieces
 
@@ -48,7 +49,7 @@ def test_every_exported_detector_is_covered():
 
 
 @every_detector
-@settings(max_examples=15)
+@examples(15)
 @given(st.data())
 def test_cutting_into_calls_changes_nothing(detector, data):
     check_cuts(detector, pieces(data.draw, data.draw(losses())))
@@ -159,7 +160,7 @@ def test_parameters_are_checked_at_first_use(detector, message):
 
 
 @every_detector
-@settings(max_examples=15)
+@examples(15)
 @given(st.data())
 def test_one_value_at_a_time_and_many_lead_to_the_same_state(detector, data):
     """After every call, whatever the mixture of calls."""

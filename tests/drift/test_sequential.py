@@ -6,11 +6,12 @@ from fractions import Fraction
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 from skstream.drift import ADWIN, DDM, ErrorRatio, PageHinkley
+from tests._examples import examples
 from tests.drift._streams import losses
 
 # --- Page-Hinkley ----------------------------------------------------------------------------
@@ -37,7 +38,7 @@ def literal_page_hinkley(values, threshold, delta, direction="up", reset_after_a
     return alarms
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     st.lists(st.sampled_from([0, 1, 0.5, 3]), max_size=60),
     st.sampled_from(["up", "down", "both"]),
@@ -112,7 +113,7 @@ def literal_ddm(values, warning_level=2.0, drift_level=3.0, min_values=30):
     return alarms, warnings
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(losses(), st.sampled_from([1, 5, 30]))
 def test_ddm_equals_its_formulas(values, min_values):
     alarms, warnings = literal_ddm(values.tolist(), min_values=min_values)
@@ -166,7 +167,7 @@ def literal_ratio(values, short, long):
     return ratios
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(losses(max_segment=60), st.sampled_from([(0.7, 0.95), (4, 25), (1, 2)]))
 def test_ratio_is_that_of_the_definitions(values, memories):
     short, long = memories

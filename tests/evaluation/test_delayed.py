@@ -4,7 +4,7 @@ import datetime
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import MultinomialNB
@@ -24,6 +24,7 @@ from skstream.evaluation.delayed._counts import DelayCounts
 from skstream.plotting import BinnedPerformanceDisplay
 from skstream.streams import as_stream
 from skstream.streams._chunk import Chunk
+from tests._examples import examples
 from tests.evaluation import _delayed_oracle
 
 RNG = np.random.default_rng(0)
@@ -44,7 +45,7 @@ def delays(draw, max_rows=25):
 
 @pytest.mark.parametrize("model", [MultinomialNB(), SGDClassifier(), Persistent()])
 @given(delays(), st.integers(1, 7), st.one_of(st.none(), st.integers(1, 4)), st.booleans())
-@settings(max_examples=25)
+@examples(25)
 def test_answers_bins_and_counts_are_those_of_the_oracle(model, times, n_bins, every, at_zero):
     from sklearn.base import clone
 
@@ -101,7 +102,7 @@ def evaluated(evaluator, model, n, arrival, label_time, **options):
 
 
 @given(delays(), st.integers(1, 30))
-@settings(max_examples=25)
+@examples(25)
 def test_chunks_change_nothing(times, chunk_size):
     import warnings
 
@@ -529,7 +530,7 @@ def test_bins_that_are_not_there_are_named():
 
 
 @given(delays(), st.integers(1, 4))
-@settings(max_examples=25)
+@examples(25)
 def test_live_use_on_changing_features_is_the_batch_call(times, every):
     import warnings
 

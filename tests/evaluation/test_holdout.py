@@ -3,7 +3,7 @@
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import UndefinedMetricWarning
@@ -23,6 +23,7 @@ from skstream import (
     load_run,
 )
 from skstream.streams import as_stream
+from tests._examples import examples
 
 METRICS = ["accuracy", "kappa", "kappa_m", "kappa_temporal", "f1_macro"]
 
@@ -68,7 +69,7 @@ def assert_same(one, other):
         np.testing.assert_array_equal(getattr(one.tape, name), getattr(other.tape, name))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     seed=st.integers(0, 1000),
     n=st.integers(2, 60),

@@ -12,7 +12,7 @@ from itertools import pairwise
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.linear_model import Perceptron, SGDClassifier
@@ -35,6 +35,7 @@ from skstream import (
 )
 from skstream.streams import as_stream
 from skstream.streams._chunk import Chunk
+from tests._examples import examples
 from tests.evaluation._models import Diary
 
 EVALUATORS = {
@@ -135,14 +136,14 @@ def assert_same(first, second, rtol=1e-12):
 
 @every_evaluator
 @given(stream=small_streams())
-@settings(max_examples=4)
+@examples(4)
 def test_l1_kernels_give_the_answers_of_the_loop(name, options, stream):
     assert_same(evaluate(name, options, *stream), evaluate(name, options, *stream, engine="loop"))
 
 
 @every_evaluator
 @given(stream=small_streams(), data=st.data())
-@settings(max_examples=4)
+@examples(4)
 def test_l2_the_cutting_into_chunks_changes_nothing(name, options, stream, data):
     X, y, weight = stream
     n = len(y)
@@ -170,7 +171,7 @@ def test_l3_order_and_company_of_models_change_nothing(name, options):
 
 @every_evaluator
 @given(stream=small_streams(), data=st.data())
-@settings(max_examples=4)
+@examples(4)
 def test_l4_the_future_cannot_reach_the_past(name, options, stream, data):
     X, y, _ = stream
     n = len(y)
@@ -222,7 +223,7 @@ def test_l5_memory_does_not_grow_with_the_stream(name, options):
 
 @every_evaluator
 @given(stream=small_streams())
-@settings(max_examples=4)
+@examples(4)
 def test_l6_final_numbers_are_those_of_the_whole_batch(name, options, stream):
     X, y, weight = stream
     result = evaluate(name, options, X, y, weight)
@@ -256,7 +257,7 @@ def test_l6_final_numbers_are_those_of_the_whole_batch(name, options, stream):
 
 @every_evaluator
 @given(stream=small_streams(), data=st.data())
-@settings(max_examples=4)
+@examples(4)
 def test_l7_a_run_can_be_saved_and_resumed_anywhere(name, options, stream, data):
     X, y, weight = stream
     k = data.draw(st.integers(0, len(y)))

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import SGDClassifier, SGDRegressor
@@ -13,6 +13,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from skstream import DelayedEvaluator, MajorityClass, ModelError, Persistent, load_run
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams._chunk import Chunk
+from tests._examples import examples
 
 CLASSES = ["down", "up"]
 
@@ -67,7 +68,7 @@ def assert_same(found, expected):
     st.sampled_from([[1.0], [0.0, 1.0], [0.0, 0.5, 2.0]]),
     st.sampled_from(["auto", "loop"]),
 )
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_weights_of_labels_are_those_of_the_batch_call(seed, every, at_zero, choices, engine):
     rows, y = stream_rows(60, seed)
     arrival, label_time = times_of(60, seed)

@@ -3,7 +3,7 @@
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
@@ -21,6 +21,7 @@ from skstream import (
 from skstream.pipeline import make_stream_pipeline
 from skstream.streams._chunk import Chunk
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
+from tests._examples import examples
 from tests.evaluation import _delayed_oracle
 from tests.evaluation.test_delayed import X as DELAYED_X
 from tests.evaluation.test_delayed import Y as DELAYED_Y
@@ -89,7 +90,7 @@ def test_within_a_batch_answers_stand_in_for_labels(name) -> None:
 
 @pytest.mark.parametrize("name", PREDICTED)
 @given(delays(max_rows=10), st.one_of(st.none(), st.integers(1, 4)), st.booleans())
-@settings(max_examples=6)
+@examples(6)
 def test_under_delay_rows_waiting_are_answered_first(name, times, every, at_zero) -> None:
     arrival, label_time = times
     n = len(arrival)

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -18,6 +18,7 @@ from skstream.baselines import (
 )
 from skstream.engine.block import Block
 from skstream.engine.kernels import Declined, Task, make_kernel
+from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
     Running,
@@ -68,7 +69,7 @@ def random_weights(kind: str, rng, n: int) -> np.ndarray | None:
     weights=st.sampled_from(["none", "whole"]),
     has_learnt=st.booleans(),
 )
-@settings(max_examples=25)
+@examples(25)
 def test_kernel_is_the_loop_bit_for_bit(
     estimator, seed, timeline, method, n_classes, labels, weights, has_learnt
 ) -> None:

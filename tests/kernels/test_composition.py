@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -40,6 +40,7 @@ from skstream.engine.kernels import (
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.utils._rows import take_rows
+from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
     _assert_same,
@@ -204,7 +205,7 @@ CASES = [
     has_learnt=st.booleans(),
     storage=st.sampled_from(["dense", "csr", "csr_matrix"]),
 )
-@settings(max_examples=4)
+@examples(4)
 def test_kernel_is_the_loop(
     composed, inner, seed, timeline, n_classes, method, weighted, has_learnt, storage
 ) -> None:
@@ -528,7 +529,7 @@ def test_a_model_that_peeks_is_caught(monkeypatch) -> None:
     n_columns=st.integers(1, 30),
     fading=st.sampled_from([1.0, 0.999, 0.5, 0.01, 1e-200]),
 )
-@settings(max_examples=40)
+@examples(40)
 def test_faded_sums_have_the_roundings_of_a_loop(seed, n_columns, fading) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(0, 200))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
@@ -14,6 +14,7 @@ from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, Multin
 from skstream.engine.block import Block
 from skstream.engine.kernels import Declined, Kernel, Task, make_kernel
 from skstream.engine.kernels.naive_bayes import counts as counts_module
+from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
     Running,
@@ -92,7 +93,7 @@ def assert_equals_loop(
     return kernel, literal
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(
     model=st.sampled_from(MODELS),
     classes=st.sampled_from(CLASSES),
@@ -152,7 +153,7 @@ def test_a_broken_twin_of_many_classes_is_caught(monkeypatch: pytest.MonkeyPatch
         assert_equals_loop(MultinomialNB(), block, Task(np.arange(150)), rng)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(
     model=st.sampled_from(
         [MultinomialNB(), MultinomialNB(alpha=0.1), BernoulliNB(), ComplementNB()]
@@ -188,7 +189,7 @@ def test_many_pieces(model: Any, storage: str, monkeypatch: pytest.MonkeyPatch) 
     np.testing.assert_array_equal(again.run(block), whole.run(block))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(
     model=st.sampled_from(
         [

@@ -8,7 +8,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -20,6 +20,7 @@ from skstream.engine.kernels.naive_bayes import gaussian_states as states_module
 from skstream.engine.kernels.naive_bayes import moments as moments_module
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests._data import load_stream
+from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
     Running,
@@ -101,7 +102,7 @@ def assert_equals_loop(
     return kernel, literal
 
 
-@settings(max_examples=35)
+@examples(35)
 @given(
     model=st.sampled_from(MODELS),
     n_classes=st.sampled_from([1, 2, 3, 7, 25]),

@@ -10,7 +10,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, is_regressor
@@ -33,6 +33,7 @@ from skstream.engine.kernels import (
 )
 from skstream.engine.kernels.versions import VersionedArray
 from skstream.pipeline import make_stream_pipeline
+from tests._examples import examples
 from tests.kernels._reference import Running, cut, make_block, running
 from tests.kernels.test_support_table import CATEGORIES, KERNEL, name_of
 
@@ -202,7 +203,7 @@ WRAPPERS = (
     number=st.sampled_from([7.0, 8.0, 5.0]),
     faltering_label=st.sampled_from([None, "declines", "fails"]),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_block_that_is_not_executed_leaves_every_state(
     depth: list[int], seed: int, number: float, faltering_label: str | None
 ) -> None:
@@ -267,7 +268,7 @@ class TestVersions:
     """Arrays of which earlier versions stay what they were."""
 
     @given(seed=st.integers(0, 2**32 - 1), by_row=st.booleans())
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     def test_any_version_may_be_read_and_changed(self, seed: int, by_row: bool) -> None:
         rng = np.random.default_rng(seed)
         start = rng.normal(size=(6, 5))

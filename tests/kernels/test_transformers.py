@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.base import clone
@@ -29,6 +29,7 @@ from sklearn.preprocessing import (
 from skstream.engine.block import Block
 from skstream.engine.kernels import Declined, Task, make_transform_kernel
 from skstream.engine.kernels.transformers import standard
+from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
     Running,
@@ -124,7 +125,7 @@ def assert_equals_loop(transformer: Any, block: Block, rng: np.random.Generator)
         assert_same_state(kernel.estimator, literal)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     transformer=st.sampled_from(OF_NUMBERS),
     timeline=st.sampled_from(TIMELINES),
@@ -141,7 +142,7 @@ def test_dense_rows(
     assert_equals_loop(transformer, block_of(X, timeline, rng), rng)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     transformer=st.sampled_from(FOR_SPARSE),
     timeline=st.sampled_from(TIMELINES),
@@ -158,7 +159,7 @@ def test_sparse_rows(
     assert_equals_loop(transformer, block_of(as_storage(X, storage), timeline, rng), rng)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     transformer=st.sampled_from(SCALERS),
     timeline=st.sampled_from(TIMELINES),

@@ -2,16 +2,17 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.metrics import kappa_temporal_score
+from tests._examples import examples
 from tests.metrics._streams import MECHANISMS, Stream, make_stream, running, score, streams
 
 KAPPAS = ["kappa", "kappa_m", "kappa_temporal", "kappa_plus"]
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(streams(), st.data())
 def test_later_rows_change_nothing_before_them(stream, data):
     """Law L4."""
@@ -59,7 +60,7 @@ def check_majority_gets_zero(seed, n_classes, forgetting, **options):
 
 
 @pytest.mark.parametrize("forgetting", MAJORITIES)
-@settings(max_examples=15)
+@examples(15)
 @given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 6))
 def test_majority_like_answers_get_exactly_zero(forgetting, seed, n_classes):
     check_majority_gets_zero(seed, n_classes, forgetting, **MAJORITIES[forgetting])
@@ -73,7 +74,7 @@ def test_a_baseline_that_sees_its_own_row_is_caught(forgetting):
             check_majority_gets_zero(seed, 3, forgetting, **MAJORITIES[forgetting], own_row=True)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 10**6), st.integers(2, 6), st.sampled_from(list(MECHANISMS)))
 def test_persistent_answers_get_exactly_zero(seed, n_classes, mechanism):
     stream = make_stream(seed, 150, n_classes)
@@ -91,7 +92,7 @@ def check_names_do_not_matter(temporal, seed):
     assert temporal(y, p) == temporal(3 - y, 3 - p)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(0, 10**6))
 def test_kappa_temporal_does_not_know_names(seed):
     check_names_do_not_matter(kappa_temporal_score, seed)
@@ -110,7 +111,7 @@ def test_a_first_previous_label_of_zero_is_caught():
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-@settings(max_examples=20)
+@examples(20)
 @given(seed=st.integers(0, 10**6))
 def test_running_kappa_temporal_does_not_know_names(mechanism, seed):
     stream = make_stream(seed, 100, 3, gaps=True)

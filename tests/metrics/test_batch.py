@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
@@ -25,6 +25,7 @@ from skstream.metrics import (
 )
 from skstream.metrics._registry import CLASSIFICATION, REGRESSION
 from skstream.metrics._resolve import _FUNCTIONS
+from tests._examples import examples
 from tests.metrics._streams import MECHANISMS, make_stream, running, score
 
 # Bifet et al. (2015), Table 5: rows are the true classes + and -.
@@ -69,7 +70,7 @@ BATCH_TWINS = {
 }
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.integers(0, 10**6), st.integers(2, 25), st.booleans(), st.data())
 def test_twins_in_scikit_learn_on_every_prefix(seed, n_classes, weighted, data):
     stream = make_stream(seed, 400, n_classes, weighted=weighted)
@@ -199,7 +200,7 @@ def test_persistent_skill_by_hand():
 
 
 @given(st.integers(0, 10**6), st.integers(1, 6))
-@settings(max_examples=30)
+@examples(30)
 def test_order_of_the_means(seed, n_classes):
     stream = make_stream(seed, 60, n_classes, n_warmup=0)
     means = [

@@ -6,13 +6,14 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 from sklearn.metrics import get_scorer, make_scorer
 
 from skstream.metrics import Measure, kappa_score, kappa_temporal_score
 from skstream.metrics._resolve import resolve_metrics
+from tests._examples import examples
 from tests.metrics._streams import running
 
 SET_SCORES = (
@@ -121,7 +122,7 @@ def codes(n_classes, n):
 
 
 @pytest.mark.parametrize("forgetting", ["cumulative", "window:7", "fading:0.9"])
-@settings(max_examples=4)
+@examples(4)
 @given(data=st.data(), n_classes=st.sampled_from([1, 2, 4]), weighted=st.booleans())
 def test_running_forms_are_scikit_learns_values(forgetting, data, n_classes, weighted):
     n = data.draw(st.integers(1, 25))
@@ -133,7 +134,7 @@ def test_running_forms_are_scikit_learns_values(forgetting, data, n_classes, wei
 
 
 @pytest.mark.parametrize("forgetting", ["cumulative", "window:7", "fading:0.9"])
-@settings(max_examples=4)
+@examples(4)
 @given(data=st.data(), weighted=st.booleans())
 def test_running_forms_of_regression_are_scikit_learns_values(forgetting, data, weighted):
     n = data.draw(st.integers(1, 25))

@@ -2,13 +2,14 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics as sk
 
 from skstream.metrics import _running as running_module
 from skstream.metrics import persistent_skill_score
 from skstream.metrics._registry import REGRESSION
+from tests._examples import examples
 from tests.metrics._streams import MECHANISMS, running
 
 MECHANISMS = {name: f for name, f in MECHANISMS.items() if name != "adaptive"}
@@ -63,7 +64,7 @@ def expected_value(name, y, p, weight, mechanism, n):
 
 
 @pytest.mark.parametrize("block", [16, 16_384])
-@settings(max_examples=25)
+@examples(25)
 @given(
     st.integers(0, 10**6),
     st.integers(1, 200),
@@ -184,7 +185,7 @@ def test_undefined_is_nan_never_infinite():
     assert not np.isinf(measures.curves().values["fading:0.5"]["persistent_skill"]).any()
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 10**6), st.integers(0, 120), st.sampled_from([0.0, 1e6]))
 def test_merging_is_one_pass(seed, cut, level):
     y, p, weight = make_targets(seed, 120, level, weighted=True)

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.forgetting import Forgetting, SlidingWindow, as_forgetting
@@ -15,6 +15,7 @@ from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._running import RunningMeasures
 from skstream.metrics._scores import Scores
 from tests._data import load_stream
+from tests._examples import examples
 from tests.metrics._reference import Reference
 from tests.metrics._streams import (
     MECHANISMS,
@@ -53,7 +54,7 @@ def check_against_reference(stream, mechanisms, measured, n_rows):
             )
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(streams(), st.data())
 def test_running_is_the_definition(stream, data):
     measures = {**EVERYTHING, **({"cmd": "cmd"} if stream.n_classes == 2 else {})}
@@ -84,7 +85,7 @@ def test_the_reference_catches_a_window_one_row_too_long():
         check_against_reference(stream, {"window": SlidingWindow(17)}, curves, [60, 120])
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(streams(), st.sampled_from([1, 7, None]), st.data())
 def test_cutting_the_stream_changes_nothing(stream, record_every, data):
     """Law L2, to the last bit."""
@@ -124,7 +125,7 @@ def test_a_seam_that_forgets_the_label_before_it_is_caught():
         assert_same_curves(whole.curves(), broken.curves())
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(streams(), st.data())
 def test_stopping_saving_and_going_on_changes_nothing(stream, data):
     """Law L7: also while rows wait, and after looking."""
@@ -155,7 +156,7 @@ def test_resuming_between_blocks(block, monkeypatch):
     assert_same_curves(whole, measures.curves(), 1e-12)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(streams())
 def test_weights_of_one_are_no_weights(stream):
     plain = Stream(stream.y, stream.p, None, stream.n_classes)
@@ -172,7 +173,7 @@ ELEMENTARY = [
 ]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 1000))
 def test_weight_two_is_the_row_twice(seed):
     stream = make_stream(seed, 60, gaps=True)
@@ -220,7 +221,7 @@ def test_weights_may_come_with_some_rows_alone():
     assert_same_curves(score(given_with_all, EVERYTHING, MECHANISMS).curves(), measures.curves())
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 1000), st.data())
 def test_rows_of_weight_zero_are_absent(seed, data):
     stream = make_stream(seed, 80, weighted=True)
@@ -238,7 +239,7 @@ def assert_same_values(first, second, rtol=1e-12):
             )
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(streams(), st.data())
 def test_merging_is_one_pass(stream, data):
     """Law L6, for elementary series under mechanisms that allow it."""
@@ -338,7 +339,7 @@ def test_memory_does_not_grow_with_the_stream():
     assert sizes[-1] < 1.1 * max(sizes[:8])
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 3000), st.integers(1, 600), st.data())
 def test_checkpoints_depend_on_the_number_of_rows_alone(n, step, data):
     y = np.zeros(n, dtype=int)

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.metrics import _running as running_module
@@ -15,6 +15,7 @@ from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows
 from skstream.metrics._running import RunningMeasures
 from skstream.metrics._series import KINDS, Series, values_of
+from tests._examples import examples
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream, running
 
 NAMES = [name for name in CLASSIFICATION if name != "cmd"]
@@ -57,7 +58,7 @@ def assert_each_is_as_alone(table, alone):
             np.testing.assert_equal(of_model, values)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 150),

@@ -3,11 +3,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.metrics import Measure, kappa_temporal_score
 from skstream.metrics import _running as running_module
+from tests._examples import examples
 from tests.metrics._streams import (
     MECHANISMS,
     assert_same_curves,
@@ -23,7 +24,7 @@ def share_right(y_true, y_pred, sample_weight=None):
 
 
 @pytest.mark.parametrize("block", [16, 16_384])
-@settings(max_examples=10)
+@examples(10)
 @given(stream=streams(50), record_every=st.sampled_from([5, None]), data=st.data())
 def test_functions_see_what_the_named_measures_see(block, stream, record_every, data):
     cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=4))
@@ -134,7 +135,7 @@ def test_regression_functions_get_targets():
     assert measures.curves().values["window:2"]["bias"].tolist() == [0.5, 0.25, 0.5]
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(streams(100), st.data())
 def test_functions_merge(stream, data):
     mechanisms = {name: f for name, f in MECHANISMS.items() if name != "adaptive"}

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
 from scipy.special import zeta
@@ -13,6 +13,7 @@ from scipy.special import zeta
 from skstream.stats import RunningAnytimeComparison, anytime_comparison
 from skstream.stats._anytime import ROWS_AT_ONCE
 from skstream.stats._boundaries import BOUNDARIES, MixtureBoundary, StitchedBoundary
+from tests._examples import examples
 from tests.stats._streams import random_blocks, random_losses, seeds
 
 BOTH = pytest.mark.parametrize("boundary", sorted(BOUNDARIES))
@@ -45,7 +46,7 @@ def literal_stitched(
     return means, half_widths, pvalues
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(seeds, st.integers(1, 400), st.sampled_from([0.01, 0.05, 0.3]), st.booleans())
 def test_stitched_boundary_by_its_formulas(
     seed: int, n_rows: int, alpha: float, real: bool
@@ -59,7 +60,7 @@ def test_stitched_boundary_by_its_formulas(
 
 
 @BOTH
-@settings(max_examples=40)
+@examples(40)
 @given(variance=st.floats(0, 1e7), alpha=st.floats(1e-4, 0.5))
 def test_the_p_value_is_the_inverse_of_the_interval(
     boundary: str, variance: float, alpha: float
@@ -136,7 +137,7 @@ def test_stitching_spends_no_more_than_alpha() -> None:
 
 
 @BOTH
-@settings(max_examples=25)
+@examples(25)
 @given(seed=seeds, n_rows=st.integers(1, 3000), real=st.booleans())
 def test_blocks_and_saving_change_nothing(
     boundary: str, seed: int, n_rows: int, real: bool

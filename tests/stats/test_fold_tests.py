@@ -6,12 +6,13 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from skstream.stats import sign_test, wilcoxon
 from skstream.stats._report import number
+from tests._examples import examples
 from tests.stats._table1 import CLASS_A, CLASS_B
 
 fold_pairs = st.integers(1, 12).flatmap(
@@ -53,7 +54,7 @@ def test_critical_values_of_wilcoxon(n: int, critical: int | None) -> None:
     assert wilcoxon(np.arange(1.0, n + 1), np.zeros(n)).critical_value == critical
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(fold_pairs)
 def test_sign_test_is_the_binomial_test(pair: tuple[list[int], list[int]]) -> None:
     a, b = map(np.array, pair)
@@ -76,7 +77,7 @@ def test_wilcoxon_without_ties_is_scipys_exact_test(n: int) -> None:
     assert result.method == "exact"
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(fold_pairs, st.sampled_from(["wilcox", "pratt"]))
 def test_wilcoxon_with_ties_counts_all_signs(
     pair: tuple[list[int], list[int]], zero_method: str
@@ -128,7 +129,7 @@ def test_ties_hidden_by_rounding_are_ties() -> None:
     assert sign_test(a, b).ties == 1
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(fold_pairs, st.randoms(use_true_random=False))
 def test_order_of_folds_does_not_matter(pair: tuple[list[int], list[int]], random) -> None:
     a, b = map(np.array, pair)
@@ -138,7 +139,7 @@ def test_order_of_folds_does_not_matter(pair: tuple[list[int], list[int]], rando
         assert test(a[order], b[order]) == test(a, b)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(fold_pairs)
 def test_swapping_the_models_swaps_the_answer(pair: tuple[list[int], list[int]]) -> None:
     a, b = pair

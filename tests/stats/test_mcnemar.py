@@ -4,13 +4,14 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow
 from skstream.metrics import kappa_score
 from skstream.stats import RunningMcNemar, mcnemar, mcnemar_curve
+from tests._examples import examples
 from tests.stats._streams import random_blocks, random_losses, seeds
 
 MECHANISMS = [Cumulative(), SlidingWindow(30), FadingFactor(0.95)]
@@ -96,7 +97,7 @@ def test_end_of_the_curve_is_the_final_test() -> None:
     assert recent.statistic == mcnemar(y[-100:], loss_a[-100:], loss_b[-100:]).statistic
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seeds, st.integers(1, 3000), st.sampled_from(MECHANISMS), st.booleans())
 def test_blocks_and_saving_change_nothing(seed: int, n_rows: int, forgetting, save: bool) -> None:
     loss_a, loss_b = random_losses(seed, n_rows)

@@ -4,11 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow
 from skstream.stats import RunningQStatistic, q_statistic
+from tests._examples import examples
 from tests.stats._streams import random_blocks, random_losses, seeds
 
 MECHANISMS = [Cumulative(), SlidingWindow(25), FadingFactor(0.9)]
@@ -29,7 +30,7 @@ def test_ratios_beyond_the_range_of_floats() -> None:
     assert q_statistic([1e200], [1e-200]).value == pytest.approx(400 * np.log(10))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seeds, st.integers(1, 3000), st.sampled_from(MECHANISMS), st.booleans())
 def test_blocks_and_saving_change_nothing(seed: int, n_rows: int, forgetting, real: bool) -> None:
     loss_a, loss_b = random_losses(seed, n_rows, real=real)

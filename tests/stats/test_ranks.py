@@ -5,13 +5,14 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats as scipy_stats
 
 from skstream.stats import friedman_nemenyi
 from skstream.stats._ranks import friedman_statistic, maximal_groups
+from tests._examples import examples
 
 tables = st.tuples(st.integers(2, 8), st.integers(2, 6)).flatmap(
     lambda shape: arrays(np.int64, shape, elements=st.integers(0, 5))
@@ -64,7 +65,7 @@ def test_demsars_worked_example() -> None:
     assert result.n_tied_blocks == 4
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(tables)
 def test_friedman_against_scipy(table: np.ndarray) -> None:
     result = friedman_nemenyi(table)
@@ -78,7 +79,7 @@ def test_friedman_against_scipy(table: np.ndarray) -> None:
     np.testing.assert_allclose(result.average_ranks, ranks.mean(axis=0))
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(tables)
 def test_iman_davenport_is_the_analysis_of_variance_of_the_ranks(table: np.ndarray) -> None:
     n, k = table.shape
@@ -94,7 +95,7 @@ def test_iman_davenport_is_the_analysis_of_variance_of_the_ranks(table: np.ndarr
         assert result.f_statistic == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(tables, st.randoms(use_true_random=False))
 def test_order_of_folds_and_models_does_not_matter(table: np.ndarray, random) -> None:
     names = [f"m{j}" for j in range(table.shape[1])]
@@ -119,7 +120,7 @@ def groups_by_definition(ranks: np.ndarray, critical_difference: float) -> set[f
     return {group for group in alike if not any(group < other for other in alike)}
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.integers(2, 16), min_size=2, max_size=7), st.integers(1, 12))
 def test_groups_by_definition(half_ranks: list[int], half_difference: int) -> None:
     ranks, critical_difference = np.array(half_ranks) / 2, half_difference / 2
@@ -187,7 +188,7 @@ def test_where_all_blocks_agree_the_p_value_is_exact(table: list[list[float]]) -
     assert result.pvalue == pytest.approx(share_as_extreme(np.array(table)))
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(tables)
 def test_no_p_value_is_smaller_than_chance_allows(table: np.ndarray) -> None:
     assert 0 < friedman_nemenyi(table).pvalue <= 1

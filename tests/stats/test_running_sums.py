@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
@@ -12,6 +12,7 @@ from skstream.stats import RunningMcNemar, RunningQStatistic
 from skstream.stats._forgetting import RunningSum, make_running_sum
 from skstream.stats._recorder import CurveRecorder
 from skstream.utils._checkpoints import MAX_CHECKPOINTS
+from tests._examples import examples
 from tests.stats._streams import random_blocks, seeds
 
 mechanisms = st.one_of(
@@ -38,7 +39,7 @@ def in_blocks(running: RunningSum, values: np.ndarray, seed: int) -> np.ndarray:
     return np.concatenate([running.update(values[b]) for b in random_blocks(seed, len(values))])
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(mechanisms, seeds, st.integers(1, 150))
 def test_sums_by_definition_and_in_any_blocks(forgetting, seed: int, n_rows: int) -> None:
     values = np.random.default_rng(seed).random(n_rows)
@@ -47,7 +48,7 @@ def test_sums_by_definition_and_in_any_blocks(forgetting, seed: int, n_rows: int
     np.testing.assert_array_equal(in_blocks(make_running_sum(forgetting), values, seed), at_once)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(mechanisms, seeds, st.integers(2, 150))
 def test_sums_go_on_after_saving(forgetting, seed: int, n_rows: int) -> None:
     values = np.random.default_rng(seed).random(n_rows)
@@ -91,7 +92,7 @@ def recorded(n_rows: int, record_every: int | None, seed: int) -> tuple[np.ndarr
     return recorder.curves()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seeds, st.integers(1, 9000), st.sampled_from([None, 1, 7, 200, 10**6]))
 def test_checkpoints_are_multiples_and_the_last_row(
     seed: int, n_rows: int, record_every: int | None

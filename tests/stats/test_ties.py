@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from skstream.stats import friedman_nemenyi, sign_test, wilcoxon
 from skstream.stats._ties import average_ranks, paired_differences, rounding_of, tie_sizes
+from tests._examples import examples
 
 # Values of any size, some of them within rounding of each other, or just beyond it.
 near = st.builds(
@@ -29,7 +30,7 @@ def pairwise_ranks(numbers: np.ndarray, rounding: np.ndarray) -> np.ndarray:
     return np.array(ranks)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(numbers=values, seed=st.integers(0, 100))
 def test_ranks_are_those_of_the_pairs(numbers: np.ndarray, seed: int) -> None:
     rounding = rounding_of(numbers)
@@ -48,7 +49,7 @@ def test_ranks_are_the_usual_ones_where_ties_are_exact(numbers: list[float]) -> 
     assert tie_sizes(ranks) == tuple(n for n in np.unique(numbers, return_counts=True)[1] if n > 1)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(numbers=values, other=st.sampled_from([1e14, 1e200, -1e14, 1e-200]))
 def test_another_value_ties_none_of_the_others(numbers: np.ndarray, other: float) -> None:
     before = average_ranks(numbers, rounding_of(numbers))

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -19,6 +19,7 @@ from skstream.stats import (
     mcnemar_curve,
     q_statistic,
 )
+from tests._examples import examples
 from tests.stats._streams import random_losses, seeds
 from tests.stats.test_mcnemar import MECHANISMS, literal_curve
 
@@ -98,7 +99,7 @@ def test_rows_of_one_fold_are_weighted_too() -> None:
     assert result.compare("A", "B", test="q", fold=1).ahead == "A"
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(seed=seeds)
 def test_rows_of_weight_zero_are_left_out(seed: int) -> None:
     loss_a, loss_b, weight = weighted_losses(seed, 60)
@@ -109,7 +110,7 @@ def test_rows_of_weight_zero_are_left_out(seed: int) -> None:
         assert pickle.dumps(given_all) == pickle.dumps(given_kept)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(seed=seeds, scale=st.sampled_from([1e-60, 0.25, 3.0, 1e60]))
 def test_the_unit_of_the_weights_does_not_matter(seed: int, scale: float) -> None:
     loss_a, loss_b, weight = weighted_losses(seed)

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import skstream.streams
@@ -18,6 +18,7 @@ from skstream.streams import (
     make_demo_stream,
 )
 from skstream.utils._labels import find_classes
+from tests._examples import examples
 from tests.streams._tables import write_parquet
 
 N_ROWS = 23
@@ -121,7 +122,7 @@ def test_every_exported_stream_kind_is_here():
 
 
 @every_kind
-@settings(max_examples=25)
+@examples(25)
 @given(chunk_size=st.integers(1, N_ROWS + 2))
 def test_cutting_changes_no_row(make, tmp_path_factory, chunk_size):
     folder = tmp_path_factory.getbasetemp()

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 from skstream.streams import label_profile, make_demo_stream, shuffle_rows, shuffle_within_class
+from tests._examples import examples
 
 labels = st.lists(st.sampled_from(["a", "b", None]), min_size=1, max_size=30).filter(any)
 
@@ -22,7 +23,7 @@ def test_raw_texts_can_be_shuffled_before_they_are_hashed(shuffle):
     assert sorted(texts) == ["a1", "a2", "b1", "b2"]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(labels, st.integers(0, 100))
 def test_rows_stay_together_when_shuffled(y, seed):
     X, shuffled = shuffle_rows(numbered(y), y, random_state=seed)
@@ -30,7 +31,7 @@ def test_rows_stay_together_when_shuffled(y, seed):
     assert [y[i] for i in X.ravel()] == shuffled.tolist()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(labels, st.integers(0, 100))
 def test_labels_stay_in_order_when_shuffled_within_class(y, seed):
     X, kept = shuffle_within_class(numbered(y), y, random_state=seed)

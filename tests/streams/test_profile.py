@@ -8,10 +8,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.streams import as_stream, label_profile
+from tests._examples import examples
 
 MAX_LAG = 4
 sequences = st.lists(st.sampled_from(["a", "b", "c", None]), max_size=40).filter(any)
@@ -27,7 +28,7 @@ def goes_on(labels: list, label, lag: int) -> float:
     return sum(after) / len(after) if after else math.nan
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(sequences)
 def test_profile_is_the_literal_count(sequence):
     profile = label_profile(sequence, max_lag=MAX_LAG)
@@ -62,7 +63,7 @@ NUMBERS = (
 )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(sequences, st.integers(1, 10))
 def test_cutting_changes_nothing(sequence, chunk_size):
     whole = label_profile(sequence)
@@ -139,7 +140,7 @@ def test_bad_input_is_refused(labels, options, message):
         label_profile(labels, **options)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(sequences)
 def test_succession_is_the_literal_count(sequence):
     """Every label guessed from all other places of the stream; equal counts share the guess."""

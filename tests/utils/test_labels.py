@@ -5,11 +5,12 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.utils._label_space import NO_LABEL, UNKNOWN, LabelSpace, is_given
 from skstream.utils._labels import as_labels, find_classes
+from tests._examples import examples
 
 INT64 = np.iinfo(np.int64)
 
@@ -31,7 +32,7 @@ def in_every_form(labels: list) -> list:
     return [labels, tuple(labels), np.array(labels, dtype=object), np.array(labels)]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(label_kinds)
 def test_classes_and_codes_are_those_of_numpy(labels):
     expected, codes = np.unique(np.array(labels, dtype=object), return_inverse=True)
@@ -44,7 +45,7 @@ def test_classes_and_codes_are_those_of_numpy(labels):
         np.testing.assert_array_equal(found, codes)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(label_kinds, st.data())
 def test_missing_labels_have_code_minus_one(labels, data):
     gaps = data.draw(st.lists(st.booleans(), min_size=len(labels), max_size=len(labels)))

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier
@@ -15,6 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
 
 from skstream.utils._seeds import derive_seed, poisson_weights, seed_estimator, uniform
+from tests._examples import examples
 
 seeds = st.integers(0, 2**64)
 rows = st.integers(0, 300)
@@ -71,7 +72,7 @@ def test_other_addresses_are_refused(part):
         derive_seed(0, part)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(seeds, st.integers(0, 20), rows, rows, rows)
 def test_any_range_gives_the_same_numbers(seed, fold, a, b, c):
     first, cut, last = sorted([a, b, c])
