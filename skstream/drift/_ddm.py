@@ -1,8 +1,9 @@
 """The drift detection method of Gama and others."""
 
 import math
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +31,6 @@ class DDMTest(SequentialTest):
         self.least = math.inf  # least p + s so far
         self.p_min = math.inf  # p and s there
         self.s_min = math.inf
-
-    def fresh(self) -> Self:
-        """Return the same test as one that has read nothing."""
-        return type(self)(self.warning_level, self.drift_level, self.min_values)
 
     def scan(self, values: NDArray[np.float64]) -> NDArray[np.int8]:
         """Follow the error rate through values."""
@@ -154,5 +151,6 @@ class DDM(DriftDetector):
                 f"drift_level={self.drift_level} is below warning_level={self.warning_level};"
                 " an alarm must not come before its warning."
             )
-        test = DDMTest(float(self.warning_level), float(self.drift_level), int(self.min_values))
-        return SequentialState(test, reset_after_alarm=True)
+        levels = float(self.warning_level), float(self.drift_level)
+        new_test = partial(DDMTest, *levels, int(self.min_values))
+        return SequentialState(new_test, reset_after_alarm=True)

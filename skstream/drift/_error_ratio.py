@@ -1,8 +1,8 @@
 """A detector: the Page-Hinkley test of the ratio of a short-term to a long-term loss."""
 
-from abc import ABC, abstractmethod
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,30 +14,12 @@ from skstream.utils._running_sums import FadedSum, Floats, WindowSum
 from skstream.utils._sklearn import Interval
 
 
-class _Mean(ABC):
-    """A running mean that forgets old values."""
+class _FadingMean:
+    """Mean after each value, older ones fading."""
 
-    @abstractmethod
-    def fresh(self) -> Self:
-        """Return the same mean as one that has read nothing."""
-
-    @abstractmethod
-    def update(self, values: Floats) -> Floats:
-        """Read values and return the mean after each of them."""
-
-    @abstractmethod
-    def update_one(self, value: float) -> float:
-        """Read one value and return the mean after it."""
-
-
-class _FadingMean(_Mean):
     def __init__(self, factor: float) -> None:
-        self.factor = factor
         self.sum = FadedSum(factor)
         self.weight = FadedSum(factor)
-
-    def fresh(self) -> Self:
-        return type(self)(self.factor)
 
     def update(self, values: Floats) -> Floats:
         return self.sum.update(values) / self.weight.update(np.ones(len(values)))
@@ -46,14 +28,13 @@ class _FadingMean(_Mean):
         return self.sum.update_one(value) / self.weight.update_one(1.0)
 
 
-class _WindowMean(_Mean):
+class _WindowMean:
+    """Mean of the newest values."""
+
     def __init__(self, size: int) -> None:
         self.size = size
         self.n_values = 0  # at most `size`
         self.sum = WindowSum(size)
-
-    def fresh(self) -> Self:
-        return type(self)(self.size)
 
     def update(self, values: Floats) -> Floats:
         n = np.minimum(np.arange(self.n_values + 1, self.n_values + len(values) + 1), self.size)
@@ -69,14 +50,12 @@ class _WindowMean(_Mean):
 class RatioTest(SequentialTest):
     """The Page-Hinkley test of the ratio of two means."""
 
-    def __init__(self, short: _Mean, long: _Mean, page_hinkley: PageHinkleyTest) -> None:
-        self.short = short
-        self.long = long
-        self.page_hinkley = page_hinkley
-
-    def fresh(self) -> Self:
-        """Return the same test as one that has read nothing."""
-        return type(self)(self.short.fresh(), self.long.fresh(), self.page_hinkley.fresh())
+    def __init__(self, short: float, long: float, threshold: float, delta: float) -> None:
+        self.short, self.long = (
+            _WindowMean(int(memory)) if isinstance(memory, Integral) else _FadingMean(float(memory))
+            for memory in (short, long)
+        )
+        self.page_hinkley = PageHinkleyTest(threshold, delta, SIGNS["up"])
 
     def scan(self, values: Floats) -> NDArray[np.int8]:
         """Follow both means and the test through values."""
@@ -176,10 +155,6 @@ class ErrorRatio(DriftDetector):
                 f"Got short={self.short!r} and long={self.long!r}; they must be two fading factors"
                 " (floats) or two window sizes (ints), the short-term one smaller."
             )
-        short, long = (
-            _WindowMean(int(memory)) if windows else _FadingMean(float(memory))
-            for memory in (self.short, self.long)
-        )
-        page_hinkley = PageHinkleyTest(float(self.threshold), float(self.delta), SIGNS["up"])
-        test = RatioTest(short, long, page_hinkley)
-        return SequentialState(test, bool(self.reset_after_alarm))
+        levels = float(self.threshold), float(self.delta)
+        new_test = partial(RatioTest, self.short, self.long, *levels)
+        return SequentialState(new_test, bool(self.reset_after_alarm))

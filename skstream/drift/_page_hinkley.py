@@ -1,8 +1,9 @@
 """The Page-Hinkley test."""
 
 import math
+from functools import partial
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +28,6 @@ class PageHinkleyTest(SequentialTest):
         self.total = 0.0
         self.drift = [0.0] * len(signs)  # m_t for each direction
         self.least = [math.inf] * len(signs)  # M_t for each direction
-
-    def fresh(self) -> Self:
-        """Return the same test as one that has read nothing."""
-        return type(self)(self.threshold, self.delta, self.signs)
 
     def scan(self, values: NDArray[np.float64]) -> NDArray[np.int8]:
         """Follow the sums through values."""
@@ -138,5 +135,7 @@ class PageHinkley(DriftDetector):
         self.reset_after_alarm = reset_after_alarm
 
     def _start(self) -> SequentialState:
-        test = PageHinkleyTest(float(self.threshold), float(self.delta), SIGNS[self.direction])
-        return SequentialState(test, bool(self.reset_after_alarm))
+        new_test = partial(
+            PageHinkleyTest, float(self.threshold), float(self.delta), SIGNS[self.direction]
+        )
+        return SequentialState(new_test, bool(self.reset_after_alarm))

@@ -1,7 +1,7 @@
 """Tests that read one value after another and may start again after an alarm."""
 
 from abc import ABC, abstractmethod
-from typing import Self
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,6 @@ _FIRST_BLOCK, _LARGEST_BLOCK = 64, 65_536
 
 class SequentialTest(ABC):
     """A test and its state, which depends only on the values, not on the calls."""
-
-    @abstractmethod
-    def fresh(self) -> Self:
-        """Return the same test as one that has read nothing."""
 
     @abstractmethod
     def scan(self, values: NDArray[np.float64]) -> NDArray[np.int8]:
@@ -36,8 +32,9 @@ class SequentialTest(ABC):
 class SequentialState:
     """The state of a detector that follows one test."""
 
-    def __init__(self, test: SequentialTest, reset_after_alarm: bool) -> None:
-        self.test = test
+    def __init__(self, new_test: Callable[[], SequentialTest], reset_after_alarm: bool) -> None:
+        self.new_test = new_test
+        self.test = new_test()
         self.reset_after_alarm = reset_after_alarm
         self.level = NORMAL
         self.n_alarms = 0
@@ -53,7 +50,7 @@ class SequentialState:
         if level == DRIFT:
             self.n_alarms += 1
             if self.reset_after_alarm:
-                self.test = self.test.fresh()
+                self.test = self.new_test()
 
     def feed(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """Read checked values in order and return the positions that raised an alarm."""
@@ -68,7 +65,7 @@ class SequentialState:
                 # What was computed after the first alarm is discarded: use small blocks again.
                 last = int(found[0])
                 found, size = found[:1], _FIRST_BLOCK
-                self.test = self.test.fresh()
+                self.test = self.new_test()
             else:
                 size = min(2 * size, _LARGEST_BLOCK)
             self.level = int(levels[last])
