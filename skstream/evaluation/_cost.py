@@ -1,7 +1,7 @@
 """Cost of a model: time, size, and RAM-hours."""
 
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 BYTES_PER_GIGABYTE = 1e9
@@ -37,13 +37,8 @@ class Cost:
         return self.seconds_asking + self.seconds_learning + self.seconds_in_kernel
 
     def __add__(self, other: "Cost") -> "Cost":
-        return Cost(
-            seconds_asking=self.seconds_asking + other.seconds_asking,
-            seconds_learning=self.seconds_learning + other.seconds_learning,
-            seconds_in_kernel=self.seconds_in_kernel + other.seconds_in_kernel,
-            size=self.size + other.size,
-            ram_hours=self.ram_hours + other.ram_hours,
-        )
+        names = [one.name for one in fields(Cost)]
+        return Cost(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
 class CostMeter:

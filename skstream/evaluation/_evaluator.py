@@ -309,14 +309,9 @@ class StreamEvaluator(BaseEstimator):
     ) -> Settings:
         regression = is_regression(named)
         check_unanswered(self.unanswered, regression=regression)
-        if not regression and classes is None:
-            raise ValueError(
-                "The labels that may come are not known: this stream does not say its classes. "
-                "Pass classes=[...]."
-            )
+        labels = None if regression else found_classes(classes, source)
         if self.batch_size == 1:
             _warn_of_gaussian_nb(named)
-        labels = None if regression else find_classes(classes, source)
         metrics = resolve_metrics(self.metrics, classes=labels)
         warn_of_calls(metrics, n_rows, self.record_every)
         keep_tape = n_rows is not None if self.keep_tape == "auto" else self.keep_tape
@@ -443,6 +438,16 @@ def known_classes(stream: Any) -> Any:
     if stream.classes is None and hasattr(stream, "y"):
         return stream.y
     return stream.classes
+
+
+def found_classes(known: Any, source: str) -> np.ndarray:
+    """Return the labels that may come, or raise if they are not known."""
+    if known is None:
+        raise ValueError(
+            "The labels that may come are not known: this stream does not say its classes. "
+            "Pass classes=[...]."
+        )
+    return find_classes(known, source)
 
 
 def _plain(value: Any) -> Any:

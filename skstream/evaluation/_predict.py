@@ -10,25 +10,22 @@ from skstream.engine.model import Engine as EngineName
 from skstream.engine.model import ModelRun, Unanswered, failures_named
 from skstream.engine.run import Answered, Engine, Lane
 from skstream.engine.timeline import Arrivals, End, PrequentialTimeline
-from skstream.evaluation._evaluator import known_classes
+from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, found_classes, known_classes
 from skstream.evaluation._input import encoded, why_no_weight
 from skstream.evaluation._settings import check_unanswered, named_models
 from skstream.streams import as_stream
 from skstream.utils._label_space import LabelSpace
-from skstream.utils._labels import find_classes
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
 from skstream.utils._validation import is_regressor, unfitted_copy
 from skstream.utils._warnings import warn
 
+# Parameters that mean what they mean for an evaluator.
+_COMMON = ("n_warmup", "missing_labels", "unanswered", "engine", "random_state")
 _CONSTRAINTS = {
     "method": [StrOptions({"predict", "predict_proba", "decision_function"})],
     "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
-    "n_warmup": [Interval(numbers.Integral, 1, None, closed="left")],
-    "missing_labels": [StrOptions({"error", "skip"})],
-    "unanswered": [StrOptions({"error", "wrong"})],
-    "engine": [StrOptions({"auto", "loop"})],
-    "random_state": [Interval(numbers.Integral, 0, 2**32 - 1, closed="both"), None],
+    **{name: COMMON_CONSTRAINTS[name] for name in _COMMON},
 }
 
 
@@ -169,9 +166,4 @@ def _classes(model: Any, stream: Any, classes: Any) -> np.ndarray | None:
     if is_regressor(model):
         return None
     known = known_classes(stream) if classes is None else classes
-    if known is None:
-        raise ValueError(
-            "The labels that may come are not known: this stream does not say its classes. "
-            "Pass classes=[...]."
-        )
-    return find_classes(known, "y" if classes is None else "classes")
+    return found_classes(known, "y" if classes is None else "classes")

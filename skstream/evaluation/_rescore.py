@@ -1,6 +1,6 @@
 """Scores from a tape, without running a model."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,9 @@ from skstream.metrics._rows import ScoredRows, Sets
 from skstream.metrics._running import RunningMeasures
 from skstream.metrics._set_sums import SetMeasures
 from skstream.metrics._user import warn_of_calls
+
+#: Values by model, forgetting mechanism and measure.
+Values = dict[str, dict[str, dict[str, np.ndarray]]]
 
 #: Columns of a tape that hold answers of baselines, where they are not those of every stream.
 BASELINES = ("previous", "majority", "inclusive")
@@ -64,25 +67,30 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
     running.read(ScoredRows(tape.y, table, tape.weight, **baselines, sets=sets))
     running.finish()
     all_curves = running.curves()
-    curves = dict(zip(lines, curves_of_lanes(all_curves, len(lines), width), strict=True))
-    values = {
-        name: {
-            mechanism: {
-                metric: np.stack(
-                    [curves[name, fold].values[mechanism][metric] for fold in range(len(answers))],
-                    axis=1,
-                )
-                for metric in measures
-            }
-            for mechanism in mechanisms
-        }
-        for name, answers in tape.answers.items()
-    }
+    by_model: dict[str, list[Curves]] = {}
+    for (name, _), of_lane in zip(
+        lines, curves_of_lanes(all_curves, len(lines), width), strict=True
+    ):
+        by_model.setdefault(name, []).append(of_lane)
     return {
         "checkpoints": all_curves.checkpoints,
-        "values": values,
+        "values": fold_columns(by_model),
         "measures": {name: measure.facts for name, measure in measures.items()},
         "mechanisms": {name: mechanism.name for name, mechanism in mechanisms.items()},
+    }
+
+
+def fold_columns(curves: Mapping[str, Sequence[Curves]]) -> Values:
+    """Return the values of each model, with a column for each of its folds."""
+    return {
+        name: {
+            mechanism: {
+                metric: np.stack([one.values[mechanism][metric] for one in of_folds], axis=1)
+                for metric in by_metric
+            }
+            for mechanism, by_metric in of_folds[0].values.items()
+        }
+        for name, of_folds in curves.items()
     }
 
 

@@ -15,16 +15,13 @@ from skstream.evaluation._input import why_no_weight
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._protocol_words import in_words
 from skstream.evaluation._ranking import rank
-from skstream.evaluation._rescore import rescored
+from skstream.evaluation._rescore import Values, fold_columns, rescored
 from skstream.evaluation._select import number, pick, select
 from skstream.evaluation._settings import Settings
 from skstream.forgetting import Forgetting
 from skstream.metrics import MeasureFacts
 from skstream.utils._optional import optional_import
 from skstream.utils._warnings import warn
-
-#: Values by model, forgetting mechanism and measure.
-Values = dict[str, dict[str, dict[str, np.ndarray]]]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -284,16 +281,9 @@ class EvaluationResult:
         ValueError
             If no tape was kept.
         """
-        tape = self.require_tape()
-        scores = rescored(tape, metrics, forgetting, record_every)
-        for name, rows in self.failed_at.items():
-            for by_metric in scores["values"][name].values():
-                for curve in by_metric.values():
-                    for fold, n_valid in enumerate(rows):
-                        _end_at_failure(
-                            curve[:, fold], scores["checkpoints"], n_valid, self.error_score
-                        )
+        scores = rescored(self.require_tape(), metrics, forgetting, record_every)
         result = replace(self, **scores)
+        _end_at_failures(result)
         _warn_of_undefined(result)
         return result
 
@@ -553,19 +543,12 @@ def assemble(
         for lane in reversed(lanes)
         if lane.failure is not None
     }
-    values = {
-        name: {
-            forgetting: {
-                metric: _fold_columns(lanes, forgetting, metric) for metric in settings.metrics
-            }
-            for forgetting in settings.forgetting
-        }
-        for name, lanes in by_model.items()
-    }
     result = kind(
         protocol=settings.protocol,
         checkpoints=outcomes[0].lanes[0].curves.checkpoints,
-        values=values,
+        values=fold_columns(
+            {name: [lane.curves for lane in lanes] for name, lanes in by_model.items()}
+        ),
         measures={name: measure.facts for name, measure in settings.metrics.items()},
         mechanisms={name: forgetting.name for name, forgetting in settings.forgetting.items()},
         classes=settings.classes,
@@ -588,12 +571,7 @@ def assemble(
         scored_sets=settings.scored_sets,
         **further,
     )
-    for name, rows in result.failed_at.items():
-        for by_metric in values[name].values():
-            for metric, curve in by_metric.items():
-                by_metric[metric] = curve = curve.copy()  # the run's own, and read-only
-                for fold, n_valid in enumerate(rows):
-                    _end_at_failure(curve[:, fold], result.checkpoints, n_valid, result.error_score)
+    _end_at_failures(result)
     if not so_far:
         if settings.error_score != "raise":  # else the error is message enough
             _warn_of_failures(result)
@@ -601,17 +579,14 @@ def assemble(
     return result
 
 
-def _fold_columns(lanes: list[LaneOutcome], forgetting: str, metric: str) -> np.ndarray:
-    columns = [lane.curves.values[forgetting][metric] for lane in lanes]
-    return columns[0][:, np.newaxis] if len(columns) == 1 else np.stack(columns, axis=1)
-
-
-def _end_at_failure(
-    curve: np.ndarray, checkpoints: np.ndarray, n_valid: int | None, error_score: float
-) -> None:
-    """Replace the values of a fold after its failure by the error score."""
-    if n_valid is not None:
-        curve[checkpoints > n_valid] = error_score
+def _end_at_failures(result: EvaluationResult) -> None:
+    """Give models that failed the error score from there on."""
+    for name, rows in result.failed_at.items():
+        for by_metric in result.values[name].values():
+            for curve in by_metric.values():
+                for fold, n_valid in enumerate(rows):
+                    if n_valid is not None:
+                        curve[result.checkpoints > n_valid, fold] = result.error_score
 
 
 def _joined_tape(
