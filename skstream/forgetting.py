@@ -8,11 +8,10 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from numbers import Real
 from typing import Any, Self, cast
 
 from skstream.drift import ADWIN
-from skstream.utils._choices import is_integer, names_as_text
+from skstream.utils._choices import is_integer, is_real, names_as_text
 from skstream.utils._near import did_you_mean
 
 __all__ = [
@@ -34,10 +33,6 @@ def _refuse(owner: str, parameter: str, requirement: str, value: Any) -> None:
     raise ValueError(
         f"The {parameter!r} parameter of {owner} must be {requirement}. Got {value!r} instead."
     )
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 class Forgetting(ABC):
@@ -187,7 +182,7 @@ class FadingFactor(Forgetting):
     fading_factor: float
 
     def __post_init__(self) -> None:
-        if not _is_real(self.fading_factor) or not 0.0 < self.fading_factor <= 1.0:
+        if not is_real(self.fading_factor) or not 0.0 < self.fading_factor <= 1.0:
             _refuse(
                 "FadingFactor",
                 "fading_factor",
@@ -234,7 +229,7 @@ class AdaptiveWindow(Forgetting):
     delta: float = 0.002
 
     def __post_init__(self) -> None:
-        if not _is_real(self.delta) or not 0.0 < self.delta < 1.0:
+        if not is_real(self.delta) or not 0.0 < self.delta < 1.0:
             _refuse("AdaptiveWindow", "delta", "a float in the range (0.0, 1.0)", self.delta)
 
     @property
@@ -394,9 +389,9 @@ def hoeffding_sample_size(epsilon: float, delta: float) -> int:
     >>> hoeffding_sample_size(0.01, 0.05)
     18445
     """
-    if not _is_real(epsilon) or not 0.0 < epsilon < math.inf:
+    if not is_real(epsilon) or not 0.0 < epsilon < math.inf:
         _refuse("hoeffding_sample_size", "epsilon", "a float in the range (0.0, inf)", epsilon)
-    if not _is_real(delta) or not 0.0 < delta < 1.0:
+    if not is_real(delta) or not 0.0 < delta < 1.0:
         _refuse("hoeffding_sample_size", "delta", "a float in the range (0.0, 1.0)", delta)
     return math.ceil(math.log(2.0 / delta) / (2.0 * epsilon**2))
 

@@ -22,6 +22,7 @@ from skstream.engine.model import ModelError
 from skstream.evaluation import EvaluationInterrupted, PrequentialEvaluator
 from skstream.metrics._resolve import resolve_metrics
 from skstream.streams import Stream, StreamError, label_profile, make_demo_stream
+from skstream.streams._csv import NULL_VALUES
 from skstream.streams._open import FirstRows, open_files
 from skstream.streams._table import TableStream
 from skstream.streams._table_parameters import shown
@@ -33,7 +34,6 @@ from skstream.utils._optional import optional_import
 
 #: A target of more values is hardly a label.
 MAX_LABELS = 1000
-NULL_VALUES = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 
 DEMO_MODELS = ("nb", "corrected('nb')", "augmented('nb')", "sgd", "scaled-sgd")
 DEMO_FORGETTING = ("cumulative", "window:1000")

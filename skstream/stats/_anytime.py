@@ -14,7 +14,6 @@ from skstream.stats._checks import (
     as_pair,
     check_alpha,
     check_names,
-    is_number,
 )
 from skstream.stats._recorder import CurveRecorder
 from skstream.stats._report import CurveReport, against_alpha, format_p, plural
@@ -26,6 +25,7 @@ from skstream.stats._weights import (
     drop_unweighted,
     weight_sentences,
 )
+from skstream.utils._choices import is_real
 from skstream.utils._running_sums import running_sums
 
 # Rows worked on at once: small enough for the temporaries to stay in the processor's cache.
@@ -166,7 +166,7 @@ class AnytimeComparisonResult(CurveReport):
 def _checked_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
     if not isinstance(bounds, str) and np.shape(bounds) == (2,):
         low, high = bounds
-        if is_number(low) and is_number(high) and -math.inf < low < high < math.inf:
+        if is_real(low) and is_real(high) and -math.inf < low < high < math.inf:
             return float(low), float(high)
     raise ValueError(f"bounds must be two finite, increasing numbers. Got {bounds!r} instead.")
 
@@ -232,7 +232,7 @@ class RunningAnytimeComparison:
         low, high = _checked_bounds(bounds)
         if not (isinstance(boundary, str) and boundary in BOUNDARIES):
             raise ValueError(f"boundary must be one of {sorted(BOUNDARIES)}. Got {boundary!r}.")
-        if not (is_number(largest_weight) and 0 < largest_weight <= LARGEST_WEIGHT):
+        if not (is_real(largest_weight) and 0 < largest_weight <= LARGEST_WEIGHT):
             raise ValueError(f"largest_weight must be positive. Got {largest_weight!r} instead.")
         self.bounds = (low, high)
         self.largest_weight = float(largest_weight)

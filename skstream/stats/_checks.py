@@ -8,19 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skstream.utils._choices import is_real
 from skstream.utils._masked import refuse_masked
 
 FloatArray = NDArray[np.float64]
 
 
-def is_number(value: Any) -> bool:
-    """Whether a parameter is a real number; booleans are not."""
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
 def check_alpha(alpha: float) -> float:
     """Return alpha as a float, or raise if it is not strictly between 0 and 1."""
-    if not (is_number(alpha) and 0 < alpha < 1):
+    if not (is_real(alpha) and 0 < alpha < 1):
         raise ValueError(f"alpha must be in (0, 1). Got {alpha!r} instead.")
     return float(alpha)
 

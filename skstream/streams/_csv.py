@@ -24,6 +24,9 @@ from skstream.streams._table import TableStream
 from skstream.utils._optional import optional_import
 from skstream.utils._warnings import warn
 
+#: Texts that stand for a missing value, unless the user says otherwise.
+NULL_VALUES = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
+
 
 class CSVStream(TableStream):
     r"""Stream of a CSV file, or of several in the natural order of their names, or as given.
@@ -153,7 +156,7 @@ class CSVStream(TableStream):
         label_time: str | None = None,
         id: str | None = None,
         delimiter: str = ",",
-        null_values: Sequence[str] = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"),
+        null_values: Sequence[str] = NULL_VALUES,
         decimal: str = ".",
         header: bool = True,
         encoding: str = "utf-8",

@@ -1,13 +1,18 @@
 """Checks of what users choose by name or number."""
 
 from collections.abc import Mapping
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 
 def is_integer(value: Any) -> bool:
     """Whether a value is a whole number; booleans are not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_real(value: Any) -> bool:
+    """Whether a value is a real number; booleans are not."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def check_place(name: str, place: Any, n_places: int) -> int:
