@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 
 @dataclass(frozen=True)
@@ -17,9 +18,10 @@ class Import:
     relative: bool
 
 
-def imports_of(source: str) -> list[Import]:
+@cache
+def imports_of(source: str) -> tuple[Import, ...]:
     """All imports of a source text, in order, calls of the optional importers included."""
-    return list(_walk(ast.parse(source), late=False, typing_only=False))
+    return tuple(_walk(ast.parse(source), late=False, typing_only=False))
 
 
 def _walk(node: ast.AST, late: bool, typing_only: bool) -> Iterator[Import]:

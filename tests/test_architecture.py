@@ -2,7 +2,9 @@
 
 import ast
 import importlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -170,58 +172,56 @@ def is_too_long(source: str) -> bool:
     return code_lines(source) > MAX_LINES
 
 
-every_file = pytest.mark.parametrize("path", FILES, ids=module_name)
+# Text by the name of the module. All files are one test: it names every file that breaks a rule.
+SOURCES = {module_name(path): path.read_text("utf-8") for path in FILES}
 
 
-@every_file
-def test_imports_point_one_way(path: Path) -> None:
-    found = upward_imports(path.read_text("utf-8"), module_name(path))
-    assert not found
+def by_module(
+    check: Callable[[str, str], list[Any]], sources: dict[str, str] = SOURCES
+) -> dict[str, list[Any]]:
+    """What a check finds in the sources, by the module where it finds something."""
+    found = {module: check(source, module) for module, source in sources.items()}
+    return {module: faults for module, faults in found.items() if faults}
 
 
-@every_file
-def test_private_sklearn_names_have_one_home(path: Path) -> None:
-    found = private_sklearn_imports(path.read_text("utf-8"), module_name(path))
-    assert not found
+def test_imports_point_one_way() -> None:
+    assert by_module(upward_imports) == {}
 
 
-@every_file
-def test_optional_packages_are_imported_late(path: Path) -> None:
-    found = early_optional_imports(path.read_text("utf-8"))
-    assert not found
+def test_private_sklearn_names_have_one_home() -> None:
+    assert by_module(private_sklearn_imports) == {}
 
 
-@every_file
-def test_imports_are_absolute(path: Path) -> None:
-    found = relative_imports(path.read_text("utf-8"))
-    assert not found
+def test_optional_packages_are_imported_late() -> None:
+    assert by_module(lambda source, _: early_optional_imports(source)) == {}
 
 
-@every_file
-def test_files_can_be_read_in_one_sitting(path: Path) -> None:
-    too_long = is_too_long(path.read_text("utf-8"))
-    assert not too_long, f"more than {MAX_LINES} lines of code: split it"
+def test_imports_are_absolute() -> None:
+    assert by_module(lambda source, _: relative_imports(source)) == {}
 
 
-@pytest.mark.parametrize("path", FILES, ids=module_name)
-def test_warnings_are_raised_in_one_place(path: Path) -> None:
+def test_files_can_be_read_in_one_sitting() -> None:
+    too_long = [module for module, source in SOURCES.items() if is_too_long(source)]
+    assert not too_long, f"more than {MAX_LINES} lines of code: split them"
+
+
+def test_warnings_are_raised_in_one_place() -> None:
     """Only `skstream.utils._warnings` knows which line is the user's."""
-    home = module_name(path) == "skstream.utils._warnings"
-    assert home or "warnings.warn(" not in path.read_text("utf-8")
+    raising = [module for module, source in SOURCES.items() if "warnings.warn(" in source]
+    assert raising == ["skstream.utils._warnings"]
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if p.name == "__init__.py"], ids=module_name)
-def test_package_init_exports_and_defines_nothing(path: Path) -> None:
-    found = definitions_in_init(path.read_text("utf-8"), module_name(path))
-    assert not found
+def test_package_init_exports_and_defines_nothing() -> None:
+    inits = {module_name(p): p.read_text("utf-8") for p in FILES if p.name == "__init__.py"}
+    assert by_module(definitions_in_init, inits) == {}
 
 
-@every_file
-def test_every_public_name_exists(path: Path) -> None:
-    module = importlib.import_module(module_name(path))
-    assert not missing_public_names(module)
-    public = getattr(module, "__all__", [])
-    assert len(set(public)) == len(public), "a name stands twice in __all__"
+def test_every_public_name_exists() -> None:
+    for name in SOURCES:
+        module = importlib.import_module(name)
+        assert not missing_public_names(module), name
+        public = getattr(module, "__all__", [])
+        assert len(set(public)) == len(public), f"a name stands twice in __all__ of {name}"
 
 
 def test_every_public_module_has_an_explicit_all() -> None:
@@ -378,4 +378,10 @@ def test_only_lines_of_code_count() -> None:
 
 
 def test_the_package_is_found() -> None:
-    assert "skstream.utils._optional" in [module_name(path) for path in FILES]
+    assert "skstream.utils._optional" in SOURCES
+
+
+def test_the_file_that_breaks_a_rule_is_named() -> None:
+    sources = {"skstream.base": "import numba", "skstream.drift": "import numpy"}
+    found = by_module(lambda source, _: early_optional_imports(source), sources)
+    assert [*found] == ["skstream.base"]
