@@ -353,22 +353,21 @@ def test_demo_on_electricity(run: Run) -> None:
 
 
 def test_the_program_starts() -> None:
-    def output(*arguments: str) -> str:
-        code = "import sys; from skstream.cli import main; sys.exit(main())"
-        done = subprocess.run(
-            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
-        )
-        return done.stdout
-
-    assert output("--version") == f"skstream {__version__}\n"
-    assert "scaled-sgd" in output("evaluate", "--help")
+    code = "import sys; from skstream.cli import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "evaluate", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "scaled-sgd" in done.stdout
 
 
 def test_the_module_is_the_program() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "skstream", "--version"], capture_output=True, text=True, check=True
     )
-    assert __version__ in done.stdout
+    assert done.stdout == f"skstream {__version__}\n"
 
 
 def write(path: Path, text: str) -> Path:

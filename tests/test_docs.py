@@ -27,7 +27,8 @@ def runnable_blocks(text: str, folder: Path) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("page", [PROJECT / "README.md", *PAGES], ids=lambda page: page.stem)
+# The README's runs in tests/test_examples.py, without the extras too.
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_blocks_run_in_their_order(page: Path, tmp_path: Path) -> None:
     for extra in ("matplotlib", "pandas", "pyarrow"):
         pytest.importorskip(extra, reason="the guide shows every extra")

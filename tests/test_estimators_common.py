@@ -160,7 +160,7 @@ def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
 @every_model
 def test_stream_checks(model: Any) -> None:
     check_stream_estimator(
-        model, batch_split=type(model).__name__ in CUTS_CHANGE_NOTHING, n_learns=4000
+        model, batch_split=type(model).__name__ in CUTS_CHANGE_NOTHING, n_learns=2000
     )
 
 

@@ -152,7 +152,6 @@ def test_kernels_chunks_and_workers_change_nothing(way):
     stream = as_stream(X[TRAIN], Y[TRAIN])
     result = evaluate(stream)
     assert set(result.paths.values()) == {"kernel"}
-    assert_same(result, evaluate(stream, engine="loop"))
     assert_same(result, evaluate(as_stream(X[TRAIN], Y[TRAIN], chunk_size=13)))
     assert_same(result, evaluate(stream, n_jobs=2, engine="loop"))
 
