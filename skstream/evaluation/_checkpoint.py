@@ -30,8 +30,8 @@ def save_checkpoint(run: Any, path: Path) -> None:
         except (PicklingError, AttributeError, TypeError) as error:
             raise TypeError(
                 f"The run cannot be saved to {path}: {error}. Models, and functions given as "
-                "measures, delay, features or reduce, must be importable by their names (no "
-                "lambdas, no functions within functions) and hold no open files or locks."
+                "measures, holdout, delay, features or reduce, must be importable by their names "
+                "(no lambdas, no functions within functions) and hold no open files or locks."
             ) from error
         file.flush()
         file.seek(_HEADER_BYTES)

@@ -231,7 +231,7 @@ class StreamEvaluator(BaseEstimator):
             With ``update(X, y)``, ``result()``, ``close()`` and ``save(path)``.
         """
         settings, prepared, places = self._prepare(models, classes, n_rows=None)
-        run: EvaluationRun = self._new_run(settings)(prepared, places)
+        run: EvaluationRun = self._new_run(settings, None)(prepared, places)
         return run.hold_failures()
 
     def _evaluate(self, models: Any, stream: Any, classes: Any) -> EvaluationResult:
@@ -240,7 +240,7 @@ class StreamEvaluator(BaseEstimator):
         settings, prepared, places = self._prepare(
             models, known, n_rows=stream.n_rows, source=source
         )
-        new_run = self._new_run(settings)
+        new_run = self._new_run(settings, stream)
         if min(effective_n_jobs(self.n_jobs), len(places)) > 1 and stream.reiterable:
             groups = self._groups(settings, new_run, prepared, stream)
             if len(groups) > 1:
@@ -280,8 +280,11 @@ class StreamEvaluator(BaseEstimator):
         )
         return settings, prepared, [(name, fold) for name in named for fold in range(n_folds)]
 
-    def _new_run(self, settings: Settings) -> Callable[..., Any]:
-        """Return the function that makes a run of models and places; it is sent to the workers."""
+    def _new_run(self, settings: Settings, stream: Stream | None) -> Callable[..., Any]:
+        """Return the function that makes a run of models and places; it is sent to the workers.
+
+        `stream` is what will be evaluated; None for a live run.
+        """
         return partial(EvaluationRun, settings)
 
     def _assemble(

@@ -7,22 +7,27 @@ from dataclasses import field, replace
 from functools import partial
 from typing import Any, ClassVar
 
-import numpy as np
 from joblib import effective_n_jobs
 
 from skstream.engine.holdout import HoldoutTimeline, NextRowsTimeline
 from skstream.engine.run import Answered
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
-from skstream.evaluation._holdout_sets import AskedAtCheckpoints, HeldOutRows, as_held_out
+from skstream.evaluation._holdout_sets import (
+    READ_AGAIN,
+    AskedAtCheckpoints,
+    HeldOutRows,
+    as_held_out,
+    is_one_shot,
+)
 from skstream.evaluation._input import EncodedRows
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._pace import Pace
-from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
 from skstream.evaluation._settings import Settings
+from skstream.streams import Stream
+from skstream.streams._chunk import Chunk
 from skstream.utils._sklearn import Interval
-from skstream.utils._warnings import warn
 
 # Questions that are asked in one piece of the stream.
 _ASKS_PER_PIECE = 1 << 16
@@ -124,6 +129,8 @@ class HoldoutEvaluator(StreamEvaluator):
     batch_size = 1
     forgetting: Any = field(init=False, default="cumulative")
     record_every: int | None = field(init=False, default=None)
+    #: The iterator from which a run has taken held-out rows.
+    _begun: Any = field(init=False, default=None)
     holdout: Any
     every: int = 1000
     holdout_size: int | None = None
@@ -162,26 +169,33 @@ class HoldoutEvaluator(StreamEvaluator):
         described = copy(self).set_params(holdout=_in_words(self.holdout))
         return super(HoldoutEvaluator, described)._plain_parameters()
 
-    def _new_run(self, settings: Settings) -> Callable[..., Any]:
+    def _new_run(self, settings: Settings, stream: Stream | None) -> Callable[..., Any]:
+        if is_one_shot(self.holdout):
+            self._begin_iterator(
+                has_workers=stream is not None and effective_n_jobs(self.n_jobs) > 1
+            )
         held_out = as_held_out(self.holdout, self._size, settings.classes, settings.missing_labels)
         if held_out is not None and not held_out.is_fresh:
             settings.timelines[:] = [
                 HoldoutTimeline(self.every, held_out.size, False, self.n_warmup)
             ]
+        if stream is not None and held_out is not None:
+            held_out.warn_of_overlap(stream)
         return partial(HoldoutRun, settings, held_out)
 
-    def _evaluate(self, models: Any, stream: Any, classes: Any) -> EvaluationResult:
-        self._validate()
-        if isinstance(self.holdout, tuple):
-            _warn_of_overlap(stream, self.holdout[0])
-        elif (
-            getattr(self.holdout, "reiterable", True) is False and effective_n_jobs(self.n_jobs) > 1
-        ):
+    def _begin_iterator(self, *, has_workers: bool) -> None:
+        """Raise an error if held-out rows that can be read once are needed again."""
+        if has_workers:
             raise ValueError(
-                "The stream of holdout sets can be iterated once, and each worker needs them all: "
-                "pass n_jobs=1, or a source that can be iterated again."
+                "holdout is a one-shot iterator, and each worker needs all of its rows: pass "
+                f"n_jobs=1. {READ_AGAIN}"
             )
-        return super()._evaluate(models, stream, classes)
+        if self._begun is self.holdout:
+            raise ValueError(
+                f"holdout is a one-shot iterator ({type(self.holdout).__name__}), and an earlier "
+                f"evaluation has read from it. {READ_AGAIN}"
+            )
+        self._begun = self.holdout
 
 
 class HoldoutRun(EvaluationRun):
@@ -218,6 +232,17 @@ class HoldoutRun(EvaluationRun):
             n_sets = max(1, _ASKS_PER_PIECE // timeline.size)
             self._pace = Pace(min(self._rows_per_piece, timeline.every * n_sets))
 
+    def _checked(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
+        chunk = super()._checked(X, y, sample_weight)
+        if self._held_out is not None:
+            self._held_out.warn_of_rows(chunk.X)
+        return chunk
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._held_out is not None:
+            self._held_out.check_can_be_saved()
+        return super().__getstate__()
+
     def _advance(self, piece: EncodedRows, skip: bool) -> None:
         if self._held_out is not None and self._schema is not None and not self._n_arrived:
             self._held_out.check_columns(self._schema)
@@ -246,18 +271,3 @@ def _in_words(holdout: Any) -> str:
     if isinstance(holdout, tuple):
         return f"one set of {len(holdout[1]):,} rows"
     return "fresh sets"
-
-
-def _warn_of_overlap(stream: Any, held_out: Any) -> None:
-    """Warn if the stream contains rows of the holdout set, where both are in memory."""
-    X = getattr(stream, "X", None)
-    if (
-        isinstance(X, np.ndarray)
-        and isinstance(held_out, np.ndarray)
-        and np.may_share_memory(X, held_out)
-    ):
-        warn(
-            "The holdout set and the stream share rows of one array: models are asked about rows "
-            "that they have learnt, and the scores are too good. Hold out rows that are not in "
-            "the stream, such as (X[n:], y[n:]) beside X[:n], y[:n]."
-        )

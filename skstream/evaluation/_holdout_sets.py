@@ -11,10 +11,17 @@ import numpy as np
 from skstream.engine.holdout import HoldoutOperations
 from skstream.engine.run import Answered
 from skstream.evaluation._input import EncodedRows, encoded
+from skstream.evaluation._overlap import memory_of, share_rows, warn_of_overlap, warn_of_rows
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.streams import Stream, as_stream
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._rows import Schema, own_rows, stack_rows, take_rows
+
+#: What to do where rows of a stream are needed twice.
+READ_AGAIN = (
+    "Pass what can be read again as holdout=: the generator function itself instead of its "
+    "result, a list of chunks, or files."
+)
 
 
 @contextmanager
@@ -46,6 +53,7 @@ class HeldOutRows:
     ) -> None:
         self.is_fresh = size is not None
         self._stream = stream
+        self._memory = memory_of(stream)
         self._space = LabelSpace(classes)
         self._missing_labels = missing_labels
         self._no_labels = np.empty(0, dtype=np.float64 if classes is None else np.int64)
@@ -66,13 +74,34 @@ class HeldOutRows:
     def copy(self) -> Self:
         """Return a copy that reads the rows from the beginning."""
         twin = copy(self)
+        twin._stream, twin._memory = self._stream, self._memory
         if self.is_fresh:
             twin._chunks, twin._held, twin._first, twin._n_read = None, [], 0, 0
             twin.n_asked = twin.n_unlabelled = 0
         return twin
 
+    def check_can_be_saved(self) -> None:
+        """Raise an error if a loaded run could not read the rows again."""
+        if self.is_fresh and not self._stream.reiterable:
+            raise ValueError(
+                "The run cannot be saved: its holdout is a one-shot iterator, of which a loaded "
+                f"run could not read the rest. {READ_AGAIN}"
+            )
+
+    def warn_of_overlap(self, stream: Stream) -> None:
+        """Warn if these rows are known to be rows of a stream, too."""
+        warn_of_overlap(stream, self._stream)
+
+    def warn_of_rows(self, X: Any) -> None:
+        """Warn, once, if rows of a live run are in memory from which these came."""
+        if self._memory and share_rows(X, self._memory):
+            self._memory = {}
+            warn_of_rows("share rows of one array or data frame")
+
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_chunks": None}  # a loaded run reads the stream again
+        # A loaded run reads the stream of fresh sets again; the one set has been read.
+        stream = self._stream if self.is_fresh else None
+        return {**self.__dict__, "_stream": stream, "_chunks": None, "_memory": {}}
 
     def _read(self) -> bool:
         """Read one more chunk, unless the stream has ended."""
@@ -273,3 +302,8 @@ def as_held_out(
 
 def _named(schema: Schema) -> str:
     return "" if schema.names is None else f" with the columns {schema.names}"
+
+
+def is_one_shot(holdout: Any) -> bool:
+    """Whether held-out rows can be read once only."""
+    return hasattr(holdout, "__next__") or getattr(holdout, "reiterable", True) is False

@@ -22,7 +22,7 @@ from skstream import (
     load_result,
     load_run,
 )
-from skstream.streams import as_stream
+from skstream.streams import CSVStream, as_stream
 from tests._examples import examples
 
 METRICS = ["accuracy", "kappa", "kappa_m", "kappa_temporal", "f1_macro"]
@@ -314,7 +314,7 @@ def test_bad_parameters_are_refused_in_words():
 
 def test_a_set_that_overlaps_the_stream_is_warned_of():
     evaluator = HoldoutEvaluator("accuracy", holdout=(X[250:], Y[250:]))
-    with pytest.warns(match="share rows of one array"):
+    with pytest.warns(match="share rows of one array or data frame"):
         evaluator.evaluate(Persistent(), X[TRAIN], Y[TRAIN])
 
 
@@ -485,3 +485,57 @@ def test_an_evaluator_of_sets_has_its_own_words(tmp_path):
         assert "the 30 rows of a chunk at row 61" in " ".join(str(one.compare(*given)).split())
     pytest.importorskip("matplotlib")
     assert loaded.plot().ax_.get_title(loc="left") == "Accuracy, rows of a chunk"
+
+
+def fresh_sets():
+    yield from FRESH
+
+
+def test_an_iterator_of_held_out_rows_is_read_once(tmp_path):
+    once = HoldoutEvaluator("accuracy", **{**WAYS["fresh"], "holdout": fresh_sets()})
+    once.evaluate(Persistent(), X[TRAIN], Y[TRAIN])
+    with pytest.raises(
+        ValueError, match=r"holdout is a one-shot iterator \(generator\).*holdout=:"
+    ):
+        once.evaluate(Persistent(), X[TRAIN], Y[TRAIN])
+    once.set_params(holdout=fresh_sets(), n_jobs=2)
+    with pytest.raises(ValueError, match="each worker needs all of its rows: pass n_jobs=1"):
+        once.evaluate(models(), X[TRAIN], Y[TRAIN])
+    run = once.start(Persistent(), classes=["a", "b", "c"]).update(X[:80], Y[:80])
+    with pytest.raises(ValueError, match=r"cannot be saved: its holdout is a one-shot.*list of"):
+        run.save(tmp_path / "run")
+    again = once.set_params(holdout=fresh_sets).start(Persistent(), classes=["a", "b", "c"])
+    assert load_run(again.update(X[:80], Y[:80]).save(tmp_path / "run")).n_rows == 80
+
+
+@pytest.mark.parametrize("kind", [np.asarray, np.asfortranarray, as_frame])
+def test_held_out_rows_of_the_stream_are_warned_of(kind, recwarn):
+    rows = kind(X)
+    part = rows[250:]
+    for holdout, size in (((part, Y[250:]), {}), ([(part, Y[250:])], {"holdout_size": 50})):
+        evaluator = HoldoutEvaluator("accuracy", holdout=holdout, every=200, **size)
+        with pytest.warns(match="stream share rows of one array or data frame: models"):
+            evaluator.evaluate(Persistent(), rows[:300], Y[:300])
+        run = evaluator.start(Persistent(), classes=["a", "b", "c"]).update(rows[:200], Y[:200])
+        assert not recwarn.list
+        with pytest.warns(match="stream share rows of one array or data frame: models"):
+            run.update(rows[200:300], Y[200:300])
+        run.update(rows[300:], Y[300:])  # warned once
+        evaluator.evaluate(Persistent(), rows[:250], Y[:250])
+    apart = HoldoutEvaluator("accuracy", holdout=(rows[1::2], Y[1::2]))
+    apart.evaluate(Persistent(), rows[::2], Y[::2])
+    with pytest.warns(match="holdout rows and the stream are the same"):
+        HoldoutEvaluator("accuracy", holdout=FRESH, every=100).evaluate(
+            Persistent(), FRESH, classes=["a", "b", "c"]
+        )
+    assert not recwarn.list
+
+
+def test_held_out_rows_of_the_same_file_are_warned_of(tmp_path):
+    pytest.importorskip("pyarrow")
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("x,y\n" + "1,u\n2,v\n" * 30)
+    both = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    evaluator = HoldoutEvaluator("accuracy", holdout=CSVStream(both, "y"), every=50)
+    with pytest.warns(match=r"holdout rows and the stream both come from .*b\.csv: models"):
+        evaluator.evaluate(Persistent(), CSVStream(both[1], "y"))

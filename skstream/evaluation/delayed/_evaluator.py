@@ -15,7 +15,7 @@ from skstream.evaluation.delayed._clock import LabelTimes
 from skstream.evaluation.delayed._result import DelayedResult
 from skstream.evaluation.delayed._run import DelayedRun
 from skstream.evaluation.delayed._settings import DelaySettings
-from skstream.streams import as_stream
+from skstream.streams import Stream, as_stream
 from skstream.utils._sklearn import Interval, StrOptions
 from skstream.utils._warnings import warn
 
@@ -259,7 +259,7 @@ class DelayedEvaluator(StreamEvaluator):
             )
         ]
 
-    def _new_run(self, settings: Settings) -> Callable[..., Any]:
+    def _new_run(self, settings: Settings, stream: Stream | None) -> Callable[..., Any]:
         reduce = self.reduce
         if reduce == "auto":
             reduce = "mean" if settings.classes is None else "dominant"
