@@ -15,10 +15,11 @@ from skstream.cli._models import MODELS
 from skstream.evaluation import (
     EvaluationInterrupted,
     EvaluationResult,
+    HoldoutEvaluator,
     PrequentialEvaluator,
     load_result,
 )
-from skstream.streams import StreamError, as_stream, make_demo_stream
+from skstream.streams import CSVStream, StreamError, as_stream, make_demo_stream
 from skstream.streams._open import FirstRows
 from skstream.utils._option_words import in_options
 from tests._data import data_path
@@ -589,3 +590,55 @@ def test_a_reader_that_wants_no_more_is_no_error(csv_file: Path) -> None:
 def test_a_column_that_is_not_there_is_named_by_its_option() -> None:
     text = in_options("columns names the column 'nope', which is not in a.csv.")
     assert text == "--column names the column 'nope', which is not in a.csv."
+
+
+@pytest.mark.parametrize("way", ["rows", "file", "next"])
+def test_held_out_rows_are_asked_at_checkpoints(
+    way: str, run: Run, csv_file: Path, here: Path
+) -> None:
+    lines = csv_file.read_text().splitlines()
+    lines = [f"kind,{lines[0]}", *(f"{'ab'[k % 2]},{line}" for k, line in enumerate(lines[1:]))]
+    lines[1:300] = [line.replace("b,", "c,", 1) for line in lines[1:300]]
+    whole = write(here / "whole.csv", "\n".join(lines))
+    train = write(here / "train.csv", "\n".join(lines[:501]))
+    write(here / "held.csv", "\n".join([lines[0], *lines[501:]]))
+    stream = CSVStream(whole, "label")
+    X, y, _ = next(iter(stream))
+    files, holdout, given = {
+        "rows": (whole, "100", (X[500:], y[500:])),
+        "file": (train, "held.csv", (X[500:], y[500:])),
+        "next": (train, "next", "next"),
+    }[way]
+    status, output, errors = run(
+        "evaluate", files, "--target", "label", "--model", "sgd", "--metric", "kappa",
+        "--holdout", holdout, "--every", "200", "--save", here,
+    )  # fmt: skip
+    assert (status, errors) == (0, "")
+    found = load_result(here / "result.npz")
+    models = {name: cli._model(name) for name in ("persistent", "majority", "sgd")}
+    evaluator = HoldoutEvaluator("kappa", holdout=given, every=200, random_state=0)
+    expected = evaluator.evaluate(models, X[:500], y[:500])
+    np.testing.assert_array_equal(found.checkpoints, expected.checkpoints)
+    np.testing.assert_array_equal(found.curve("sgd"), expected.curve("sgd"))
+    assert f"Stream: {files.name}\nHoldout: " in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--every", "5"], "add --holdout"),
+        (["--holdout", "none.csv"], "--holdout none.csv: there is no such file"),
+        (["--holdout", "600"], "--holdout 600 leaves none of the 600 rows to learn"),
+        (["--holdout", "50", "--n-rows", "50"], "leaves none of the 50 rows to learn"),
+        (["--holdout", "{file}"], "is a file of the stream itself"),
+        (["--holdout", "next", "--forgetting", "adwin"], "--forgetting does not go with"),
+        (["--holdout", "next", "--batch-size", "2"], "--batch-size does not go with"),
+    ],
+)
+def test_wrong_options_of_holdout_are_named(
+    arguments: list[str], words: str, run: Run, csv_file: Path
+) -> None:
+    given = [argument.format(file=csv_file) for argument in arguments]
+    status, _, errors = run("evaluate", csv_file, "--target", "label", *given)
+    assert status == 2
+    assert words in errors

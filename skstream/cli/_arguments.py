@@ -12,6 +12,9 @@ from skstream.metrics._registry import CLASSIFICATION, REGRESSION
 
 Command = Callable[[argparse.Namespace], int]
 
+#: Rows between two checkpoints at which held-out rows are asked.
+EVERY = 1000
+
 DESCRIPTION = """\
 Evaluate models on a file: each row is predicted before it is learnt, in the order
 of the file. The table shows the models beside naive baselines, which a useful model
@@ -22,6 +25,7 @@ examples:
   skstream evaluate power.csv --target class --model "augmented('nb', n_lags=2)" \\
       --forgetting window:1000 --metric accuracy --plot power.png
   skstream evaluate day.*.csv --target load --model "pipeline('scaler', 'sgd-regressor')"
+  skstream evaluate power.csv --target class --model sgd --holdout 5000 --every 500
 
 models:
 {models}
@@ -210,6 +214,19 @@ def _add_protocol(group: Any) -> None:
         default=1,
         metavar="N",
         help="predict N rows, then learn them at once (default: 1, row by row)",
+    )
+    add(
+        "--holdout",
+        metavar="ROWS",
+        help="ask about rows that are never learnt, whole sets of them, instead of about every row "
+        "before it is learnt: a file, or a number of rows, the last ones of the stream. 'next': "
+        "the next --every rows, which are learnt afterwards",
+    )
+    add(
+        "--every",
+        type=_positive,
+        metavar="N",
+        help=f"rows learnt between two checkpoints of --holdout (default: {EVERY})",
     )
     add(
         "--unanswered",

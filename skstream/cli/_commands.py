@@ -16,15 +16,16 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from skstream.base import check_can_learn
-from skstream.cli._arguments import make_parser
+from skstream.cli._arguments import EVERY, make_parser
+from skstream.cli._holdout import Opened, check_options, open_apart
 from skstream.cli._models import CLASSIFIER_BASELINES, MODELS, REGRESSOR_BASELINES
 from skstream.engine.model import ModelError
-from skstream.evaluation import EvaluationInterrupted, PrequentialEvaluator
+from skstream.evaluation import EvaluationInterrupted, HoldoutEvaluator, PrequentialEvaluator
+from skstream.evaluation._evaluator import StreamEvaluator
 from skstream.metrics._resolve import resolve_metrics
 from skstream.streams import Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._csv import NULL_VALUES
-from skstream.streams._open import FirstRows, open_files
-from skstream.streams._table import TableStream
+from skstream.streams._open import open_files
 from skstream.streams._table_parameters import shown
 from skstream.utils._files import atomic_write
 from skstream.utils._model_strings import make_model
@@ -87,10 +88,9 @@ def evaluate(options: argparse.Namespace) -> int:
     _check_outputs(options.plot, options.save)
     if options.plot_metric is not None and options.plot is None:
         raise ValueError("--plot-metric says what to draw, and needs --plot FILE.")
-    files = open_files(options.file, options.target, **_reading(options))
-    stream: Stream = files
-    if options.n_rows is not None:
-        stream = FirstRows(stream, options.n_rows)
+    check_options(options)
+    opened = open_apart(options, **_reading(options))
+    files, stream = opened.files, opened.stream
     if given and not files.feature_names:
         raise ValueError(
             f"{files.files[0]} has no column beside the target {options.target!r}, so that models "
@@ -111,20 +111,10 @@ def evaluate(options: argparse.Namespace) -> int:
             "there is nothing to predict. Is another column the target (--target)?"
         )
     drawn = _metric_to_draw(options, classes)
-    evaluator = PrequentialEvaluator(
-        options.metric,
-        forgetting=options.forgetting or "cumulative",
-        batch_size=options.batch_size,
-        n_warmup=options.warmup,
-        missing_labels=options.missing_labels,
-        unanswered=options.unanswered,
-        n_jobs=options.n_jobs,
-        random_state=options.random_state,
-        progress=options.progress,
-    )
+    evaluator = _evaluator(options, opened.holdout)
     result, status = _evaluated(evaluator, models, stream, traceback=options.traceback)
     if result is not None:
-        print(f"{_about(files, classes)}\n")
+        print(f"{_about(opened, classes)}\n")
         print(result)
         _write(result, options.plot, options.save, metric=drawn)
     return _ended(status)
@@ -158,8 +148,29 @@ def demo(options: argparse.Namespace) -> int:
     return _ended(status)
 
 
+def _evaluator(options: argparse.Namespace, holdout: Any) -> StreamEvaluator:
+    """Return the evaluator of the protocol that the options say."""
+    common = {
+        "n_warmup": options.warmup,
+        "missing_labels": options.missing_labels,
+        "unanswered": options.unanswered,
+        "n_jobs": options.n_jobs,
+        "random_state": options.random_state,
+        "progress": options.progress,
+    }
+    if holdout is not None:
+        every = options.every or EVERY
+        return HoldoutEvaluator(options.metric, holdout=holdout, every=every, **common)
+    return PrequentialEvaluator(
+        options.metric,
+        forgetting=options.forgetting or "cumulative",
+        batch_size=options.batch_size,
+        **common,
+    )
+
+
 def _evaluated(
-    evaluator: PrequentialEvaluator, models: dict[str, Any], stream: Stream, *, traceback: bool
+    evaluator: StreamEvaluator, models: dict[str, Any], stream: Stream, *, traceback: bool
 ) -> tuple[Any, int | str]:
     """Return the result, or the result so far; and the exit status, or the error to end with."""
     try:
@@ -246,13 +257,14 @@ def _reading(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _about(files: TableStream, classes: Any) -> str:
+def _about(opened: Opened, classes: Any) -> str:
     """Say what was read, and as what."""
-    names = [Path(file).name for file in files.files]
+    files, names = opened.files, [Path(file).name for file in opened.names]
+    holdout = f"Holdout: {opened.about}\n" if opened.about else ""
     order = f"{len(names)} files in this order: " if len(names) > 1 else ""
     labels = "numbers" if classes is None else f"labels {shown([str(c) for c in classes])}"
     return (
-        f"Stream: {order}{shown(names)}\nFeatures: {files.features_in_words()}\n"
+        f"Stream: {order}{shown(names)}\n{holdout}Features: {files.features_in_words()}\n"
         f"Target: {files.target} ({labels})"
     )
 

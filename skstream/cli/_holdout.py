@@ -1,0 +1,112 @@
+"""The files of an evaluation, and the rows that ``--holdout`` keeps apart."""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skstream.streams import Stream
+from skstream.streams._open import FirstRows, open_files
+from skstream.streams._table import TableStream
+from skstream.utils._rows import stack_rows
+
+NEXT = "next"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Files that were opened.
+
+    Attributes
+    ----------
+    files : TableStream
+        All of them, the held-out rows included: so their texts have the same codes.
+    names : list of str
+        Those of the stream.
+    stream : Stream
+        The rows to learn.
+    holdout : tuple (X, y), "next", or None
+        The held-out rows; None: none.
+    about : str
+        The same in words.
+    """
+
+    files: TableStream
+    names: list[str]
+    stream: Stream
+    holdout: Any = None
+    about: str = ""
+
+
+def check_options(options: argparse.Namespace) -> None:
+    """Raise an error for options that do not go together."""
+    if options.holdout is None:
+        if options.every is not None:
+            raise ValueError("--every says how often held-out rows are asked: add --holdout.")
+        return
+    for option, given in (
+        ("--forgetting", options.forgetting),
+        ("--batch-size", options.batch_size > 1),
+    ):
+        if given:
+            raise ValueError(
+                f"{option} does not go with --holdout: rows are learnt one by one, and every set "
+                "of held-out rows is scored on its own."
+            )
+
+
+def open_apart(options: argparse.Namespace, **reading: Any) -> Opened:
+    """Open the files, and read the held-out rows."""
+    files = open_files(options.file, options.target, **reading)
+    names, text, n_rows = files.files, options.holdout, options.n_rows
+    if text is None or text == NEXT:
+        stream = files if n_rows is None else FirstRows(files, n_rows)
+        return Opened(files, names, stream, text, "" if text is None else "the next rows")
+    if Path(text).exists():
+        apart = open_files([Path(text)], options.target, **reading).files
+        if set(apart) & set(names):
+            raise ValueError(
+                f"--holdout {text} is a file of the stream itself. Name another, or a number of "
+                "rows: the last ones of the stream."
+            )
+        first, stop, about = _n_rows(files, None), None, text
+        files = open_files([Path(name) for name in (*names, *apart)], options.target, **reading)
+        n_learnt = first if n_rows is None else min(first, n_rows)
+    else:
+        n_held, stop = _number(text), _n_rows(files, n_rows)
+        first = n_learnt = stop - n_held
+        about = f"the last {n_held:,} rows"
+        if n_learnt < 1:
+            raise ValueError(f"--holdout {text} leaves none of the {stop:,} rows to learn.")
+    held_out = rows_between(files, first, stop)
+    return Opened(files, names, FirstRows(files, n_learnt), held_out, about)
+
+
+def rows_between(stream: Stream, first: int, stop: int | None) -> tuple[Any, np.ndarray]:
+    """Features and labels of the rows of a stream from one on, up to another; None: to the end."""
+    X, y, start = [], [], 0
+    for chunk in stream:
+        part = slice(max(first - start, 0), None if stop is None else max(stop - start, 0))
+        if len(chunk.y[part]):  # an empty part would keep its chunk in memory
+            X.append(chunk.X[part])
+            y.append(chunk.y[part])
+        start += len(chunk.y)
+    return stack_rows(X), np.concatenate(y)
+
+
+def _n_rows(files: TableStream, limit: int | None) -> int:
+    n_rows = files.n_rows
+    assert n_rows is not None
+    return n_rows if limit is None else min(n_rows, limit)
+
+
+def _number(text: str) -> int:
+    digits = text.replace(",", "")
+    if not digits.isdecimal() or int(digits) < 1:
+        raise ValueError(
+            f"--holdout {text}: there is no such file, and it is neither a number of rows, at "
+            f"least 1, nor '{NEXT}'."
+        )
+    return int(digits)
