@@ -127,6 +127,7 @@ def of_result(name: str, result: Any) -> Record:
             for metric, curve in by_metric.items():
                 yield f"{name}/{model}/{forgetting}/{metric}", fingerprint(curve)
         yield f"{name}/{model}/answers", fingerprint(result.tape.answers[model])
+        yield f"{name}/{model}/path", fingerprint(result.paths[model].partition(":")[0])
         if result.models is not None:
             models = result.models[model]
             for k, one in enumerate(models if isinstance(models, list) else [models]):
