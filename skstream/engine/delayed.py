@@ -86,6 +86,8 @@ class DelayedState:
     first_answered : int
         The first row that was asked when it arrived, after the warm-up. Rows before it are never
         asked, because a row without a first answer is not scored.
+    unlabelled : ndarray of int64
+        Rows that get no label, ascending, where the timeline keeps them.
     """
 
     pending: PendingTable[PendingRows] = field(
@@ -96,6 +98,17 @@ class DelayedState:
     n_learnt: int = 0
     next_row: int = 0
     first_answered: int = NONE_YET
+    unlabelled: np.ndarray = field(default_factory=no_rows)
+
+    def unlearnt(self) -> np.ndarray:
+        """Rows that have arrived and are not learnt, ascending."""
+        return np.union1d(self.pending.numbers(), self.unlabelled)
+
+    def n_due(self, horizon: float) -> int:
+        """Count the rows whose labels have come by a time."""
+        if not self.n_dated:
+            return 0
+        return int(np.count_nonzero(self.pending.rows().label_time <= horizon))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +148,15 @@ class DelayedOperations(Operations):
         Polls made at each of these events.
     labels_before : ndarray of shape (n_arrived,), dtype int64
         How many of this step's labels came before each of its arrivals.
+    unlabelled : ndarray of int64
+        Rows that get no label and are kept: they are not scored, and may be asked again.
     """
 
     asked: Asked
     labelled: PendingRows
     polls_per_label: np.ndarray
     labels_before: np.ndarray
+    unlabelled: np.ndarray = field(default_factory=no_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +165,10 @@ class History:
 
     Attributes
     ----------
-    asked, labelled, polls_per_label, labels_before, released
+    asked, labelled, polls_per_label, labels_before
         Those of all steps.
+    released : ndarray of int64
+        Rows that need no more scoring: those released, and those that get no label.
     dropped : ndarray of shape (n_dropped,), dtype int64
         Rows that were dropped.
     dropped_after : ndarray of shape (n_dropped,), dtype int64
@@ -180,7 +198,9 @@ def history_of(steps: Sequence[Any]) -> History:
         labels_before=(
             np.concatenate([step.labels_before for step in steps]) + np.repeat(n_before, n_arrived)
         ),
-        released=np.concatenate([step.released for step in steps]),
+        released=np.concatenate(
+            [rows for step in steps for rows in (step.released, step.unlabelled)]
+        ),
         dropped=np.concatenate(dropped),
         dropped_after=np.repeat(n_before, [len(rows) for rows in dropped]),
     )
@@ -203,11 +223,14 @@ class DelayedTimeline:
         Labels between two polls of a waiting row; None: no polls.
     poll_at_zero : bool
         Whether a row is asked again at the first label after its arrival.
+    keep_unlabelled : bool
+        Whether rows that get no label are kept, as some models answer them again with others.
     """
 
     n_warmup: int = 1
     poll_every: int | None = None
     poll_at_zero: bool = True
+    keep_unlabelled: bool = False
 
     def initial(self) -> DelayedState:
         """Return the state before the first row."""
@@ -317,17 +340,27 @@ class DelayedTimeline:
             state, arrived, events, labels_before, waiting.row[polled], poll_event
         )
         left = waiting.take(event_of == len(events))
-        released = np.concatenate([events.row, arrived.row[~expected]])
-        operations = replace(operations, released=released)
+        gone, kept = self._unlabelled(arrived, expected)
+        released = np.concatenate([events.row, gone])
+        operations = replace(operations, released=released, unlabelled=kept)
         return self._after(state, operations, PendingTable.of(left), _n_dated(left))
+
+    def _unlabelled(
+        self, arrived: PendingRows, expected: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the arrivals that get no label: those released, and those kept."""
+        rows = arrived.row[~expected]
+        return (no_rows(), rows) if self.keep_unlabelled else (rows, no_rows())
 
     def _only_ask(
         self, state: DelayedState, arrived: PendingRows, expected: np.ndarray
     ) -> tuple[DelayedState, DelayedOperations]:
         """Process arrivals without any label, as in a live call of `ask`."""
         n = len(arrived)
-        all_expected = bool(expected.all())
-        waiting = arrived if all_expected else arrived.take(expected)
+        waiting, gone, kept = arrived, no_rows(), no_rows()
+        if not expected.all():
+            waiting = arrived.take(expected)
+            gone, kept = self._unlabelled(arrived, expected)
         answers = state.n_learnt >= self.n_warmup
         n_asks = n if answers else 0
         operations = DelayedOperations(
@@ -336,7 +369,8 @@ class DelayedTimeline:
             ask_rows=arrived.row[:n_asks],
             stamp=np.zeros(n_asks, dtype=np.int64),
             groups=np.arange(n_asks + 1),
-            released=no_rows() if all_expected else arrived.row[~expected],
+            released=gone,
+            unlabelled=kept,
             settled=state.next_row + n,
             asked=Asked(
                 arrived.row,
@@ -455,6 +489,9 @@ class DelayedTimeline:
         if first == NONE_YET:
             rows = asked.row[asked.answered & (asked.kind == FIRST)]
             first = int(rows[0]) if len(rows) else first
+        unlabelled = state.unlabelled
+        if len(operations.unlabelled):
+            unlabelled = np.concatenate([unlabelled, operations.unlabelled])
         after = DelayedState(
             pending=pending,
             n_dated=n_dated,
@@ -462,6 +499,7 @@ class DelayedTimeline:
             n_learnt=state.n_learnt + len(operations.learn_rows),
             next_row=operations.settled,
             first_answered=first,
+            unlabelled=unlabelled,
         )
         return after, operations
 

@@ -87,14 +87,15 @@ class Engine:
         )
         numbers = {id(timeline): k for k, timeline in enumerate(self._timelines)}
         self._timeline_of = [numbers[id(lane.timeline)] for lane in self.lanes]
+        late = isinstance(self._timelines[0], DelayedTimeline)
+        self._chains = [late and lane.model.asks_row_by_row for lane in self.lanes]
+        if any(self._chains):  # they answer rows that get no label again
+            self._timelines[0] = replace(self._timelines[0], keep_unlabelled=True)
         self._states = [timeline.initial() for timeline in self._timelines]
         self._store = RowStore()
         self._failures_before: list[tuple[ModelError | None, int]] = []
         self.is_torn = False
         self.held_out: HeldOut | None = None
-        late = isinstance(self._timelines[0], DelayedTimeline)
-        self._chains = [late and lane.model.asks_row_by_row for lane in self.lanes]
-        self._never_labelled = no_rows()  # of the rows that chains answer again
 
     @property
     def states(self) -> list[Any]:
@@ -157,7 +158,7 @@ class Engine:
         blocks = [self._block(one) for one in operations]
         chained = None
         if any(self._chains):
-            calls = calls_of(operations[0], self._unlearnt())
+            calls = calls_of(operations[0], self._states[0].unlearnt())
             chained = calls.narrowed(self._block(calls.operations), operations[0])
         lanes = []
         self.is_torn = any(len(one.learn_rows) for one in operations)
@@ -169,19 +170,8 @@ class Engine:
 
     def commit(self, step: Step) -> None:
         """Take the event that was executed last, and forget the rows no longer needed."""
-        operations = step.operations[0]
-        released = operations.released
-        if any(self._chains):
-            arrived = released[released >= self._states[0].next_row]
-            never = np.setdiff1d(arrived, operations.labelled.row)
-            self._never_labelled = np.concatenate([self._never_labelled, never])
-            released = np.setdiff1d(released, never)
         self._states = step.states
-        self._store.release(released)
-
-    def _unlearnt(self) -> np.ndarray:
-        """Rows that have arrived and are not learnt, ascending."""
-        return np.union1d(self._states[0].pending.numbers(), self._never_labelled)
+        self._store.release(step.operations[0].released)
 
     def abandon(self) -> None:
         """Undo the event that was executed last, in which nothing was learnt."""
@@ -198,7 +188,7 @@ class Engine:
         operations = Operations(no_rows(), None, rows, stamp, groups=groups)
         chained = block
         if any(self._chains):
-            calls = calls_about(rows, operations, self._unlearnt())
+            calls = calls_about(rows, operations, self._states[0].unlearnt())
             chained = calls.narrowed(self._store.block(calls.operations), operations)
         return [
             lane.model.run(chained if is_chain else block, operations)

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 from joblib import effective_n_jobs
 
 from skstream.engine.holdout import HoldoutTimeline, NextRowsTimeline
-from skstream.engine.run import Answered
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
 from skstream.evaluation._holdout_sets import (
@@ -247,11 +246,6 @@ class HoldoutRun(EvaluationRun):
         if self._held_out is not None and self._schema is not None and not self._n_arrived:
             self._held_out.check_columns(self._schema)
         super()._advance(piece, skip)
-
-    def _note(self, answered: list[Answered]) -> None:
-        super()._note(answered)
-        for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
-            meter.follow(self._n_arrived, lane.model)
 
     def outcome(self) -> RunOutcome:
         """Return the outcome of every lane, and the count of held-out rows without a label."""

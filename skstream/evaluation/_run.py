@@ -139,8 +139,6 @@ class EvaluationRun(StreamRun):
     def _note(self, answered: list[Answered]) -> None:
         """Note the rows that are finished in every lane."""
         self._scores.keep(self._scoring.settle(answered))
-        for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
-            meter.follow(self._scores.n_rows, lane.model)
 
     def _n_valid(self, lane: int) -> int:
         return max(0, self._engine.failures[lane].row)

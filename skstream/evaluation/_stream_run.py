@@ -343,6 +343,8 @@ class StreamRun(Exclusive):
                 self._resume(failed, step.lanes, skip=True)
             self._engine.commit(step)
             note(step.lanes)
+            for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
+                meter.follow(self._n_arrived, lane.model)
             self._stopped = None
             self._is_closed = isinstance(step.event, End)
             self._has_failed = not self._live and self._raises_failure

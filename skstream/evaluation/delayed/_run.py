@@ -11,7 +11,6 @@ import numpy as np
 from skstream.engine.delayed import (
     DatedArrivals,
     DelayedState,
-    DelayedTimeline,
     Dropped,
     Labels,
     TimePassed,
@@ -100,7 +99,6 @@ class DelayedRun(StreamRun):
         )
         self._clock = Clock()
         self._ids = LiveIds()
-        self._previews: list[np.ndarray] = []
         self._n_delayed = 0  # rows up to the last that took its label time from `delay`
         self._label_times_read = 0  # checksum
         self._n_never = 0
@@ -169,7 +167,7 @@ class DelayedRun(StreamRun):
             return partial(self._take, chunk.take(slice(first, n)), *times)
 
         while begin < n:
-            if self._n_due(arrival.values[begin]) > self._pace.size:
+            if self._timeline_state.n_due(arrival.values[begin]) > self._pace.size:
                 with self._before_rest(rest(begin)):
                     self._let_labels_come(arrival.values[begin])
             end = self._end_of_piece(begin, arrival.values, label_time)
@@ -186,7 +184,8 @@ class DelayedRun(StreamRun):
         end = min(begin + size, len(arrival))
         while end > begin + 1:
             horizon = arrival[end - 1]
-            n_due = self._n_due(horizon) + np.count_nonzero(label_time[begin:end] <= horizon)
+            n_due = np.count_nonzero(label_time[begin:end] <= horizon)
+            n_due += self._timeline_state.n_due(horizon)
             if n_due + end - begin <= 2 * size:
                 break
             end = begin + (end - begin) // 2
@@ -205,16 +204,9 @@ class DelayedRun(StreamRun):
         note = partial(self._note_arrived, arrivals, piece.y, clock)
         self._take_event(note, arrivals, piece.X, piece.y)
 
-    def _n_due(self, horizon: float) -> int:
-        """Count the rows waiting whose labels have come by a time."""
-        state = self._timeline_state
-        if not state.n_dated:
-            return 0
-        return int(np.count_nonzero(state.pending.rows().label_time <= horizon))
-
     def _let_labels_come(self, horizon: float) -> None:
         """Let the labels come that are due by a time, not too many at once."""
-        while self._n_due(horizon):
+        while self._timeline_state.n_due(horizon):
             due = TimePassed(horizon, most=self._pace.size)
             self._take_event(self._note, due)
 
@@ -299,14 +291,12 @@ class DelayedRun(StreamRun):
             if self._timeline_state.n_dated:  # rows of a stream: labels come by themselves
                 due = TimePassed(float(times[0]))
                 self._take_event(self._note, due)
-            at, step = self._ask(chunk, ids, times, skip=on_error == "skip")
+            at, step, codes = self._ask(chunk, ids, times, skip=on_error == "skip")
         if len(at) < len(ids):
             refused = np.delete(np.arange(len(ids)), at)
             self._ids.refuse([ids[place] for place in refused])
             self._n_refused += len(refused)
-        codes = [no_answers(self._settings.task) for _ in self._places]
         if step is not None:
-            codes = self._codes_of(step.lanes, len(at))
             clock = clock.at(
                 float(times[len(at) - 1]), arrival.shown(min(len(at), len(arrival.given)) - 1)
             )
@@ -320,13 +310,16 @@ class DelayedRun(StreamRun):
 
     def _ask(
         self, chunk: EncodedRows, ids: list[Any], times: np.ndarray, *, skip: bool
-    ) -> tuple[np.ndarray, Step | None]:
-        """Ask about all rows, or those that can be answered; an error changes nothing."""
+    ) -> tuple[np.ndarray, Step | None, list[np.ndarray]]:
+        """Ask about all rows, or those that can be answered; an error changes nothing.
+
+        Returns which rows, the step, and the answers of all models.
+        """
         at = np.arange(len(ids))
         while len(at):
             try:
                 some = chunk.take(at)
-                return at, self._ask_on_trial(some, times[: len(at)], skip=skip)
+                return at, *self._ask_on_trial(some, times[: len(at)], skip=skip)
             except ModelError as error:
                 row = at[error.row - self._n_arrived]
                 if not skip:
@@ -336,9 +329,11 @@ class DelayedRun(StreamRun):
                     )
                     raise
                 at = at[at != row]
-        return at, None
+        return at, None, [no_answers(self._settings.task) for _ in self._places]
 
-    def _ask_on_trial(self, chunk: EncodedRows, times: np.ndarray, *, skip: bool) -> Step:
+    def _ask_on_trial(
+        self, chunk: EncodedRows, times: np.ndarray, *, skip: bool
+    ) -> tuple[Step, list[np.ndarray]]:
         n, engine = chunk.n_rows, self._engine
         arrivals = DatedArrivals(
             self._n_arrived,
@@ -351,7 +346,8 @@ class DelayedRun(StreamRun):
         try:
             with self._breakable():
                 step = engine.execute(arrivals, chunk.X, chunk.y)
-                self._previews = self._preview(chunk.X, n)
+                asked = [one.answers for one in step.lanes if len(one.answers)]
+                codes = asked or self._early_answers(chunk.X, n)
                 new = [error for k, error in engine.failures.items() if k not in failed]
                 if new and (skip or self._settings.error_score == "raise"):
                     raise min(new, key=lambda error: error.row)
@@ -360,22 +356,13 @@ class DelayedRun(StreamRun):
         except BaseException:
             engine.abandon()
             raise
-        return step
+        return step, codes
 
-    def _preview(self, X: Any, n: int) -> list[np.ndarray]:
-        """Answers of models that were fitted before the run, while its warm-up lasts."""
-        timeline = self._settings.timelines[0]
-        assert isinstance(timeline, DelayedTimeline)
-        warm = self._settings.parameters["warm_start"]
-        if not warm or self._timeline_state.n_learnt >= timeline.n_warmup:
-            return []
-        return self._engine.preview(X, np.arange(self._n_arrived, self._n_arrived + n))
-
-    def _codes_of(self, answered: list[Answered], n: int) -> list[np.ndarray]:
-        """What the models have answered to `n` rows, as codes or values."""
-        previews, self._previews = self._previews, []
-        asked = [one.answers for one in answered if len(one.answers)]
-        return asked or previews or [no_answers(self._settings.task, n) for _ in answered]
+    def _early_answers(self, X: Any, n: int) -> list[np.ndarray]:
+        """Answers in the warm-up: those of models that were fitted before the run, else none."""
+        if self._settings.parameters["warm_start"]:
+            return self._engine.preview(X, np.arange(self._n_arrived, self._n_arrived + n))
+        return [no_answers(self._settings.task, n) for _ in self._places]
 
     def _as_labels(self, codes: np.ndarray, at: np.ndarray, n: int) -> np.ndarray:
         """Answers to the rows at some of `n` positions as labels or values; none to the others."""
@@ -457,8 +444,6 @@ class DelayedRun(StreamRun):
 
     def _note(self, answered: list[Answered]) -> None:
         self._scoring.note(answered)
-        for lane, meter in zip(self._engine.lanes, self._meters, strict=True):
-            meter.follow(self._n_arrived, lane.model)
 
     def _note_arrived(
         self, arrivals: DatedArrivals, y: np.ndarray, clock: Clock, answered: list[Answered]
