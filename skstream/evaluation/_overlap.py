@@ -74,7 +74,8 @@ def _arrays(X: Any) -> Iterator[np.ndarray]:
     if is_frame(X):
         for name in X.columns:
             dtype = getattr(X[name], "dtype", None)
-            if getattr(dtype, "kind", "") in tuple("iuf") or hasattr(dtype, "is_numeric"):
+            # pandas has kinds of numbers, polars says whether they are numbers.
+            if getattr(dtype, "kind", "") in tuple("iuf") or getattr(dtype, "is_numeric", bool)():
                 yield X[name].to_numpy()
     elif sparse.issparse(X):
         yield X.data
