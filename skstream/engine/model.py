@@ -284,8 +284,8 @@ class ModelRun:
             answers = self._run_kernel(block)
         if answers is None:
             answers = self._run_loop(block, operations)
-            if self.failure is not None:
-                return answers
+        if self.failure is not None:
+            return answers
         gap, answers = self._without_gaps(answers)
         return answers if gap is None else self._stopped(gap, answers, block, operations)
 
@@ -304,7 +304,9 @@ class ModelRun:
         assert kernel is not None and self._retries is not None
         started = perf_counter()
         try:
-            self._state, answers = kernel.step(self._state, block)
+            state, answers = kernel.step(self._state, block)
+            _check_number(kernel, answers, block.n_asks)
+            self._state = state
             self._retries.succeed()
             self._by_kernel = True
             return answers
@@ -313,6 +315,10 @@ class ModelRun:
             self._retries.decline()
             if max(block.n_learns, block.n_asks) > 2 * ROWS_OF_RETRY:
                 raise TooLarge from declined  # the kernel may still execute most of it
+        except BadAnswer as error:
+            self.failure = model_error(self.name, self.fold, "running its kernel", error)
+            self.failure.__cause__ = error
+            return no_answers(self.task, block.n_asks)
         except Exception as error:
             # The loop meets the same error at its row, or continues without an error.
             self._reason = f"its kernel failed with a {type(error).__name__}"
@@ -476,6 +482,16 @@ class ModelRun:
         return (
             f" If the model needs more rows at first, set n_warmup to their number (it is {n}): "
             "they are then learnt in one call."
+        )
+
+
+def _check_number(kernel: Kernel, answers: Any, n_asks: int) -> None:
+    """Refuse what is not one answer per ask: that is a fault of the kernel, not of the model."""
+    shape = np.shape(answers)
+    if shape[:1] != (n_asks,):
+        raise BadAnswer(
+            f"{type(kernel).__name__}.step returned answers of shape {shape} to a block of "
+            f"{n_asks} asks. A kernel returns an array with one answer per ask, in their order."
         )
 
 

@@ -33,6 +33,9 @@ def accumulate(sums: Floats, fading_factor: float = 1.0) -> Floats:
     if fading_factor != 1.0:
         sums[1:] = _faded_sums(fading_factor * sums[:1], sums[1:], fading_factor)
         return sums
+    if len(sums) == 2:  # a single row of a live run
+        sums[1] += sums[0]
+        return sums
     if sums.ndim == 1:
         return sums.cumsum(out=sums)
     # Complex numbers are added part by part: two columns in the time of one.

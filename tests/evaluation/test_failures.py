@@ -6,12 +6,14 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import FitFailedWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
 
 from skstream import (
     DelayedEvaluator,
     KFoldEvaluator,
+    MajorityClass,
     ModelError,
     Persistent,
     PersistentRegressor,
@@ -317,6 +319,33 @@ def test_a_kernel_that_breaks_leaves_its_rows_to_the_loop(broken_kernel, size):
     result = evaluator.evaluate(Persistent(), stream)
     assert "loop" in result.paths["Persistent"]
     np.testing.assert_array_equal(result.predictions("Persistent")[1:], y[:-1])
+
+
+@pytest.mark.parametrize("error_score", ["raise", np.nan])
+def test_a_kernel_of_too_few_answers_is_named(monkeypatch, error_score):
+    X, y = numbered_rows(60), np.array(["a", "b"] * 30)
+    kernel = registered_kernels()[Persistent]
+    step = kernel.step
+
+    def short(self, state, block):
+        after, answers = step(self, state, block)
+        return after, answers[1:]
+
+    monkeypatch.setattr(kernel, "step", short)
+    evaluator = PrequentialEvaluator("accuracy", error_score=error_score)
+    models = {"mine": Persistent(), "other": MajorityClass()}
+    wanted = (
+        r"Model 'mine' failed while running its kernel: PersistentKernel.step returned answers of "
+        r"shape \(14,\) to a block of 15 asks"
+    )
+    if error_score == "raise":
+        with pytest.raises(ModelError, match=wanted):
+            evaluator.evaluate(models, as_stream(X, y))
+        return
+    with pytest.warns(FitFailedWarning, match=wanted):
+        result = evaluator.evaluate(models, as_stream(X, y))
+    assert np.isnan(result.scores["mine"]["accuracy"])
+    assert result.scores["other"]["accuracy"] > 0
 
 
 def test_a_kernel_that_cannot_be_made_leaves_the_model_to_the_loop(monkeypatch):

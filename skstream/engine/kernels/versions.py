@@ -32,6 +32,8 @@ class VersionedArray:
 
     def read(self) -> NDArray[Any]:
         """Return the array: to be read until another version is read, and never to be changed."""
+        if self._array is not None:
+            return self._array
         way = [self]
         while way[-1]._next is not None:
             way.append(way[-1]._next)

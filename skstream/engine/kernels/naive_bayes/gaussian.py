@@ -211,6 +211,8 @@ class IncrementalGaussianKernel(GaussianKernel):
 
 def _is_extreme(x: Floats) -> bool:
     sizes = np.abs(x)
+    if not sizes.size or (sizes.max() <= _MAX_VALUE and sizes.min() >= _MIN_VALUE):
+        return False
     return bool((sizes > _MAX_VALUE).any() or ((sizes < _MIN_VALUE) & (x != 0)).any())
 
 
