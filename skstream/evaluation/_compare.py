@@ -17,7 +17,7 @@ from skstream.forgetting import (
     as_forgetting,
     parse_forgetting,
 )
-from skstream.metrics import MeasureFacts
+from skstream.metrics import Measure
 from skstream.utils._choices import is_integer
 from skstream.utils._label_space import is_given
 from skstream.utils._near import did_you_mean
@@ -71,7 +71,7 @@ def compare(
     if test in ROW_TESTS:
         loss = row_loss(result, test, metric)
         mechanism = row_mechanism(result, test, forgetting)
-        rows = scored_rows(result, a, b, at=at, fold=fold, bin=bin)
+        rows = compared_rows(result, a, b, at=at, fold=fold, bin=bin)
         return replace(
             _test_of_rows(rows, test, loss, mechanism, options),
             subject=f"by {_loss_in_words(result, loss)} under {mechanism.name}, {rows.place}",
@@ -152,7 +152,7 @@ class Scores:
         self.forgetting = result.forgetting_names[0] if forgetting is None else forgetting
         # An error names what is there.
         result.curve(result.model_names[0], self.metric, forgetting=self.forgetting)
-        self.facts = result.measures.get(self.metric, MeasureFacts())
+        self.facts = result.measures.get(self.metric, Measure(name=self.metric))
         self.position = checkpoint(result, at)
         self.row = int(result.checkpoints[self.position])
         self.bin = _checked_bin(result, bin)
@@ -197,7 +197,7 @@ class Scores:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoredRows:
+class ComparedRows:
     """Labels and the answers of two models, over the rows on which both were scored.
 
     Attributes
@@ -233,7 +233,7 @@ class ScoredRows:
         return (first * first, second * second) if kind == "squared" else (first, second)
 
 
-def scored_rows(
+def compared_rows(
     result: "EvaluationResult",
     a: str,
     b: str,
@@ -241,7 +241,7 @@ def scored_rows(
     at: int | None = None,
     fold: int | None = None,
     bin: int | None = None,
-) -> ScoredRows:
+) -> ComparedRows:
     """Labels and answers of two models over the rows on which both were scored."""
     tape = result.require_tape()
     for name in (a, b):
@@ -278,7 +278,7 @@ def scored_rows(
     alone = result.selected_folds is None and result.n_folds == 1
     of_fold = "" if alone else f", fold {result.folds[place]}"
     failed = f" (then {' and '.join(map(repr, ended))} failed)" if ended else ""
-    return ScoredRows(
+    return ComparedRows(
         y=y[scored],
         a=answers_a[scored],
         b=answers_b[scored],
@@ -295,7 +295,7 @@ def _first(n: int, unit: str) -> str:
 
 
 def _test_of_rows(
-    rows: ScoredRows, test: str, loss: str, mechanism: Forgetting, options: dict[str, Any]
+    rows: ComparedRows, test: str, loss: str, mechanism: Forgetting, options: dict[str, Any]
 ) -> Any:
     if "sample_weight" in options:
         raise ValueError(
@@ -318,7 +318,7 @@ def _test_of_rows(
 
 
 def _check_bounds(
-    rows: ScoredRows, losses: tuple[np.ndarray, np.ndarray], loss: str, bounds: Any
+    rows: ComparedRows, losses: tuple[np.ndarray, np.ndarray], loss: str, bounds: Any
 ) -> None:
     """Name the model and the row of a loss outside the bounds that the user gave."""
     if not isinstance(bounds, tuple | list) or len(bounds) != 2:
@@ -335,7 +335,7 @@ def _check_bounds(
             )
 
 
-def _mcnemar(rows: ScoredRows, mechanism: Forgetting, options: dict[str, Any]) -> Any:
+def _mcnemar(rows: ComparedRows, mechanism: Forgetting, options: dict[str, Any]) -> Any:
     if not _forgets(mechanism):
         return stats.mcnemar(rows.y, rows.a, rows.b, names=rows.names, **options)
     if options.pop("method", "chi2") != "chi2":
@@ -355,7 +355,7 @@ def row_loss(result: "EvaluationResult", test: str, metric: str | None) -> str:
         raise ValueError("McNemar's test compares classifiers; use 'anytime' or 'q'.")
     first = result.metric_names[0] if metric is None else metric
     result.curve(result.model_names[0], first)  # names the measures where it is unknown
-    loss = result.measures.get(first, MeasureFacts()).row_loss
+    loss = result.measures.get(first, Measure(name=first)).row_loss
     if loss in losses:
         return str(loss)
     if metric is not None:
@@ -401,7 +401,7 @@ def _forgets(mechanism: Forgetting) -> bool:
     return not isinstance(mechanism, Cumulative)
 
 
-def higher_is_better(metric: str, facts: MeasureFacts, options: dict[str, Any]) -> bool:
+def higher_is_better(metric: str, facts: Measure, options: dict[str, Any]) -> bool:
     """Direction of a measure; an error where it is not known."""
     known = facts.higher_is_better
     said: bool | None = options.get("higher_is_better")

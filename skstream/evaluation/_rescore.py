@@ -75,7 +75,7 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
     return {
         "checkpoints": all_curves.checkpoints,
         "values": fold_columns(by_model),
-        "measures": {name: measure.facts for name, measure in measures.items()},
+        "measures": {name: Measure(**measure.facts) for name, measure in measures.items()},
         "mechanisms": {name: mechanism.name for name, mechanism in mechanisms.items()},
     }
 

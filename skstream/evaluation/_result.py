@@ -19,7 +19,7 @@ from skstream.evaluation._rescore import Values, fold_columns, rescored
 from skstream.evaluation._select import number, pick, select
 from skstream.evaluation._settings import Settings
 from skstream.forgetting import Forgetting
-from skstream.metrics import MeasureFacts
+from skstream.metrics import Measure
 from skstream.utils._optional import optional_import
 from skstream.utils._warnings import warn
 
@@ -38,7 +38,7 @@ class EvaluationResult:
         ``values[model][forgetting][metric]``: ndarray of shape (n_checkpoints, n_folds) (and
         n_bins + 2 under delayed labels), NaN where nothing was scored yet or the measure is
         undefined.
-    measures : dict of str to MeasureFacts
+    measures : dict of str to Measure
         Properties of each measure: its canonical name, whether a higher value is better, whether 0
         is the value of a naive guess, and its bounds.
     mechanisms : dict of str to str
@@ -86,7 +86,7 @@ class EvaluationResult:
     protocol: str
     checkpoints: np.ndarray
     values: Values
-    measures: dict[str, MeasureFacts] = field(default_factory=dict)
+    measures: dict[str, Measure] = field(default_factory=dict)
     mechanisms: dict[str, str] = field(default_factory=dict)
     classes: np.ndarray | None = None
     tape: Tape | None = None
@@ -549,7 +549,7 @@ def assemble(
         values=fold_columns(
             {name: [lane.curves for lane in lanes] for name, lanes in by_model.items()}
         ),
-        measures={name: measure.facts for name, measure in settings.metrics.items()},
+        measures={name: Measure(**measure.facts) for name, measure in settings.metrics.items()},
         mechanisms={name: forgetting.name for name, forgetting in settings.forgetting.items()},
         classes=settings.classes,
         tape=_joined_tape(settings, outcomes[0], by_model),

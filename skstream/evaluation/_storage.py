@@ -14,7 +14,7 @@ from skstream.evaluation._rescore import BASELINES
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation.delayed._counts import Waits
 from skstream.evaluation.delayed._result import DelayedResult
-from skstream.metrics import MeasureFacts
+from skstream.metrics import Measure
 from skstream.utils._files import atomic_write
 
 FORMAT = 2
@@ -67,7 +67,7 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
         "models": result.model_names,
         "forgetting": result.forgetting_names,
         "metrics": result.metric_names,
-        "measures": {name: asdict(facts) for name, facts in result.measures.items()},
+        "measures": {name: measure.facts for name, measure in result.measures.items()},
         "mechanisms": result.mechanisms,
         "costs": {name: asdict(cost) for name, cost in result.costs.items()},
         "paths": result.paths,
@@ -222,12 +222,10 @@ def _selected(header: dict[str, Any], what: str) -> tuple[int, ...] | None:
     return None if numbers is None else tuple(numbers)
 
 
-def _loaded_measures(header: dict[str, Any]) -> dict[str, MeasureFacts]:
+def _loaded_measures(header: dict[str, Any]) -> dict[str, Measure]:
     saved = header.get("measures", {})
     return {
-        name: MeasureFacts(**{**saved[name], "bounds": tuple(saved[name]["bounds"])})
-        if name in saved
-        else MeasureFacts.of_name(name)
+        name: Measure(**saved[name]) if name in saved else Measure.of_name(name)
         for name in header["metrics"]
     }
 

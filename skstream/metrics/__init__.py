@@ -14,13 +14,12 @@ from skstream.metrics._kappas import (
     kappa_temporal_score,
     kappa_test,
 )
-from skstream.metrics._registry import Measure, MeasureFacts
+from skstream.metrics._registry import Measure
 from skstream.metrics._regression import persistent_skill_score
 
 __all__ = [
     "KappaTest",
     "Measure",
-    "MeasureFacts",
     "arithmetic_accuracy_score",
     "cmd_score",
     "geometric_accuracy_score",

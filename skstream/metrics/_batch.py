@@ -8,7 +8,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from skstream.forgetting import Cumulative
-from skstream.metrics._registry import Measure, check_classes
+from skstream.metrics._registry import Measure, check_suits
 from skstream.metrics._rows import NOTHING, Array, Floats
 from skstream.metrics._running import RunningMeasures
 from skstream.utils._label_space import encode_together
@@ -28,7 +28,7 @@ def classification_values(
     codes, classes = encode_together({"y_true": y_true, "y_pred": y_pred, "past": earlier})
     check_consistent_length(codes["y_true"], codes["y_pred"], sample_weight)
     for measure in measures:
-        check_classes(measure, len(classes))
+        check_suits(measure, classes)
     n_past = len(codes["past"])
     y = np.concatenate((codes["past"], codes["y_true"]))
     p = np.concatenate((np.full(n_past, NOTHING), codes["y_pred"]))

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, fields
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 from skstream.metrics import _formulas as formulas
 from skstream.metrics._formulas import Formula
 from skstream.metrics._series import KINDS, baselines_of
+from skstream.utils._choices import is_integer
 from skstream.utils._sklearn import scorer_parts
 
 #: Loss of a single row, by the series whose mean is the measure.
@@ -20,58 +21,27 @@ _ANY = (-math.inf, math.inf)
 _SHARE = (0.0, 1.0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class MeasureFacts:
-    """Properties of a measure's values: plain data, kept and saved with a result.
-
-    Attributes
-    ----------
-    name : str
-        Canonical name of the measure; a result may call it by another.
-    higher_is_better : bool or None
-        Whether a larger value is the better one; None where that is not known, or where the
-        measure does not say how good a model is.
-    baseline_is_zero : bool
-        Whether 0 is the value of a naive guess (chance, the majority class, the label before).
-    bounds : tuple of two float
-        Smallest and largest value that can occur; infinite where there is no bound.
-    row_loss : {"zero_one", "absolute", "squared"} or None
-        Loss of a single row whose mean decides this measure; None where there is no such loss.
-    """
-
-    name: str = ""
-    higher_is_better: bool | None = None
-    baseline_is_zero: bool = False
-    bounds: tuple[float, float] = _ANY
-    row_loss: str | None = None
-
-    @staticmethod
-    def of_name(name: str) -> "MeasureFacts":
-        """Return the properties of a measure known only by its name."""
-        kind, colon, _ = name.partition(":")
-        if colon and kind in OF_CLASS:
-            return class_measure(kind, "", 0).facts
-        measure = {**CLASSIFICATION, **REGRESSION}.get(name)
-        return MeasureFacts(name=name) if measure is None else measure.facts
-
-
 @dataclass(frozen=True)
-class Measure(MeasureFacts):
-    """A measure of answers, with what it says about its values.
+class Measure:
+    """A measure of answers: how it is computed, and what it says about its values.
 
-    Make one from your own function to tell results whether a higher value is better.
+    Make one from your own function to tell results whether a higher value is better. In a result
+    measures have neither function nor formula: plain data, saved with it.
 
     Parameters
     ----------
-    function : callable
+    function : callable, default=None
         ``function(y_true, y_pred)``, with a parameter ``sample_weight`` if it is to be used with
         weights or fading factors.
     name : str, default=""
-        Name of the measure in tables; empty: that of the function or formula.
+        Name of the measure in tables; empty: that of the function or formula. A result may call
+        it by another.
     higher_is_better : bool, default=None
-        False for a loss or a cost. None: not known, and `compare` and `rank` refuse the measure.
+        False for a loss or a cost. None: not known, or it does not say how good a model is; then
+        `compare` and `rank` refuse the measure.
     baseline_is_zero : bool, default=False
-        Whether 0 is the value of a naive guess; plots then mark the area below it.
+        Whether 0 is the value of a naive guess (chance, the majority class, the label before);
+        plots then mark the area below it.
     bounds : tuple of two float, default=(-inf, inf)
         Smallest and largest value that can occur.
     row_loss : {"zero_one", "absolute", "squared"}, default=None
@@ -85,6 +55,8 @@ class Measure(MeasureFacts):
         Kinds of elementary series in the formula.
     needs : {"labels", "targets"}, default=None
         What it is defined for: labels of classes, or numbers. None: both.
+    max_classes : int, default=None
+        Most classes for which it is defined; None: any number.
 
     Raises
     ------
@@ -113,13 +85,20 @@ class Measure(MeasureFacts):
 
     function: Callable[..., Any] | None = None
     _: KW_ONLY
+    name: str = ""
+    higher_is_better: bool | None = None
+    baseline_is_zero: bool = False
+    bounds: tuple[float, float] = _ANY
+    row_loss: str | None = None
     formula: Formula | None = None
     series: frozenset[str] = frozenset({"rows"})
     needs: str | None = None
+    max_classes: int | None = None
 
     def __post_init__(self) -> None:
         """Check the parameters; without a name, use that of the function."""
-        if self.formula is None and not callable(self.function):
+        named_alone = self.function is None and bool(self.name)
+        if self.formula is None and not callable(self.function) and not named_alone:
             raise TypeError(
                 "A Measure is made of a function f(y_true, y_pred). "
                 f"Got {self.function!r} of type {type(self.function).__name__} instead; a name "
@@ -153,8 +132,24 @@ class Measure(MeasureFacts):
                 f"The 'needs' parameter of Measure must be a str among {set(TASKS)} or None. "
                 f"Got {self.needs!r} instead."
             )
+        if self.max_classes is not None:
+            if not is_integer(self.max_classes) or self.max_classes < 1:
+                raise ValueError(
+                    "The 'max_classes' parameter of Measure must be a positive int or None. "
+                    f"Got {self.max_classes!r} instead."
+                )
+            object.__setattr__(self, "max_classes", int(self.max_classes))
         if not self.name:
             object.__setattr__(self, "name", self._own_name())
+
+    @classmethod
+    def of_name(cls, name: str) -> Self:
+        """Return what is known of a measure by its name alone."""
+        kind, colon, _ = name.partition(":")
+        if colon and kind in OF_CLASS:
+            return cls(**class_measure(kind, "", 0).facts)
+        measure = {**CLASSIFICATION, **REGRESSION}.get(name)
+        return cls(name=name) if measure is None else cls(**measure.facts)
 
     def _own_name(self) -> str:
         """Name of the function or formula."""
@@ -177,11 +172,10 @@ class Measure(MeasureFacts):
         return not baselines_of(self.series)
 
     @property
-    def facts(self) -> MeasureFacts:
-        """Properties of its values, without the function or formula."""
-        return MeasureFacts(
-            **{field.name: getattr(self, field.name) for field in fields(MeasureFacts)}
-        )
+    def facts(self) -> dict[str, Any]:
+        """What it says of its values: all parameters but those that say how to compute them."""
+        names = {field.name for field in fields(self)} - {"function", "formula", "series"}
+        return {name: getattr(self, name) for name in sorted(names)}
 
 
 def _checked_bounds(bounds: Any) -> tuple[float, float]:
@@ -215,6 +209,7 @@ def _measure(
     higher_is_better: bool | None = True,
     baseline_is_zero: bool = False,
     bounds: tuple[float, float] = _ANY,
+    max_classes: int | None = None,
 ) -> Measure:
     return Measure(
         name=name,
@@ -224,6 +219,7 @@ def _measure(
         higher_is_better=higher_is_better,
         baseline_is_zero=baseline_is_zero,
         bounds=bounds,
+        max_classes=max_classes,
         row_loss=_ROW_LOSSES.get(series[0]) if len(series) == 1 else None,
     )
 
@@ -279,7 +275,7 @@ CLASSIFICATION = {
         ),
         _share("recall_macro", partial(formulas.macro, formula=formulas.class_recall), *_CLASSES),
         _skill("mcc", formulas.mcc, *_MARGINS, bounds=(-1.0, 1.0)),
-        _measure("cmd", formulas.cmd, "label", "hit", baseline_is_zero=True),
+        _measure("cmd", formulas.cmd, "label", "hit", baseline_is_zero=True, max_classes=2),
     )
 }
 
@@ -320,23 +316,19 @@ def needs_probabilities(what: str) -> str:
     )
 
 
-def check_task(measure: Measure, classes: Any) -> Measure:
-    """Return the measure if it is defined for labels, or without classes for numbers."""
+def check_suits(measure: Measure, classes: Any) -> Measure:
+    """Return the measure if it is defined for these classes, or without classes for numbers."""
     has = "targets" if classes is None else "labels"
     if measure.needs not in (None, has):
         raise ValueError(
             f"Measure {measure.name!r} needs {measure.needs}: it is one of "
             f"{TASKS[measure.needs or has]}, and this is {TASKS[has]}."
         )
-    return measure
-
-
-def check_classes(measure: Measure, n_classes: int) -> Measure:
-    """Return the measure if it is defined for so many classes."""
-    if measure is CLASSIFICATION["cmd"] and n_classes > 2:
+    most = measure.max_classes
+    if classes is not None and most is not None and len(classes) > most:
         raise ValueError(
-            "cmd is the determinant of the confusion matrix of two classes; here are "
-            f"{n_classes}. Use mcc, which has the same numerator and any number of classes."
+            f"Measure {measure.name!r} is defined for at most {most} classes; here are "
+            f"{len(classes)}. Use a measure of any number of classes, such as 'mcc'."
         )
     return measure
 

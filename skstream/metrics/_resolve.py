@@ -28,9 +28,7 @@ from skstream.metrics._registry import (
     OF_CLASS,
     REGRESSION,
     Measure,
-    MeasureFacts,
-    check_classes,
-    check_task,
+    check_suits,
     class_measure,
 )
 from skstream.metrics._regression import persistent_skill_score
@@ -211,8 +209,15 @@ def _listed(metrics: Any) -> list[Any]:
 
 def _resolve(item: Any, classes: Array | None) -> Measure:
     if isinstance(item, Measure):
-        check_task(item, classes)
-        return item if item.function is None else _with_facts(item, classes)
+        check_suits(item, classes)
+        if item.formula is not None:
+            return item
+        if item.function is None:
+            raise ValueError(
+                f"Measure {item.name!r} says neither by a function nor by a formula how to compute "
+                "it, as those of a result. Pass function=, or its name, where it has a known one."
+            )
+        return _with_facts(item, classes)
     if isinstance(item, str):
         return _by_name(item, classes)
     if isinstance(item, partial) and _is_ours(item.func):
@@ -241,9 +246,9 @@ def _with_facts(measure: Measure, classes: Array | None) -> Measure:
             f"{'higher' if found else 'lower'} value of it is the better one. Leave it out."
         )
     given = {
-        field.name: getattr(measure, field.name)
-        for field in fields(MeasureFacts)
-        if getattr(measure, field.name) != field.default
+        field.name: measure.facts[field.name]
+        for field in fields(measure)
+        if field.name in measure.facts and measure.facts[field.name] != field.default
     }
     return replace(known, **given)
 
@@ -251,7 +256,7 @@ def _with_facts(measure: Measure, classes: Array | None) -> Measure:
 def _by_name(name: str, classes: Array | None) -> Measure:
     known = REGRESSION if classes is None else CLASSIFICATION
     if name in known:
-        return known[name] if classes is None else check_classes(known[name], len(classes))
+        return check_suits(known[name], classes)
     kind, colon, label = name.partition(":")
     if classes is not None and colon and kind in OF_CLASS:
         return _by_label(name, kind, label, classes)

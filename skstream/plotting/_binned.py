@@ -61,7 +61,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         Name of the forgetting mechanism.
     baselines : sequence of str, default=()
         Names of the models that are naive baselines.
-    measure : MeasureFacts, default=None
+    measure : Measure, default=None
         Direction, baseline and bounds of the measure, such as ``result.measures[metric]``; None:
         those of the measure of this name, if there is one.
     mechanism : str, default=None

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._compare import BOUNDS_NEEDED, row_loss, row_mechanism, scored_rows
+from skstream.evaluation._compare import BOUNDS_NEEDED, compared_rows, row_loss, row_mechanism
 from skstream.evaluation._protocol_words import forgetting_words
 from skstream.forgetting import Forgetting
 from skstream.plotting._axes import count_rows_along, give_title, plain_look
@@ -300,7 +300,7 @@ class ComparisonDisplay(BaseDisplay):
             If there is no such model or measure.
         """
         loss = row_loss(result, "q", metric)
-        rows = scored_rows(result, a, b, fold=fold, bin=bin)
+        rows = compared_rows(result, a, b, fold=fold, bin=bin)
         if bounds is None:
             if result.classes is None:
                 raise ValueError(f"The confidence sequence of regressors {BOUNDS_NEEDED}.")

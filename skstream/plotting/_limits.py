@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skstream.metrics import MeasureFacts
+from skstream.metrics import Measure
 
 MARGIN = 0.08
 #: Share of the checkpoints whose values vary much, because of few rows, and do not set the scale.
@@ -28,7 +28,7 @@ def settled(curve: np.ndarray, unsettled: float) -> np.ndarray:
 
 def value_limits(
     curves: Sequence[np.ndarray],
-    facts: MeasureFacts,
+    facts: Measure,
     naive: np.ndarray | None = None,
     *,
     unsettled: float = UNSETTLED,
@@ -39,7 +39,7 @@ def value_limits(
     ----------
     curves : sequence of ndarray of shape (n_checkpoints,) or (n_checkpoints, n_folds)
         Values of the models; NaN and infinite ones do not count.
-    facts : MeasureFacts
+    facts : Measure
         The measure.
     naive : ndarray of shape (n_checkpoints,), default=None
         Values of the best naive guess, which are always within the limits.
@@ -78,7 +78,7 @@ def _range(values: Sequence[np.ndarray]) -> tuple[float, float]:
 
 
 def _range_worth_seeing(
-    shown: Sequence[np.ndarray], guess: np.ndarray, facts: MeasureFacts
+    shown: Sequence[np.ndarray], guess: np.ndarray, facts: Measure
 ) -> tuple[float, float]:
     """Range of the values of an unbounded measure, without curves that diverge."""
     least, most = facts.bounds

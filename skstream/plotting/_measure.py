@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstream.evaluation._select import chosen
-from skstream.metrics import MeasureFacts
+from skstream.metrics import Measure
 from skstream.plotting._axes import plain_look, size_for, widen_limits
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._limits import UNSETTLED, value_limits
@@ -23,13 +23,13 @@ class MeasureDisplay(BaseDisplay):
     metric: str
     forgetting: str
     baselines: Sequence[str] = ()
-    measure: MeasureFacts | None = None
+    measure: Measure | None = None
     mechanism: str | None = None
     failed: Collection[str] = ()
 
     @property
-    def _facts(self) -> MeasureFacts:
-        return MeasureFacts.of_name(self.metric) if self.measure is None else self.measure
+    def _facts(self) -> Measure:
+        return Measure.of_name(self.metric) if self.measure is None else self.measure
 
     def _title(self) -> str:
         return title_words(

@@ -256,7 +256,7 @@ def test_some_undefined_classes_do_not_matter():
         (lambda: kappa_score([[0, 1]], [[0, 1]]), "one-dimensional"),
         (lambda: kappa_m_score([0, 1], [0, 1], majority="present"), "Got 'present' instead"),
         (lambda: kappa_m_score([0, 1], [0, 1], past=["a"]), "past holds strings"),
-        (lambda: cmd_score([0, 1, 2], [0, 1, 2]), "two classes"),
+        (lambda: cmd_score([0, 1, 2], [0, 1, 2]), "at most 2 classes"),
         (lambda: persistent_skill_score([0.0, np.nan], [0.0, 1.0]), r"y_true\[1\] is nan"),
         (lambda: persistent_skill_score([0.0, 1.0], [0.0, np.inf]), r"y_pred\[1\] is inf"),
     ],

@@ -23,7 +23,7 @@ from skstream import (
 )
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._protocol_words import forgetting_words
-from skstream.metrics import Measure, MeasureFacts
+from skstream.metrics import Measure
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.plotting import BinnedPerformanceDisplay, FoldDisplay, PrequentialDisplay
 from skstream.plotting._axes import spread_apart
@@ -134,7 +134,7 @@ def test_a_near_perfect_regressor_is_not_in_the_grey_area() -> None:
 
 @pytest.mark.parametrize("baselines", [[], ["model 0"]])
 def test_no_grey_area_where_the_direction_is_not_known(baselines: list[str]) -> None:
-    facts = MeasureFacts(name="cost", baseline_is_zero=True)
+    facts = Measure(name="cost", baseline_is_zero=True)
     drawn = display(models(2), "cost", measure=facts, baselines=baselines).plot()
     assert guess_area(drawn.ax_) is None
     assert "naive guess" not in entries(drawn.legend_)
