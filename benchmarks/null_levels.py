@@ -43,9 +43,9 @@ def kappa(rng: np.random.Generator, n_streams: int) -> None:
 
 
 def fading(rng: np.random.Generator, n_streams: int) -> None:
-    print("\nMcNemar under fading factors: the p-value; (1 + alpha) |M|; |M| (former)")
+    print("\nMcNemar under fading factors: the p-value; (1 + alpha) m and m = (a - b)^2 / (a + b)")
     print(
-        f"  {'alpha':>6} {'rows':>8} {'disagreement':14} {'p-value':>8} {'(1+a)|M|':>8} {'|M|':>8}"
+        f"  {'alpha':>6} {'rows':>8} {'disagreement':14} {'p-value':>8} {'(1+a) m':>8} {'m':>8}"
     )
     for alpha in (0.9, 0.95, 0.99, 0.997):
         span = round(1 / (1 - alpha))
@@ -62,7 +62,8 @@ def fading(rng: np.random.Generator, n_streams: int) -> None:
                 losses = u < rate / 2, (u >= rate / 2) & (u < rate)
                 running = RunningMcNemar(f"fading:{alpha}", record_every=1).update(*losses)
                 curve, at = running.result(), np.array(looks) - 1
-                size = np.abs(curve.statistics[at])
+                a, b = curve.only_a_wrong[at], curve.only_b_wrong[at]
+                size = (a - b) ** 2 / (a + b)
                 rejected[:, 0] += curve.pvalues[at] < LEVEL
                 rejected[:, 1] += (1 + alpha) * size > QUANTILE
                 rejected[:, 2] += size > QUANTILE
@@ -76,7 +77,8 @@ def weights(rng: np.random.Generator, n_streams: int) -> None:
     for _ in range(n_streams):
         weight, coins = rng.pareto(2.5, 300) + 0.1, rng.integers(0, 2, 300)
         result = mcnemar(np.zeros(300, int), coins, 1 - coins, sample_weight=weight)
-        rejected += result.pvalue < LEVEL, abs(result.statistic) > QUANTILE
+        a, b = result.only_a_wrong, result.only_b_wrong
+        rejected += result.pvalue < LEVEL, (a - b) ** 2 / (a + b) > QUANTILE
     print(f"  {'':30} " + share(rejected, n_streams))
 
 

@@ -66,7 +66,7 @@ class ComparisonDisplay(BaseDisplay):
         Signed McNemar statistic.
     mcnemar_thresholds : ndarray of shape (2, n_checkpoints), default=None
         Size of the statistic that is significant at 5 % and at 1 %; NaN: there is no p-value.
-        None: 3.841 and 6.635, for counts of rows that are neither faded nor weighted.
+        None: 3.841 and 6.635.
     anytime_checkpoints, differences, lower, upper : ndarray of shape (n_checkpoints,), default=None
         Mean loss difference, first model minus second, and its confidence sequence.
     first_certain_row : int, default=None

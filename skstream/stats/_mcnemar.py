@@ -37,7 +37,8 @@ class McNemarResult(SignificanceTest):
     n_rows : int
         Number of rows, those of weight 0 left out.
     statistic : float
-        Signed statistic; positive if the first model errs more, 0 without discordant rows.
+        Signed statistic, whose size the chi-squared p-value belongs to; positive if the first
+        model errs more, 0 without discordant rows.
     variance : float
         Sum of the squared weights of the discordant rows: what the square of the difference of
         the counts is compared with. Without weights it is the number of discordant rows.
@@ -96,23 +97,17 @@ def name_of_better(statistic: float, significant: bool, names: tuple[str, ...]) 
     return names[1] if statistic > 0 else names[0]
 
 
-def signed_statistic(only_a_wrong: FloatArray, only_b_wrong: FloatArray) -> FloatArray:
-    """Return ``sign(a - b) * (a - b)**2 / (a + b)``, and 0 where ``a + b`` is 0."""
-    difference, total = only_a_wrong - only_b_wrong, only_a_wrong + only_b_wrong
-    square = np.sign(difference) * difference**2
-    return np.divide(square, total, out=np.zeros_like(square), where=total > 0)
-
-
-def chi_squared(
+def signed_statistic(
     only_a_wrong: FloatArray, only_b_wrong: FloatArray, variance: FloatArray
 ) -> FloatArray:
-    """Return the square of the difference in units of its variance, and 0 without variance.
+    """Return ``sign(a - b) * (a - b)**2 / variance``, and 0 without variance.
 
     If the two models are equally good, each of them is wrong on a given discordant row with
-    probability 1/2: then this is chi-squared with one degree of freedom.
+    probability 1/2: then the size of this is chi-squared with one degree of freedom.
     """
-    square = (only_a_wrong - only_b_wrong) ** 2
-    return np.asarray(np.divide(square, variance, out=np.zeros_like(square), where=variance > 0))
+    difference = only_a_wrong - only_b_wrong
+    square = np.sign(difference) * difference**2
+    return np.divide(square, variance, out=np.zeros_like(square), where=variance > 0)
 
 
 def mcnemar(
@@ -171,12 +166,12 @@ def mcnemar(
     -----
     With a rows on which only the first model is wrong and b on which only the second is,
     ``M = sign(a - b) * (a - b)**2 / (a + b)``; it is positive if the first model errs more.
-    The difference is significant at 5 % if ``|M| > 3.841`` and at 1 % if ``|M| > 6.635``.
+    ``|M|`` is chi-squared with one degree of freedom if the models are equally good. The difference is significant at 5 % if ``|M| > 3.841`` and at 1 % if ``|M| > 6.635``.
 
-    With weights a and b are sums of weights. Then M grows with the unit of the weights, and the
-    p-value compares ``(a - b)**2`` with its variance, the sum of the squared weights of the
-    discordant rows, which is a + b where all weights are 1: a row of weight 2 is not two
-    independent rows.
+    With weights a and b are sums of weights, and the variance of a - b, the sum of the squared
+    weights of the discordant rows, takes the place of a + b, which it equals where all weights
+    are 1: a row of weight 2 is not two independent rows. So neither M nor its p-value depends on
+    the unit of the weights.
 
     References
     ----------
@@ -210,6 +205,7 @@ def mcnemar(
     if weight is not None:
         count_a, count_b = float(weight[only_a].sum()), float(weight[only_b].sum())
         variance = float((weight[only_a | only_b] ** 2).sum())
+    statistic = signed_statistic(*(np.array([value]) for value in (count_a, count_b, variance)))
     if method == "exact":
         if weight is not None and weight.min() < weight.max():
             raise ValueError(
@@ -218,13 +214,12 @@ def mcnemar(
             )
         pvalue = float(stats.binomtest(n_a, n_a + n_b).pvalue) if n_a + n_b else 1.0
     else:
-        chi2 = chi_squared(np.array([count_a]), np.array([count_b]), np.array([variance]))
-        pvalue = float(stats.chi2.sf(chi2[0], 1))
+        pvalue = float(stats.chi2.sf(abs(statistic[0]), 1))
     return McNemarResult(
         only_a_wrong=n_a if weight is None else count_a,
         only_b_wrong=n_b if weight is None else count_b,
         n_rows=len(loss_a),
-        statistic=float(signed_statistic(np.array([count_a]), np.array([count_b]))[0]),
+        statistic=float(statistic[0]),
         variance=variance,
         pvalue=pvalue,
         method=method,

@@ -17,7 +17,6 @@ from skstream.stats._forgetting import (
 )
 from skstream.stats._mcnemar import (
     ROW_CAVEAT,
-    chi_squared,
     name_of_better,
     signed_statistic,
     zero_one_losses,
@@ -52,7 +51,8 @@ class McNemarCurve(CurveReport):
         the squares of what the discordant rows count, faded and weighted. Without either it is
         the number of discordant rows.
     statistics : ndarray of shape (n_checkpoints,)
-        Signed statistics; positive where the first model errs more.
+        Signed statistics, whose sizes the p-values belong to; positive where the first model errs
+        more.
     pvalues : ndarray of shape (n_checkpoints,)
         Two-sided chi-squared p-values, each valid for a single look. NaN under a fading factor
         below 0.9, where too few rows count for the chi-squared approximation.
@@ -108,13 +108,10 @@ class McNemarCurve(CurveReport):
         Returns
         -------
         ndarray of shape (n_checkpoints,)
-            3.841 at 5 % for counts of rows; about ``3.841 / (1 + fading_factor)`` for faded ones,
-            whose variance is smaller. NaN where there is no p-value.
+            3.841 at 5 %; NaN where there is no p-value.
         """
         quantile = stats.chi2.isf(check_alpha(alpha), 1)
-        counts = self.only_a_wrong + self.only_b_wrong
-        scale = np.divide(self.variances, counts, out=np.ones_like(counts), where=counts > 0)
-        return np.where(np.isnan(self.pvalues), np.nan, quantile * scale)
+        return np.where(np.isnan(self.pvalues), np.nan, quantile)
 
     def _columns(self) -> dict[str, FloatArray]:
         return {
@@ -188,12 +185,11 @@ class RunningMcNemar:
     Notes
     -----
     See `mcnemar` for the statistic, and for its warning, which applies here at every
-    checkpoint: each p-value is valid for one look only. Under a fading factor the statistic of
-    equal models is about ``1 / (1 + fading_factor)`` times chi-squared, since a row that counts
-    ``f`` adds ``f**2`` to the variance of a - b and ``f`` to a + b. The p-value takes the
-    variance as it is, the sum of ``f**2`` over the discordant rows: after many rows it is that
-    of ``(1 + fading_factor) |M|``, and it keeps its level in the first rows, and after bursts of
-    disagreement, too.
+    checkpoint: each p-value is valid for one look only. Under a fading factor a row that counts
+    ``f`` adds ``f`` to a + b and ``f**2`` to the variance of a - b. The statistic divides by the
+    variance, as with weights: after many rows it is ``1 + fading_factor`` times the one that
+    divides the faded ``(a - b)**2`` by the faded a + b, and it is chi-squared in the first rows,
+    and after bursts of disagreement, too.
 
     Examples
     --------
@@ -283,14 +279,15 @@ class RunningMcNemar:
             isinstance(self.forgetting, FadingFactor)
             and self.forgetting.fading_factor < LEAST_FADING_FACTOR
         )
-        chi2 = chi_squared(only_a_wrong, only_b_wrong, variances)
+        statistics = signed_statistic(only_a_wrong, only_b_wrong, variances)
+        pvalues = stats.chi2.sf(np.abs(statistics), 1)
         return McNemarCurve(
             checkpoints=checkpoints,
             only_a_wrong=only_a_wrong,
             only_b_wrong=only_b_wrong,
             variances=variances,
-            statistics=signed_statistic(only_a_wrong, only_b_wrong),
-            pvalues=np.full(len(checkpoints), np.nan) if too_short else stats.chi2.sf(chi2, 1),
+            statistics=statistics,
+            pvalues=np.full(len(checkpoints), np.nan) if too_short else pvalues,
             forgetting=self.forgetting,
             alpha=self.alpha,
             names=self.names,
