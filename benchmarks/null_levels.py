@@ -44,9 +44,7 @@ def kappa(rng: np.random.Generator, n_streams: int) -> None:
 
 def fading(rng: np.random.Generator, n_streams: int) -> None:
     print("\nMcNemar under fading factors: the p-value; (1 + alpha) m and m = (a - b)^2 / (a + b)")
-    print(
-        f"  {'alpha':>6} {'rows':>8} {'disagreement':14} {'p-value':>8} {'(1+a) m':>8} {'m':>8}"
-    )
+    print(f"  {'alpha':>6} {'rows':>8} {'disagreement':14} {'p-value':>8} {'(1+a) m':>8} {'m':>8}")
     for alpha in (0.9, 0.95, 0.99, 0.997):
         span = round(1 / (1 - alpha))
         n_rows = 5 * span

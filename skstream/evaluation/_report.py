@@ -149,7 +149,7 @@ def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list
     header = [
         "model",
         *result.metric_names,
-        *(["unanswered"] if counted else []),
+        *(["unanswered questions"] if counted else []),
         "seconds",
         "path",
     ]

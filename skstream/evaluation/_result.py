@@ -65,7 +65,7 @@ class EvaluationResult:
         and the reason.
     n_unanswered : dict of str to int
         Per model, the questions that it was asked and left without an answer (None or NaN), over
-        all folds; under delayed labels a row is asked several times.
+        all folds; under delayed labels a row is asked several times. Not a number of rows.
     n_unlabelled : int
         Rows that came without a label and, under ``missing_labels="skip"``, were neither learnt
         nor scored; 0 under delayed labels, where ``waits.n_never`` counts them.

@@ -166,7 +166,8 @@ def mcnemar(
     -----
     With a rows on which only the first model is wrong and b on which only the second is,
     ``M = sign(a - b) * (a - b)**2 / (a + b)``; it is positive if the first model errs more.
-    ``|M|`` is chi-squared with one degree of freedom if the models are equally good. The difference is significant at 5 % if ``|M| > 3.841`` and at 1 % if ``|M| > 6.635``.
+    ``|M|`` is chi-squared with one degree of freedom if the models are equally good: the difference
+    is significant at 5 % if ``|M| > 3.841`` and at 1 % if ``|M| > 6.635``.
 
     With weights a and b are sums of weights, and the variance of a - b, the sum of the squared
     weights of the discordant rows, takes the place of a + b, which it equals where all weights

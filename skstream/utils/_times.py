@@ -19,6 +19,9 @@ MISSING = "missing values"
 #: Beyond it, not every whole number is a float.
 LARGEST_EXACT = 2**53
 
+#: Units of NumPy's durations that it converts at their average length.
+VARIABLE_UNITS = {"M": "months", "Y": "years"}
+
 _MISSING_TYPES = ("NAType", "NaTType")
 
 
@@ -76,12 +79,34 @@ def duration_column(values: Any, name: str) -> np.ndarray:
     given = values
     values = unmasked(values, numbers=True)
     durations = np.asarray(values)
+    _refuse_variable_lengths(durations, name)
     single = durations.ndim == 0
     given = [given] if single else given
     if durations.dtype == object:
         durations = _from_objects(np.atleast_1d(durations), name, _DURATIONS)
     durations = _checked(np.atleast_1d(durations), given, name, "m", "numbers or timedeltas")
     return durations[0:1].reshape(()) if single else durations
+
+
+def _refuse_variable_lengths(durations: np.ndarray, name: str) -> None:
+    """Raise an error for months and years, and for durations without a unit."""
+    objects = durations.reshape(-1) if durations.dtype == object else [durations]
+    for value in objects:
+        kind = getattr(value, "dtype", None)
+        if kind is None or kind.kind != "m" or np.isnat(value).all():
+            continue
+        unit = np.datetime_data(kind)[0]
+        if unit == "generic":
+            raise ValueError(
+                f"{name} is {np.asarray(value)[()]!r}, a duration without a unit. Give it one, as "
+                "in numpy.timedelta64(3, 'h')."
+            )
+        if unit in VARIABLE_UNITS:
+            units = VARIABLE_UNITS[unit]
+            raise ValueError(
+                f"{name} is {np.asarray(value)[()]}, and {units} have no fixed length. Give days, "
+                "as in numpy.timedelta64(30, 'D'), or label times."
+            )
 
 
 def kind_of(values: np.ndarray) -> str:

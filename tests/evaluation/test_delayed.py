@@ -465,6 +465,20 @@ def test_the_median_delay_is_right_to_a_thousandth(values, cut):
     exact = np.quantile(values, 0.5, method="inverted_cdf")
     assert summary["median"] == pytest.approx(exact, rel=1e-3)
     assert summary["max"] == max(values)
+    assert min(values) <= summary["median"] <= max(values)
+
+
+def test_counts_of_rows_add_up():
+    rows, y = stream_rows(200)
+    wait = np.full(200, 36_000_000_001.0)
+    wait[:100] = 30.0
+    wait[::7] = np.inf
+    waits = DelayedEvaluator("accuracy", delay=wait).evaluate(MajorityClass(), rows, y).waits
+    assert waits.n_labelled + waits.n_never + waits.n_pending + waits.n_dropped == 200
+    assert 0 < waits.n_unanswered < waits.n_labelled
+    equal = DelayCounts()
+    equal.add(np.full(9, 36_000_000_001.0))
+    assert equal.summary()["median"] == 36_000_000_001.0
 
 
 def test_weights_may_begin_later_than_the_stream():

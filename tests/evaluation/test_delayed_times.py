@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import SGDClassifier
 
 from skstream import DelayedEvaluator, MajorityClass, ModelError, Persistent, load_result
@@ -53,6 +54,38 @@ def evaluate(evaluator=None, X=X, **times):
 def test_mixed_kinds_of_times_are_refused(delay, times, message):
     with pytest.raises(ValueError, match=message):
         evaluate(DelayedEvaluator("accuracy", n_bins=2, delay=delay), **times)
+
+
+def test_delay_and_label_times_are_not_combined():
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, delay=3)
+    with pytest.raises(ValueError, match="Both label_time and the delay of the evaluator"):
+        evaluate(evaluator, label_time=np.arange(20) + 5)
+    chunk = X, Y, {"label_time": np.arange(20) + 5}
+    with pytest.raises(ValueError, match="leave out label_time, or make the evaluator without"):
+        evaluator.evaluate({"m": Persistent()}, [chunk], classes=["up", "down"])
+
+
+@pytest.mark.parametrize(
+    ("delay", "message"),
+    [
+        (np.timedelta64(1, "M"), "delay.*1 months, and months have no fixed length"),
+        (np.array([1, 2] * 10, dtype="timedelta64[Y]"), "years have no fixed length"),
+        ([datetime.timedelta(1), np.timedelta64(1, "M")] * 10, "months have no fixed length"),
+        (lambda X, t: np.timedelta64(1, "Y"), "years have no fixed length"),
+        (np.timedelta64(36), r"delay is np.timedelta64\(36\), a duration without a unit"),
+    ],
+)
+def test_durations_without_a_fixed_length_are_refused(delay, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(DelayedEvaluator("accuracy", n_bins=2, delay=delay), arrival=ARRIVAL)
+
+
+def test_a_missing_duration_needs_no_unit():
+    delay = [datetime.timedelta(hours=3), np.timedelta64("NaT")] * 10
+    waits = evaluate(DelayedEvaluator("accuracy", n_bins=2, delay=delay), arrival=ARRIVAL).waits
+    assert (waits.n_labelled, waits.n_never) == (10, 10)
+    with pytest.warns(UndefinedMetricWarning, match="20 rows are known to get none"):
+        evaluate(DelayedEvaluator(delay=np.timedelta64("NaT")), arrival=ARRIVAL)
 
 
 def test_times_with_a_zone_and_gaps_work():

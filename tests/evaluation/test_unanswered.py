@@ -69,7 +69,7 @@ def test_no_answer_can_count_as_wrong():
     assert result.scores["m"]["error"] == pytest.approx(n_without / (N - 1))
     assert result.n_unanswered == {"m": n_without, "last": 0}
     assert f"{n_without}" in str(result)
-    assert "unanswered" in str(result)
+    assert "unanswered questions" in str(result)
     assert "unanswered" not in str(evaluate(PrequentialEvaluator("accuracy"), m=Persistent()))
     answers = result.predictions("m")
     assert [answers[k] for k in (0, 1, 9)] == [None, LABELS[1], None]

@@ -17,7 +17,6 @@ from skstream.plotting._words import wrap_name
 from skstream.stats import (
     anytime_comparison,
     friedman_nemenyi,
-    mcnemar_curve,
     q_statistic,
     sign_test,
 )

@@ -195,8 +195,13 @@ class Clock:
         )
 
     def times_for_user(self, times: np.ndarray) -> np.ndarray:
-        """Times for the user's functions: numbers, or ``datetime64[us]``."""
-        return times.astype("datetime64[us]") if self.counts_microseconds else times
+        """Times for the user's functions: numbers, or ``datetime64[us]`` (NaT where infinite)."""
+        if not self.counts_microseconds:
+            return times
+        datetimes = np.full(times.shape, np.datetime64("NaT", "us"))
+        known = np.isfinite(times)
+        datetimes[known] = times[known].astype("datetime64[us]")
+        return datetimes
 
     def durations_for_user(self, durations: np.ndarray) -> np.ndarray:
         """Durations for the user's functions: numbers, or ``timedelta64[us]``."""
@@ -323,6 +328,19 @@ class LabelTimes:
                 f"{first_row + n_rows - 1}. Give one value per row, or one for all."
             )
         return delays[first_row : first_row + n_rows]
+
+
+def check_one_is_given(label_time: Any, delays: LabelTimes | None) -> None:
+    """Raise an error unless either label times or delays say when the labels come."""
+    if label_time is not None and delays is not None:
+        raise ValueError(
+            "Both label_time and the delay of the evaluator say when the labels come. Pass one "
+            "of them: leave out label_time, or make the evaluator without delay."
+        )
+    if label_time is None and delays is None:
+        raise ValueError(
+            "When the labels come is not known: pass label_time, or give the evaluator a delay."
+        )
 
 
 @contextmanager

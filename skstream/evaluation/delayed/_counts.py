@@ -28,13 +28,13 @@ class Waits:
     n_bins : int
         Bins between arrival and label.
     n_labelled : int
-        Rows whose label came.
+        Rows whose label came. With `n_pending`, `n_never` and `n_dropped` these are all rows.
     n_pending : int
         Rows that still wait; neither learnt nor scored.
     n_never : int
         Rows known to get no label: asked once, neither learnt nor scored.
     n_unanswered : int
-        Labelled rows that were asked before the models had learnt enough; unscored.
+        Those of the labelled rows that were asked before the models had learnt enough; unscored.
     n_dropped : int
         Rows of a live run dropped because too many waited.
     n_relabelled : int
@@ -48,9 +48,9 @@ class Waits:
         last 100 events), ``NB`` (periodic answers in memory) and ``NR`` (periodic answers per
         labelled row).
     delays : dict of str to (float or datetime.timedelta)
-        ``mean``, ``median`` (to a thousandth of its size) and ``max`` of the time from arrival
-        to label of the labelled rows: numbers, or timedeltas where the times are datetimes; NaN
-        where no label came.
+        ``mean``, ``median`` (to a thousandth of its size, never below the shortest) and ``max`` of
+        the time from arrival to label of the labelled rows: numbers, or timedeltas where the times
+        are datetimes; NaN where no label came.
     """
 
     n_bins: int
@@ -103,7 +103,7 @@ class DelayCounts:
     def __init__(self) -> None:
         self._n = 0
         self._total = 0.0
-        self._longest = 0.0
+        self._shortest, self._longest = np.inf, 0.0
         self._value = np.empty(0)
         self._count = np.empty(0, dtype=np.int64)
 
@@ -113,6 +113,7 @@ class DelayCounts:
             return
         self._n += len(delays)
         self._total += float(delays.sum())
+        self._shortest = min(self._shortest, float(delays.min()))
         self._longest = max(self._longest, float(delays.max()))
         mantissa, exponent = np.frexp(delays)
         rounded = np.ldexp(np.round(mantissa * STEPS), exponent) / STEPS
@@ -129,7 +130,7 @@ class DelayCounts:
         middle = np.searchsorted(np.cumsum(self._count), (self._n + 1) // 2)
         return {
             "mean": self._total / self._n,
-            "median": min(float(self._value[middle]), self._longest),
+            "median": min(max(float(self._value[middle]), self._shortest), self._longest),
             "max": self._longest,
         }
 

@@ -35,7 +35,8 @@ class DelayedEvaluator(StreamEvaluator):
     delay : number, timedelta, array-like, str or callable, default=None
         Time from arrival to label where no label times are given: the same for all rows (rows,
         where arrivals are row numbers); per row; the column of the features that holds it; or
-        ``f(X, arrival) -> delays``. Timedeltas where arrivals are datetimes, else numbers; what
+        ``f(X, arrival) -> delays``. Timedeltas where arrivals are datetimes (not months or years,
+        which have no fixed length), else numbers; what
         `f` gets as `arrival` is described in the notes. Infinite or NaT: the label never comes.
     n_bins : int, default=50
         Bins between arrival and label.
@@ -181,7 +182,7 @@ class DelayedEvaluator(StreamEvaluator):
             the row numbers.
         label_time : array-like of shape (n_rows,), default=None
             When the label becomes known, as numbers or datetimes like the arrivals; infinite,
-            None, NaN or NaT: never. None: arrival plus `delay`.
+            None, NaN or NaT: never. None: arrival plus `delay`, which must not be set otherwise.
         classes : array-like of shape (n_classes,), default=None
             All labels that may come; found in `y` where it is an array.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -196,7 +197,7 @@ class DelayedEvaluator(StreamEvaluator):
         ------
         ValueError
             If a label precedes its row, arrivals go back in time, or times are of different
-            kinds; says which row.
+            kinds; says which row. If both `delay` and label times are given.
 
         Warns
         -----
@@ -208,7 +209,7 @@ class DelayedEvaluator(StreamEvaluator):
         stream = as_stream(
             X, y, sample_weight=sample_weight, arrival=arrival, label_time=label_time
         )
-        if self.delay is not None and label_time is None:
+        if self.delay is not None:
             LabelTimes.of(self.delay).check_length(stream.n_rows)
         if self.max_pending is not None or self.on_relabel != "error":
             warn(

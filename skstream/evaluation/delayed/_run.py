@@ -30,6 +30,7 @@ from skstream.evaluation.delayed._clock import (
     Times,
     advice_on_delays,
     check_label_times,
+    check_one_is_given,
 )
 from skstream.evaluation.delayed._counts import Waits
 from skstream.evaluation.delayed._live_input import (
@@ -509,14 +510,13 @@ class DelayedRun(StreamRun):
     def _label_times_of(
         self, chunk: EncodedRows, arrival: Times, clock: Clock, given: Any
     ) -> np.ndarray:
-        if given is not None:
-            times = clock.read(given, "label_time")
-        elif self._delay.label_times is not None:
-            times = self._delay.label_times.times(chunk.X, arrival, self._n_arrived, clock)
-        else:
-            raise ValueError(
-                "When the labels come is not known: pass label_time, or give the evaluator a delay."
-            )
+        delays = self._delay.label_times
+        check_one_is_given(given, delays)
+        times = (
+            clock.read(given, "label_time")
+            if delays is None
+            else delays.times(chunk.X, arrival, self._n_arrived, clock)
+        )
         optional = self._settings.missing_labels != "error"
         check_label_times(times, arrival, chunk.labelled | optional, self._n_arrived)
         return np.where(chunk.labelled, times.values, np.inf)
