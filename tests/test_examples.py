@@ -10,6 +10,8 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((PROJECT / "examples").glob("*.py"))
+# Fewer rows than the examples read by themselves.
+OPTIONS = {"temporal_dependence": ["--rows", "5000"]}
 README_BLOCKS = re.findall(
     r"^```python\n(.*?)^```$", (PROJECT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
 )
@@ -32,7 +34,7 @@ def run(arguments: list[str], folder: Path) -> None:
 def test_example_runs(example: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="examples draw pictures")
     pytest.importorskip("pyarrow", reason="examples read Parquet files")
-    run([str(example)], tmp_path)
+    run([str(example), *OPTIONS.get(example.stem, [])], tmp_path)
 
 
 @pytest.mark.parametrize("code", README_BLOCKS)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from skstream.engine.folds import FoldState, FoldTimeline
 from skstream.engine.timeline import Arrivals, PrequentialTimeline
 from skstream.utils._seeds import poisson_weights
+from tests._examples import examples
 from tests.engine import _literal
 
 
@@ -35,6 +36,7 @@ def test_prequential_is_the_literal_loop(stream, n_warmup, batch_size, close):
 @pytest.mark.parametrize("test_on", ["held_out", "trained", "all"])
 @pytest.mark.parametrize("assignment", ["random", "round_robin"])
 @given(stream=rows(), n_warmup=st.integers(1, 4), n_folds=st.integers(1, 5))
+@examples(30)
 def test_folds_are_the_literal_loop(strategy, test_on, assignment, stream, n_warmup, n_folds):
     labelled, weight, cuts = stream
     n = len(labelled)

@@ -570,9 +570,9 @@ def test_live_use_on_changing_features_is_the_batch_call(times, every):
 
 
 def test_thousands_of_asks_and_labels_in_random_order():
-    rows, y = stream_rows(5000)
-    arrival = np.arange(5000.0)
-    label_time = arrival + np.random.default_rng(0).integers(1, 300, 5000)
+    rows, y = stream_rows(2000)
+    arrival = np.arange(2000.0)
+    label_time = arrival + np.random.default_rng(0).integers(1, 300, 2000)
     evaluator = DelayedEvaluator(["accuracy", "kappa"], n_bins=4, poll_every=50)
     models = {"last": Persistent()}
     batch = evaluator.evaluate(models, rows, y, arrival=arrival, label_time=label_time)

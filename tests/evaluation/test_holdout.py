@@ -420,8 +420,8 @@ def test_a_fresh_set_may_end_where_a_chunk_ends(container):
     )
     given = {"sgd": SGDClassifier(random_state=0), "nb": BernoulliNB(binarize=1.0)}
     run = evaluator.start(given, classes=["a", "b", "c"])
-    for k in range(300):
-        run.update(container(X[k : k + 1]), Y[k : k + 1])
+    for k in range(0, 300, 5):
+        run.update(container(X[k : k + 5]), Y[k : k + 5])
     assert_same(run.close().result(), evaluator.evaluate(given, container(X[TRAIN]), Y[TRAIN]))
 
 
