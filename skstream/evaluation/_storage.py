@@ -20,6 +20,20 @@ from skstream.utils._files import atomic_write
 FORMAT = 2
 #: Columns of a tape beside its labels, where it has them.
 _TAPE_COLUMNS = ("weight", *BASELINES)
+#: Fields of a result that JSON holds as they are, and those that it turns into lists.
+_PLAIN = (
+    "protocol",
+    "mechanisms",
+    "paths",
+    "failures",
+    "failed_at",
+    "left_out",
+    "n_unanswered",
+    "n_unlabelled",
+    "parameters",
+    "scored_sets",
+)
+_TUPLES = ("unlabelled_held_out", "baselines", "selected_folds")
 
 
 def save_result(result: EvaluationResult, path: str | Path) -> Path:
@@ -63,24 +77,12 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
     header = {
         "format": FORMAT,
         "kind": type(result).__name__,
-        "protocol": result.protocol,
         "models": result.model_names,
         "forgetting": result.forgetting_names,
         "metrics": result.metric_names,
         "measures": {name: measure.facts for name, measure in result.measures.items()},
-        "mechanisms": result.mechanisms,
         "costs": {name: asdict(cost) for name, cost in result.costs.items()},
-        "paths": result.paths,
-        "failures": result.failures,
-        "failed_at": result.failed_at,
-        "left_out": result.left_out,
-        "n_unanswered": result.n_unanswered,
-        "n_unlabelled": result.n_unlabelled,
-        "unlabelled_held_out": result.unlabelled_held_out,
-        "baselines": result.baselines,
-        "parameters": result.parameters,
-        "selected_folds": result.selected_folds,
-        "scored_sets": result.scored_sets,
+        **{name: getattr(result, name) for name in (*_PLAIN, *_TUPLES)},
     }
     if isinstance(result, DelayedResult):
         header["waits"] = result.waits.plain()
@@ -173,14 +175,14 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationResult:
     """Make the result from its arrays and its header."""
-    further: dict[str, Any] = {}
+    further: dict[str, Any] = {name: header[name] for name in _PLAIN if name in header}
+    further |= {name: _tuple(header[name]) for name in _TUPLES if name in header}
     kind: type[EvaluationResult] = EvaluationResult
     if "waits" in header:
         kind = DelayedResult
         further["waits"] = _loaded_waits(arrays, header)
-        further["selected_bins"] = _selected(header, "bins")
+        further["selected_bins"] = _tuple(header["selected_bins"])
     return kind(
-        protocol=header["protocol"],
         checkpoints=arrays["checkpoints"],
         values={
             model: {
@@ -193,33 +195,15 @@ def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationRe
             for m, model in enumerate(header["models"])
         },
         measures=_loaded_measures(header),
-        mechanisms=header.get("mechanisms", {}),
         classes=arrays.get("classes"),
         tape=_loaded_tape(arrays, header),
         costs={name: Cost(**cost) for name, cost in header["costs"].items()},
-        paths=header["paths"],
-        failures=header["failures"],
-        failed_at=header.get("failed_at", {}),
-        left_out=header.get("left_out", {}),
-        n_unanswered=header.get("n_unanswered", {}),
-        n_unlabelled=header.get("n_unlabelled", 0),
-        unlabelled_held_out=_pair(header.get("unlabelled_held_out")),
-        baselines=tuple(header["baselines"]),
-        parameters=header["parameters"],
-        selected_folds=_selected(header, "folds"),
-        scored_sets=header.get("scored_sets", ""),
         **further,
     )
 
 
-def _pair(counts: list[int] | None) -> tuple[int, int] | None:
-    return None if counts is None else (counts[0], counts[1])
-
-
-def _selected(header: dict[str, Any], what: str) -> tuple[int, ...] | None:
-    """Numbers of the folds or bins of a narrowed result."""
-    numbers = header[f"selected_{what}"]
-    return None if numbers is None else tuple(numbers)
+def _tuple(values: list[Any] | None) -> tuple[Any, ...] | None:
+    return None if values is None else tuple(values)
 
 
 def _loaded_measures(header: dict[str, Any]) -> dict[str, Measure]:

@@ -163,11 +163,11 @@ class Workers:
                 if not _is_death(death):
                     raise
                 if attempt == N_RETRIES:
-                    self._bury(place, death)
+                    self._note_death(place, death)
             else:
                 return
 
-    def _bury(self, place: Place, death: Exception) -> None:
+    def _note_death(self, place: Place, death: Exception) -> None:
         name, fold = place
         of_fold = f" (fold {fold})" if fold else ""
         error = ModelError(
