@@ -15,7 +15,7 @@ from skstream.engine.model import Engine, ModelRun, Unanswered, failures_named
 from skstream.engine.run import Lane
 from skstream.engine.timeline import Timeline
 from skstream.utils._choices import names_as_text
-from skstream.utils._label_space import LabelSpace
+from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._validation import is_regressor, unfitted_copy
@@ -205,18 +205,18 @@ def check_fitted_classes(models: Mapping[str, Any], classes: np.ndarray | None) 
             every = distinct_labels(as_labels([*classes.tolist(), *others]), "classes").tolist()
             raise ValueError(
                 f"Model '{name}' was fitted before (warm_start=True) with the classes "
-                f"{_shown(labels.tolist())}, and may answer {_shown(others)}, which "
+                f"{listed(labels.tolist())}, and may answer {listed(others)}, which "
                 f"{'is' if len(others) == 1 else 'are'} not among the classes of this evaluation: "
-                f"{_shown(classes.tolist())}. Pass classes={_shown(every)}."
+                f"{listed(classes.tolist())}. Pass classes={listed(every)}."
             )
         new = classes[LabelSpace(labels).encode_answers(classes) < 0].tolist()
         if new and not _may_take_new_classes(model):
             raise ValueError(
                 f"Model '{name}' was fitted before (warm_start=True) with the classes "
-                f"{_shown(labels.tolist())}, and cannot learn {_shown(new)}, which "
+                f"{listed(labels.tolist())}, and cannot learn {listed(new)}, which "
                 f"{'is' if len(new) == 1 else 'are'} among the classes of this evaluation. Fit it "
-                f"with partial_fit(X, y, classes={_shown(classes.tolist())}), or, if no such label "
-                f"comes, pass classes={_shown(labels.tolist())}."
+                f"with partial_fit(X, y, classes={listed(classes.tolist())}), or, if no such label "
+                f"comes, pass classes={listed(labels.tolist())}."
             )
 
 
@@ -229,11 +229,6 @@ def _may_take_new_classes(model: Any) -> bool:
     homes = {type(part).__module__.partition(".")[0] for part in parts}
     is_frozen = any(isinstance(part, FrozenEstimator) for part in parts)
     return is_frozen or not homes <= {"sklearn", "skstream"}
-
-
-def _shown(labels: list[Any], most: int = 20) -> str:
-    more = f", ... ({len(labels)} classes)" if len(labels) > most else ""
-    return f"[{', '.join(map(repr, labels[:most]))}{more}]"
 
 
 def check_unanswered(unanswered: str, *, regression: bool) -> None:

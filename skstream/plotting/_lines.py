@@ -1,11 +1,11 @@
 """Colours, dashes and markers of the lines of models."""
 
-import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from skstream.utils._near import did_you_mean
 from skstream.utils._optional import optional_import
 
 #: Colours that colour-blind readers can distinguish (Okabe and Ito); "ink" is that of texts, which
@@ -105,11 +105,9 @@ def line_keywords(
             if not hasattr(line, f"set_{keyword}"):
                 known = [name[4:] for name in dir(line) if name.startswith("set_")]
                 others = [name for name in (*known, *OPTIONS) if name != keyword]
-                near = difflib.get_close_matches(keyword, others, 1)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
                 raise TypeError(
                     f"{keyword!r} is neither an option of this display nor a property of a "
-                    f"matplotlib line.{hint}"
+                    f"matplotlib line.{did_you_mean(keyword, others)}"
                 )
     common = cbook.normalize_kwargs(dict(for_all), line)
     return {

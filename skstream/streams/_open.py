@@ -110,18 +110,7 @@ class FirstRows(Stream):
         return self._stream.feature_names
 
     def about_missing_label(self, row: int) -> str:
-        """Say what the source shows where a row has no label.
-
-        Parameters
-        ----------
-        row : int
-            Number of the row.
-
-        Returns
-        -------
-        words : str
-            Sentences that end an error; empty where the source shows nothing.
-        """
+        """Ask the stream where a label is missing, in words."""
         return self._stream.about_missing_label(row)
 
     def chunks(self) -> Iterator[Any]:

@@ -116,12 +116,9 @@ class LabelSpace:
         """Say in a sentence that begins with `subject` that a label is none of the classes."""
         assert self.classes is not None
         names = self.classes.tolist()
-        shown = ", ".join(repr(name) for name in names[:_SHOWN])
-        if len(names) > _SHOWN:
-            shown += f", ... ({len(names)} classes)"
         if isinstance(label, np.generic):
             label = label.item()
-        message = f"{subject} {label!r}, which is not among the classes: [{shown}]."
+        message = f"{subject} {label!r}, which is not among the classes: {listed(names)}."
         if names and isinstance(label, str) != isinstance(names[0], str):
             message += (
                 f" Labels have the type {type(label).__name__}, classes "
@@ -186,6 +183,12 @@ class LabelSpace:
     def _by_label(self) -> "_CodeTable":
         assert self.classes is not None
         return _CodeTable(zip(self.classes.tolist(), range(len(self.classes)), strict=True))
+
+
+def listed(names: list[Any]) -> str:
+    """Return the first classes in words, and how many there are."""
+    more = f", ... ({len(names)} classes)" if len(names) > _SHOWN else ""
+    return f"[{', '.join(map(repr, names[:_SHOWN]))}{more}]"
 
 
 class _CodeTable(dict[Hashable, int]):

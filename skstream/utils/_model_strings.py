@@ -6,8 +6,9 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
+
+from skstream.utils._near import did_you_mean
 
 #: What a short name stands for: another model string, or a function that makes the estimator.
 Known = Mapping[str, "str | Callable[..., Any]"]
@@ -178,8 +179,7 @@ def _with_defaults(parts: ModelString, default: ModelString) -> ModelString:
 
 def _unknown(target: str, text: str, known: Known) -> str:
     module, _, name = target.rpartition(".")
-    close = [f"{module}:{name}"] if module else get_close_matches(target, known, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
+    hint = f" Did you mean '{module}:{name}'?" if module else did_you_mean(target, known)
     return (
         f"The model {text!r} is not known.{hint} The short names are {', '.join(sorted(known))}; "
         "any other estimator is named by its module: sklearn.linear_model:Perceptron."
@@ -198,9 +198,9 @@ def _estimator_class(target: str, text: str) -> type:
     found = getattr(module, class_name, None)
     if found is None:
         names = [name for name, value in vars(module).items() if inspect.isclass(value)]
-        close = get_close_matches(class_name, names, n=1)
-        hint = f" Did you mean {module_name}:{close[0]}?" if close else ""
-        raise ModelStringError(f"The module {module_name} has no {class_name}.{hint}")
+        raise ModelStringError(
+            f"The module {module_name} has no {class_name}.{did_you_mean(class_name, names)}"
+        )
     # Checked before it is called: a model string must not run any function it names.
     if not (inspect.isclass(found) and any(hasattr(found, m) for m in ("fit", "partial_fit"))):
         raise ModelStringError(
