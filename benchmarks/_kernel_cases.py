@@ -29,6 +29,12 @@ def scored_rows(n: int, n_features: int, n_classes: int) -> Rows:
     return X, np.digitize(score, np.quantile(score, np.linspace(0, 1, n_classes + 1)[1:-1]))
 
 
+def single_rows(n: int, n_features: int, n_classes: int) -> Rows:
+    """The rows of `scored_rows` in float32."""
+    X, y = scored_rows(n, n_features, n_classes)
+    return X.astype(np.float32), y
+
+
 def gaussian_rows(n: int, n_features: int, n_classes: int) -> Rows:
     """Every class around a centre of its own."""
     rng = np.random.default_rng(0)
@@ -149,6 +155,14 @@ def further_cases() -> list[Case]:
                 target=None,
             )
             for scaler in (MinMaxScaler(), MaxAbsScaler())
+        ),
+        Case(
+            group="linear",
+            work="SGD, log loss, 10 features in float32, 2 classes",
+            estimator=sgd,
+            make_rows=single_rows,
+            n_features=10,
+            n_classes=2,
         ),
         _counts_case("BernoulliNB", BernoulliNB()),
         _counts_case("ComplementNB", ComplementNB()),
