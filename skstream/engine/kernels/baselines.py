@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Kernel, Task
 from skstream.engine.kernels.schema import (
-    Outside,
+    Columns,
     class_labels,
-    outside_after,
     refused_task,
 )
 from skstream.utils._running_sums import running_sums
@@ -24,7 +23,7 @@ Floats = NDArray[np.float64]
 class _State(NamedTuple):
     """What has been learnt of the columns, and of the labels."""
 
-    outside: Outside | None
+    columns: Columns
     memory: Any
 
 
@@ -34,20 +33,20 @@ class _BaselineKernel(Kernel):
     def initial_state(self) -> _State:
         """Return what the estimator has learnt."""
         if not is_fitted(self.estimator):
-            return _State(None, None)
-        return _State(Outside.of(self.estimator), self._read())
+            return _State(Columns(), None)
+        return _State(Columns.of(self.estimator), self._read())
 
     def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
-        outside = outside_after(state.outside, block)
+        columns = state.columns.after(block)
         answers, memory = self._execute(state.memory, block)
-        return _State(outside, memory), answers
+        return _State(columns, memory), answers
 
     def export(self, state: _State) -> None:
         """Write the fitted attributes into the estimator."""
-        if state.outside is None:
+        if state.columns.number is None:
             return
-        state.outside.write(self.estimator)
+        state.columns.export(self.estimator)
         if self.task.classes is not None:
             self.estimator.classes_ = class_labels(self.task)
         self._write(state.memory)

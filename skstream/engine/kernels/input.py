@@ -1,6 +1,5 @@
 """Rows as kernels compute with them: finite floats, with the columns that were learnt first."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +9,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import OTHER_COLUMNS, Declined
+from skstream.engine.kernels.base import Declined
+from skstream.engine.kernels.schema import Columns
 from skstream.utils._rows import take_rows
 
 # Integers and booleans become float64 exactly as scikit-learn's own arithmetic makes them.
@@ -20,49 +20,10 @@ EXACT_OR_SINGLE = (*EXACT, np.float32)
 
 
 class Rows(NamedTuple):
-    """Values of a container of rows, with its column names where they are known."""
+    """Values of a container of rows, and its columns."""
 
     values: Any
-    names: NDArray[Any] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Number and names of the columns that a model knows; fixed by the first rows it learns."""
-
-    number: int | None = None
-    names: NDArray[Any] | None = None
-
-    @classmethod
-    def of(cls, estimator: Any) -> "Columns":
-        """Columns that a fitted estimator knows; none for an unfitted one."""
-        return cls(
-            getattr(estimator, "n_features_in_", None),
-            getattr(estimator, "feature_names_in_", None),
-        )
-
-    def learn(self, rows: Rows) -> "Columns":
-        """Take the columns from the first rows learnt; later, compare."""
-        if self.number is None:
-            return Columns(rows.values.shape[1], rows.names)
-        self.check(rows)
-        return self
-
-    def check(self, rows: Rows) -> None:
-        """Leave rows of another width, or with other names, to scikit-learn's own messages."""
-        same_names = (
-            rows.names is self.names
-            if rows.names is None or self.names is None
-            else np.array_equal(rows.names, self.names)
-        )
-        if rows.values.shape[1] != self.number or not same_names:
-            raise Declined(OTHER_COLUMNS)
-
-    def export(self, estimator: Any) -> None:
-        """Write the attributes that validation by scikit-learn sets."""
-        estimator.n_features_in_ = self.number
-        if self.names is not None:
-            estimator.feature_names_in_ = self.names
+    columns: Columns
 
 
 class Learnt(NamedTuple):
@@ -95,14 +56,14 @@ def read_block(
     learn, ask, kept = None, None, (keep_single, sparse_single)
     if block.n_learns:
         rows = _read(block.learn_X, accept_sparse, dtypes)
-        columns = columns.learn(rows)
+        columns = columns.learn(rows.columns)
         learn = _as_floats(take_rows(rows.values, block.learn_index), *kept)
         if finite:
             _check_finite(learn)
     if block.n_asks:
         if not (block.n_learns and block.ask_X is block.learn_X):
             rows = _read(block.ask_X, accept_sparse, dtypes)
-        columns.check(rows)
+        columns.check(rows.columns)
         same = learn is not None and _same_rows(block)
         ask = learn if same else _as_floats(take_rows(rows.values, block.ask_index), *kept)
         if finite and not same:
@@ -118,14 +79,14 @@ def _same_rows(block: Block) -> bool:
 
 def _read(X: Any, accept_sparse: bool, dtypes: tuple[type, ...]) -> Rows:
     if isinstance(X, np.ndarray):
-        return Rows(_check_array(X, dtypes), None)
+        return Rows(_check_array(X, dtypes), Columns(X.shape[1]))
     if sparse.issparse(X):
         if not accept_sparse:
             raise Declined("sparse rows have no kernel")
         if X.format != "csr":
             raise Declined(f"sparse rows in the format {X.format} have no kernel; CSR has")
         _check_dtype(X.dtype, dtypes)
-        return Rows(X, None)
+        return Rows(X, Columns(X.shape[1]))
     return _read_frame(X, dtypes)
 
 
@@ -171,7 +132,7 @@ def _read_frame(X: Any, dtypes: tuple[type, ...]) -> Rows:
         # Models that take float32 or float64 get float64: of a polars frame scikit-learn does not
         # look up the types of the columns.
         values = values.astype(np.float64)
-    return Rows(values, getattr(reader, "feature_names_in_", None))
+    return Rows(values, Columns.of(reader))
 
 
 def _is_number_of_pandas(dtype: Any, dtypes: tuple[type, ...]) -> bool:

@@ -10,9 +10,8 @@ from skstream.engine.kernels.base import Kernel, Task, value_of
 from skstream.engine.kernels.compose import check_weights
 from skstream.engine.kernels.registry import find_kernel
 from skstream.engine.kernels.schema import (
-    Outside,
+    Columns,
     class_labels,
-    outside_after,
     refused_task,
 )
 from skstream.noise import drawn_seed, weights_so_far, with_noise
@@ -24,7 +23,7 @@ from skstream.utils._validation import is_fitted, unfitted_copy
 class _State(NamedTuple):
     """What is known of the columns, the weight learnt, and the inner state."""
 
-    outside: Outside | None
+    columns: Columns
     weight: float
     inner: Any
 
@@ -53,8 +52,8 @@ class LabelNoiseKernel(Kernel):
         """Return what the estimator has learnt, and its inner model."""
         inner = self._inner.initial_state()
         if not is_fitted(self.estimator):
-            return _State(None, 0.0, inner)
-        return _State(Outside.of(self.estimator), self.estimator.weight_learnt_, inner)
+            return _State(Columns(), 0.0, inner)
+        return _State(Columns.of(self.estimator), self.estimator.weight_learnt_, inner)
 
     def row_bytes(self, state: _State) -> int | None:
         """That of the inner kernel."""
@@ -63,10 +62,10 @@ class LabelNoiseKernel(Kernel):
     def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
         check_weights(block)
-        outside = outside_after(state.outside, block)
+        columns = state.columns.after(block)
         inner, codes = self._inner.step(state.inner, block)
         weights = weights_so_far(state.weight, block.weight, block.n_learns)
-        state = _State(outside, float(weights[-1]), inner)
+        state = _State(columns, float(weights[-1]), inner)
         if not block.n_asks:
             return state, codes
         hashes = row_hashes(take_rows(block.ask_X, block.ask_index))
@@ -76,10 +75,10 @@ class LabelNoiseKernel(Kernel):
 
     def export(self, state: _State) -> None:
         """Write the fitted attributes into the estimator."""
-        if state.outside is None:
+        if state.columns.number is None:
             return
         self._inner.export(state.inner)
-        state.outside.write(self.estimator)
+        state.columns.export(self.estimator)
         self.estimator.classes_ = class_labels(self.task)
         self.estimator.estimator_ = self._model
         self.estimator.seed_ = self._seed

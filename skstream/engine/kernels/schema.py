@@ -1,8 +1,7 @@
-"""Columns and classes of estimators that do not use the values of the features."""
+"""Columns, classes and parameters that kernels know, or refuse."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -18,25 +17,28 @@ from skstream.utils._validation import is_fitted
 OTHER_CLASSES = "other classes_ than the labels of the stream"
 
 
-@dataclass(frozen=True, slots=True)
-class Outside:
-    """Number and names of the columns, where the rows have any."""
+class Columns(NamedTuple):
+    """Number and names of the columns that a model knows; fixed by the first rows it learns.
 
-    n_features: int | None
-    names: tuple[str, ...] | None
+    These are the names that scikit-learn keeps: None unless all are texts. The `Schema` of a stream
+    also tells containers apart, which mean the same to a model.
+    """
+
+    number: int | None = None
+    names: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, estimator: Any) -> "Outside":
-        """Read what an estimator knows from its fitted attributes."""
+    def of(cls, estimator: Any) -> "Columns":
+        """Columns that a fitted estimator knows; none for an unfitted one."""
         names = getattr(estimator, "feature_names_in_", None)
-        n_features = getattr(estimator, "n_features_in_", None)
-        return cls(n_features, None if names is None else tuple(names))
+        number = getattr(estimator, "n_features_in_", None)
+        return cls(number, None if names is None else tuple(names))
 
     @classmethod
-    def of_rows(cls, X: Any) -> "Outside":
-        """Read what an estimator would learn from rows, as scikit-learn sees them."""
+    def of_rows(cls, X: Any) -> "Columns":
+        """Columns that an estimator would learn from rows, as scikit-learn sees them."""
         if type(X) is np.ndarray and X.ndim == 2:  # scikit-learn takes long to find that out
-            return cls(X.shape[1], None)
+            return cls(X.shape[1])
         reader = BaseEstimator()
         try:
             validate_data(reader, X, skip_check_array=True)
@@ -44,24 +46,30 @@ class Outside:
             raise Declined("columns with names of several types have no kernel") from error
         return cls.of(reader)
 
-    def write(self, estimator: Any) -> None:
-        """Set the fitted attributes."""
-        if self.n_features is not None:
-            estimator.n_features_in_ = self.n_features
+    def learn(self, seen: "Columns") -> "Columns":
+        """Take the columns from the first rows learnt; later, compare."""
+        if self.number is None:
+            return seen
+        self.check(seen)
+        return self
+
+    def check(self, seen: "Columns") -> None:
+        """Leave rows of another width, or with other names, to scikit-learn's own messages."""
+        if seen != self:
+            raise Declined(OTHER_COLUMNS)
+
+    def after(self, block: Block) -> "Columns":
+        """Columns known after a block whose values a model does not use."""
+        known = self.learn(Columns.of_rows(block.learn_X)) if block.n_learns else self
+        if block.n_asks and block.ask_X is not block.learn_X:
+            known.check(Columns.of_rows(block.ask_X))
+        return known
+
+    def export(self, estimator: Any) -> None:
+        """Write the attributes that validation by scikit-learn sets."""
+        estimator.n_features_in_ = self.number
         if self.names is not None:
             estimator.feature_names_in_ = np.asarray(self.names, dtype=object)
-
-
-def outside_after(known: Outside | None, block: Block) -> Outside | None:
-    """What is known after a block; `Declined` if its rows do not look like those before."""
-    if block.n_learns:
-        seen = Outside.of_rows(block.learn_X)
-        if known is not None and seen != known:
-            raise Declined(OTHER_COLUMNS)
-        known = seen
-    if block.n_asks and block.ask_X is not block.learn_X and Outside.of_rows(block.ask_X) != known:
-        raise Declined(OTHER_COLUMNS)
-    return known
 
 
 def knows_classes(estimator: Any, task: Task) -> bool:

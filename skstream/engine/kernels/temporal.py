@@ -12,9 +12,8 @@ from skstream.engine.kernels.base import Kernel, Task, value_of
 from skstream.engine.kernels.compose import check_weights, joined_rows, separate_rows
 from skstream.engine.kernels.registry import find_kernel
 from skstream.engine.kernels.schema import (
-    Outside,
+    Columns,
     class_labels,
-    outside_after,
     refused_task,
 )
 from skstream.temporal._augmentation import (
@@ -39,7 +38,7 @@ _FEW_CLASSES = 50
 class _State(NamedTuple):
     """What is known of the columns, what is remembered of the labels, and the inner state."""
 
-    outside: Outside | None
+    columns: Columns
     memory: Any
     inner: Any
 
@@ -79,8 +78,8 @@ class _TemporalKernel(Kernel):
     def initial_state(self) -> _State:
         """Return what the estimator has learnt, and its inner model."""
         fitted = is_fitted(self.estimator)
-        outside = Outside.of(self.estimator) if fitted else None
-        return _State(outside, self._memory(fitted), self._inner.initial_state())
+        columns = Columns.of(self.estimator)
+        return _State(columns, self._memory(fitted), self._inner.initial_state())
 
     @abstractmethod
     def _memory(self, fitted: bool) -> Any:
@@ -97,10 +96,10 @@ class _TemporalKernel(Kernel):
 
     def export(self, state: _State) -> None:
         """Write the fitted attributes into the estimator."""
-        if state.outside is None:
+        if state.columns.number is None:
             return
         self._inner.export(state.inner)
-        state.outside.write(self.estimator)
+        state.columns.export(self.estimator)
         self.estimator.classes_ = self._classes.copy()
         self.estimator.estimator_ = self._model
         self._export_memory(state.memory)
@@ -128,12 +127,12 @@ class TemporallyAugmentedKernel(_TemporalKernel):
         if not block.n_learns and not block.n_asks:
             return state, self._inner.step(state.inner, block)[1]
         check_weights(block)
-        outside = outside_after(state.outside, block)
+        columns = state.columns.after(block)
         lags = lags_after(state.memory, block.y, self.estimator.n_lags)
         learnt, others, is_other = separate_rows(block)
         width = learnt.shape[1]
         learnt = self._extended(learnt, lags[:-1])
-        if state.outside is None and block.n_learns:
+        if state.columns.number is None and block.n_learns:
             warn_if_labels_are_dropped(self._model, learnt, learnt.shape[1] - width)
         others = self._extended(others, lags[block.stamp[is_other]])
         rows, ask_index = joined_rows(learnt, others, is_other, block.stamp)
@@ -147,7 +146,7 @@ class TemporallyAugmentedKernel(_TemporalKernel):
                 ask_index=ask_index,
             ),
         )
-        return _State(outside, lags[-1][lags[-1] >= 0], inner), answers
+        return _State(columns, lags[-1][lags[-1] >= 0], inner), answers
 
     def _extended(self, X: Any, lags: Codes) -> Any:
         return extended_by_labels(X, lags, self._classes, self.estimator)
@@ -185,12 +184,12 @@ class TemporalCorrectionKernel(_TemporalKernel):
     def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
         check_weights(block)
-        outside = outside_after(state.outside, block)
+        columns = state.columns.after(block)
         inner, posterior = self._inner.step(state.inner, block)
         answers, counts = self._corrected(block, posterior, state.memory)
         if self.task.method == "predict":
             answers = answers.argmax(axis=1)
-        return _State(outside, counts, inner), answers
+        return _State(columns, counts, inner), answers
 
     def _corrected(
         self, block: Block, posterior: Floats, counts: _Counts

@@ -29,7 +29,7 @@ from skstream.engine.kernels.base import (
     Kernel,
     Task,
 )
-from skstream.engine.kernels.input import Columns, Learnt, check_stored_once, read_block
+from skstream.engine.kernels.input import Learnt, check_stored_once, read_block
 from skstream.engine.kernels.linear.answers import codes, probabilities
 from skstream.engine.kernels.linear.blocks import (
     asks_between,
@@ -53,6 +53,7 @@ from skstream.engine.kernels.linear.single import (
 )
 from skstream.engine.kernels.linear.support import agrees_with_sklearn, refused
 from skstream.engine.kernels.linear.ties import Decisions, room_for_ties
+from skstream.engine.kernels.schema import Columns
 from skstream.engine.kernels.versions import VersionedArray
 from skstream.utils._numba import numba_enabled
 from skstream.utils._rows import own_rows, take_rows

@@ -20,7 +20,7 @@ from skstream.engine.kernels.cuts import (
     pieces,
     rows_per_piece,
 )
-from skstream.engine.kernels.input import EXACT_OR_SINGLE, Columns, read_block
+from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.naive_bayes.scores import (
     answers,
     is_proper_alpha,
@@ -30,7 +30,7 @@ from skstream.engine.kernels.naive_bayes.scores import (
     tied,
 )
 from skstream.engine.kernels.naive_bayes.sparse import class_states
-from skstream.engine.kernels.schema import OTHER_CLASSES
+from skstream.engine.kernels.schema import OTHER_CLASSES, Columns
 from skstream.engine.kernels.sparse_events import Events, merge_events
 from skstream.engine.kernels.versions import VersionedArray
 from skstream.utils._running_sums import running_sums

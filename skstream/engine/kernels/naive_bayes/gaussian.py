@@ -10,10 +10,11 @@ from sklearn.utils.multiclass import unique_labels
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import OTHER_PRECISION, Declined, Kernel, Task, value_of
 from skstream.engine.kernels.cuts import Floats
-from skstream.engine.kernels.input import EXACT_OR_SINGLE, Columns, read_block
+from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.naive_bayes.gaussian_single import SingleGroups, probabilities
 from skstream.engine.kernels.naive_bayes.gaussian_states import LoopedGroups, SummedGroups
 from skstream.engine.kernels.naive_bayes.scores import answers, is_proper_prior, refused_answers
+from skstream.engine.kernels.schema import Columns
 from skstream.utils._numba import numba_enabled
 from skstream.utils._running_sums import running_sums
 from skstream.utils._validation import is_fitted

@@ -13,7 +13,7 @@ from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Task, TransformKernel, value_of
 from skstream.engine.kernels.compose import check_weights
 from skstream.engine.kernels.registry import find_transform_kernel
-from skstream.engine.kernels.schema import Outside, outside_after, refused_output
+from skstream.engine.kernels.schema import Columns, refused_output
 from skstream.engine.kernels.transformers.row_by_row import laid_out_by_rows
 from skstream.pipeline._transformers import learns, prepared
 from skstream.utils._rows import take_rows
@@ -34,7 +34,7 @@ class _State(NamedTuple):
 
     fitted: ColumnTransformer
     parts: list[_Part]
-    outside: Outside | None
+    columns: Columns
 
 
 class ColumnTransformerKernel(TransformKernel):
@@ -49,7 +49,7 @@ class ColumnTransformerKernel(TransformKernel):
         super().__init__(estimator, task)
         self._start: _State | None = None
         if is_fitted(estimator):
-            self._start = _State(estimator, _parts_of(estimator, task), Outside.of(estimator))
+            self._start = _State(estimator, _parts_of(estimator, task), Columns.of(estimator))
 
     @classmethod
     def refusal(cls, transformer: Any, task: Task) -> str | None:
@@ -69,16 +69,16 @@ class ColumnTransformerKernel(TransformKernel):
         if not block.n_learns and not block.n_asks:
             return state, block
         check_weights(block)
-        outside = outside_after(None if state is None else state.outside, block)
+        columns = (Columns() if state is None else state.columns).after(block)
         if state is None:
             state = self._begin(take_rows(block.learn_X, block.learn_index[:1]))
         parts, blocks = [], []
-        for kernel, columns, before in state.parts:
-            after, shown = kernel.step(before, _with_columns(block, columns))
-            parts.append(_Part(kernel, columns, after))
+        for kernel, own, before in state.parts:
+            after, shown = kernel.step(before, _with_columns(block, own))
+            parts.append(_Part(kernel, own, after))
             blocks.append(shown)
         result = _side_by_side(block, blocks, state.fitted.sparse_output_)
-        return _State(state.fitted, parts, outside), result
+        return _State(state.fitted, parts, columns), result
 
     def _begin(self, first_row: Any) -> _State:
         """Settle which columns go where; parts that learn are yet to learn anything."""
@@ -91,7 +91,7 @@ class ColumnTransformerKernel(TransformKernel):
             (name, clone(part) if learns(part) else part, columns)
             for name, part, columns in fitted.transformers_
         ]
-        return _State(fitted, _parts_of(fitted, self.task), None)
+        return _State(fitted, _parts_of(fitted, self.task), Columns())
 
     def export(self, state: _State | None) -> None:
         """Write the fitted attributes into the transformer."""

@@ -10,8 +10,8 @@ from scipy import sparse
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Task, TransformKernel
 from skstream.engine.kernels.cuts import Floats, Integers, pieces, rows_per_piece
-from skstream.engine.kernels.input import Columns, check_stored_once, read_block
-from skstream.engine.kernels.schema import refused_scaler
+from skstream.engine.kernels.input import check_stored_once, read_block
+from skstream.engine.kernels.schema import Columns, refused_scaler
 from skstream.utils._numba import jit, numba_enabled
 from skstream.utils._validation import is_fitted
 
