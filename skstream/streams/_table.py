@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.streams._arrays import check_chunk_size
-from skstream.streams._chunk import StreamError
+from skstream.streams._chunk import Chunk, StreamError
 from skstream.streams._columns import (
     BOOLEAN,
     INTEGER,
@@ -208,7 +208,7 @@ class TableStream(Stream):
             yield self._labels(batch.column(self.target), index, first_row)
             first_row += batch.num_rows
 
-    def chunks(self) -> Iterator[Any]:
+    def chunks(self) -> Iterator[Chunk]:
         """Chunks of the rows, read when they are asked for."""
         columns = list(self._roles)
         index = self._index([*self._features, self.target])
@@ -221,13 +221,13 @@ class TableStream(Stream):
             yield chunk
             first_row += batch.num_rows
 
-    def _chunk(self, batch: Any, index: Index, first_row: int) -> Any:
+    def _chunk(self, batch: Any, index: Index, first_row: int) -> Chunk:
         X = {
             name: self._feature(name, batch.column(name), index, first_row)
             for name in self._features
         }
         n = batch.num_rows
-        return (
+        return Chunk(
             self._frame(X, index, first_row, n) if self.as_frame else _matrix(X, n),
             self._labels(batch.column(self.target), index, first_row),
             {key: _META[key](batch.column(name)) for key, name in self._meta.items()},

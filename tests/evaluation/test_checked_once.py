@@ -7,7 +7,7 @@ from sklearn.linear_model import SGDClassifier
 
 from skstream import DelayedEvaluator, PrequentialEvaluator, prequential_predict
 from skstream.baselines import MajorityClass
-from skstream.streams import ArrayStream, as_stream
+from skstream.streams import ArrayStream, ParquetStream, as_stream
 from skstream.streams import _chunk as chunk_module
 from skstream.utils import _label_space as label_module
 
@@ -54,6 +54,16 @@ def test_rows_of_a_stream_are_checked_once(source, looks):
     models = {"sgd": SGDClassifier(random_state=0), "majority": MajorityClass()}
     EVALUATOR.evaluate(models, source(), classes=[0, 1])
     assert looks == {"rows": 60, "labels": 60}
+
+
+def test_rows_read_from_a_file_are_checked_where_they_are_converted(looks, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"x": X[:, 0], "weight": X[:, 1], "class": Y})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    stream = ParquetStream(tmp_path / "rows.parquet", target="class", sample_weight="weight")
+    EVALUATOR.evaluate(MajorityClass(), stream)
+    assert looks == {"rows": 0, "labels": 60}
 
 
 def test_rows_of_updates_are_checked_once(looks):
