@@ -15,7 +15,6 @@ from skstream.evaluation._settings import Settings
 from skstream.evaluation._stream_run import StreamRun, check_on_error
 from skstream.streams._chunk import Chunk
 from skstream.utils._exclusive import exclusive
-from skstream.utils._label_space import is_given
 
 
 class EvaluationRun(StreamRun):
@@ -125,15 +124,13 @@ class EvaluationRun(StreamRun):
 
     def _advance(self, piece: EncodedRows, skip: bool) -> None:
         arrivals = Arrivals(self._n_arrived, piece.labelled, piece.weight)
-        note = partial(self._note_arrived, piece.y, piece.weight)
+        note = partial(self._note_arrived, piece)
         self._take_event(note, arrivals, piece.X, piece.y, skip=skip)
 
-    def _note_arrived(
-        self, y: np.ndarray, weight: np.ndarray | None, answered: list[Answered]
-    ) -> None:
-        self._n_arrived += len(y)
-        self._n_unlabelled += int(np.count_nonzero(~is_given(y)))
-        self._scoring.arrive(y, weight)
+    def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
+        self._n_arrived += piece.n_rows
+        self._n_unlabelled += piece.n_rows - int(np.count_nonzero(piece.labelled))
+        self._scoring.arrive(piece.y, piece.weight)
         self._note(answered)
 
     def _note(self, answered: list[Answered]) -> None:

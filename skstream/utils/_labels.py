@@ -38,6 +38,8 @@ def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
     TypeError
         If `y` is one text, or nothing that holds labels.
     """
+    if type(y) is np.ndarray and y.ndim == 1:
+        return y
     refuse_single(y, name)
     y = unmasked(y)
     if isinstance(y, np.ndarray):

@@ -30,6 +30,8 @@ def as_rows(X: Any, *, texts: bool = False) -> Any:
     plain ones with NaN where they are masked. One-dimensional arrays of texts are an error, unless
     `texts` is true.
     """
+    if type(X) is np.ndarray and X.ndim == 2:
+        return X
     if is_frame(X):
         if not hasattr(X, "shape"):
             raise TypeError(f"X is a polars {type(X).__name__}. Pass X.collect() instead.")
