@@ -247,9 +247,10 @@ def test_few_of_many_classes(model, method: str) -> None:
     for timeline in TIMELINES:
         weight = rng.integers(1, 3, 80).astype(float)
         block = make_block(X, y, timeline, rng, weight)
+        literal = twin(model)
+        expected = run_literally(literal, block, task)
         for positions in (random_cuts(block, rng), range(1, block.n_learns + block.n_asks)):
-            literal, kernel = twin(model), running(twin(model), task)
-            expected = run_literally(literal, block, task)
+            kernel = running(twin(model), task)
             np.testing.assert_array_equal(run_kernel(kernel, cut(block, positions)), expected)
             kernel.export()
             assert_same_state(kernel.estimator, literal)
