@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, cast
 
-from numpy.typing import NDArray
-
 from skstream.streams._chunk import StreamError
 from skstream.streams._columns import BOOLEAN, INTEGER, NOMINAL, NUMBER, TIME, role_of
 from skstream.streams._csv_checks import (
+    WrittenLabels,
     check_beginning,
     check_end,
     first_long_number,
@@ -18,6 +17,7 @@ from skstream.streams._csv_checks import (
     in_words,
     is_value,
     place_of_row,
+    read_as,
 )
 from skstream.streams._files import Paths
 from skstream.streams._table import TableStream
@@ -236,11 +236,14 @@ class CSVStream(TableStream):
         records = first_records(file, self.delimiter, self.encoding)
         text = first_long_number(records, column)
         if text is not None:
-            raise ValueError(
-                f"The target column {self.target!r} of {file} holds {text}, a whole number beyond "
-                f"64 bits, which would lose digits as a float. If it is a label, pass "
-                f"nominal=[{self.target!r}]; if a number, numeric=[{self.target!r}]."
-            )
+            raise self._long_label(text, f" of {file}", "beyond 64 bits, ")
+
+    def _long_label(self, text: str, of_file: str = "", size: str = "") -> ValueError:
+        return ValueError(
+            f"The target column {self.target!r}{of_file} holds {text}, a whole number {size}which "
+            f"would lose digits as a float. If it is a label, pass nominal=[{self.target!r}]; if a "
+            f"number, numeric=[{self.target!r}]."
+        )
 
     def _about_commas(self) -> str:
         if self.decimal == ",":
@@ -282,29 +285,6 @@ class CSVStream(TableStream):
 
     def _first_record(self) -> list[str]:
         return first_records(self.files[0], self.delimiter, self.encoding)[0]
-
-    def _scan_classes(self) -> NDArray[Any] | None:
-        classes = super()._scan_classes()
-        pa = optional_import("pyarrow", "CSVStream")
-        if pa.types.is_integer(self._arrow_types[self.target]) and self.target not in self.numeric:
-            self._warn_of_merged_labels()
-        return classes
-
-    def _warn_of_merged_labels(self) -> None:
-        """Warn of labels that differ in their zeros alone, as the first lines show them."""
-        column = list(self._arrow_types).index(self.target)
-        records = first_records(self.files[0], self.delimiter, self.encoding)
-        texts = {record[column].strip() for record in records[:-1] if len(record) > column}
-        by_number: dict[str, list[str]] = {}
-        for text in sorted(text for text in texts if text.isdecimal()):
-            by_number.setdefault(text.lstrip("0"), []).append(text)
-        same = [one for one in by_number.values() if len(one) > 1]
-        if same:
-            warn(
-                f"The target column {self.target!r} holds {same[0][0]!r} and {same[0][1]!r}, which "
-                f"are the same number, and so one label. If they are two labels, pass "
-                f"nominal=[{self.target!r}]."
-            )
 
     def about_missing_label(self, row: int) -> str:
         """Say what stands in the file where a row has no label.
@@ -353,19 +333,48 @@ class CSVStream(TableStream):
 
     def _batches(self, columns: list[str]) -> Iterator[Any]:
         n_rows = 0
+        written = WrittenLabels()
         for batch in super()._batches(columns):
             n_rows += batch.num_rows
+            if _TEXTS in batch.schema.names:
+                written.add(batch.column(_TEXTS), batch.column(self.target))
             yield batch
         self._n_rows = n_rows
+        self._check_written(written)
+
+    def _check_written(self, written: WrittenLabels) -> None:
+        """Raise an error, or warn, if labels that are different texts became the same number."""
+        long = written.long()
+        if long is not None and self._roles[self.target] == NUMBER:
+            raise self._long_label(long)
+        same = written.same()
+        if same:
+            warn(
+                f"The target column {self.target!r} holds {same[0]!r} and {same[1]!r}, which are "
+                f"the same number, and so one label. If they are two labels, pass "
+                f"nominal=[{self.target!r}]."
+            )
 
     def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
+        pa = optional_import("pyarrow", "CSVStream")
         types = {name: self._arrow_types[name] for name in columns}
+        kind = types.get(self.target)
+        # A pass over the labels alone shows how they are written.
+        is_number = self._roles[self.target] in (INTEGER, NUMBER)
+        as_texts = columns == [self.target] and is_number and self.target not in self.numeric
+        if as_texts:
+            types[self.target] = pa.string()
         last = None
         with self._open(file, types, columns) as reader:
             for batch in reader:
                 last = batch if batch.num_rows else last
                 for start in range(0, batch.num_rows, self.chunk_size):
-                    yield batch.slice(start, self.chunk_size)
+                    piece = batch.slice(start, self.chunk_size)
+                    if as_texts:
+                        texts = piece.column(self.target)
+                        labels = read_as(texts, kind, self.decimal)
+                        piece = pa.record_batch([labels, texts], names=[self.target, _TEXTS])
+                    yield piece
         if last is not None:
             check_end(last, self.delimiter, len(self._arrow_types))
 
@@ -438,6 +447,8 @@ class CSVStream(TableStream):
             ) from error
 
 
+#: Name of the texts of the target, in batches of a pass over the labels alone.
+_TEXTS = "\0texts"
 _IN_WORDS = {
     BOOLEAN: "true or false",
     INTEGER: "whole numbers",

@@ -14,6 +14,8 @@ from skstream.utils._optional import optional_import
 _BYTES = 1 << 16
 _LINES = 20
 _SHOWN = 60
+# A target of more different whole numbers than this holds no labels.
+_MOST_LABELS = 1 << 16
 # First bytes of files that are not text, whatever their names.
 _OTHER_KINDS = {
     b"\x1f\x8b": "compressed; its name has to end in .csv.gz",
@@ -145,22 +147,27 @@ def in_words(message: str) -> str:
     )
 
 
+def read_as(texts: Any, kind: Any, decimal: str) -> Any:
+    """Convert texts to values of a type, as the reader of CSV files does."""
+    compute = optional_import("pyarrow.compute", "CSVStream")
+    texts = compute.utf8_trim_whitespace(texts)
+    if decimal != ".":
+        texts = compute.replace_substring(texts, decimal, ".")
+    return texts.cast(kind)
+
+
 def first_misfit(column: Any, kind: Any, decimal: str) -> Iterator[tuple[int, str]]:
     """Row and text of the first value in a column of texts that is not of a type, if any."""
     pa = optional_import("pyarrow", "CSVStream")
-    compute = optional_import("pyarrow.compute", "CSVStream")
-    texts = compute.utf8_trim_whitespace(column)
-    if decimal != ".":
-        texts = compute.replace_substring(texts, decimal, ".")
 
     def fits(begin: int, end: int) -> bool:
         try:
-            texts.slice(begin, end - begin).cast(kind)
+            read_as(column.slice(begin, end - begin), kind, decimal)
         except pa.ArrowInvalid:
             return False
         return True
 
-    begin, end = 0, len(texts)
+    begin, end = 0, len(column)
     if fits(begin, end):
         return
     while end - begin > 1:  # the first misfit is in this range
@@ -243,6 +250,37 @@ def first_long_number(records: list[list[str]], column: int) -> str | None:
         return None
     long = (text for text in digits if text.isdecimal() and int(text) >= 1 << 63)
     return next(long, None)
+
+
+class WrittenLabels:
+    """Texts of a target that is read as numbers, of which several may be the same number."""
+
+    def __init__(self) -> None:
+        self._texts: set[str] = set()
+        self._are_whole = True
+
+    def add(self, texts: Any, values: Any) -> None:
+        """Note the texts of a piece of the column, and the numbers that they were read as."""
+        compute = optional_import("pyarrow.compute", "CSVStream")
+        finite = values.filter(compute.is_finite(values))
+        if not finite.equals(compute.floor(finite).cast(finite.type)):
+            self._are_whole = False  # these are no labels
+        if self._are_whole and len(self._texts) <= _MOST_LABELS:
+            texts = compute.utf8_trim_whitespace(texts.unique().drop_null())
+            digits = texts.filter(compute.match_substring_regex(texts, "^[0-9]+$"))
+            self._texts.update(digits.to_pylist())
+
+    def long(self) -> str | None:
+        """Return a whole number that a float does not hold, of a column of labels."""
+        texts = self._texts if self._are_whole else ()
+        return next((text for text in sorted(texts) if int(float(text)) != int(text)), None)
+
+    def same(self) -> list[str]:
+        """Return texts that differ in their leading zeros alone."""
+        by_number: dict[str, list[str]] = {}
+        for text in sorted(self._texts if self._are_whole else ()):
+            by_number.setdefault(text.lstrip("0"), []).append(text)
+        return next((texts for texts in by_number.values() if len(texts) > 1), [])
 
 
 def _shortened(text: str) -> str:

@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from skstream.streams import CSVStream, ParquetStream, StreamError
+from skstream.streams import CSVStream, ParquetStream, StreamError, label_profile
 from tests.streams._tables import rows_of, write_parquet
 
 pytest.importorskip("pyarrow")
@@ -375,3 +375,32 @@ def test_semicolons_with_decimal_commas_are_seen_without_names(tmp_path, header)
         CSVStream(path, target="f2", header=header)
     stream = CSVStream(path, target="f2", header=False, delimiter=";", decimal=",")
     assert next(iter(stream))[0].tolist() == [[1.5, 2.25], [2.5, 3.0]]
+
+
+def late(tmp_path, texts, n=9000):
+    """File whose first 64 KB hold the labels 1 and 2, and whose last rows hold these."""
+    lines = ["x,y", *(f"0.12345,{1 + i % 2}" for i in range(n)), *(f"1,{text}" for text in texts)]
+    return csv(tmp_path, "\n".join(lines) + "\n")
+
+
+def test_labels_that_are_the_same_number_are_warned_of_wherever_they_stand(tmp_path):
+    path = late(tmp_path, ["02", " 3"])
+    with pytest.warns(UserWarning, match=r"holds '02' and '2', which are the same number.*nominal"):
+        assert CSVStream(path, "y").classes.tolist() == [1, 2, 3]
+    with pytest.warns(UserWarning, match="holds '02' and '2'"):
+        label_profile(CSVStream(path, "y"))
+    assert CSVStream(path, "y", numeric=["y"]).classes.tolist() == [1, 2, 3]
+    assert CSVStream(path, "y", nominal=["y"]).classes.tolist() == [" 3", "02", "1", "2"]
+
+
+@pytest.mark.parametrize("n", [9000, 200_000])  # seen, or not, when types are found
+def test_labels_beyond_64_bits_are_refused_wherever_they_stand(tmp_path, n):
+    path = late(tmp_path, ["18446744073709551617", "18446744073709551618"], n)
+    with pytest.raises(ValueError, match="1844674407370955161"):
+        CSVStream(path, "y").classes  # noqa: B018
+    assert len(CSVStream(path, "y", nominal=["y"]).classes) == 4
+    assert len(CSVStream(path, "y", numeric=["y"]).classes) == 3
+
+
+def test_targets_of_fractions_may_be_long(tmp_path):
+    assert CSVStream(late(tmp_path, ["18446744073709551617", "0.5"]), "y").classes is None
