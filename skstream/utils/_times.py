@@ -18,6 +18,7 @@ MISSING = "missing values"
 
 #: Beyond it, not every whole number is a float.
 LARGEST_EXACT = 2**53
+_MOST_WEEKS = LARGEST_EXACT // (7 * 24 * 3600 * 10**6) + 1
 
 #: Units of NumPy's durations that it converts at their average length.
 VARIABLE_UNITS = {"M": "months", "Y": "years"}
@@ -121,24 +122,29 @@ def kind_of(values: np.ndarray) -> str:
     return MISSING if never.all() else NUMBERS
 
 
-def as_microseconds(values: np.ndarray, name: str = "times") -> np.ndarray:
+def as_microseconds(values: np.ndarray, name: str = "times", first_row: int = 0) -> np.ndarray:
     """Datetimes (since 1970) or durations as whole microseconds; infinite where missing.
 
     Raises
     ------
     ValueError
-        If floats do not tell them apart; `name` is the name of the parameter.
+        If floats do not tell them apart; `name` is the name of the parameter, and `first_row` the
+        row of its first value.
     """
     kind = values.dtype.kind
-    whole = np.asarray(values).astype(f"{kind}8[us]")
-    is_missing, microseconds = np.isnat(whole), whole.astype(np.int64)
-    large = ~is_missing & (np.abs(microseconds) > LARGEST_EXACT)
+    values = np.asarray(values)
+    whole, weeks = values.astype(f"{kind}8[us]"), values.astype(f"{kind}8[W]")
+    is_missing, microseconds = np.isnat(values), whole.astype(np.int64)
+    # Microseconds of times far away are beyond 64 bits, and look like other times.
+    large = np.abs(weeks.astype(np.int64)) > _MOST_WEEKS
+    large = ~is_missing & (large | (np.abs(microseconds) > LARGEST_EXACT))
     if large.any():
         at = int(large.argmax())
         which = "datetimes from 1684 to 2255" if kind == "M" else "durations of up to 285 years"
         raise ValueError(
-            f"{name}[{at}] is {whole.reshape(-1)[at]}: times are counted in microseconds, as "
-            f"floats, which hold {which} exactly. Pass NaT for a label that never comes."
+            f"{name}[{first_row + at}] is {values.reshape(-1)[at]}: times are counted in "
+            f"microseconds, as floats, which hold {which} exactly. Pass NaT for a label that never "
+            "comes, or all times as numbers (of hours, say)."
         )
     return np.where(is_missing, np.inf, microseconds.astype(np.float64))
 

@@ -315,3 +315,16 @@ def test_datetimes_that_floats_do_not_hold_are_refused(zone):
     with pytest.raises(ValueError, match=r"t\[0\] is 2300"):
         run.ask([[0.0]], ["a"], datetime.datetime(2300, 1, 1, tzinfo=zone))
     assert run.ask([[0.0]], ["a"], arrival[0])["Persistent"].tolist() == [None]
+
+
+@pytest.mark.parametrize("late", ["9999-12-31", "586574-06-18"])  # the latter wraps around
+def test_a_datetime_that_floats_do_not_hold_is_named_by_its_row(late):
+    arrival = np.datetime64("2020-01-01") + np.arange(20)
+    label_time = arrival + 1
+    label_time[15] = np.datetime64(late)
+    chunks = [
+        (np.zeros((10, 1)), np.arange(10) % 2, {"arrival": a, "label_time": t})
+        for a, t in zip(np.split(arrival, 2), np.split(label_time, 2), strict=True)
+    ]
+    with pytest.raises(ValueError, match=rf"label_time\[15\] is {late}.*numbers"):
+        DelayedEvaluator("accuracy", n_bins=2).evaluate(Persistent(), chunks, classes=[0, 1])

@@ -96,7 +96,7 @@ class Clock:
         if given is None:
             clock, times = self._row_numbers(first_row, n_rows)
         else:
-            times = self.read(given, "arrival")
+            times = self.read(given, "arrival", first_row)
             clock = self.after(times)
         values = times.values
         before = np.concatenate([[self.now], values[:-1]])
@@ -131,10 +131,10 @@ class Clock:
             )
         return self.after(times), times
 
-    def read(self, values: Any, name: str) -> Times:
-        """Read times, which must be of the clock's kind."""
+    def read(self, values: Any, name: str, first_row: int = 0) -> Times:
+        """Read times of rows from `first_row` on, which must be of the clock's kind."""
         given = time_column(values, name)
-        times = Times(_as_numbers(given, name), given, kind_of(given), name)
+        times = Times(_as_numbers(given, name, first_row), given, kind_of(given), name)
         self._check(times.kind, name)
         return times
 
@@ -160,7 +160,7 @@ class Clock:
             clock = replace(self, kind=NUMBERS, source=f"arrivals are {ROW_NUMBERS}")
         return clock, Times(values, values, NUMBERS, "arrival")
 
-    def read_durations(self, values: Any, name: str) -> np.ndarray:
+    def read_durations(self, values: Any, name: str, first_row: int = 0) -> np.ndarray:
         """Read durations as numbers, in microseconds where the times are datetimes."""
         durations = duration_column(values, name)
         kind = kind_of(durations)
@@ -174,7 +174,7 @@ class Clock:
                 f"{name} is a number, but {self.source}. Pass a timedelta (datetime.timedelta or "
                 f"numpy.timedelta64) as the {name}."
             )
-        return _as_numbers(durations, name)
+        return _as_numbers(durations, name, first_row)
 
     def read_one(self, value: Any, name: str) -> Times:
         """Read one time, as `read` does."""
@@ -239,9 +239,9 @@ def check_label_times(times: Times, arrival: Times, labelled: np.ndarray, first_
         )
 
 
-def _as_numbers(values: np.ndarray, name: str) -> np.ndarray:
+def _as_numbers(values: np.ndarray, name: str, first_row: int = 0) -> np.ndarray:
     if values.dtype.kind in "mM":
-        return as_microseconds(values, name)
+        return as_microseconds(values, name, first_row)
     numbers: np.ndarray = values.astype(np.float64)
     return np.where(np.isnan(numbers), np.inf, numbers)
 
@@ -303,7 +303,7 @@ class LabelTimes:
                     f"delay={self.delay!r} names a column, but the rows have "
                     f"{list(X.columns) if hasattr(X, 'columns') else 'no column names'}."
                 )
-            return clock.read_durations(X[self.delay], "delay")
+            return clock.read_durations(X[self.delay], "delay", first_row)
         if callable(self.delay):
             try:
                 given = self.delay(X, clock.times_for_user(arrival))
@@ -312,7 +312,7 @@ class LabelTimes:
                     f"Raised by delay(X, arrival) for rows {first_row} to {first_row + n_rows - 1}."
                 )
                 raise
-            delays = clock.read_durations(given, "delay")
+            delays = clock.read_durations(given, "delay", first_row)
             if delays.ndim == 1 and len(delays) != n_rows:
                 raise ValueError(
                     f"delay(X, arrival) was asked for {n_rows} rows and returned {len(delays)} "

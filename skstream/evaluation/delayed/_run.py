@@ -513,7 +513,7 @@ class DelayedRun(StreamRun):
         delays = self._delay.label_times
         check_one_is_given(given, delays)
         times = (
-            clock.read(given, "label_time")
+            clock.read(given, "label_time", self._n_arrived)
             if delays is None
             else delays.times(chunk.X, arrival, self._n_arrived, clock)
         )
