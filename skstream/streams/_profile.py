@@ -159,7 +159,10 @@ def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:
     are equal, i.e. the accuracies of the two baselines [1]_ (sections 4.2 and 7). P(S) comes from
     the matrix of transitions between consecutive labels: it is the accuracy of guessing the most
     frequent successor of the label before. A cycle of k labels has P(M) = 1/k, P(T) = 0 and
-    P(S) = 1; independent labels have P(S) = P(M). For class i,
+    P(S) = 1; independent labels have P(S) = P(M). Of two successors that are exactly as frequent,
+    the one judged is behind once its own row is left out, so neither counts as right: averaged over
+    streams this makes up for successors that lead by chance, but labels in a fixed order that gives
+    one class two successors (a, b, a, c, and so on) have a P(S) that is too low. For class i,
     Delta(l) = P(y_t = i | y_{t-1} = ... = y_{t-l} = i) − P(y_t = i | y_{t-1} = ... = y_{t-l-1} = i)
     is near 0 where a label further back adds nothing, and negative where it makes one more label of
     the class likelier (section 6.8). Memory does not grow with the number of rows.
