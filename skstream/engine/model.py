@@ -60,7 +60,7 @@ class ModelError(ValueError):
         super().__init__(message)
         self.model = model
         self.fold = fold
-        self.row = row
+        self.row = self.begin = row  # begin: the first row of the call that failed
         self.result: Any = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -423,7 +423,7 @@ class ModelRun:
         gap, answers = self._without_gaps(answers)
         failure = failure if gap is None else gap  # an earlier answer was missing
         error, rows = self._explained(failure, block, operations)
-        error.__cause__ = failure.__cause__
+        error.__cause__, error.begin = failure.__cause__, int(rows.min())
         self.failure = error
         if failure.stopped and self._loop is not None:
             bounds = self._loop.ask_bounds(block)

@@ -24,6 +24,7 @@ from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._pace import Pace
 from skstream.evaluation._run import EvaluationRun
 from skstream.evaluation._settings import Settings
+from skstream.metrics._rows import ScoredRows, Sets
 from skstream.streams import Stream
 from skstream.streams._chunk import Chunk
 from skstream.utils._sklearn import Interval
@@ -254,6 +255,15 @@ class HoldoutRun(EvaluationRun):
         if held_out is None:
             return outcome
         return replace(outcome, unlabelled_held_out=(held_out.n_unlabelled, held_out.n_asked))
+
+    def _until_failure(self, rows: ScoredRows) -> ScoredRows:
+        self._n_arrived = min(map(self._n_valid, self._engine.failures))
+        assert rows.sets is not None
+        n_sets = int((rows.sets.checkpoints <= self._n_arrived).sum())
+        ends, checkpoints = rows.sets.ends[:n_sets], rows.sets.checkpoints[:n_sets]
+        kept = rows[: ends[-1] if n_sets else 0]
+        kept.sets = Sets(ends, checkpoints)
+        return kept
 
     def _n_valid(self, lane: int) -> int:
         return self._asked.n_valid[lane]

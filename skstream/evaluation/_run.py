@@ -13,6 +13,7 @@ from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._scoring import AskedOnce, ScoringOfArrivals
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._stream_run import StreamRun, check_on_error
+from skstream.metrics._rows import ScoredRows
 from skstream.streams._chunk import Chunk
 from skstream.utils._exclusive import exclusive
 
@@ -128,14 +129,21 @@ class EvaluationRun(StreamRun):
         self._take_event(note, arrivals, piece.X, piece.y, skip=skip)
 
     def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
-        self._n_arrived += piece.n_rows
-        self._n_unlabelled += piece.n_rows - int(np.count_nonzero(piece.labelled))
+        n_before, self._n_arrived = self._n_arrived, self._n_arrived + piece.n_rows
         self._scoring.arrive(piece.y, piece.weight)
         self._note(answered)
+        labelled = piece.labelled[: max(0, self._n_arrived - n_before)]
+        self._n_unlabelled += len(labelled) - int(np.count_nonzero(labelled))
 
     def _note(self, answered: list[Answered]) -> None:
-        """Note the rows that are finished in every lane."""
-        self._scores.keep(self._scoring.settle(answered))
+        """Note the rows that are finished in every lane, up to a failure that ends the run."""
+        rows = self._scoring.settle(answered)
+        self._scores.keep(self._until_failure(rows) if self._ends_by_failure else rows)
+
+    def _until_failure(self, rows: ScoredRows) -> ScoredRows:
+        """Leave out the rows after a failure: how many of them are in a step depends on time."""
+        self._n_arrived = max(0, min(one.begin for one in self._engine.failures.values()))
+        return rows[: max(0, self._n_arrived - self._scores.n_rows)]
 
     def _n_valid(self, lane: int) -> int:
-        return max(0, self._engine.failures[lane].row)
+        return max(0, self._engine.failures[lane].begin)

@@ -347,7 +347,7 @@ class StreamRun(Exclusive):
                 meter.follow(self._n_arrived, lane.model)
             self._stopped = None
             self._is_closed = isinstance(step.event, End)
-            self._has_failed = not self._live and self._raises_failure
+            self._has_failed = self._ends_by_failure
             try:
                 self._score()
                 if self._is_closed:
@@ -366,6 +366,10 @@ class StreamRun(Exclusive):
     @property
     def _raises_failure(self) -> bool:
         return self._settings.error_score == "raise" and bool(self._failed_lanes())
+
+    @property
+    def _ends_by_failure(self) -> bool:
+        return not self._live and self._raises_failure
 
     def _failed_lanes(self) -> list[int]:
         return [k for k in self._engine.failures if k not in self._left_out]

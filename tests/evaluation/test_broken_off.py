@@ -15,6 +15,7 @@ from sklearn.linear_model import SGDClassifier
 
 from skstream import (
     DelayedEvaluator,
+    HoldoutEvaluator,
     KFoldEvaluator,
     ModelError,
     Persistent,
@@ -570,3 +571,27 @@ def test_a_measure_without_weights_is_refused_at_the_first_weight():
             Counts(), np.zeros((n, 1)), np.arange(n) % 2, sample_weight=np.full(n, 2.0)
         )
     assert sum(seen) < n
+
+
+ROWS_BEFORE_FAILURE = [
+    (PrequentialEvaluator("accuracy"), 250, 250),
+    (PrequentialEvaluator("accuracy", batch_size=7), 246, 246),
+    (KFoldEvaluator("accuracy", n_folds=2, random_state=0), 250, 250),
+    (HoldoutEvaluator("accuracy", holdout=(np.ones((5, 2)), np.ones(5)), every=20), 240, 240),
+    # When row 250 comes, the labels of the rows up to 240 have come.
+    (DelayedEvaluator("accuracy", delay=10, n_bins=2), 241, None),
+]
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+@pytest.mark.parametrize(("evaluator", "n_scored", "n_rows"), ROWS_BEFORE_FAILURE)
+def test_the_result_ends_where_a_model_failed(evaluator, n_scored, n_rows, engine):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 2)), rng.integers(0, 2, 400)
+    X[250, 1] = np.nan
+    with pytest.raises(ModelError, match=r"row 250|rows 246") as caught:
+        with_options(evaluator, engine=engine).evaluate(SGDClassifier(random_state=0), X, y)
+    result = caught.value.result
+    assert result.checkpoints[-1] == n_scored
+    assert np.isfinite(result.scores["SGDClassifier"]["accuracy"])
+    assert n_rows is None or result.n_rows == n_rows

@@ -528,7 +528,11 @@ class DelayedRun(StreamRun):
     def _score_steps(self) -> None:
         self._scores.measure()  # what a function of the user has held up
         if self._scoring.n_steps:
-            self._scores.keep(self._scoring.settle())
+            rows = self._scoring.settle()
+            if self._ends_by_failure:  # how many rows follow in this step depends on time
+                n_rows = min(map(self._n_valid, self._engine.failures))
+                rows = rows[: max(0, n_rows - self._scores.n_rows)]
+            self._scores.keep(rows)
             self._scores.measure()
 
     def _finish_scores(self) -> None:
