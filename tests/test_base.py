@@ -1,7 +1,5 @@
 """What the engine asks of estimators: how they learn, and how they are asked."""
 
-import time
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -25,6 +23,7 @@ from skstream.base import (
 from skstream.baselines import MeanRegressor, Persistent
 from skstream.pipeline import make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
+from tests._calls import n_calls
 
 X = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]])
 Y = np.array([0, 1, 1])
@@ -136,14 +135,12 @@ def test_who_must_be_asked_row_by_row(model, expected) -> None:
 
 
 def test_a_learner_costs_little_per_row() -> None:
-    """A generous bound: it must not look at signatures at every row."""
+    """It must not look at signatures at every row, which takes a hundred calls and more."""
 
     class Nothing(BaseEstimator):
         def partial_fit(self, X, y):
             pass
 
     learn, row, label, weight = learner(Nothing()), X[:1], Y[:1], np.ones(1)
-    started = time.process_time()
-    for _ in range(2000):
-        learn(row, label, weight, None)
-    assert time.process_time() - started < 0.2
+    learn(row, label, weight, None)
+    assert n_calls(lambda: learn(row, label, weight, None)) < 30

@@ -323,7 +323,9 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
         return weights
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        # Not those of scikit-learn's Pipeline, which asks steps for their tags two or three times,
+        # and so nested pipelines two or three times as often at every depth.
+        tags = super(Pipeline, self).__sklearn_tags__()
         try:
             steps = [step for _, _, step in self._iter()]
             given = [tags_of(step) for step in steps]
@@ -332,6 +334,8 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
         if not given:
             return tags
         inputs = [step.input_tags for step in given]
+        if steps[0] is self.steps[0][1]:  # no "passthrough"
+            tags.input_tags.pairwise = inputs[0].pairwise
         tags.input_tags.allow_nan = all(step.allow_nan for step in inputs)
         tags.input_tags.sparse = all(step.sparse for step in inputs)
         tags.input_tags.positive_only = inputs[0].positive_only

@@ -1,6 +1,6 @@
 """Kernels of the baselines answer and remember what the loop does."""
 
-import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from skstream.baselines import (
 )
 from skstream.engine.block import Block
 from skstream.engine.kernels import Declined, Task, make_kernel
+from tests._calls import n_calls
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
@@ -217,10 +218,9 @@ def test_a_broken_kernel_is_caught(monkeypatch) -> None:
     assert (broken.run(block) != expected).any()
 
 
-@pytest.mark.parametrize("n_rows", [1_000_000])
-def test_speed_is_not_that_of_a_loop(n_rows) -> None:
-    """A generous bound: benchmarks measure, this only notices a loop per row."""
+def test_no_function_is_called_for_each_row() -> None:
     rng = np.random.default_rng(0)
+    n_rows = 20_000
     rows = np.arange(n_rows)
     block = Block(
         learn_X=np.zeros((n_rows, 1)),
@@ -233,9 +233,7 @@ def test_speed_is_not_that_of_a_loop(n_rows) -> None:
     )
     for estimator in CLASSIFIERS:
         kernel = running(twin(estimator), Task(np.array([0, 1])))
-        started = time.perf_counter()
-        kernel.run(block)
-        assert time.perf_counter() - started < 2.0
+        assert n_calls(partial(kernel.run, block)) < n_rows / 10
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba"])
