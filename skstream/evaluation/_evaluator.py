@@ -17,7 +17,6 @@ from skstream.base import learning_parts
 from skstream.engine.model import ModelError
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._input import MissingLabelError
-from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._progress import bar_of_workers, progress_bar
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._run import EvaluationRun
@@ -287,11 +286,6 @@ class StreamEvaluator(BaseEstimator):
         """
         return partial(EvaluationRun, settings)
 
-    def _assemble(
-        self, settings: Settings, outcomes: list[RunOutcome], **options: Any
-    ) -> EvaluationResult:
-        return assemble(settings, outcomes, **options)
-
     def _timelines(self, seed: int) -> list[Timeline]:
         """Return one timeline per fold."""
         raise TypeError(f"{type(self).__name__} does not define its timelines.")
@@ -348,10 +342,10 @@ class StreamEvaluator(BaseEstimator):
             if not run.n_rows:
                 return None
             try:
-                return self._assemble(settings, [run.outcome()], so_far=True)
+                return assemble(settings.header, [run.outcome()], so_far=True)
             except Exception:  # of a function of the user, a measure that fails again
                 kept = run.leave_out_functions()
-                return self._assemble(kept, [run.outcome()], so_far=True) if kept else None
+                return assemble(kept.header, [run.outcome()], so_far=True) if kept else None
 
         with progress_bar(stream.n_rows, type(self).__name__, self.progress) as advance:
             try:
@@ -363,7 +357,7 @@ class StreamEvaluator(BaseEstimator):
             except (Exception, SystemExit) as error:
                 carry(error, so_far, stream)
                 raise
-        return self._assemble(settings, [run.outcome()])
+        return assemble(settings.header, [run.outcome()])
 
     def _evaluate_apart(
         self,
@@ -380,7 +374,7 @@ class StreamEvaluator(BaseEstimator):
             outcome, left_out = joined_so_far(workers, places, why)
             if outcome is None:
                 return None
-            return self._assemble(settings, [outcome], so_far=True, left_out=left_out)
+            return assemble(settings.header, [outcome], so_far=True, left_out=left_out)
 
         with bar_of_workers(total, type(self).__name__, self.progress, len(groups)) as counts:
             jobs = [
@@ -401,7 +395,7 @@ class StreamEvaluator(BaseEstimator):
                 why = f"{type(error).__name__} ended the evaluation"
                 carry(error, partial(so_far, why), stream)
                 raise
-        return self._assemble(settings, [outcome])
+        return assemble(settings.header, [outcome])
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))

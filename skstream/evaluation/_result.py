@@ -11,13 +11,13 @@ from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from skstream.engine.tape import Tape
 from skstream.evaluation import _compare, _report
 from skstream.evaluation._cost import Cost
+from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._input import why_no_weight
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._protocol_words import in_words
 from skstream.evaluation._ranking import rank
 from skstream.evaluation._rescore import Values, fold_columns, rescored
 from skstream.evaluation._select import number, pick, select
-from skstream.evaluation._settings import Settings
 from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
 from skstream.utils._optional import optional_import
@@ -506,33 +506,36 @@ class EvaluationResult:
 
 
 def assemble(
-    settings: Settings,
+    header: ResultHeader,
     outcomes: list[RunOutcome],
-    kind: type[EvaluationResult] = EvaluationResult,
     *,
     so_far: bool = False,
-    **further: Any,
+    left_out: Mapping[str, str] | None = None,
 ) -> EvaluationResult:
     """Make a result from the outcomes of the workers.
 
     Parameters
     ----------
-    settings : Settings
-        Settings of the run.
+    header : ResultHeader
+        Facts of the evaluation.
     outcomes : list of RunOutcome
         Outcomes whose lanes, in order, are all models and folds.
-    kind : type, default=EvaluationResult
-        Class of the result.
     so_far : bool, default=False
         Whether an error ended the evaluation: then there are no further warnings.
-    **further
-        Further attributes of that class.
+    left_out : dict of str to str, default=None
+        Models that are not among the outcomes, and the reason.
 
     Returns
     -------
     result : EvaluationResult
-        The result.
+        The result; a `DelayedResult` where rows waited for their labels.
     """
+    kind: type[EvaluationResult] = EvaluationResult
+    further: dict[str, Any] = {}
+    if outcomes[0].waits is not None:
+        from skstream.evaluation.delayed._result import DelayedResult
+
+        kind, further = DelayedResult, {"waits": outcomes[0].waits}
     by_model: dict[str, list[LaneOutcome]] = {}
     for outcome in outcomes:
         for lane in outcome.lanes:
@@ -544,21 +547,21 @@ def assemble(
         if lane.failure is not None
     }
     result = kind(
-        protocol=settings.protocol,
+        protocol=header.protocol,
         checkpoints=outcomes[0].lanes[0].curves.checkpoints,
         values=fold_columns(
             {name: [lane.curves for lane in lanes] for name, lanes in by_model.items()}
         ),
-        measures={name: Measure(**measure.facts) for name, measure in settings.metrics.items()},
-        mechanisms={name: forgetting.name for name, forgetting in settings.forgetting.items()},
-        classes=settings.classes,
-        tape=_joined_tape(settings, outcomes[0], by_model),
+        measures={name: Measure(**facts) for name, facts in header.measures.items()},
+        mechanisms=header.mechanisms,
+        classes=header.classes,
+        tape=_joined_tape(header, outcomes[0], by_model),
         costs={
             name: sum((lane.cost for lane in lanes), start=Cost())
             for name, lanes in by_model.items()
         },
         paths={name: lanes[0].path for name, lanes in by_model.items()},
-        models=_fitted_models(by_model) if settings.return_models else None,
+        models=_fitted_models(by_model),
         failures=failures,
         failed_at={name: [lane.n_valid for lane in by_model[name]] for name in failures},
         n_unanswered={
@@ -566,14 +569,15 @@ def assemble(
         },
         n_unlabelled=outcomes[0].n_unlabelled,
         unlabelled_held_out=outcomes[0].unlabelled_held_out,
-        baselines=settings.baselines,
-        parameters=settings.parameters,
-        scored_sets=settings.scored_sets,
+        baselines=header.baselines,
+        parameters=header.parameters,
+        scored_sets=header.scored_sets,
+        left_out=dict(left_out or {}),
         **further,
     )
     _end_at_failures(result)
     if not so_far:
-        if settings.error_score != "raise":  # else the error is message enough
+        if header.survives:  # else the error is message enough
             _warn_of_failures(result)
         _warn_of_undefined(result)
     return result
@@ -590,13 +594,13 @@ def _end_at_failures(result: EvaluationResult) -> None:
 
 
 def _joined_tape(
-    settings: Settings, first: RunOutcome, by_model: Mapping[str, list[LaneOutcome]]
+    header: ResultHeader, first: RunOutcome, by_model: Mapping[str, list[LaneOutcome]]
 ) -> Tape | None:
     if first.labels is None:
         return None
     return Tape(
         **first.labels,
-        classes=settings.classes,
+        classes=header.classes,
         answers={
             name: np.stack([lane.answers for lane in lanes if lane.answers is not None])
             for name, lanes in by_model.items()
@@ -604,7 +608,9 @@ def _joined_tape(
     )
 
 
-def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any]:
+def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any] | None:
+    if all(lane.estimator is None for lanes in by_model.values() for lane in lanes):
+        return None
     return {
         name: lanes[0].estimator if len(lanes) == 1 else [lane.estimator for lane in lanes]
         for name, lanes in by_model.items()

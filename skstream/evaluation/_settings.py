@@ -14,6 +14,7 @@ from skstream.engine.kernels import Task
 from skstream.engine.model import Engine, ModelRun, Unanswered, failures_named
 from skstream.engine.run import Lane
 from skstream.engine.timeline import Timeline
+from skstream.evaluation._header import ResultHeader
 from skstream.utils._choices import names_as_text
 from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels
@@ -90,6 +91,20 @@ class Settings:
             batch_size=self.batch_size,
             n_warmup=self.n_warmup,
             late_labels=self.late_labels,
+        )
+
+    @property
+    def header(self) -> ResultHeader:
+        """The facts that a result repeats."""
+        return ResultHeader(
+            protocol=self.protocol,
+            scored_sets=self.scored_sets,
+            measures={name: measure.facts for name, measure in self.metrics.items()},
+            mechanisms={name: forgetting.name for name, forgetting in self.forgetting.items()},
+            classes=self.classes,
+            baselines=self.baselines,
+            parameters=self.parameters,
+            survives=self.error_score != "raise",
         )
 
     def lanes(

@@ -1,7 +1,5 @@
 """Results as files: arrays and a JSON header in one NPZ, never a pickle."""
 
-import json
-import zipfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,12 +8,12 @@ import numpy as np
 
 from skstream.engine.tape import Tape
 from skstream.evaluation._cost import Cost
+from skstream.evaluation._npz import read_npz, write_npz
 from skstream.evaluation._rescore import BASELINES
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation.delayed._counts import Waits
 from skstream.evaluation.delayed._result import DelayedResult
 from skstream.metrics import Measure
-from skstream.utils._files import atomic_write
 
 FORMAT = 2
 #: Columns of a tape beside its labels, where it has them.
@@ -89,9 +87,7 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
         header["selected_bins"] = result.selected_bins
         for name, values in result.waits.poll_costs.items():
             arrays[f"poll_costs/{name}"] = values
-    arrays["header"] = np.array(json.dumps(header))
-    with atomic_write(path) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    write_npz(path, header, arrays, compress=True)
     return path
 
 
@@ -128,7 +124,11 @@ def load_result(path: str | Path) -> EvaluationResult:
     ...     load_result(path).scores == result.scores
     True
     """
-    arrays, header = _read(Path(path))
+    path = Path(path)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder. Give the path of a file written by result.save.")
+    hint = " Checkpoints of runs are loaded with load_run."
+    arrays, header = read_npz(path, FORMAT, "a result saved by skstream", hint)
     try:
         return _made(arrays, header)
     except KeyError as error:
@@ -139,38 +139,6 @@ def load_result(path: str | Path) -> EvaluationResult:
         raise ValueError(
             f"{path} is not a result saved by skstream: its parts do not fit together ({error})."
         ) from error
-
-
-def _read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Read the arrays and the header of a file that may be anything."""
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder. Give the path of a file written by result.save.")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            damaged = archive.testzip()  # compares every checksum; reading arrays may not do so
-            if damaged is not None:
-                raise ValueError(f"the checksum of its part {damaged} is wrong")
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        if "header" not in arrays:
-            raise ValueError("it has no header")
-        header = json.loads(str(arrays.pop("header")))
-        number = header.get("format") if isinstance(header, dict) else None
-        if number is None:
-            raise ValueError("its header names no format")
-    except (FileNotFoundError, PermissionError, MemoryError):
-        raise
-    except Exception as error:  # the errors of zipfile and zlib on damaged files are not documented
-        raise ValueError(
-            f"{path} is not a result saved by skstream, or is damaged: {error}. Checkpoints of "
-            "runs are loaded with load_run."
-        ) from error
-    if number != FORMAT:
-        raise ValueError(
-            f"{path} has result format {number}; this version of skstream reads {FORMAT}. Load it "
-            "with the version that wrote it."
-        )
-    return arrays, header
 
 
 def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationResult:

@@ -431,7 +431,7 @@ class StreamRun(Exclusive):
         """
         with deferred_interrupt():
             self._score()
-        return assemble(self._settings, [self.outcome()])
+        return assemble(self._settings.header, [self.outcome()])
 
     def leave_out_functions(self) -> Settings | None:
         """Score by measures that cannot fail, after a function of the user has failed.

@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 from skstream.engine.delayed import DelayedTimeline
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, StreamEvaluator, evaluator
-from skstream.evaluation._outcome import RunOutcome
-from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
 from skstream.evaluation.delayed._clock import LabelTimes
 from skstream.evaluation.delayed._result import DelayedResult
@@ -278,8 +276,3 @@ class DelayedEvaluator(StreamEvaluator):
             max_pending=self.max_pending,
         )
         return partial(DelayedRun, settings, delay=delay)
-
-    def _assemble(
-        self, settings: Settings, outcomes: list[RunOutcome], **options: Any
-    ) -> EvaluationResult:
-        return assemble(settings, outcomes, DelayedResult, waits=outcomes[0].waits, **options)

@@ -40,7 +40,6 @@ from skstream.evaluation.delayed._live_input import (
     asked_rows,
     label_weights,
 )
-from skstream.evaluation.delayed._result import DelayedResult
 from skstream.evaluation.delayed._scoring import AskedWhileWaiting
 from skstream.evaluation.delayed._settings import DelaySettings
 from skstream.streams._chunk import Chunk
@@ -551,8 +550,7 @@ class DelayedRun(StreamRun):
         result : DelayedResult
             Scores of the rows whose label has come.
         """
-        outcome = self.outcome()
-        return assemble(self._settings, [outcome], DelayedResult, waits=outcome.waits)
+        return assemble(self._settings.header, [self.outcome()])
 
     @exclusive
     def outcome(self) -> RunOutcome:

@@ -1,0 +1,62 @@
+"""What a result says beside its curves and answers: plain facts, which files can hold."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultHeader:
+    """Facts of an evaluation that do not depend on its rows.
+
+    Attributes
+    ----------
+    protocol, scored_sets : str
+        As in `EvaluationResult`.
+    measures : dict of str to dict
+        Facts of the measures, from which a `Measure` can be made.
+    mechanisms : dict of str to str
+        Specification of each forgetting mechanism.
+    classes : ndarray or None
+        Sorted labels; None for regression.
+    baselines : tuple of str
+        Names of the models that are naive baselines.
+    parameters : dict
+        The evaluator's parameters, and the seed that was used.
+    survives : bool
+        Whether the others go on where a model fails.
+    """
+
+    protocol: str
+    scored_sets: str
+    measures: dict[str, dict[str, Any]]
+    mechanisms: dict[str, str]
+    classes: np.ndarray | None
+    baselines: tuple[str, ...]
+    parameters: dict[str, Any]
+    survives: bool
+
+    def plain(self) -> dict[str, Any]:
+        """Return everything as data for JSON."""
+        classes = None if self.classes is None else _plain_classes(self.classes)
+        return {**vars(self), "classes": classes, "baselines": list(self.baselines)}
+
+    @classmethod
+    def of_plain(cls, plain: dict[str, Any]) -> "ResultHeader":
+        """Make the header from the data that `plain` returned."""
+        classes = plain["classes"]
+        if classes is not None:
+            classes = np.array(classes["values"], dtype=classes["dtype"])
+        return cls(**{**plain, "classes": classes, "baselines": tuple(plain["baselines"])})
+
+
+def _plain_classes(classes: np.ndarray) -> dict[str, Any]:
+    values = classes.tolist()
+    strange = [one for one in values if not isinstance(one, str | int | float)]
+    if strange:
+        raise ValueError(
+            f"Labels of type {type(strange[0]).__name__} cannot be written as data; use strings "
+            "or numbers as labels, or leave checkpoint out."
+        )
+    return {"dtype": classes.dtype.str, "values": values}

@@ -1,0 +1,68 @@
+"""Files of arrays with a JSON header: data, never pickles."""
+
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skstream.utils._files import atomic_write
+
+
+def write_npz(
+    path: Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], *, compress: bool
+) -> None:
+    """Write arrays and a header to one NPZ file, completely or not at all."""
+    save: Any = np.savez_compressed if compress else np.savez
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
+        save(file, allow_pickle=False, header=np.array(json.dumps(header)), **arrays)
+
+
+def read_npz(
+    path: Path, number: int, what: str, hint: str = ""
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Read the arrays and the header of a file that may be anything.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    number : int
+        The format that is read.
+    what : str
+        What the file should be, as in "a result saved by skstream".
+    hint : str, default=""
+        Sentence that ends the error of a file that is something else.
+
+    Returns
+    -------
+    arrays : dict of str to ndarray
+        The arrays.
+    header : dict
+        The header.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()  # compares every checksum; reading arrays may not do so
+            if damaged is not None:
+                raise ValueError(f"the checksum of its part {damaged} is wrong")
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        if "header" not in arrays:
+            raise ValueError("it has no header")
+        header = json.loads(str(arrays.pop("header")))
+        found = header.get("format") if isinstance(header, dict) else None
+        if found is None:
+            raise ValueError("its header names no format")
+    except (FileNotFoundError, PermissionError, MemoryError):
+        raise
+    except Exception as error:  # the errors of zipfile and zlib on damaged files are not documented
+        raise ValueError(f"{path} is not {what}, or is damaged: {error}.{hint}") from error
+    if found != number:
+        raise ValueError(
+            f"{path} has {what.split()[1]} format {found}; this version of skstream reads "
+            f"{number}. Load it with the version that wrote it."
+        )
+    return arrays, header

@@ -1,0 +1,1 @@
+"""Run folders: checkpoints and outcomes of evaluations that can be stopped and go on."""

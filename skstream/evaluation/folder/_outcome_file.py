@@ -1,0 +1,122 @@
+"""What a group of models did, as a file: arrays and a JSON header, never a pickle."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skstream.evaluation._cost import Cost
+from skstream.evaluation._npz import read_npz, write_npz
+from skstream.evaluation._outcome import LaneOutcome, RunOutcome
+from skstream.metrics._checkpoints import Curves
+
+FORMAT = 1
+#: Fields of a lane that JSON holds as they are.
+_PLAIN = ("name", "fold", "path", "failure", "n_valid", "n_unanswered")
+
+
+def save_outcome(outcome: RunOutcome, path: Path) -> None:
+    """Write the outcome of a finished run, completely or not at all.
+
+    Fitted models are left out.
+    """
+    first = outcome.lanes[0].curves
+    names = {forgetting: list(by_metric) for forgetting, by_metric in first.values.items()}
+    arrays = {"checkpoints": first.checkpoints}
+    for k, lane in enumerate(outcome.lanes):
+        for f, by_metric in enumerate(lane.curves.values.values()):
+            for m, curve in enumerate(by_metric.values()):
+                arrays[f"curves/{k}/{f}/{m}"] = curve
+        if lane.answers is not None:
+            arrays[f"answers/{k}"] = lane.answers
+    labels = dict(outcome.labels or {})
+    if "sets" in labels:
+        arrays["sets/ends"], arrays["sets/checkpoints"] = labels.pop("sets")
+    arrays |= {f"labels/{name}": one for name, one in labels.items() if one is not None}
+    waits = outcome.waits
+    if waits is not None:
+        arrays |= {f"poll_costs/{name}": one for name, one in waits.poll_costs.items()}
+    header = {
+        "format": FORMAT,
+        "lanes": [
+            {name: getattr(lane, name) for name in _PLAIN} | {"cost": asdict(lane.cost)}
+            for lane in outcome.lanes
+        ],
+        "curves": names,
+        "labels": None if outcome.labels is None else list(labels),
+        "waits": None if waits is None else waits.plain(),
+        "n_rows": outcome.n_rows,
+        "n_unlabelled": outcome.n_unlabelled,
+        "unlabelled_held_out": outcome.unlabelled_held_out,
+        "read": {name: list(sums) for name, sums in outcome.read.items()},
+    }
+    write_npz(path, header, arrays, compress=False)
+
+
+def load_outcome(path: Path) -> RunOutcome:
+    """Read what `save_outcome` wrote.
+
+    Raises
+    ------
+    ValueError
+        If the file is something else, or damaged.
+    """
+    arrays, header = read_npz(path, FORMAT, "the outcome of a group of models")
+    try:
+        return _made(arrays, header)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"{path} is not the outcome of a group of models: its parts do not fit together "
+            f"({type(error).__name__}: {error})."
+        ) from error
+
+
+def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> RunOutcome:
+    held_out = header["unlabelled_held_out"]
+    return RunOutcome(
+        lanes=[_lane(k, lane, arrays, header) for k, lane in enumerate(header["lanes"])],
+        labels=_labels(arrays, header["labels"]),
+        waits=_waits(arrays, header["waits"]),
+        n_rows=header["n_rows"],
+        n_unlabelled=header["n_unlabelled"],
+        unlabelled_held_out=None if held_out is None else tuple(held_out),
+        read={name: tuple(sums) for name, sums in header["read"].items()},
+    )
+
+
+def _lane(
+    k: int, lane: dict[str, Any], arrays: dict[str, np.ndarray], header: dict[str, Any]
+) -> LaneOutcome:
+    values = {
+        forgetting: {metric: arrays[f"curves/{k}/{f}/{m}"] for m, metric in enumerate(by_metric)}
+        for f, (forgetting, by_metric) in enumerate(header["curves"].items())
+    }
+    return LaneOutcome(
+        **{name: lane[name] for name in _PLAIN},
+        curves=Curves(checkpoints=arrays["checkpoints"], values=values),
+        answers=arrays.get(f"answers/{k}"),
+        cost=Cost(**lane["cost"]),
+    )
+
+
+def _labels(arrays: dict[str, np.ndarray], names: list[str] | None) -> dict[str, Any] | None:
+    if names is None:
+        return None
+    labels: dict[str, Any] = {name: arrays.get(f"labels/{name}") for name in names}
+    if "sets/ends" in arrays:
+        labels["sets"] = arrays["sets/ends"], arrays["sets/checkpoints"]
+    return labels
+
+
+def _waits(arrays: dict[str, np.ndarray], plain: dict[str, Any] | None) -> Any:
+    if plain is None:
+        return None
+    # Late: the room of delayed labels is built on the evaluators.
+    from skstream.evaluation.delayed._counts import Waits
+
+    prefix = "poll_costs/"
+    costs = {
+        name.removeprefix(prefix): one for name, one in arrays.items() if name.startswith(prefix)
+    }
+    return Waits.of_plain(plain, costs)

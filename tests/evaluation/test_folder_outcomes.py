@@ -1,0 +1,110 @@
+"""Outcomes as data: whatever a run did comes back from its file unchanged."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDClassifier, SGDRegressor
+
+import skstream as sk
+from skstream.evaluation._header import ResultHeader
+from skstream.evaluation.folder._outcome_file import load_outcome, save_outcome
+from skstream.streams import make_demo_stream
+from tests.evaluation._models import Breaks, numbered_rows
+
+X, y = numbered_rows(60), np.tile(["a", "b", "b"], 20)
+WEIGHT = np.tile([1.0, 2.0], 30)
+
+EVALUATORS = {
+    "prequential": sk.PrequentialEvaluator(forgetting={"all": "cumulative", "w": "window:9"}),
+    "folds": sk.KFoldEvaluator("accuracy", n_folds=3, random_state=1),
+    "holdout": sk.HoldoutEvaluator("accuracy", holdout=(X[:7], y[:7]), every=10),
+    "next": sk.HoldoutEvaluator("accuracy", holdout="next", every=10),
+    "delayed": sk.DelayedEvaluator("accuracy", delay=5, n_bins=3),
+    "no tape": sk.PrequentialEvaluator("accuracy", keep_tape=False),
+}
+
+
+def run_of(evaluator, models, X, y, **options):
+    """The header and the outcome of an evaluation in one run."""
+    stream = sk.as_stream(X, y, **options)
+    settings, prepared, places = evaluator._prepare(models, y, n_rows=len(y))
+    run = evaluator._new_run(settings, stream)(prepared, places)
+    for chunk in stream:
+        run.feed(chunk)
+    return settings.header, run.close().outcome()
+
+
+def assert_equal_data(one, other):
+    """Equal, down to types and bits."""
+    assert type(one) is type(other)
+    if isinstance(one, dict):
+        assert list(one) == list(other)
+        one, other = list(one.values()), list(other.values())
+    if isinstance(one, list | tuple):
+        assert len(one) == len(other)
+        for a, b in zip(one, other, strict=True):
+            assert_equal_data(a, b)
+    elif isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)
+    elif hasattr(one, "__dataclass_fields__"):
+        assert_equal_data(vars(one), vars(other))
+    else:
+        assert one == other
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", EVALUATORS)
+@pytest.mark.parametrize("options", [{}, {"sample_weight": WEIGHT}], ids=["plain", "weighted"])
+def test_an_outcome_comes_back_as_it_was(name, options, tmp_path):
+    evaluator = EVALUATORS[name].set_params(error_score=0.0)
+    models = {"sgd": SGDClassifier(random_state=0), "breaks": Breaks(at=33)}
+    _, outcome = run_of(evaluator, models, X, y, **options)
+    outcome = replace(outcome, read={"labels": (1, 2)})
+    save_outcome(outcome, tmp_path / "outcome.npz")
+    assert_equal_data(load_outcome(tmp_path / "outcome.npz"), outcome)
+
+
+def test_an_outcome_of_regressors_comes_back(tmp_path):
+    _, outcome = run_of(sk.PrequentialEvaluator(), SGDRegressor(), X, np.arange(60) / 7)
+    save_outcome(outcome, tmp_path / "outcome.npz")
+    assert_equal_data(load_outcome(tmp_path / "outcome.npz"), outcome)
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], [0, 1], [False, True], [0.5, 2.5]])
+def test_a_header_passes_through_json(labels):
+    evaluator = sk.PrequentialEvaluator(["accuracy", "kappa_m"], random_state=3)
+    y = np.array(labels)[[0, 1, 1] * 20]
+    header, _ = run_of(evaluator, SGDClassifier(), X, y if y.dtype != float else y.astype(str))
+    if header.classes is not None:
+        header = replace(header, classes=np.unique(labels))
+    again = ResultHeader.of_plain(json.loads(json.dumps(header.plain())))
+    assert again.classes.dtype == header.classes.dtype
+    assert again.classes.tolist() == header.classes.tolist()
+    assert again.parameters == header.parameters
+    assert again.mechanisms == header.mechanisms
+    assert again.baselines == header.baselines
+
+
+def test_labels_that_are_no_data_are_refused():
+    header, _ = run_of(sk.PrequentialEvaluator(), SGDClassifier(), X, y)
+    with pytest.raises(ValueError, match="Labels of type tuple cannot be written as data"):
+        objects = np.empty(1, dtype=object)
+        objects[0] = (1, 2)
+        replace(header, classes=objects).plain()
+
+
+def test_a_foreign_or_damaged_file_is_named(tmp_path):
+    path = tmp_path / "outcome.npz"
+    path.write_bytes(b"nonsense")
+    with pytest.raises(ValueError, match=r"outcome\.npz is not the outcome of a group of models"):
+        load_outcome(path)
+    result = sk.PrequentialEvaluator("accuracy").evaluate(sk.Persistent(), make_demo_stream(50))
+    result.save(path)
+    with pytest.raises(ValueError, match=r"outcome\.npz has"):
+        load_outcome(path)
+    np.savez(path, header=np.array(json.dumps({"format": 1})))
+    with pytest.raises(ValueError, match="its parts do not fit together"):
+        load_outcome(path)
