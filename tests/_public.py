@@ -7,9 +7,14 @@ from types import ModuleType
 
 import skstream
 
-# For contributors rather than users, or documented under another name (evaluation.delayed under
+# For contributors rather than users, or documented under another name (evaluation.delayed and
 # evaluation): their docstrings need no full numpydoc sections.
-INTERNAL = ("skstream.utils", "skstream.engine", "skstream.evaluation.delayed")
+INTERNAL = (
+    "skstream.utils",
+    "skstream.engine",
+    "skstream.evaluation.delayed",
+    "skstream.evaluation.folder",
+)
 
 
 def public_modules() -> list[ModuleType]:
