@@ -539,7 +539,8 @@ def test_the_same_rows_score_the_same_from_both_kinds_of_file(run: Run, tmp_path
             "evaluate", tmp_path / name, "--target", "class", "--nominal", "day",
             "--model", "sgd", "--metric", "accuracy", "--save", tmp_path,
         )  # fmt: skip
-        assert (status, errors) == (0, "")
+        assert status == 0
+        assert ("replaced" in errors) == (name == "rows.parquet")
         assert "categories day" in output
         scores[name] = saved_scores(tmp_path)
     assert scores["rows.csv"] == scores["rows.parquet"]
@@ -642,3 +643,25 @@ def test_wrong_options_of_holdout_are_named(
     status, _, errors = run("evaluate", csv_file, "--target", "label", *given)
     assert status == 2
     assert words in errors
+
+
+def test_nothing_scored_is_an_error(run: Run, csv_file: Path) -> None:
+    status, output, errors = run("evaluate", csv_file, "--target", "label", "--warmup", N_ROWS)
+    assert (status, output) == (2, "")
+    assert f"--warmup {N_ROWS} rows are learnt unasked, and there are {N_ROWS}" in errors
+
+
+def test_a_replaced_result_is_said(run: Run, csv_file: Path, tmp_path: Path) -> None:
+    given = ("evaluate", csv_file, "--target", "label", "--n-rows", 50, "--save", tmp_path)
+    _, first, errors = run(*given)
+    assert "replaced" not in errors
+    _, second, errors = run(*given)
+    assert errors == (
+        f"skstream: replaced an earlier result in {tmp_path}: result.npz, scores.csv\n"
+    )
+    assert second.count("\n") == first.count("\n")
+
+
+def test_a_target_among_the_columns_is_said_in_options(run: Run, csv_file: Path) -> None:
+    _, _, errors = run("evaluate", csv_file, "--target", "label", "--column", "label")
+    assert "--column names the column 'label', which is the target" in errors

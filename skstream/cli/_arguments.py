@@ -160,7 +160,7 @@ def _add_files(group: Any) -> None:
         "--max-categories",
         type=_positive,
         metavar="N",
-        help="refuse texts of more different values (default: 1000)",
+        help="refuse categories of more different values (default: 1000 texts)",
     )
     add(
         "--delimiter",

@@ -40,6 +40,9 @@ DEMO_MODELS = ("nb", "corrected('nb')", "augmented('nb')", "sgd", "scaled-sgd")
 DEMO_FORGETTING = ("cumulative", "window:1000")
 DEMO_ROWS = 20_000
 
+#: Files of the folder given as --save.
+RESULT_FILE, SCORES_FILE = "result.npz", "scores.csv"
+
 FAILED = 2
 INTERRUPTED = 130
 
@@ -110,6 +113,11 @@ def evaluate(options: argparse.Namespace) -> int:
             f"The target column {options.target!r} holds one label only, {classes.tolist()[0]!r}: "
             "there is nothing to predict. Is another column the target (--target)?"
         )
+    if opened.holdout is None and stream.n_rows is not None and 0 < stream.n_rows <= options.warmup:
+        raise ValueError(
+            f"n_warmup={options.warmup} rows are learnt unasked, and there are {stream.n_rows:,}: "
+            "no row would be scored. Pass a smaller number."
+        )
     drawn = _metric_to_draw(options, classes)
     evaluator = _evaluator(options, opened.holdout)
     result, status = _evaluated(evaluator, models, stream, traceback=options.traceback)
@@ -117,6 +125,8 @@ def evaluate(options: argparse.Namespace) -> int:
         print(f"{_about(opened, classes)}\n")
         print(result)
         _write(result, options.plot, options.save, metric=drawn)
+        if status == 0 and result.why_nothing_scored():
+            return FAILED  # a warning has said why
     return _ended(status)
 
 
@@ -339,8 +349,11 @@ def _write(
     forgetting: str | None = None,
 ) -> None:
     if folder is not None:
-        print(f"Result: {result.save(folder / 'result.npz')}")
-        print(f"Scores: {_save_scores(result, folder / 'scores.csv')}")
+        replaced = [name for name in (RESULT_FILE, SCORES_FILE) if (folder / name).exists()]
+        print(f"Result: {result.save(folder / RESULT_FILE)}")
+        print(f"Scores: {_save_scores(result, folder / SCORES_FILE)}")
+        if replaced:
+            _say(f"replaced an earlier result in {folder}: {', '.join(replaced)}")
     if picture is not None:
         display = result.plot(metric, forgetting=forgetting)
         try:

@@ -9,7 +9,7 @@ from typing import Any
 
 import joblib
 
-from skstream.utils._files import atomic_write
+from skstream.utils._files import atomic_write, no_such_file
 
 CHECKPOINT_FORMAT = 2
 
@@ -82,6 +82,8 @@ def load_run(path: str | Path) -> Any:
     """
     if os.path.isdir(path):
         raise ValueError(f"{path} is a folder. Give the path of a file written by run.save.")
+    if not os.path.exists(path):
+        raise no_such_file(path)
     with open(path, "rb") as file:
         _verify(file, path)
         try:

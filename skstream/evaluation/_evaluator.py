@@ -309,6 +309,11 @@ class StreamEvaluator(BaseEstimator):
         labels = None if regression else found_classes(classes, source)
         if self.batch_size == 1:
             _warn_of_gaussian_nb(named)
+        if n_rows and self.batch_size > n_rows:
+            warn(
+                f"batch_size={self.batch_size} is more than the {n_rows:,} rows: all after the "
+                f"warm-up (n_warmup={self.n_warmup}) are asked before any of them is learnt."
+            )
         metrics = resolve_metrics(self.metrics, classes=labels)
         warn_of_calls(metrics, n_rows, self.record_every)
         keep_tape = n_rows is not None if self.keep_tape == "auto" else self.keep_tape

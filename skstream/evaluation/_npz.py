@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.utils._files import atomic_write
+from skstream.utils._files import atomic_write, no_such_file
 
 
 def write_npz(
@@ -43,6 +43,8 @@ def read_npz(
     header : dict
         The header.
     """
+    if not path.exists():
+        raise no_such_file(path)
     try:
         with zipfile.ZipFile(path) as archive:
             damaged = archive.testzip()  # compares every checksum; reading arrays may not do so
@@ -59,7 +61,9 @@ def read_npz(
     except (FileNotFoundError, PermissionError, MemoryError):
         raise
     except Exception as error:  # the errors of zipfile and zlib on damaged files are not documented
-        raise ValueError(f"{path} is not {what}, or is damaged: {error}.{hint}") from error
+        # A damaged list of its parts lets zipfile look for them before the beginning of the file.
+        why = "its list of parts cannot be read" if isinstance(error, OSError) else error
+        raise ValueError(f"{path} is not {what}, or is damaged: {why}.{hint}") from error
     if found != number:
         raise ValueError(
             f"{path} has {what.split()[1]} format {found}; this version of skstream reads "

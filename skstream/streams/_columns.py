@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.utils._optional import optional_import
-from skstream.utils._times import check_exact, time_column
+from skstream.utils._times import LARGEST_EXACT, check_exact, time_column
+from skstream.utils._warnings import warn
 
 NOMINAL = "nominal"
 NUMBER = "number"
@@ -76,11 +77,23 @@ def numbers(column: Any, name: str = "", first_row: int = 0) -> NDArray[np.float
         column = column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
     elif _is_text(kind):
         return _numbers_of_texts(column, name, first_row)
-    # Integers beyond 2^53 lose their last digits, as documented.
     values: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(
         zero_copy_only=False
     )
     return values / scale if scale != 1.0 else values
+
+
+def warn_of_lost(name: str, values: NDArray[np.float64]) -> bool:
+    """Warn of whole numbers whose last digits are lost as floats; return whether there are any."""
+    lost = bool((np.abs(values) >= LARGEST_EXACT).any())
+    if lost:
+        warn(
+            f"Column {name!r} holds whole numbers beyond 2**53, which lose their last digits as "
+            f"floats, so that different numbers may become equal. Leave out an identifier with "
+            f"exclude=, and name categories in nominal=. If they are quantities, name the column "
+            f"in numeric=, and there is no warning."
+        )
+    return lost
 
 
 def _numbers_of_texts(column: Any, name: str, first_row: int) -> NDArray[np.float64]:
@@ -101,6 +114,14 @@ def _numbers_of_texts(column: Any, name: str, first_row: int) -> NDArray[np.floa
 def _is_text(kind: Any) -> bool:
     types = _pyarrow().types
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def as_matrix(columns: dict[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
+    """Columns of numbers and codes side by side."""
+    matrix = np.empty((n_rows, len(columns)))
+    for j, values in enumerate(columns.values()):
+        matrix[:, j] = values
+    return matrix
 
 
 def moments(column: Any) -> NDArray[Any]:

@@ -52,9 +52,10 @@ class CSVStream(TableStream):
         below, and those named in `exclude`.
     exclude : list of str, default=None
         Columns that are not features.
-    max_categories : int, default=1000
-        Largest number of categories of a feature: a column of more different texts is refused, as
-        free text or an identifier. Columns in `nominal` are taken as they are.
+    max_categories : int, default=None
+        Largest number of categories of a feature: a column of more values is refused, also one in
+        `nominal`. None: 1000 different texts, as more are free text or an identifier; columns in
+        `nominal` are taken as they are.
     chunk_size : int, default=65536
         Largest number of rows per chunk. No result depends on it.
     missing : {"nan", "error"} or float, default="nan"
@@ -109,6 +110,9 @@ class CSVStream(TableStream):
     -----
     UserWarning
         If a feature has no name, such as the index in a file written by pandas.
+    UserWarning
+        While iterating, if a feature holds whole numbers beyond 2**53, which lose digits as floats,
+        and `numeric` does not name it.
 
     See Also
     --------
@@ -147,7 +151,7 @@ class CSVStream(TableStream):
         numeric: Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
         exclude: Sequence[str] | None = None,
-        max_categories: int = 1000,
+        max_categories: int | None = None,
         chunk_size: int = 65536,
         missing: str | float = "nan",
         as_frame: bool = False,
@@ -210,11 +214,28 @@ class CSVStream(TableStream):
             for name, kind in self._types_in(file).items():
                 if name in types and pa.types.is_null(types[name]):
                     types[name] = kind
+        self._short_integers = {name for name in types if pa.types.is_integer(types[name])}
         for name, kind in types.items():
             # Whole numbers in the first rows may be followed by fractions, and gaps by numbers.
             if pa.types.is_null(kind) or (pa.types.is_integer(kind) and name != self.target):
                 types[name] = pa.float64()
         return types
+
+    @cached_property
+    def _integers(self) -> set[str]:
+        """Columns that hold whole numbers in the first lines."""
+        pa = optional_import("pyarrow", "CSVStream")
+        records = first_records(self.files[0], self.delimiter, self.encoding)
+        return self._short_integers | {
+            name
+            for column, (name, kind) in enumerate(self._arrow_types.items())
+            if name not in self._short_integers
+            and pa.types.is_floating(kind)
+            and first_long_number(records, column) is not None
+        }
+
+    def _holds_integers(self, name: str, kind: Any) -> bool:
+        return name in self._integers
 
     def _types_in(self, file: str) -> dict[str, Any]:
         pa = optional_import("pyarrow", "CSVStream")
@@ -267,6 +288,12 @@ class CSVStream(TableStream):
             message += (
                 " These look like values: if the file has no line of names, pass header=False, and "
                 "the columns are called f0, f1, and so on."
+            )
+        if name in [one.strip() for one in names]:
+            message += (
+                " The names in the file have spaces around them, as if its fields were separated "
+                "by the delimiter and a space: take the spaces out of the file, where they are "
+                "also part of the texts below the names."
             )
         if not self.header and name in self._first_record():
             message += (

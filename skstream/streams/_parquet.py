@@ -43,10 +43,11 @@ class ParquetStream(TableStream):
     exclude : list of str, default=None
         Columns that are not features. None takes what the file itself says: the columns under
         "exclude_from_features" in its metadata, and its own target if `target` is another column.
-    max_categories : int, default=1000
-        Largest number of categories of a feature: a column of more different texts is refused, as
-        free text or an identifier. Columns in `nominal`, and those that the file itself declares
-        nominal, are taken as they are.
+    max_categories : int, default=None
+        Largest number of categories of a feature: a column of more values is refused, also one in
+        `nominal`. None: 1000 different texts, as more are free text or an identifier; columns in
+        `nominal` are taken as they are. Columns that
+        the file itself declares nominal always are.
     chunk_size : int, default=65536
         Largest number of rows per chunk. No result depends on it.
     missing : {"nan", "error"} or float, default="nan"
@@ -93,6 +94,9 @@ class ParquetStream(TableStream):
     -----
     UserWarning
         If a feature is the index of a pandas frame that has no name.
+    UserWarning
+        While iterating, if a feature holds whole numbers beyond 2**53, which lose digits as floats,
+        and `numeric` does not name it.
     UserWarning
         If a column of texts holds only numbers and neither the file nor `nominal` declares it
         nominal: from a CSV file it would be read as numbers.

@@ -16,18 +16,22 @@ from skstream.streams._columns import (
     NOMINAL,
     NUMBER,
     TIME,
+    as_matrix,
     codes,
     moments,
     numbers,
     plain,
     role_of,
     values_of,
+    warn_of_lost,
 )
 from skstream.streams._files import Paths, find_files
 from skstream.streams._stream import Stream
 from skstream.streams._table_parameters import (
     check_max_categories,
     check_missing,
+    check_number_of_values,
+    files_in_words,
     names_given,
     shown,
 )
@@ -39,6 +43,8 @@ from skstream.utils._warnings import warn
 
 # A target with more values than this is text or an identifier, not a class label.
 _MAX_CLASSES = 1 << 16
+#: The same for features, unless the user says how many categories they may have.
+_MOST_CATEGORIES = 1000
 
 Index = dict[str, dict[Any, int]]
 
@@ -63,7 +69,7 @@ class TableStream(Stream):
         numeric: Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
         exclude: Sequence[str] | None = None,
-        max_categories: int = 1000,
+        max_categories: int | None = None,
         chunk_size: int = 65536,
         missing: str | float = "nan",
         as_frame: bool = False,
@@ -100,6 +106,7 @@ class TableStream(Stream):
         self._check_roles()
         self._check_files(types)
         self._categories: dict[str, list[Any]] = {}
+        self._shortened: set[str] = set()  # columns whose loss of digits was said
         self._warn_of_index()
 
     @abstractmethod
@@ -154,6 +161,10 @@ class TableStream(Stream):
     def _declared_nominal(self) -> set[str]:
         """Columns that the files themselves declare as categories."""
         return set()
+
+    def _holds_integers(self, name: str, kind: Any) -> bool:
+        """Whether a column of numbers, of an Arrow type, holds whole numbers in the file."""
+        return role_of(name, kind) == INTEGER
 
     def _not_features(self) -> set[str]:
         """Columns that the files themselves exclude from the features."""
@@ -228,7 +239,7 @@ class TableStream(Stream):
         }
         n = batch.num_rows
         return Chunk(
-            self._frame(X, index, first_row, n) if self.as_frame else _matrix(X, n),
+            self._frame(X, index, first_row, n) if self.as_frame else as_matrix(X, n),
             self._labels(batch.column(self.target), index, first_row),
             {key: _META[key](batch.column(name)) for key, name in self._meta.items()},
         )
@@ -241,6 +252,7 @@ class TableStream(Stream):
             values = codes(column, index[name], name, first_row)
         else:
             values = numbers(column, name, first_row)
+            self._warn_of_lost_digits(name, column, values)
         absent = values < 0 if nominal else np.isnan(values)
         if not absent.any():
             return values
@@ -253,6 +265,12 @@ class TableStream(Stream):
         if nominal and (self.as_frame or self.missing != "nan"):
             return values  # code -1, which a frame shows as missing
         return np.where(absent, float(self.missing), values)
+
+    def _warn_of_lost_digits(self, name: str, column: Any, values: NDArray[Any]) -> None:
+        """Warn once of whole numbers that differ in the file, and may be equal as floats."""
+        said = name in self._shortened or name in self.numeric
+        if not said and self._holds_integers(name, column.type) and warn_of_lost(name, values):
+            self._shortened.add(name)
 
     def _frame(self, X: dict[str, NDArray[Any]], index: Index, first_row: int, n: int) -> Any:
         pd = optional_import("pandas", f"{type(self).__name__}(as_frame=True)")
@@ -304,16 +322,17 @@ class TableStream(Stream):
 
     def _check_number(self, name: str, values: Collection[Any]) -> None:
         """Raise an error if values are too many to be categories."""
+        most = self.max_categories or _MOST_CATEGORIES
         if name == self.target or name in self.nominal:
             if len(values) > _MAX_CLASSES:
                 raise ValueError(
                     f"Column {name!r} has more than {_MAX_CLASSES:,} different values, so it holds "
                     f"texts or identifiers and no categories."
                 )
-        elif len(values) > self.max_categories and name not in self._declared_nominal():
+        elif len(values) > most and name not in self._declared_nominal():
             self._refuse_numbers(name, values)
             raise ValueError(
-                f"Column {name!r} holds texts of more than {self.max_categories:,} different "
+                f"Column {name!r} holds texts of more than {most:,} different "
                 f"values, so it looks like free text, an identifier, or dates that are not "
                 f"written 2020-01-31; a code for each would mean nothing to a model. Leave it "
                 f"out with exclude=, or raise max_categories=. Text becomes numbers by hashing: "
@@ -323,8 +342,11 @@ class TableStream(Stream):
     def _check_categories(self, name: str, values: Collection[Any]) -> None:
         """Raise an error for numbers read as categories; warn where a CSV file would give numbers.
 
-        Columns that the user or the file declares nominal are not checked.
+        Of columns that the user declares nominal only the number of values is checked, and only
+        where he gave its limit; those that the file declares are not checked.
         """
+        if name in self.nominal and name != self.target:
+            check_number_of_values(name, len(values), self.max_categories)
         if name in self.nominal or name in self._declared_nominal():
             return
         self._check_number(name, values)
@@ -377,7 +399,7 @@ class TableStream(Stream):
             if len(classes):
                 found = classes if found is None else np.union1d(found, classes)
         if n_rows == 0:
-            raise ValueError(f"The stream is empty: {_files_in_words(self.files)} has no row.")
+            raise ValueError(f"The stream is empty: {files_in_words(self.files)} has no row.")
         if found is None:
             raise ValueError(f"The target column {self.target!r} holds no label at all.")
         return found
@@ -417,7 +439,8 @@ class TableStream(Stream):
         for name in columns:
             if name in reserved:
                 raise ValueError(
-                    f"columns names {name!r}, which is the target or meta data, and no feature."
+                    f"columns names the column {name!r}, which is the target or meta data, and no "
+                    f"feature."
                 )
         return [name for name in columns if name not in (exclude or ())]
 
@@ -474,14 +497,3 @@ _PLURAL_KINDS = {
 }
 _PLURAL = {TIME: "times", NOMINAL: "categories"}
 _META = {"sample_weight": numbers, "arrival": moments, "label_time": moments, "id": plain}
-
-
-def _matrix(X: dict[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
-    matrix = np.empty((n_rows, len(X)))
-    for j, values in enumerate(X.values()):
-        matrix[:, j] = values
-    return matrix
-
-
-def _files_in_words(files: list[str]) -> str:
-    return files[0] if len(files) == 1 else f"the stream of {len(files)} files"

@@ -7,8 +7,10 @@ from typing import Any
 _SHOWN = 12
 
 
-def check_max_categories(max_categories: Any) -> int:
-    """Raise an error unless the value is a positive integer."""
+def check_max_categories(max_categories: Any) -> int | None:
+    """Raise an error unless the value is a positive integer or None."""
+    if max_categories is None:
+        return None
     if (
         not isinstance(max_categories, Integral)
         or isinstance(max_categories, bool)
@@ -16,6 +18,16 @@ def check_max_categories(max_categories: Any) -> int:
     ):
         raise ValueError(f"max_categories must be an integer >= 1. Got {max_categories!r} instead.")
     return int(max_categories)
+
+
+def check_number_of_values(name: str, n_values: int, limit: int | None) -> None:
+    """Raise an error if a column in `nominal` has more values than the user allows."""
+    if limit is not None and n_values > limit:
+        raise ValueError(
+            f"Column {name!r}, which is named in nominal=, has {n_values:,} different values, and "
+            f"max_categories={limit} allows {limit:,}. Raise max_categories=, or leave the column "
+            f"out of nominal=, or of the features with exclude=."
+        )
 
 
 def names_given(names: Any, parameter: str) -> Any:
@@ -46,3 +58,8 @@ def shown(names: list[str]) -> str:
     """Names for a message, the first ones where there are many."""
     more = f", ... ({len(names):,} in all)" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
+
+
+def files_in_words(files: list[str]) -> str:
+    """Name the one file of a stream, or say how many there are."""
+    return files[0] if len(files) == 1 else f"the stream of {len(files)} files"

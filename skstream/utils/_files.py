@@ -1,9 +1,12 @@
 """Writing files completely or not at all."""
 
+import hashlib
 import os
 import re
 import secrets
+import socket
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,8 +14,10 @@ from pathlib import Path
 
 #: Longest part of a file's name that its temporary file repeats: names have a limit of 255 bytes.
 _SHOWN = 32
-#: Age from which a temporary file is taken for one of a killed process.
+#: Age from which a temporary file of another machine is taken for one of a killed process.
 SECONDS_UNTIL_STALE = 24 * 3600
+#: Names of the temporary files that this process is writing.
+_OWN: set[str] = set()
 
 
 @contextmanager
@@ -22,7 +27,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     At any moment `path` is either the old file or the complete new file, even if the process is
     killed or the machine loses power. If the block raises an error, the temporary file is removed
     and `path` is as it was. A killed process can leave its temporary file behind: a hidden file in
-    the same folder whose name holds ".tmp". Writing the same file again removes it after a day.
+    the same folder whose name holds ".tmp". Writing the same file again removes it; if the process
+    was one of another machine, after a day.
 
     Parameters
     ----------
@@ -76,6 +82,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         with suppress(OSError):
             temporary.unlink()
         raise
+    finally:
+        _OWN.discard(temporary.name)
     _flush_folder_to_disk(target.parent)
     _remove_stale(target)
 
@@ -89,26 +97,65 @@ def _mode_of(path: Path) -> int | None:
 
 def _new_file_beside(target: Path) -> Path:
     """Make an empty file whose permissions are those that the process gives to new files."""
-    temporary = target.with_name(_name_of_temporary(target, secrets.token_hex(6)))
+    writer = f"{_system()}-{os.getpid()}-{secrets.token_hex(6)}"
+    temporary = target.with_name(_name_of_temporary(target, writer))
+    _OWN.add(temporary.name)
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     return temporary
 
 
-def _name_of_temporary(target: Path, token: str) -> str:
-    return f".{target.stem[:_SHOWN]}.{token}.tmp{target.suffix[:_SHOWN]}"
+def _name_of_temporary(target: Path, writer: str) -> str:
+    return f".{target.stem[:_SHOWN]}.{writer}.tmp{target.suffix[:_SHOWN]}"
+
+
+def _system() -> str:
+    """Name the system that gives this process its number: the host, or a container on it."""
+    name = socket.gethostname()
+    with suppress(OSError):
+        name += os.readlink("/proc/self/ns/pid")
+    return hashlib.sha256(name.encode()).hexdigest()[:8]
 
 
 def _remove_stale(target: Path) -> None:
-    """Remove what killed processes left of the same file a day ago, here or on other machines."""
+    """Remove what killed processes left of the same file, here or on other machines."""
     if len(target.stem) > _SHOWN or len(target.suffix) > _SHOWN:
         return  # other files have temporary files of such a name
-    token = re.compile(re.escape(_name_of_temporary(target, "#")).replace(r"\#", "[0-9a-f]{12}"))
+    pattern = re.escape(_name_of_temporary(target, "#"))
+    writer = re.compile(pattern.replace(r"\#", r"([0-9a-f]{8})-(\d+)-[0-9a-f]{12}"))
     with suppress(OSError):
         for other in target.parent.iterdir():
-            if token.fullmatch(other.name):
+            found = writer.fullmatch(other.name)
+            if found and other.name not in _OWN:
                 with suppress(OSError):
-                    if time.time() - other.stat().st_mtime > SECONDS_UNTIL_STALE:
+                    age = time.time() - other.stat().st_mtime
+                    here = found[1] == _system()
+                    if age > SECONDS_UNTIL_STALE or (here and _has_ended(int(found[2]))):
                         other.unlink()
+
+
+def _has_ended(process: int) -> bool:
+    """Whether no process of this number runs here; False where the system does not say."""
+    if process == os.getpid():
+        return True  # what this process writes is known: it was an earlier one of this number
+    if sys.platform == "win32":
+        return False  # there, os.kill would end it
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False
+
+
+def no_such_file(path: str | os.PathLike[str]) -> FileNotFoundError:
+    """Return the error for a file that is not there; names one of the same name with an ending."""
+    path = Path(path)
+    with suppress(OSError):
+        for other in sorted(path.parent.iterdir()):
+            if other.stem == path.name and other.is_file():
+                return FileNotFoundError(f"There is no file {path}, but there is {other}.")
+    return FileNotFoundError(f"There is no file {path}.")
 
 
 def _flush_to_disk(path: Path) -> None:

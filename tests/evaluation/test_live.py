@@ -185,7 +185,9 @@ def test_dates_are_shown_as_they_were_given():
     with pytest.raises(
         ValueError, match=r"label_time\[1\] is 2024-05-01, before arrival\[1\] = 2024-05-03"
     ):
-        evaluator.evaluate(MajorityClass(), rows, y, arrival=days[[1, 0, 2, 3]], label_time=sooner)
+        DelayedEvaluator("accuracy").evaluate(
+            MajorityClass(), rows, y, arrival=days[[1, 0, 2, 3]], label_time=sooner
+        )
     with pytest.raises(
         ValueError, match=r"label_time\[0\] is 2024-05-01T.*before arrival\[0\] = 2024-05-02"
     ):
@@ -451,3 +453,9 @@ def test_weights_of_live_labels_reach_learning_and_scoring():
         models, rows, y, arrival=arrival, label_time=label_time, sample_weight=weight
     )
     assert_same(run.close().result(), batch)
+
+
+def test_rows_without_ids_are_refused_in_words():
+    run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=["a", "b"])
+    with pytest.raises(TypeError, match=r"ids is missing: label\(\) finds the waiting rows"):
+        run.ask([[0.0]], t=1)

@@ -203,3 +203,26 @@ def test_a_model_that_cannot_be_made_here_is_said(tmp_path, monkeypatch):
     monkeypatch.delattr(sys.modules[__name__], "Gone")
     with pytest.raises(ValueError, match=r"run\.joblib is a whole checkpoint.*Gone"):
         load_run(path)
+
+
+@pytest.mark.parametrize("load", [load_result, load_run])
+def test_a_name_without_its_ending_is_said(tmp_path, load):
+    with pytest.raises(FileNotFoundError, match=r"There is no file .*none\.$"):
+        load(tmp_path / "none")
+    (tmp_path / "none.npz").write_bytes(b"")
+    with pytest.raises(FileNotFoundError, match=r"no file .*none, but there is .*none\.npz\."):
+        load(tmp_path / "none")
+
+
+def test_damage_near_the_end_of_a_result_is_said_in_words(tmp_path, delayed_result):
+    path = delayed_result.save(tmp_path / "damaged.npz")
+    whole = bytearray(path.read_bytes())
+    for at in range(-22, 0):
+        damaged = whole.copy()
+        damaged[at] ^= 0xFF
+        path.write_bytes(damaged)
+        try:
+            load_result(path)
+        except ValueError as error:
+            assert "Errno" not in str(error)
+            assert "damaged" in str(error)

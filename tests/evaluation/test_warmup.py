@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from skstream import (
     DelayedEvaluator,
     KFoldEvaluator,
+    MajorityClass,
     ModelError,
     PrequentialEvaluator,
     load_run,
@@ -280,3 +281,10 @@ def test_labels_of_a_warmup_that_cannot_be_learnt_are_skipped_under_delay():
         run.label([i], [i % 2], t=5 + i, on_error="skip")
     assert run.n_skipped == {"SGDClassifier": 1}
     assert run.ask([[1.0]], [4], t=9)["SGDClassifier"][0] in (0, 1)
+
+
+def test_a_batch_of_more_than_all_rows_is_said() -> None:
+    with pytest.warns(UserWarning, match=r"batch_size=1000 is more than the 400 rows"):
+        PrequentialEvaluator("accuracy", batch_size=1000).evaluate(
+            MajorityClass(), np.zeros((400, 1)), np.arange(400) % 2
+        )

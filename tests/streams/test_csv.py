@@ -404,3 +404,23 @@ def test_labels_beyond_64_bits_are_refused_wherever_they_stand(tmp_path, n):
 
 def test_targets_of_fractions_may_be_long(tmp_path):
     assert CSVStream(late(tmp_path, ["18446744073709551617", "0.5"]), "y").classes is None
+
+
+@pytest.mark.parametrize("big", [2**53 + 5, 10**19])
+def test_integers_that_lose_digits_are_said(tmp_path, big):
+    path = tmp_path / "ids.csv"
+    path.write_text(f"id,x,class\n{big},1e300,0\n{big + 1},2.5,1\n7,1,1\n")
+    with pytest.warns(UserWarning, match="Column 'id' holds whole numbers beyond") as found:
+        list(CSVStream(path, target="class"))
+    assert len(found) == 1
+    list(CSVStream(path, target="class", numeric=["id"]))
+    list(CSVStream(path, target="class", nominal=["id"]))
+
+
+def test_spaces_after_the_delimiter_are_said(tmp_path):
+    path = tmp_path / "spaces.csv"
+    path.write_text("a, class\n1, up\n2, down\n")
+    with pytest.raises(ValueError, match="names in the file have spaces around them"):
+        CSVStream(path, target="class")
+    with pytest.raises(ValueError, match="columns names the column ' class', which is the target"):
+        CSVStream(path, target=" class", columns=[" class"])

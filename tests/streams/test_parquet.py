@@ -49,7 +49,8 @@ def test_types_become_numbers(tmp_path):
 
 def test_large_integers_lose_their_last_digits(tmp_path):
     stream = stream_of(tmp_path, {"x": [2**53 + 1, 3], "class": [0, 1]})
-    np.testing.assert_array_equal(rows_of(stream)[0], [[2.0**53], [3]])
+    with pytest.warns(UserWarning, match="Column 'x' holds whole numbers beyond"):
+        np.testing.assert_array_equal(rows_of(stream)[0], [[2.0**53], [3]])
 
 
 @pytest.mark.parametrize(
@@ -158,7 +159,9 @@ def test_a_column_of_free_text_or_identifiers_is_refused(tmp_path, kind):
     ):
         list(stream)
     assert stream_of(tmp_path, columns, max_categories=4).categories == {"s": list("abcd")}
-    named = stream_of(tmp_path, columns, max_categories=3, nominal=["s"])
+    with pytest.raises(ValueError, match=r"'s', .*nominal=, has 4 .*max_categories=3 allows 3"):
+        list(stream_of(tmp_path, columns, max_categories=3, nominal=["s"]))
+    named = stream_of(tmp_path, columns, nominal=["s"])
     assert named.categories == {"s": list("abcd")}
     declared = stream_of(
         tmp_path, columns, max_categories=3, about={"nominal": {"s": list("dcba")}}
@@ -331,7 +334,11 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         ({"columns": ["z"]}, ValueError, "columns names the column 'z'"),
         ({"exclude": ["z"]}, ValueError, "exclude names the column 'z'"),
         ({"id": "z"}, ValueError, "id names the column 'z'"),
-        ({"columns": ["class"]}, ValueError, "columns names 'class', which is the target"),
+        (
+            {"columns": ["class"]},
+            ValueError,
+            "columns names the column 'class', which is the target",
+        ),
         ({"target": "d"}, TypeError, "target names the column 'd', which holds times"),
         ({"sample_weight": "s"}, TypeError, "sample_weight names .* holds categories"),
         ({"arrival": "s"}, TypeError, "arrival names .* holds categories"),
@@ -386,3 +393,22 @@ def test_the_index_of_a_pandas_frame_is_said(tmp_path):
     assert warned[0].filename == __file__
     stream = ParquetStream(tmp_path / "rows.parquet", "class", exclude="__index_level_0__")
     assert stream.feature_names == ["x"]
+
+
+def test_the_limit_of_categories_holds_for_numbers_made_nominal(tmp_path):
+    columns = {"a": np.arange(1500) / 7, "class": [0, 1] * 750}
+    stream = stream_of(tmp_path, columns, nominal=["a"], max_categories=1000)
+    with pytest.raises(ValueError, match=r"has 1,500 different values, .*=1000 allows 1,000"):
+        list(stream)
+    assert len(stream_of(tmp_path, columns, nominal=["a"]).categories["a"]) == 1500
+
+
+def test_integers_that_lose_digits_are_said_once(tmp_path):
+    columns = {"id": [2**53, 2**53 + 5, 7], "x": [1, 2, 2**53 - 1], "class": [0, 1, 1]}
+    stream = stream_of(tmp_path, columns)
+    with pytest.warns(UserWarning, match="Column 'id' holds whole numbers") as found:
+        list(stream)
+        list(stream)
+    assert len(found) == 1
+    list(stream_of(tmp_path, columns, numeric=["id"]))
+    list(stream_of(tmp_path, {"x": [1e300, None], "class": [0, 1]}))

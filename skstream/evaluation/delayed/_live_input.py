@@ -136,6 +136,11 @@ def _forget_oldest(ids: OrderedDict[Hashable, None]) -> None:
 
 def as_ids(ids: Any) -> list[Any]:
     """Return ids as a list; raise an error for one alone."""
+    if ids is None:
+        raise TypeError(
+            "ids is missing: label() finds the waiting rows by their ids. Pass one id per row, as "
+            "in ids=range(100, 200), each waiting only once."
+        )
     alone = isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable)
     if alone or getattr(ids, "ndim", 1) == 0:
         raise ValueError(

@@ -236,7 +236,7 @@ class DelayedRun(StreamRun):
 
     @exclusive
     def ask(
-        self, X: Any, ids: Any, t: Any = None, *, on_error: str = "raise"
+        self, X: Any, ids: Any = None, t: Any = None, *, on_error: str = "raise"
     ) -> dict[str, np.ndarray]:
         """Ask about rows that arrive now, and keep them until their labels come.
 
