@@ -309,11 +309,7 @@ class StreamEvaluator(BaseEstimator):
         labels = None if regression else found_classes(classes, source)
         if self.batch_size == 1:
             _warn_of_gaussian_nb(named)
-        if n_rows and self.batch_size > n_rows:
-            warn(
-                f"batch_size={self.batch_size} is more than the {n_rows:,} rows: all after the "
-                f"warm-up (n_warmup={self.n_warmup}) are asked before any of them is learnt."
-            )
+        warn_of_one_batch(self.batch_size, n_rows, self.n_warmup)
         metrics = resolve_metrics(self.metrics, classes=labels)
         warn_of_calls(metrics, n_rows, self.record_every)
         keep_tape = n_rows is not None if self.keep_tape == "auto" else self.keep_tape
@@ -440,6 +436,15 @@ def known_classes(stream: Any) -> Any:
     if stream.classes is None and hasattr(stream, "y"):
         return stream.y
     return stream.classes
+
+
+def warn_of_one_batch(batch_size: int, n_rows: int | None, n_warmup: int) -> None:
+    """Warn of a batch of more than all rows, after which nothing is asked."""
+    if n_rows and batch_size > n_rows:
+        warn(
+            f"batch_size={batch_size} is more than the {n_rows:,} rows: all but the first, as many "
+            f"as n_warmup={n_warmup}, are asked before any of them is learnt."
+        )
 
 
 def found_classes(known: Any, source: str) -> np.ndarray:

@@ -10,7 +10,12 @@ from skstream.engine.model import Engine as EngineName
 from skstream.engine.model import ModelRun, Unanswered, failures_named
 from skstream.engine.run import Answered, Engine, Lane
 from skstream.engine.timeline import Arrivals, End, PrequentialTimeline
-from skstream.evaluation._evaluator import COMMON_CONSTRAINTS, found_classes, known_classes
+from skstream.evaluation._evaluator import (
+    COMMON_CONSTRAINTS,
+    found_classes,
+    known_classes,
+    warn_of_one_batch,
+)
 from skstream.evaluation._input import encoded, why_no_weight
 from skstream.evaluation._settings import check_unanswered, named_models
 from skstream.streams import as_stream
@@ -118,6 +123,7 @@ def prequential_predict(
     )
     ((name, model),) = named_models(estimator).items()
     stream = as_stream(X, y, sample_weight=sample_weight)
+    warn_of_one_batch(batch_size, stream.n_rows, n_warmup)
     task = Task(_classes(model, stream, classes), method, batch_size, n_warmup)
     check_unanswered(unanswered, regression=task.classes is None)
     with failures_named(name, 0, "being copied"):

@@ -1,5 +1,7 @@
 """Warm-ups of models that need several rows first: learnt in one call, however the rows come."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -284,7 +286,8 @@ def test_labels_of_a_warmup_that_cannot_be_learnt_are_skipped_under_delay():
 
 
 def test_a_batch_of_more_than_all_rows_is_said() -> None:
-    with pytest.warns(UserWarning, match=r"batch_size=1000 is more than the 400 rows"):
-        PrequentialEvaluator("accuracy", batch_size=1000).evaluate(
-            MajorityClass(), np.zeros((400, 1)), np.arange(400) % 2
-        )
+    rows, labels = np.zeros((400, 1)), np.arange(400) % 2
+    evaluate = PrequentialEvaluator("accuracy", batch_size=1000).evaluate
+    for asked in (evaluate, partial(prequential_predict, batch_size=1000)):
+        with pytest.warns(UserWarning, match="batch_size=1000 is more than the 400 rows"):
+            asked(MajorityClass(), rows, labels)
