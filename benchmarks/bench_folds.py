@@ -47,10 +47,10 @@ def electricity() -> tuple[np.ndarray, np.ndarray] | None:
     return np.concatenate([c[0] for c in chunks]), np.concatenate([c[1] for c in chunks])
 
 
-def generated(rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of 20 normal features; the label depends on five of them."""
+def generated(rows: int, n_features: int = N_FEATURES) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of normal features; the label depends on five of them."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(rows, N_FEATURES))
+    X = rng.normal(size=(rows, n_features))
     y = X[:, :5].sum(axis=1) + rng.normal(size=rows) > 0
     return X, y.astype(np.int64)
 
