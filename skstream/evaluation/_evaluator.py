@@ -73,6 +73,7 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
         Interval(numbers.Integral, None, -1, closed="right"),
         None,
     ],
+    "retries": [Interval(numbers.Integral, 0, None, closed="left")],
     "unanswered": [StrOptions({"error", "wrong"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
@@ -126,6 +127,7 @@ class StreamEvaluator(BaseEstimator):
     return_models: bool = False
     random_state: int | None = None
     n_jobs: int | None = None
+    retries: int = 2
     unanswered: Literal["error", "wrong"] = "error"
     error_score: Any = "raise"
     progress: bool = False
@@ -381,7 +383,9 @@ class StreamEvaluator(BaseEstimator):
             jobs = [
                 Job(new_run, group, stream, number, counts) for number, group in enumerate(groups)
             ]
-            workers = Workers(jobs, self.n_jobs, survive=settings.error_score != "raise")
+            workers = Workers(
+                jobs, self.n_jobs, self.retries, survive=settings.error_score != "raise"
+            )
             try:
                 workers.run()
                 broken = [one for one in workers.finished if one.error is not None]

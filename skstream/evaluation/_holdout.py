@@ -76,6 +76,9 @@ class HoldoutEvaluator(StreamEvaluator):
         recorded in the result.
     n_jobs : int, default=None
         Models evaluated at once, through joblib. Results do not depend on it.
+    retries : int, default=2
+        Number of further attempts with a model whose worker process dies, each alone in a new
+        worker; after them the error names the model and fold.
     unanswered : {"error", "wrong"}, default="error"
         A row that was asked and got no answer (None or NaN) is a failure of the model, or is
         scored as an error (classifiers only).

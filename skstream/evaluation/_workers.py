@@ -22,8 +22,6 @@ from skstream.utils._sklearn import QuietParallel
 Place = tuple[str, int]
 NewRun = Callable[..., StreamRun]
 
-#: Number of retries, alone, of a model and fold whose worker process terminated.
-N_RETRIES = 2
 #: Number of first rows used to find out which models have kernels.
 ROWS_OF_TRIAL = 64
 
@@ -98,6 +96,8 @@ class Workers:
         What is to be done.
     n_jobs : int or None
         As joblib takes it.
+    retries : int
+        Number of further attempts, alone, with a model and fold whose worker terminated.
     survive : bool
         Whether the others continue if a model fails or its workers terminate.
 
@@ -109,9 +109,10 @@ class Workers:
         Models and folds whose workers terminated in every attempt.
     """
 
-    def __init__(self, jobs: Sequence[Job], n_jobs: int | None, survive: bool):
+    def __init__(self, jobs: Sequence[Job], n_jobs: int | None, retries: int, survive: bool):
         self._jobs = list(jobs)
         self._n_jobs = n_jobs
+        self._retries = retries
         self._survive = survive
         self.finished: list[RunOutcome] = []
         self.dead: dict[Place, ModelError] = {}
@@ -156,13 +157,13 @@ class Workers:
                     self._run_alone(job.alone(place), place)
 
     def _run_alone(self, job: Job, place: Place) -> None:
-        for attempt in range(N_RETRIES + 1):
+        for attempt in range(self._retries + 1):
             try:
                 self._run([job])
             except Exception as death:
                 if not _is_death(death):
                     raise
-                if attempt == N_RETRIES:
+                if attempt == self._retries:
                     self._note_death(place, death)
             else:
                 return
@@ -170,8 +171,9 @@ class Workers:
     def _note_death(self, place: Place, death: Exception) -> None:
         name, fold = place
         of_fold = f" (fold {fold})" if fold else ""
+        times = "once" if not self._retries else f"{self._retries + 1} times"
         error = ModelError(
-            f"Model '{name}'{of_fold}: its worker died {N_RETRIES + 1} times, alone at last "
+            f"Model '{name}'{of_fold}: its worker died {times}, alone at last "
             f"({type(death).__name__}). It may need more memory than there is, or crash in "
             "compiled code; try it with n_jobs=1 on few rows.",
             name,

@@ -26,7 +26,7 @@ from skstream.engine.run import Engine
 from skstream.evaluation import EvaluationInterrupted
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._pace import TARGET, Pace
-from skstream.evaluation._workers import N_RETRIES, Workers, _portable
+from skstream.evaluation._workers import Workers, _portable
 from skstream.streams import StreamError, make_demo_stream
 from skstream.streams._chunk import Chunk
 
@@ -438,9 +438,44 @@ def test_finished_models_are_kept_when_others_always_die(monkeypatch):
     with parallel_config(backend="threading"), pytest.raises(ModelError) as caught:
         evaluator.evaluate(three, DEMO.X, DEMO.y)
     assert "'dies': its worker died 3 times, alone at last (KilledWorker)" in str(caught.value)
-    assert done.count([("dies", 0)]) == N_RETRIES + 2
+    assert done.count([("dies", 0)]) == 4
     assert caught.value.result.model_names == ["first"]
     assert caught.value.result.left_out.keys() == {"dies", "last"}
+
+
+@pytest.mark.parametrize(("retries", "n_deaths"), [(0, 2), (1, 2), (1, 3), (3, 4)])
+def test_retries_say_how_often_a_model_is_tried_again(monkeypatch, retries, n_deaths):
+    attempts = []
+
+    def run(workers, jobs):
+        for job in jobs:
+            if ("dies", 0) in job.places:
+                attempts.append(job.places)
+                if len(attempts) <= n_deaths:
+                    raise KilledWorker("run_job", "tcp://10.0.0.1:1234")
+            original(workers, [job])
+
+    original = Workers._run
+    monkeypatch.setattr(Workers, "_run", run)
+    evaluator = PrequentialEvaluator("accuracy", n_jobs=2, retries=retries, error_score=np.nan)
+    with parallel_config(backend="threading"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = evaluator.evaluate({"dies": Looped(), "last": Looped()}, DEMO.X, DEMO.y)
+    assert result.scores["last"]["accuracy"] > 0
+    # One attempt beside the others, one alone, and the retries.
+    if n_deaths < retries + 2:
+        assert not result.failures
+        assert result.scores["dies"] == result.scores["last"]
+    else:
+        times = "once" if retries == 0 else f"{retries + 1} times"
+        assert f"'dies': its worker died {times}, alone at last" in result.failures["dies"]
+        assert len(attempts) == retries + 2
+
+
+@pytest.mark.parametrize("retries", [-1, 1.5, "2", None])
+def test_bad_retries_are_refused(retries):
+    with pytest.raises(ValueError, match=r"'retries' parameter of PrequentialEvaluator must be"):
+        PrequentialEvaluator(retries=retries).evaluate(Looped(), DEMO.X, DEMO.y)
 
 
 def test_a_failure_in_a_worker_keeps_the_models_that_had_finished():

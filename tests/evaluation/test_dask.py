@@ -135,16 +135,16 @@ class KillsItsWorker(WhoAmI):
         return super().predict(X)
 
 
-def test_what_kills_its_worker_every_time_is_a_failure_of_the_model(cluster, monkeypatch):
+def test_what_kills_its_worker_every_time_is_a_failure_of_the_model(cluster):
     """joblib's Dask backend does not tell of calls that Dask gives up, and would wait for ever."""
-    monkeypatch.setattr("skstream.evaluation._workers.N_RETRIES", 0)  # workers start slowly
     cluster.run_on_scheduler(allow_no_failures)
     models = {"good": WhoAmI(), "kills": KillsItsWorker(os.getpid())}
-    evaluator = PrequentialEvaluator("accuracy", n_jobs=2, error_score=np.nan)
+    # Without retries: workers start slowly.
+    evaluator = PrequentialEvaluator("accuracy", n_jobs=2, retries=0, error_score=np.nan)
     with parallel_config(backend="dask"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = evaluator.evaluate(models, make_demo_stream(50))
-    message = "'kills': its worker died 1 times, alone at last (KilledWorker)"
+    message = "'kills': its worker died once, alone at last (KilledWorker)"
     assert message in result.failures["kills"]
     assert np.isnan(result.scores["kills"]["accuracy"])
     assert result.scores["good"]["accuracy"] > 0
