@@ -195,7 +195,7 @@ def memory_per_lane() -> None:
     print(f"{(with_tape - each) / rows:.2f} per row and lane")
 
 
-def first_rows(stream: ParquetStream, rows: int) -> Any:
+def first_rows(stream: Any, rows: int) -> Any:
     """The first rows of a stream, in memory."""
     X, y, _ = next(iter(stream)).part(0, rows)
     return as_stream(np.asarray(X), np.asarray(y))
@@ -206,9 +206,7 @@ def one_and_two(evaluator: Any, models: Any, stream: Any, what: str, repeat: int
     results, runs = {}, {}
     for n_jobs in (1, 2):
         evaluator.set_params(n_jobs=n_jobs)
-        few = first_rows(stream, 200) if isinstance(stream, ParquetStream) else stream
-        if n_jobs > 1 and isinstance(stream, ParquetStream):
-            evaluator.evaluate(models, few, classes=CLASSES)  # starts the workers
+        evaluator.evaluate(models, first_rows(stream, 5), classes=CLASSES)  # starts and compiles
 
         def run(number: int = n_jobs) -> None:
             results[number] = evaluator.evaluate(models, stream, classes=CLASSES)
@@ -233,7 +231,7 @@ def workers(options: argparse.Namespace) -> None:
     evaluator.set_params(n_jobs=2, engine="loop")
     evaluator.evaluate({"persistent": Persistent()}, as_stream(X[:5], y[:5]))
     print(f"starting two workers: {perf_counter() - started:.1f} s")
-    evaluator.set_params(n_jobs=1, engine="auto").evaluate(MODELS, as_stream(X[:50], y[:50]))
+    evaluator.set_params(engine="auto")
     one_and_two(evaluator, MODELS, as_stream(X, y), "kernels, arrays", options.repeat)
     with parquet_stream(X, y) as stream:
         one_and_two(evaluator, MODELS, stream, "kernels, Parquet", options.repeat)
@@ -336,7 +334,7 @@ def memory(options: argparse.Namespace) -> None:
         run.update(X, y)
         if run.n_rows >= next_look * options.rows / 10:
             next_look += 1
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
             print(
                 f"{run.n_rows:13,}{megabytes():11.1f}{peak:9.0f}"
                 f"{run.n_rows / (perf_counter() - clock):11,.0f}"
