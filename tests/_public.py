@@ -7,7 +7,7 @@ from types import ModuleType
 
 import skstream
 
-# For contributors rather than users, or documented under another name (evaluation.delayed and
+# For contributors rather than users, or documented under another name (rooms of evaluation under
 # evaluation): their docstrings need no full numpydoc sections.
 INTERNAL = (
     "skstream.utils",

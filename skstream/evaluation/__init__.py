@@ -4,7 +4,7 @@ from skstream.engine.model import ModelError
 from skstream.engine.tape import Tape
 from skstream.evaluation._checkpoint import load_run
 from skstream.evaluation._cost import Cost
-from skstream.evaluation._evaluator import EvaluationInterrupted
+from skstream.evaluation._execute import EvaluationInterrupted
 from skstream.evaluation._holdout import HoldoutEvaluator
 from skstream.evaluation._kfold import KFoldEvaluator
 from skstream.evaluation._predict import prequential_predict
@@ -13,6 +13,7 @@ from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
 from skstream.evaluation._storage import load_result
 from skstream.evaluation.delayed import DelayedEvaluator, DelayedResult, DelayedRun, Waits
+from skstream.evaluation.folder import collect_result
 
 __all__ = [
     "Cost",
@@ -28,6 +29,7 @@ __all__ = [
     "PrequentialEvaluator",
     "Tape",
     "Waits",
+    "collect_result",
     "load_result",
     "load_run",
     "prequential_predict",

@@ -2,6 +2,8 @@
 
 import hashlib
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 from pickle import PicklingError
@@ -19,6 +21,15 @@ _HEADER_BYTES = len(_MAGIC) + len(b"2 ") + 64 + len(b"\n")
 #: How a pickle starts, and so a checkpoint of format 1, which had no header.
 _PICKLE = b"\x80"
 _ZIP = b"PK\x03\x04"
+
+
+@dataclass(frozen=True)
+class KeptRun:
+    """A run in a run folder, and the checksums of what it had read after the first rows."""
+
+    run: Any
+    n_read: int
+    read: Mapping[str, tuple[int, ...]]
 
 
 def save_checkpoint(run: Any, path: Path) -> None:
@@ -84,6 +95,12 @@ def load_run(path: str | Path) -> Any:
         raise ValueError(f"{path} is a folder. Give the path of a file written by run.save.")
     if not os.path.exists(path):
         raise no_such_file(path)
+    loaded = load_checkpoint(path)
+    return loaded.run if isinstance(loaded, KeptRun) else loaded
+
+
+def load_checkpoint(path: str | Path) -> Any:
+    """Load what `save_checkpoint` wrote, after a look at its checksum."""
     with open(path, "rb") as file:
         _verify(file, path)
         try:

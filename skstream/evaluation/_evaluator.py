@@ -1,9 +1,9 @@
 """Base class of the evaluators."""
 
 import numbers
+import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
 from inspect import signature
@@ -14,11 +14,10 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from skstream.base import learning_parts
-from skstream.engine.model import ModelError
 from skstream.engine.timeline import Timeline
-from skstream.evaluation._input import MissingLabelError
-from skstream.evaluation._progress import bar_of_workers, progress_bar
-from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._execute import Execution
+from skstream.evaluation._outcome import Place
+from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
 from skstream.evaluation._settings import (
     Settings,
@@ -29,16 +28,8 @@ from skstream.evaluation._settings import (
     names_of_baselines,
     prepared_models,
 )
-from skstream.evaluation._stream_run import StreamRun
-from skstream.evaluation._workers import (
-    Job,
-    NewRun,
-    Place,
-    Workers,
-    joined,
-    joined_so_far,
-    places_with_kernels,
-)
+from skstream.evaluation._workers import places_with_kernels
+from skstream.evaluation.folder import RunFolder, fingerprint, opened
 from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._user import warn_of_calls
@@ -77,27 +68,9 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "unanswered": [StrOptions({"error", "wrong"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
+    "checkpoint": [str, os.PathLike, None],
+    "checkpoint_every": "no_validation",
 }
-
-
-class EvaluationInterrupted(KeyboardInterrupt):
-    """Ctrl-C during an evaluation; carries the result so far.
-
-    Attributes
-    ----------
-    result : EvaluationResult or None
-        Scores of the rows that every model had done; in a parallel evaluation, of the models
-        that had finished. None if there was nothing yet.
-    """
-
-    def __init__(self, result: EvaluationResult | None):
-        so_far = (
-            "nothing was finished, so that there is no result so far"
-            if result is None
-            else "the result so far is in its attribute 'result'"
-        )
-        super().__init__(f"Evaluation interrupted: {so_far}.")
-        self.result = result
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -131,6 +104,8 @@ class StreamEvaluator(BaseEstimator):
     unanswered: Literal["error", "wrong"] = "error"
     error_score: Any = "raise"
     progress: bool = False
+    checkpoint: str | os.PathLike[str] | None = None
+    checkpoint_every: Any = "10min"
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the forgetting, as ``forgetting__window_size=500``.
@@ -207,6 +182,8 @@ class StreamEvaluator(BaseEstimator):
             If a model fails; says which, and at which row.
         EvaluationInterrupted
             On Ctrl-C; carries the result so far.
+        OSError
+            If a checkpoint cannot be written; the one before it stays.
 
         Notes
         -----
@@ -231,48 +208,102 @@ class StreamEvaluator(BaseEstimator):
         run : EvaluationRun
             With ``update(X, y)``, ``result()``, ``close()`` and ``save(path)``.
         """
+        if self.checkpoint is not None:
+            raise ValueError(
+                "checkpoint= is for evaluate, which reads the stream itself. Save a live run "
+                "whenever you want, with run.save(path), and go on with load_run(path)."
+            )
         settings, prepared, places = self._prepare(models, classes, n_rows=None)
         run: EvaluationRun = self._new_run(settings, None)(prepared, places)
         return run.hold_failures()
 
     def _evaluate(self, models: Any, stream: Any, classes: Any) -> EvaluationResult:
+        self._validate()
+        if self.checkpoint is None:
+            return self._evaluate_in(None, models, stream, classes)
+        self._check_can_go_on(stream)
+        with opened(self.checkpoint, self.checkpoint_every) as folder:
+            return self._evaluate_in(folder, models, stream, classes)
+
+    def _evaluate_in(
+        self, folder: RunFolder | None, models: Any, stream: Any, classes: Any
+    ) -> EvaluationResult:
+        """Evaluate models, and go on where the run in a folder has stopped."""
         known = known_classes(stream) if classes is None else classes
         source = "y" if classes is None else "classes"
         settings, prepared, places = self._prepare(
-            models, known, n_rows=stream.n_rows, source=source
+            models,
+            known,
+            n_rows=stream.n_rows,
+            source=source,
+            seed=None if folder is None else folder.seed,
         )
-        new_run = self._new_run(settings, stream)
-        if min(effective_n_jobs(self.n_jobs), len(places)) > 1 and stream.reiterable:
-            groups = self._groups(settings, new_run, prepared, stream)
-            if len(groups) > 1:
-                return self._evaluate_apart(settings, new_run, groups, places, stream)
-        return self._evaluate_in_lockstep(settings, new_run(prepared, places), stream)
+        execution = Execution(
+            settings=settings,
+            new_run=self._new_run(settings, stream),
+            models=prepared,
+            stream=stream,
+            n_jobs=self.n_jobs,
+            retries=self.retries,
+            title=type(self).__name__,
+            progress=self.progress,
+        )
+        if folder is None:
+            return execution.of_groups(self._groups(execution, settings))
+        of_this = fingerprint(self, named_models(models), settings, stream)
+        if folder.manifest is None:
+            groups = self._groups(execution, settings)
+            folder.begin(groups, places, settings.header, of_this, stream.n_rows)
+        else:
+            folder.check_same(of_this)
+        return execution.in_folder(folder)
 
-    def _groups(
-        self,
-        settings: Settings,
-        new_run: NewRun,
-        prepared: Mapping[Place, Any],
-        stream: Any,
-    ) -> list[dict[Place, Any]]:
+    def _check_can_go_on(self, stream: Stream) -> None:
+        """Raise an error if an evaluation could not go on from a checkpoint."""
+        if not stream.reiterable:
+            raise ValueError(
+                "checkpoint= needs a stream that can be read again, and this one is a one-shot "
+                "iterator: an evaluation that goes on passes the rows that it has read. Pass the "
+                "generator function itself instead of its result, a list of chunks, or files."
+            )
+        if self.return_models:
+            raise ValueError(
+                "return_models=True does not go with checkpoint=: a run folder holds finished "
+                "models as scores and answers, which are data. Leave one of them out; fitted "
+                "models can be kept by a live run, start(...), and its save(path)."
+            )
+
+    def _groups(self, execution: Execution, settings: Settings) -> list[list[Place]]:
         """Distribute models and folds over workers.
 
         Those with kernels stay together: reading the stream and its labels once more takes a
         worker longer than a kernel does.
         """
-        together = places_with_kernels(new_run, prepared, stream)
-        groups = [{place: prepared[place] for place in together}] if together else []
-        groups += [{place: model} for place, model in prepared.items() if place not in together]
+        places = list(execution.models)
+        if min(effective_n_jobs(self.n_jobs), len(places)) < 2 or not execution.stream.reiterable:
+            return [places]
+        together = places_with_kernels(execution.new_run, execution.models, execution.stream)
+        groups = [together] if together else []
+        groups += [[place] for place in places if place not in together]
         settings.parameters["together"] = list(dict.fromkeys(name for name, _ in together))
         return groups
 
     def _prepare(
-        self, models: Any, classes: Any, *, n_rows: int | None, source: str = "classes"
+        self,
+        models: Any,
+        classes: Any,
+        *,
+        n_rows: int | None,
+        source: str = "classes",
+        seed: int | None = None,
     ) -> tuple[Settings, dict[tuple[str, int], Any], list[tuple[str, int]]]:
-        """Resolve the settings; copy and seed the models. `source` is where classes come from."""
+        """Resolve the settings; copy and seed the models.
+
+        `source` is where classes come from, and `seed` the one drawn by a run that goes on.
+        """
         self._validate()
         named = named_models(models)
-        settings = self._settings(named, classes, n_rows=n_rows, source=source)
+        settings = self._settings(named, classes, n_rows=n_rows, source=source, seed=seed)
         if self.warm_start:
             check_fitted_classes(named, settings.classes)
         n_folds = len(settings.timelines)
@@ -304,7 +335,13 @@ class StreamEvaluator(BaseEstimator):
         return {name: _plain(value) for name, value in self.get_params(deep=False).items()}
 
     def _settings(
-        self, named: Mapping[str, Any], classes: Any, *, n_rows: int | None, source: str
+        self,
+        named: Mapping[str, Any],
+        classes: Any,
+        *,
+        n_rows: int | None,
+        source: str,
+        seed: int | None,
     ) -> Settings:
         regression = is_regression(named)
         check_unanswered(self.unanswered, regression=regression)
@@ -315,7 +352,10 @@ class StreamEvaluator(BaseEstimator):
         metrics = resolve_metrics(self.metrics, classes=labels)
         warn_of_calls(metrics, n_rows, self.record_every)
         keep_tape = n_rows is not None if self.keep_tape == "auto" else self.keep_tape
-        seed = secrets.randbits(32) if self.random_state is None else int(self.random_state)
+        if self.random_state is not None:
+            seed = int(self.random_state)
+        elif seed is None:
+            seed = secrets.randbits(32)
         return Settings(
             protocol=self.protocol,
             late_labels=self.late_labels,
@@ -338,70 +378,6 @@ class StreamEvaluator(BaseEstimator):
             expected_rows=n_rows or 0,
         )
 
-    def _evaluate_in_lockstep(
-        self, settings: Settings, run: StreamRun, stream: Any
-    ) -> EvaluationResult:
-        def so_far() -> EvaluationResult | None:
-            if not run.n_rows:
-                return None
-            try:
-                return assemble(settings.header, [run.outcome()], so_far=True)
-            except Exception:  # of a function of the user, a measure that fails again
-                kept = run.leave_out_functions()
-                return assemble(kept.header, [run.outcome()], so_far=True) if kept else None
-
-        with progress_bar(stream.n_rows, type(self).__name__, self.progress) as advance:
-            try:
-                for chunk in stream:
-                    run.feed(chunk, advance)
-                run.close()
-            except KeyboardInterrupt as interrupt:
-                raise EvaluationInterrupted(so_far()) from interrupt
-            except (Exception, SystemExit) as error:
-                carry(error, so_far, stream)
-                raise
-        return assemble(settings.header, [run.outcome()])
-
-    def _evaluate_apart(
-        self,
-        settings: Settings,
-        new_run: NewRun,
-        groups: Sequence[Mapping[Place, Any]],
-        places: list[Place],
-        stream: Any,
-    ) -> EvaluationResult:
-        """Evaluate every group of models and folds in a separate worker."""
-        total = None if stream.n_rows is None else stream.n_rows * len(places)
-
-        def so_far(why: str) -> EvaluationResult | None:
-            outcome, left_out = joined_so_far(workers, places, why)
-            if outcome is None:
-                return None
-            return assemble(settings.header, [outcome], so_far=True, left_out=left_out)
-
-        with bar_of_workers(total, type(self).__name__, self.progress, len(groups)) as counts:
-            jobs = [
-                Job(new_run, group, stream, number, counts) for number, group in enumerate(groups)
-            ]
-            workers = Workers(
-                jobs, self.n_jobs, self.retries, survive=settings.error_score != "raise"
-            )
-            try:
-                workers.run()
-                broken = [one for one in workers.finished if one.error is not None]
-                if broken:
-                    assert broken[0].error is not None
-                    raise broken[0].error from broken[0].cause
-                outcome = joined(workers, places)
-            except KeyboardInterrupt as interrupt:
-                result = so_far("the evaluation was interrupted")
-                raise EvaluationInterrupted(result) from interrupt
-            except (Exception, SystemExit) as error:
-                why = f"{type(error).__name__} ended the evaluation"
-                carry(error, partial(so_far, why), stream)
-                raise
-        return assemble(settings.header, [outcome])
-
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 def evaluator(cls: type[Kind]) -> type[Kind]:
@@ -415,24 +391,6 @@ def evaluator(cls: type[Kind]) -> type[Kind]:
     ordered = sorted(given.parameters.values(), key=lambda one: (one.kind, one.name in common))
     vars(made)["__init__"].__signature__ = given.replace(parameters=ordered)
     return made
-
-
-def carry(
-    error: Exception | SystemExit,
-    so_far: Callable[[], EvaluationResult | None],
-    stream: Stream,
-) -> None:
-    """Add the result so far, if there is one, to an error that ends an evaluation."""
-    if isinstance(error, MissingLabelError):
-        with suppress(Exception):  # a failure here must not hide the error itself
-            error.add(stream.about_missing_label(error.row))
-    try:
-        result = so_far()
-        error.result = result  # type: ignore[union-attr]
-    except Exception:  # a failure here must not hide the error itself
-        return
-    if result is not None and not isinstance(error, ModelError):
-        error.add_note("The result so far is in the attribute 'result' of this error.")
 
 
 def known_classes(stream: Any) -> Any:

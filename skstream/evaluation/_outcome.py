@@ -8,6 +8,9 @@ import numpy as np
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._passes import Checksums
 
+#: Name of a model, and number of a fold.
+Place = tuple[str, int]
+
 
 @dataclass(frozen=True, kw_only=True)
 class LaneOutcome:

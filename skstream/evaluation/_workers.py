@@ -2,24 +2,25 @@
 
 import pickle
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from sklearn.utils.parallel import delayed
 
 from skstream.engine.model import ModelError
-from skstream.evaluation._outcome import LaneOutcome, RunOutcome
-from skstream.evaluation._passes import PassChecksums, differences
+from skstream.evaluation._follow import follow
+from skstream.evaluation._outcome import Place, RunOutcome
+from skstream.evaluation._passes import PassChecksums
 from skstream.evaluation._progress import RowCounts, ignored
 from skstream.evaluation._stream_run import StreamRun
+from skstream.evaluation.folder import GroupFolder
+from skstream.streams._chunk import Chunk
 from skstream.utils._dask import deaths_heard
 from skstream.utils._sklearn import QuietParallel
 
-Place = tuple[str, int]
 NewRun = Callable[..., StreamRun]
 
 #: Number of first rows used to find out which models have kernels.
@@ -42,6 +43,7 @@ class Job:
     stream: Any
     number: int
     counts: RowCounts | None
+    folder: GroupFolder | None = None
 
     @property
     def places(self) -> list[Place]:
@@ -49,8 +51,13 @@ class Job:
         return list(self.models)
 
     def alone(self, place: Place) -> "Job":
-        """Return the job of one of the models and folds."""
-        return replace(self, models={place: self.models[place]})
+        """Return the job of one of the models and folds, without a folder."""
+        return replace(self, models={place: self.models[place]}, folder=None)
+
+    def finish(self, joined: Callable[[list[Place]], RunOutcome]) -> None:
+        """Write what the models did that went on alone after their worker had terminated."""
+        if self.folder is not None and not self.folder.is_finished:
+            self.folder.finish(joined(self.places))
 
 
 def run_job(job: Job) -> RunOutcome:
@@ -63,11 +70,18 @@ def run_job(job: Job) -> RunOutcome:
     n_places = len(job.places)
     error: Exception | None = None
     read = PassChecksums()
+    keeper = None
+
+    def advance(n_rows: int) -> None:
+        count(n_rows * n_places)
+
     try:
-        for chunk in job.stream:
-            read.add(*chunk)
-            run.feed(chunk, lambda n: count(n * n_places))
-        run.close()
+        if job.folder is not None:
+            keeper = job.folder.keeper(run)
+            run = keeper.run
+            follow(run, job.stream, advance, keeper)
+            return keeper.finish()
+        follow(run, _noted(job.stream, read), advance)
     except Exception as raised:
         error = _portable(raised)
         error.__cause__ = WorkerTraceback(traceback.format_exc())
@@ -75,7 +89,14 @@ def run_job(job: Job) -> RunOutcome:
         return RunOutcome(lanes=[], labels=None, error=error, cause=error.__cause__)
     outcome = run.outcome()
     cause = None if error is None else error.__cause__
-    return replace(outcome, error=error, cause=cause, read={**read.sums(), **outcome.read})
+    sums = read.sums() if keeper is None else keeper.sums()
+    return replace(outcome, error=error, cause=cause, read={**sums, **outcome.read})
+
+
+def _noted(stream: Iterable[Chunk], read: PassChecksums) -> Iterator[Chunk]:
+    for chunk in stream:
+        read.add(*chunk)
+        yield chunk
 
 
 def _portable(error: Exception) -> Exception:
@@ -114,11 +135,18 @@ class Workers:
         self._n_jobs = n_jobs
         self._retries = retries
         self._survive = survive
+        self._done: set[int] = set()  # jobs that an earlier call has finished
         self.finished: list[RunOutcome] = []
         self.dead: dict[Place, ModelError] = {}
 
+    def take_finished(self, outcomes: Mapping[int, RunOutcome]) -> None:
+        """Take what jobs, by their numbers, did in an earlier call."""
+        for number, outcome in outcomes.items():
+            self._done.add(number)
+            self._take(outcome)
+
     def run(self) -> None:
-        """Do all jobs.
+        """Do all jobs that are not done.
 
         Raises
         ------
@@ -126,13 +154,15 @@ class Workers:
             If a model fails, or its workers terminate, and `survive` is False.
         """
         try:
-            self._run(self._jobs)
+            self._run([job for job in self._jobs if job.number not in self._done])
         except Exception as death:
             if not _is_death(death):
                 raise
             self._run_one_by_one()
 
     def _run(self, jobs: Sequence[Job]) -> None:
+        if not jobs:
+            return
         parallel = QuietParallel(n_jobs=self._n_jobs, return_as="generator_unordered")
         calls = (delayed(run_job)(job) for job in jobs)
         with deaths_heard(parallel._backend), closing(parallel(calls)) as outcomes:
@@ -152,9 +182,22 @@ class Workers:
         """Run what is left one model and fold at a time, to find the one that ends its worker."""
         done = {(lane.name, lane.fold) for outcome in self.finished for lane in outcome.lanes}
         for job in self._jobs:
-            for place in job.places:
-                if place not in done:
+            left = [place for place in job.places if place not in done]
+            if left and not self._goes_on(job):
+                for place in left:
                     self._run_alone(job.alone(place), place)
+
+    def _goes_on(self, job: Job) -> bool:
+        """Let a job go on from its checkpoints, if it has a folder; whether it could be done."""
+        for _ in range(self._retries if job.folder is not None else 0):
+            try:
+                self._run([job])
+            except Exception as death:
+                if not _is_death(death):
+                    raise
+            else:
+                return True
+        return False
 
     def _run_alone(self, job: Job, place: Place) -> None:
         for attempt in range(self._retries + 1):
@@ -189,96 +232,6 @@ def _is_death(error: BaseException) -> bool:
     """Whether an exception of joblib or Dask says that a worker process terminated."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     return not kinds.isdisjoint({"BrokenProcessPool", "KilledWorker"})
-
-
-def joined(workers: Workers, places: Sequence[Place]) -> RunOutcome:
-    """Combine the outcomes of all workers.
-
-    Raises
-    ------
-    ValueError
-        If the workers did not read the same.
-    """
-    outcomes = [outcome for outcome in workers.finished if outcome.lanes]
-    if not outcomes:
-        raise next(iter(workers.dead.values()))
-    first = outcomes[0]
-    for other in outcomes[1:]:
-        differing = differences(first.read, other.read)
-        if first.n_rows != other.n_rows or differing:
-            what = (
-                f"{first.n_rows:,} and {other.n_rows:,} rows"
-                if first.n_rows != other.n_rows
-                else f"{first.n_rows:,} rows each, with other {differing}"
-            )
-            raise ValueError(
-                "The stream is not the same at every pass, and each worker makes one: those of "
-                f"'{first.lanes[0].name}' and '{other.lanes[0].name}' read {what}. Let it give "
-                "the same rows whenever it is iterated, or pass n_jobs=1."
-            )
-    lanes = {(lane.name, lane.fold): lane for one in outcomes for lane in one.lanes}
-    for place, error in workers.dead.items():
-        lanes[place] = _dead_lane(place, error, first.lanes[0])
-    return replace(first, lanes=[lanes[place] for place in places])
-
-
-def joined_so_far(
-    workers: Workers, places: Sequence[Place], why: str
-) -> tuple[RunOutcome | None, dict[str, str]]:
-    """Combine the models that are complete; name the others, and why they are left out."""
-    groups: dict[Any, list[RunOutcome]] = {}
-    for outcome in workers.finished:
-        if outcome.lanes and not isinstance(outcome.error, ModelError):
-            key = outcome.n_rows, tuple(sorted(outcome.read.items()))
-            groups.setdefault(key, []).append(outcome)
-    names = list(dict.fromkeys(name for name, _ in places))
-    n_folds = len(places) // len(names)
-    best: dict[str, list[LaneOutcome]] = {}
-    chosen: RunOutcome | None = None
-    counts = dict.fromkeys(names, 0)
-    for group in groups.values():
-        by_name: dict[str, list[LaneOutcome]] = {name: [] for name in names}
-        for outcome in group:
-            for lane in outcome.lanes:
-                by_name[lane.name].append(lane)
-        counts = {name: max(counts[name], len(by_name[name])) for name in names}
-        complete = {name: lanes for name, lanes in by_name.items() if len(lanes) == n_folds}
-        if len(complete) > len(best):
-            best, chosen = complete, group[0]
-    left_out = {
-        name: f"{counts[name]} of {n_folds} folds had finished when {why}"
-        if n_folds > 1
-        else f"it had not finished when {why}"
-        for name in names
-        if name not in best
-    }
-    if chosen is None:
-        return None, left_out
-    lanes = [lane for name in best for lane in sorted(best[name], key=lambda lane: lane.fold)]
-    return replace(chosen, lanes=lanes), left_out
-
-
-def _dead_lane(place: Place, error: ModelError, like: LaneOutcome) -> LaneOutcome:
-    """Return the outcome of a model without any answers, as long as another one."""
-    name, fold = place
-    values = {
-        forgetting: {metric: np.full_like(curve, np.nan) for metric, curve in metrics.items()}
-        for forgetting, metrics in like.curves.values.items()
-    }
-    answers = None
-    if like.answers is not None:
-        nothing = np.nan if like.answers.dtype.kind == "f" else -1
-        answers = np.full_like(like.answers, nothing)
-    return LaneOutcome(
-        name=name,
-        fold=fold,
-        curves=replace(like.curves, values=values),
-        answers=answers,
-        cost=type(like.cost)(),
-        path="worker died",
-        failure=str(error),
-        n_valid=0,
-    )
 
 
 def places_with_kernels(

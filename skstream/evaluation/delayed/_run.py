@@ -150,7 +150,6 @@ class DelayedRun(StreamRun):
             clock, arrival = self._clock.arrivals(arrived, self._n_arrived, rows.n_rows)
             label_time = self._label_times_of(rows, arrival, clock, given)
         self._clock = clock
-        self._label_times_read = crc32(label_time.tobytes(), self._label_times_read)
         if given is None:
             self._n_delayed = self._n_arrived + rows.n_rows
         with advice_on_delays(self._delay.label_times, chunk.X, self._n_arrived):
@@ -171,6 +170,8 @@ class DelayedRun(StreamRun):
                 with self._before_rest(rest(begin)):
                     self._let_labels_come(arrival.values[begin])
             end = self._end_of_piece(begin, arrival.values, label_time)
+            piece = label_time[begin:end].tobytes()
+            self._label_times_read = crc32(piece, self._label_times_read)
             with self._before_rest(rest(end)):
                 self._arrive(
                     chunk.take(slice(begin, end)), arrival.piece(begin, end), label_time[begin:end]

@@ -1,5 +1,18 @@
 """Run folders: checkpoints and outcomes of evaluations that can be stopped and go on."""
 
+from skstream.evaluation.folder._collect import collect_result
+from skstream.evaluation.folder._fingerprint import fingerprint
+from skstream.evaluation.folder._group import GroupFolder
 from skstream.evaluation.folder._outcome_file import load_outcome, save_outcome
+from skstream.evaluation.folder._run_folder import RunFolder, existing, opened
 
-__all__ = ["load_outcome", "save_outcome"]
+__all__ = [
+    "GroupFolder",
+    "RunFolder",
+    "collect_result",
+    "existing",
+    "fingerprint",
+    "load_outcome",
+    "opened",
+    "save_outcome",
+]

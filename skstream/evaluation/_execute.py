@@ -1,0 +1,179 @@
+"""Execution of an evaluation: in this process, or by groups of models in workers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from skstream.engine.model import ModelError
+from skstream.evaluation._follow import follow
+from skstream.evaluation._header import ResultHeader
+from skstream.evaluation._input import MissingLabelError
+from skstream.evaluation._joined import joined, joined_so_far
+from skstream.evaluation._outcome import Place
+from skstream.evaluation._progress import bar_of_workers, progress_bar
+from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._settings import Settings
+from skstream.evaluation._workers import Job, NewRun, Workers
+from skstream.evaluation.folder import GroupFolder, RunFolder
+from skstream.streams import Stream
+
+
+class EvaluationInterrupted(KeyboardInterrupt):
+    """Ctrl-C during an evaluation; carries the result so far.
+
+    Attributes
+    ----------
+    result : EvaluationResult or None
+        Scores of the rows that every model had done; in a parallel evaluation, of the models
+        that had finished. None if there was nothing yet.
+    """
+
+    def __init__(self, result: EvaluationResult | None):
+        so_far = (
+            "nothing was finished, so that there is no result so far"
+            if result is None
+            else "the result so far is in its attribute 'result'"
+        )
+        super().__init__(f"Evaluation interrupted: {so_far}.")
+        self.result = result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """What is to be done: prepared models, and the stream along which they are evaluated.
+
+    Attributes
+    ----------
+    settings : Settings
+        The evaluator's settings, resolved.
+    new_run : callable
+        ``new_run(models, places)``, which is sent to the workers.
+    models : dict of (str, int) to estimator
+        One prepared model per name and fold, in the order of the result.
+    stream : Stream
+        The rows.
+    n_jobs : int or None
+        As joblib takes it.
+    retries : int
+        Further attempts with a model whose worker terminates.
+    title : str
+        What a progress bar says.
+    progress : bool
+        Whether there is one.
+    """
+
+    settings: Settings
+    new_run: NewRun
+    models: Mapping[Place, Any]
+    stream: Any
+    n_jobs: int | None
+    retries: int
+    title: str
+    progress: bool
+
+    def of_groups(self, groups: Sequence[Sequence[Place]]) -> EvaluationResult:
+        """Evaluate groups of models and folds, each along its own pass through the stream."""
+        if len(groups) == 1:
+            return self._in_lockstep(self.settings.header, None)
+        return self._apart(self.settings.header, groups, None)
+
+    def in_folder(self, folder: RunFolder) -> EvaluationResult:
+        """Go on with the groups of a run folder."""
+        assert folder.manifest is not None
+        header, groups = folder.manifest.header, folder.manifest.groups
+        if len(groups) > 1 or folder.groups[0].is_finished:
+            return self._apart(header, groups, folder)
+        return self._in_lockstep(header, folder.groups[0])
+
+    def _in_lockstep(self, header: ResultHeader, group: GroupFolder | None) -> EvaluationResult:
+        """Evaluate all models and folds in this process, in one pass."""
+        run = self.new_run(self.models, list(self.models))
+        keeper = None if group is None else group.keeper(run)
+        if keeper is not None:
+            run = keeper.run
+
+        def so_far() -> EvaluationResult | None:
+            if not run.n_rows:
+                return None
+            try:
+                return assemble(header, [run.outcome()], so_far=True)
+            except Exception:  # of a function of the user, a measure that fails again
+                kept = run.leave_out_functions()
+                return assemble(kept.header, [run.outcome()], so_far=True) if kept else None
+
+        with progress_bar(self.stream.n_rows, self.title, self.progress) as advance:
+            try:
+                follow(run, self.stream, advance, keeper)
+                outcome = run.outcome() if keeper is None else keeper.finish()
+            except KeyboardInterrupt as interrupt:
+                raise EvaluationInterrupted(so_far()) from interrupt
+            except (Exception, SystemExit) as error:
+                carry(error, so_far, self.stream)
+                raise
+        return assemble(header, [outcome])
+
+    def _apart(
+        self, header: ResultHeader, groups: Sequence[Sequence[Place]], folder: RunFolder | None
+    ) -> EvaluationResult:
+        """Evaluate every group of models and folds in a separate worker."""
+        places = list(self.models)
+        total = None if self.stream.n_rows is None else self.stream.n_rows * len(places)
+
+        def so_far(why: str) -> EvaluationResult | None:
+            outcome, left_out = joined_so_far(workers.finished, places, why)
+            if outcome is None:
+                return None
+            return assemble(header, [outcome], so_far=True, left_out=left_out)
+
+        with bar_of_workers(total, self.title, self.progress, len(groups)) as counts:
+            jobs = [
+                Job(
+                    self.new_run,
+                    {place: self.models[place] for place in group},
+                    self.stream,
+                    number,
+                    counts,
+                    None if folder is None else folder.group(number),
+                )
+                for number, group in enumerate(groups)
+            ]
+            workers = Workers(jobs, self.n_jobs, self.retries, survive=header.survives)
+            try:
+                if folder is not None:
+                    workers.take_finished(folder.finished())
+                workers.run()
+                broken = [one for one in workers.finished if one.error is not None]
+                if broken:
+                    assert broken[0].error is not None
+                    raise broken[0].error from broken[0].cause
+                outcome = joined(workers.finished, workers.dead, places)
+                for job in jobs if folder is not None else ():
+                    job.finish(partial(joined, workers.finished, workers.dead))
+            except KeyboardInterrupt as interrupt:
+                result = so_far("the evaluation was interrupted")
+                raise EvaluationInterrupted(result) from interrupt
+            except (Exception, SystemExit) as error:
+                why = f"{type(error).__name__} ended the evaluation"
+                carry(error, partial(so_far, why), self.stream)
+                raise
+        return assemble(header, [outcome])
+
+
+def carry(
+    error: Exception | SystemExit,
+    so_far: Callable[[], EvaluationResult | None],
+    stream: Stream,
+) -> None:
+    """Add the result so far, if there is one, to an error that ends an evaluation."""
+    if isinstance(error, MissingLabelError):
+        with suppress(Exception):  # a failure here must not hide the error itself
+            error.add(stream.about_missing_label(error.row))
+    try:
+        result = so_far()
+        error.result = result  # type: ignore[union-attr]
+    except Exception:  # a failure here must not hide the error itself
+        return
+    if result is not None and not isinstance(error, ModelError):
+        error.add_note("The result so far is in the attribute 'result' of this error.")

@@ -1,0 +1,55 @@
+"""Results from run folders."""
+
+import os
+
+from skstream.evaluation._joined import joined, joined_so_far
+from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation.folder._run_folder import existing
+
+
+def collect_result(folder: str | os.PathLike[str]) -> EvaluationResult:
+    """Make the result of the models that have finished in a run folder.
+
+    Only data is read, no model is loaded, and the run may still be going on.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        Folder that was given to an evaluator as ``checkpoint``.
+
+    Returns
+    -------
+    result : EvaluationResult
+        The result; ``left_out`` names the models that have not finished, and why.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder.
+    ValueError
+        If the folder holds no run, a file in it is damaged, or no model has finished yet.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from skstream import Persistent, PrequentialEvaluator, collect_result
+    >>> from skstream.streams import make_demo_stream
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     evaluator = PrequentialEvaluator("accuracy", checkpoint=folder)
+    ...     result = evaluator.evaluate(Persistent(), make_demo_stream(100))
+    ...     collect_result(folder).scores == result.scores
+    True
+    """
+    run = existing(folder)
+    manifest = run.manifest
+    assert manifest is not None
+    finished = list(run.finished().values())
+    if len(finished) == len(manifest.groups):
+        return assemble(manifest.header, [joined(finished, {}, manifest.places)])
+    outcome, left_out = joined_so_far(finished, manifest.places, "the result was collected")
+    if outcome is None:
+        raise ValueError(
+            f"No model has finished yet in {run.path}: {len(finished)} of {len(manifest.groups)} "
+            "groups of models are done. Go on with the call that began it."
+        )
+    return assemble(manifest.header, [outcome], so_far=True, left_out=left_out)

@@ -1,0 +1,198 @@
+"""The folder of one group of models: its checkpoint while it runs, its outcome when it is done."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from skstream.evaluation._checkpoint import KeptRun, load_checkpoint, save_checkpoint
+from skstream.evaluation._outcome import RunOutcome
+from skstream.evaluation._passes import Checksums, PassChecksums, differences
+from skstream.evaluation.folder._every import Every
+from skstream.evaluation.folder._lock import read_lock
+from skstream.evaluation.folder._outcome_file import load_outcome, save_outcome
+from skstream.streams._chunk import Chunk
+
+
+class FolderTaken(RuntimeError):
+    """Another run has taken over the folder, and this one must not write into it."""
+
+
+@dataclass(frozen=True)
+class GroupFolder:
+    """Folder of one group; it is sent to the worker that runs the group.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    every : Every
+        How often checkpoints are written.
+    token : str
+        That of the lock under which they are written.
+    """
+
+    path: Path
+    every: Every
+    token: str
+
+    @property
+    def checkpoint(self) -> Path:
+        """File of the newest checkpoint, while the group is not finished."""
+        return self.path / "run.checkpoint"
+
+    @property
+    def outcome(self) -> Path:
+        """File of what the group did, once it is finished."""
+        return self.path / "outcome.npz"
+
+    @property
+    def status(self) -> Path:
+        """File that says how far the group is."""
+        return self.path / "status.json"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the outcome is there."""
+        return self.outcome.exists()
+
+    def load_outcome(self) -> RunOutcome:
+        """Return what the finished group did."""
+        return load_outcome(self.outcome)
+
+    def keeper(self, run: Any) -> "Keeper":
+        """Return what goes on from the checkpoint, or else begins with a new run."""
+        if not self.checkpoint.exists():
+            return Keeper(self, KeptRun(run, 0, {}))
+        kept = load_checkpoint(self.checkpoint)
+        if not isinstance(kept, KeptRun):
+            raise ValueError(
+                f"{self.checkpoint} is not the checkpoint of a run folder: another file was put "
+                "in its place. Remove it to begin this group again."
+            )
+        return Keeper(self, kept, is_new=False)
+
+    def finish(self, outcome: RunOutcome) -> None:
+        """Write what the group did; the checkpoint is not needed any more."""
+        self._write(outcome.n_rows, lambda: save_outcome(outcome, self.outcome), self.outcome)
+        self.checkpoint.unlink(missing_ok=True)
+
+    def save(self, kept: KeptRun) -> None:
+        """Replace the checkpoint."""
+        n_rows = kept.run.n_rows
+        self._write(n_rows, lambda: save_checkpoint(kept, self.checkpoint), self.checkpoint)
+
+    def _write(self, n_rows: int, write: Any, file: Path) -> None:
+        lock = self.path.parent / "lock"
+        if read_lock(lock).get("token") != self.token:
+            raise FolderTaken(
+                f"Another run has taken over {self.path.parent}, or its lock was removed: this one "
+                f"ends at row {n_rows:,}, and writes nothing more into it."
+            )
+        try:
+            self.path.mkdir(exist_ok=True)
+            write()
+        except OSError as error:
+            before = "the checkpoint before it stays" if self.checkpoint.exists() else "it is new"
+            raise OSError(
+                error.errno,
+                f"Row {n_rows:,}: {file} could not be written ({error.strerror or error}); "
+                f"{before}. Make room or mend the folder, and call evaluate again: it goes on "
+                "from there",
+            ) from error
+
+
+class Keeper:
+    """Keeps checkpoints of a run while it reads a stream.
+
+    Parameters
+    ----------
+    group : GroupFolder
+        Where they are written.
+    kept : KeptRun
+        The run, and what it has read.
+    is_new : bool, default=True
+        Whether the run has no checkpoint yet.
+
+    Attributes
+    ----------
+    run : StreamRun
+        The run, which may stand at a later row than the first.
+    """
+
+    def __init__(self, group: GroupFolder, kept: KeptRun, *, is_new: bool = True) -> None:
+        self._group = group
+        self._kept = kept
+        self._read = PassChecksums()
+        self._n_read, self._read_before = 0, self._read.sums()
+        self._saved_at, self._saved = kept.run.n_rows, monotonic()
+        self.run = kept.run
+        if is_new:  # what cannot be pickled or written is refused before the first row
+            self._save()
+
+    def chunks(self, stream: Any) -> Iterator[Chunk]:
+        """Chunks of the stream from the row on at which the run stands.
+
+        Raises
+        ------
+        ValueError
+            If the stream does not give the rows that the run has read.
+        """
+        done = self.run.n_rows
+        for chunk in stream:
+            for piece in _cut(chunk, self._n_read, (self._kept.n_read, done)):
+                first = self._n_read
+                self._read_before = self._read.sums()
+                if first == self._kept.n_read and first:
+                    self._check_same(self._read_before)
+                self._read.add(*piece)
+                if first >= done:
+                    yield piece
+                self._n_read = first + len(piece.y)
+        if self._n_read < done:
+            raise ValueError(
+                f"The stream has {self._n_read:,} rows, and the run in {self._group.path.parent} "
+                f"had read {done:,}. Give the stream as it was, or another folder."
+            )
+
+    def _check_same(self, read: Checksums) -> None:
+        differing = differences(self._kept.read, read)
+        if differing:
+            raise ValueError(
+                f"The stream has changed: its first {self._kept.n_read:,} rows have other "
+                f"{differing} than those that the run in {self._group.path.parent} had read. Give "
+                "the stream as it was, or another folder."
+            )
+
+    def advance(self, n_rows: int) -> None:
+        """Write a checkpoint if one is due; called when so many more rows are done."""
+        if self._group.every.is_due(self.run.n_rows - self._saved_at, self._saved):
+            self._save()
+
+    def _save(self) -> None:
+        self._group.save(KeptRun(self.run, self._n_read, self._read_before))
+        self._saved_at, self._saved = self.run.n_rows, monotonic()
+
+    def finish(self) -> RunOutcome:
+        """Write what the run did, after its last row, and return it."""
+        outcome: RunOutcome = self.run.outcome()
+        outcome = replace(outcome, read={**self.sums(), **outcome.read})
+        self._group.finish(outcome)
+        return outcome
+
+    def sums(self) -> Checksums:
+        """Checksums of all that was read."""
+        return self._read.sums()
+
+
+def _cut(chunk: Chunk, first: int, at: tuple[int, ...]) -> Iterator[Chunk]:
+    """Cut a chunk that starts at a row before some rows."""
+    n = len(chunk.y)
+    places = sorted({0, n, *(row - first for row in at if 0 < row - first < n)})
+    if len(places) == 2:
+        yield chunk
+        return
+    for begin, end in pairwise(places):
+        yield chunk.part(begin, end)

@@ -1,0 +1,83 @@
+"""The manifest of a run folder: which run it holds, as plain data."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skstream.evaluation._header import ResultHeader
+from skstream.evaluation._outcome import Place
+from skstream.utils._files import atomic_write
+
+FORMAT = 1
+KIND = "skstream run folder"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What a run folder holds.
+
+    Attributes
+    ----------
+    groups : list of list of (str, int)
+        Names and folds of the models of every group.
+    places : list of (str, int)
+        All of them, in the order of the result.
+    header : ResultHeader
+        What a result says beside its curves and answers.
+    fingerprint : dict of str to str
+        What must be the same where the run goes on.
+    versions : dict of str to str
+        Versions of the packages that write the checkpoints.
+    n_rows : int or None
+        Rows of the stream; None where that is not known.
+    """
+
+    groups: list[list[Place]]
+    places: list[Place]
+    header: ResultHeader
+    fingerprint: dict[str, str]
+    versions: dict[str, str]
+    n_rows: int | None
+
+    def save(self, path: Path) -> None:
+        """Write the manifest, completely or not at all."""
+        plain = {"kind": KIND, "format": FORMAT, **vars(self), "header": self.header.plain()}
+        with atomic_write(path) as temporary:
+            temporary.write_text(json.dumps(plain, indent=1))
+
+    @classmethod
+    def load(cls, path: Path) -> "Manifest":
+        """Read a manifest.
+
+        Raises
+        ------
+        ValueError
+            If the file is something else, damaged, or of another format.
+        """
+        try:
+            plain = json.loads(path.read_text())
+            if not isinstance(plain, dict) or plain.pop("kind", None) != KIND:
+                raise ValueError("it does not say that it is one")
+            number = plain.pop("format", None)
+        except (UnicodeDecodeError, ValueError) as error:
+            raise ValueError(f"{path} is not the manifest of a run folder: {error}.") from error
+        if number != FORMAT:
+            raise ValueError(
+                f"{path.parent} has run folder format {number}; this version of skstream reads "
+                f"{FORMAT}. Use the version that wrote it."
+            )
+        return cls._of_plain(plain, path)
+
+    @classmethod
+    def _of_plain(cls, plain: dict[str, Any], path: Path) -> "Manifest":
+        try:
+            groups = [[(str(name), int(fold)) for name, fold in one] for one in plain["groups"]]
+            places = [(str(name), int(fold)) for name, fold in plain["places"]]
+            header = ResultHeader.of_plain(plain["header"])
+            return cls(**{**plain, "groups": groups, "places": places, "header": header})
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"{path} is damaged: its parts do not fit together ({type(error).__name__}: "
+                f"{error})."
+            ) from error

@@ -1,0 +1,192 @@
+"""The folder of an evaluation that can be stopped and goes on."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from skstream.evaluation._header import ResultHeader
+from skstream.evaluation._outcome import Place, RunOutcome
+from skstream.evaluation.folder._every import Every
+from skstream.evaluation.folder._fingerprint import Fingerprint, differences, versions
+from skstream.evaluation.folder._group import GroupFolder
+from skstream.evaluation.folder._lock import Lock
+from skstream.evaluation.folder._manifest import Manifest
+
+#: Packages whose objects are in checkpoints.
+_PICKLED = ("skstream", "scikit-learn", "numpy")
+
+
+class RunFolder:
+    """Folder of an evaluation: a manifest, and a folder for each group of models.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    every : Every
+        How often checkpoints are written.
+    token : str, default=""
+        That of the lock, where something is written.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    manifest : Manifest or None
+        What it holds; None as long as it is empty.
+    """
+
+    def __init__(self, path: Path, every: Every, token: str = "") -> None:
+        self.path = path
+        self._every = every
+        self._token = token
+        file = path / "manifest.json"
+        self.manifest = Manifest.load(file) if file.exists() else None
+
+    @property
+    def seed(self) -> int | None:
+        """The seed that was drawn when the run began; None as long as the folder is empty."""
+        return None if self.manifest is None else int(self.manifest.header.parameters["seed"])
+
+    @property
+    def groups(self) -> list[GroupFolder]:
+        """The folders of all groups."""
+        assert self.manifest is not None
+        return [self.group(number) for number in range(len(self.manifest.groups))]
+
+    def group(self, number: int) -> GroupFolder:
+        """Return the folder of one group."""
+        return GroupFolder(self.path / f"group-{number}", self._every, self._token)
+
+    def finished(self) -> dict[int, RunOutcome]:
+        """Outcomes of the groups that are finished, by their numbers."""
+        assert self.manifest is not None
+        outcomes = {}
+        for number, (group, places) in enumerate(
+            zip(self.groups, self.manifest.groups, strict=True)
+        ):
+            if group.is_finished:
+                outcome = group.load_outcome()
+                if [(lane.name, lane.fold) for lane in outcome.lanes] != places:
+                    raise ValueError(
+                        f"{group.outcome} is of other models than the manifest of the folder says: "
+                        "it was copied from another run."
+                    )
+                outcomes[number] = outcome
+        return outcomes
+
+    def begin(
+        self,
+        groups: Sequence[Sequence[Place]],
+        places: Sequence[Place],
+        header: ResultHeader,
+        fingerprint: Fingerprint,
+        n_rows: int | None,
+    ) -> Manifest:
+        """Write the manifest of a new run."""
+        manifest = Manifest(
+            groups=[list(one) for one in groups],
+            places=list(places),
+            header=header,
+            fingerprint=fingerprint,
+            versions=versions(),
+            n_rows=n_rows,
+        )
+        with _writing(self.path):
+            manifest.save(self.path / "manifest.json")
+        self.manifest = manifest
+        return manifest
+
+    def check_same(self, fingerprint: Fingerprint) -> None:
+        """Raise an error if the run in the folder is another one, or cannot go on here."""
+        assert self.manifest is not None
+        found = differences(fingerprint, self.manifest.fingerprint)
+        if found:
+            raise ValueError(
+                f"{self.path} holds another run: {'; '.join(found)}. Make the call that began it, "
+                "or give another folder."
+            )
+        if all(group.is_finished for group in self.groups):
+            return
+        here = versions()
+        found = [
+            f"{name} {here[name]} instead of {self.manifest.versions.get(name)}"
+            for name in _PICKLED
+            if here[name] != self.manifest.versions.get(name)
+        ]
+        if found:
+            raise ValueError(
+                f"{self.path} cannot go on with other versions than those that wrote its "
+                f"checkpoints: here is {', '.join(found)}. Install those, or give another folder."
+            )
+
+
+@contextmanager
+def opened(path: Any, every: Any) -> Iterator[RunFolder]:
+    """Open a folder to run in it, and hold its lock meanwhile.
+
+    Raises
+    ------
+    ValueError
+        If it is the folder of something else.
+    RuntimeError
+        If another process runs in it.
+    OSError
+        If it cannot be written.
+    """
+    folder = Path(os.path.abspath(path))
+    distance = Every.of(every)
+    with ExitStack() as stack:
+        with _writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            _check_own(folder)
+            lock = stack.enter_context(Lock(folder / "lock"))
+        yield RunFolder(folder, distance, lock.token)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Say of an error of the system that a folder cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"The folder {folder} (checkpoint=) cannot be written: {error.strerror or error}. Make "
+            "room, take the right to write into it, or give another one",
+        ) from error
+
+
+def _check_own(folder: Path) -> None:
+    """Refuse a folder that holds something else than a run."""
+    if (folder / "manifest.json").exists():
+        return
+    # A run that was killed at its very beginning leaves a lock and hidden files alone.
+    others = [one.name for one in folder.iterdir() if one.name != "lock" and one.name[0] != "."]
+    if others:
+        raise ValueError(
+            f"{folder} is not empty and holds no run: it has {sorted(others)[0]!r}. Give the name "
+            "of a new or empty folder as checkpoint=."
+        )
+
+
+def existing(path: Any) -> RunFolder:
+    """Return the folder of a run that was begun, to read it.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    folder = Path(os.path.abspath(path))
+    if not folder.is_dir():
+        raise FileNotFoundError(f"There is no folder {folder}.")
+    run_folder = RunFolder(folder, Every())
+    if run_folder.manifest is None:
+        raise ValueError(
+            f"{folder} holds no run: it has no manifest.json. Give the folder that was given to an "
+            "evaluator as checkpoint=."
+        )
+    return run_folder

@@ -1,0 +1,425 @@
+"""Evaluations in a folder: stopped anywhere, they go on, and the result is the undisturbed one."""
+
+import errno
+import json
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import BernoulliNB
+
+import skstream as sk
+from skstream.evaluation._checkpoint import load_run
+from skstream.evaluation.folder import GroupFolder, _fingerprint, _group, _lock
+from skstream.evaluation.folder._every import Every
+from tests.evaluation._models import Diary, Scripted, numbered_rows
+from tests.evaluation.test_folder_outcomes import assert_equal_data
+
+N = 120
+X = np.random.default_rng(0).normal(size=(N, 3))
+X[:, 0] = np.arange(N)
+y = np.where(X[:, 1] + np.arange(N) % 7 / 10 > 0.3, "b", "a")
+MODELS = {"sgd": SGDClassifier(), "nb": BernoulliNB(), "last": sk.Persistent()}
+
+EVALUATORS = {
+    "prequential": sk.PrequentialEvaluator(forgetting={"all": "cumulative", "w": "window:9"}),
+    "adwin": sk.PrequentialEvaluator("accuracy", forgetting="adwin", keep_tape=True),
+    "batches": sk.PrequentialEvaluator("kappa", batch_size=7),
+    "folds": sk.KFoldEvaluator("accuracy", n_folds=2, random_state=1),
+    "holdout": sk.HoldoutEvaluator("accuracy", holdout=(X[:7], y[:7]), every=10),
+    "next": sk.HoldoutEvaluator("accuracy", holdout="next", every=10),
+    "delayed": sk.DelayedEvaluator("accuracy", delay=15, n_bins=3),
+}
+
+
+class Source:
+    """Chunks of the rows; breaks off before the chunk that starts at a row."""
+
+    def __init__(self, stop=None, size=20):
+        self.stop, self.size = stop, size
+
+    def __call__(self):
+        for first in range(0, N, self.size):
+            if self.stop is not None and first >= self.stop:
+                raise OSError("the line is dead")
+            yield X[first : first + self.size], y[first : first + self.size]
+
+
+def evaluator_in(name, folder, **params):
+    params = {"random_state": 1, "checkpoint": folder, "checkpoint_every": 10, **params}
+    params.setdefault("keep_tape", True)
+    return type(EVALUATORS[name])(**{**own_params(name), **params})
+
+
+def own_params(name):
+    return {k: v for k, v in EVALUATORS[name].get_params(deep=False).items() if k != "_begun"}
+
+
+def assert_same_result(one, other):
+    """All but how long it took, and where the checkpoints were."""
+    for field in vars(one):
+        if field not in ("costs", "parameters"):
+            assert_equal_data(getattr(one, field), getattr(other, field))
+
+
+@pytest.fixture(autouse=True)
+def short_head(monkeypatch):
+    """Streams of few rows have a short head, so that they can change after it."""
+    monkeypatch.setattr(_fingerprint, "HEAD", 10)
+
+
+def evaluate(evaluator, source, models=MODELS):
+    return evaluator.evaluate(models, source, classes=["a", "b"])
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    """Results of evaluations without a folder."""
+    results = {}
+    for name in EVALUATORS:
+        params = {"random_state": 1, "checkpoint": None}
+        results[name] = evaluator_in(name, None, **params).evaluate(
+            MODELS, Source(), classes=["a", "b"]
+        )
+    return results
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("name", EVALUATORS)
+def test_it_goes_on_where_it_stopped(name, undisturbed, tmp_path):
+    for stop in (20, 60, 100):
+        with pytest.raises(ValueError, match="the line is dead"):
+            evaluate(evaluator_in(name, tmp_path), Source(stop))
+    assert load_run(tmp_path / "group-0" / "run.checkpoint").n_rows >= 80
+    result = evaluate(evaluator_in(name, tmp_path), Source(size=35))
+    assert_same_result(result, undisturbed[name])
+    assert sorted(os.listdir(tmp_path)) == ["group-0", "manifest.json"]
+    assert os.listdir(tmp_path / "group-0") == ["outcome.npz"]
+    assert_same_result(sk.collect_result(tmp_path), result)
+
+
+@pytest.mark.parametrize("name", ["prequential", "delayed"])
+def test_it_goes_on_from_the_middle_of_a_chunk(name, undisturbed, tmp_path, monkeypatch):
+    save, saved = GroupFolder.save, []
+
+    def save_some(group, kept):
+        save(group, kept)
+        saved.append(kept.run.n_rows)
+        if kept.run.n_rows > 10:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(GroupFolder, "save", save_some)
+        evaluate(evaluator_in(name, tmp_path), Source(size=N))
+    assert 10 < saved[-1] < N
+    result = evaluate(evaluator_in(name, tmp_path), Source(size=33))
+    assert_same_result(result, undisturbed[name])
+
+
+def test_a_finished_folder_gives_its_result_at_once(tmp_path):
+    evaluator = evaluator_in("prequential", tmp_path, random_state=None)
+    first = evaluator.evaluate({"diary": Diary()}, X, y)
+    outcome = tmp_path / "group-0" / "outcome.npz"
+    before = outcome.stat()
+    again = evaluator.evaluate({"diary": Diary()}, X, y)
+    assert (outcome.stat().st_mtime_ns, outcome.stat().st_ino) == (
+        before.st_mtime_ns,
+        before.st_ino,
+    )
+    assert_same_result(again, first)
+    assert again.costs == first.costs
+    assert again.parameters["seed"] == first.parameters["seed"]
+
+
+def test_groups_of_the_manifest_stay_whatever_n_jobs_is(undisturbed, tmp_path):
+    from joblib import parallel_config
+
+    with parallel_config(backend="threading"):
+        evaluator = evaluator_in("folds", tmp_path, n_jobs=2, engine="loop")
+        with pytest.raises(ValueError, match="the line is dead"):
+            evaluate(evaluator, Source(60))
+    groups = json.loads((tmp_path / "manifest.json").read_text())["groups"]
+    assert len(groups) > 1
+    for n_jobs in (1, 3):
+        result = evaluate(evaluator.set_params(n_jobs=n_jobs), Source())
+        assert {k: v.split(":")[0] for k, v in result.paths.items()} == dict.fromkeys(
+            MODELS, "loop"
+        )
+        np.testing.assert_array_equal(
+            result.tape.answers["sgd"], undisturbed["folds"].tape.answers["sgd"]
+        )
+        assert result.scores == undisturbed["folds"].scores
+
+
+def test_models_that_have_finished_are_collected(tmp_path):
+    from joblib import parallel_config
+
+    models = {"good": Diary(), "bad": Scripted(learning={77: RuntimeError("out of paper")})}
+    evaluator = evaluator_in("prequential", tmp_path, n_jobs=2)
+    with parallel_config(backend="threading"), pytest.raises(sk.ModelError, match="out of paper"):
+        evaluator.evaluate(models, numbered_rows(N), y)
+    groups = json.loads((tmp_path / "manifest.json").read_text())["groups"]
+    if (tmp_path / f"group-{groups.index([['good', 0]])}" / "outcome.npz").exists():
+        result = sk.collect_result(tmp_path)
+        assert result.model_names == ["good"]
+        assert result.left_out == {"bad": "it had not finished when the result was collected"}
+
+
+def changed(**params):
+    return lambda evaluator: evaluator.set_params(**params)
+
+
+@pytest.mark.parametrize(
+    ("change", "models", "rows", "message"),
+    [
+        (changed(n_warmup=3), MODELS, (X, y), r"the parameter n_warmup is 3 and was 1\."),
+        (changed(random_state=9), MODELS, (X, y), "the parameter random_state is 9 and was 1"),
+        (
+            changed(metrics="kappa"),
+            MODELS,
+            (X, y),
+            "the parameter metrics is kappa and was accuracy",
+        ),
+        (
+            changed(),
+            {**MODELS, "sgd": SGDClassifier(alpha=0.1)},
+            (X, y),
+            "the parameter alpha of model 'sgd' is 0.1 and was 0.0001",
+        ),
+        (
+            changed(),
+            {**MODELS, "sgd": BernoulliNB()},
+            (X, y),
+            r"the class of model 'sgd' is sklearn\S+BernoulliNB and was \S+SGDClassifier\. Make",
+        ),
+        (changed(), {"sgd": SGDClassifier()}, (X, y), "the class of model 'nb' is not there"),
+        (changed(), MODELS, (X[1:], y[1:]), "the number of rows is 119 and was 120"),
+        (changed(), MODELS, (X + 1, y), "checksum of the first features"),
+        (changed(), MODELS, (X, y[::-1]), "checksum of the first labels"),
+        (changed(), MODELS, (X[:, :2], y), "the kind of rows is dense array of 2 columns"),
+    ],
+)
+def test_another_run_is_refused_by_what_differs(change, models, rows, message, tmp_path):
+    evaluator = sk.PrequentialEvaluator("accuracy", random_state=1, checkpoint=tmp_path)
+    evaluator.evaluate(MODELS, X, y)
+    before = (tmp_path / "manifest.json").read_bytes()
+    with pytest.raises(ValueError, match=f"holds another run: .*{message}"):
+        change(evaluator).evaluate(models, *rows)
+    assert (tmp_path / "manifest.json").read_bytes() == before
+
+
+def test_what_changes_no_score_may_change(tmp_path):
+    evaluator = sk.PrequentialEvaluator("accuracy", random_state=1, checkpoint=tmp_path)
+    first = evaluator.evaluate(MODELS, X, y)
+    evaluator.set_params(checkpoint=str(tmp_path), checkpoint_every="3s", n_jobs=1)
+    assert evaluator.evaluate(MODELS, X, y).scores == first.scores
+
+
+def stop_at(folder, row=60, **params):
+    """Begin an evaluation that breaks off at a row, and return its evaluator."""
+    evaluator = evaluator_in("prequential", folder, **params)
+    with pytest.raises(ValueError, match="the line is dead"):
+        evaluate(evaluator, Source(row))
+    return evaluator
+
+
+def test_rows_that_changed_before_the_checkpoint_are_noticed(tmp_path, monkeypatch):
+    evaluator = stop_at(tmp_path)
+    source = Source()
+    monkeypatch.setattr(f"{__name__}.X", np.where(np.arange(N)[:, None] == 15, 5.0, X))
+    with pytest.raises(ValueError, match=r"its first 40 rows have other features than those"):
+        evaluate(evaluator, source)
+
+
+def test_a_stream_that_is_shorter_now_is_noticed(tmp_path, monkeypatch):
+    evaluator = stop_at(tmp_path)
+    with pytest.raises(ValueError, match=r"The stream has 20 rows, and the run in .* had read 60"):
+        evaluate(evaluator, lambda: iter([(X[:20], y[:20])]))
+
+
+@pytest.mark.parametrize("package", ["skstream", "scikit-learn", "numpy"])
+def test_checkpoints_of_other_versions_are_refused(package, tmp_path):
+    evaluator = stop_at(tmp_path)
+    manifest = tmp_path / "manifest.json"
+    plain = json.loads(manifest.read_text())
+    plain["versions"][package] = "0.0.1"
+    manifest.write_text(json.dumps(plain))
+    with pytest.raises(ValueError, match=rf"here is {package} \S+ instead of 0\.0\.1"):
+        evaluate(evaluator, Source())
+
+
+def test_a_foreign_folder_is_refused(tmp_path):
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(ValueError, match=r"is not empty and holds no run: it has 'thesis\.tex'"):
+        evaluator_in("prequential", tmp_path).evaluate(MODELS, X, y)
+    assert os.listdir(tmp_path) == ["thesis.tex"]
+    with pytest.raises(ValueError, match="holds no run: it has no manifest"):
+        sk.collect_result(tmp_path)
+    with pytest.raises(FileNotFoundError, match="There is no folder"):
+        sk.collect_result(tmp_path / "no")
+
+
+@pytest.mark.parametrize("text", ["{}", "[1]", "nonsense", '{"kind": "skstream run folder"'])
+def test_a_broken_manifest_is_named(text, tmp_path):
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(ValueError, match=r"manifest\.json is not the manifest of a run folder"):
+        evaluator_in("prequential", tmp_path).evaluate(MODELS, X, y)
+
+
+def test_a_foreign_checkpoint_is_not_unpickled(tmp_path):
+    evaluator = stop_at(tmp_path)
+    checkpoint = tmp_path / "group-0" / "run.checkpoint"
+    whole = checkpoint.read_bytes()
+    for content in (b"\x80\x04N.", whole[:-5], whole.replace(b"sgd", b"abc", 1)):
+        checkpoint.write_bytes(content)
+        with pytest.raises(ValueError, match=r"run\.checkpoint is (damaged|not a checkpoint)"):
+            evaluate(evaluator, Source())
+    run = evaluator.set_params(checkpoint=None).start(MODELS, classes=["a", "b"])
+    run.save(checkpoint)
+    evaluator.set_params(checkpoint=tmp_path)
+    with pytest.raises(ValueError, match="is not the checkpoint of a run folder"):
+        evaluate(evaluator, Source())
+
+
+def test_an_outcome_of_other_models_is_refused(tmp_path):
+    for name, models in (("one", {"a": Diary()}), ("two", {"b": Diary()})):
+        evaluator_in("prequential", tmp_path / name).evaluate(models, X, y)
+    outcome = Path("group-0") / "outcome.npz"
+    (tmp_path / "one" / outcome).replace(tmp_path / "two" / outcome)
+    with pytest.raises(ValueError, match=r"outcome\.npz is of other models than the manifest"):
+        sk.collect_result(tmp_path / "two")
+
+
+def test_a_full_disk_keeps_the_checkpoint_before_it(undisturbed, tmp_path, monkeypatch):
+    evaluator = evaluator_in("prequential", tmp_path)
+    save, n_calls = _group.save_checkpoint, []
+
+    def full(kept, path):
+        n_calls.append(kept.run.n_rows)
+        if len(n_calls) > 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        save(kept, path)
+
+    with (
+        monkeypatch.context() as patch,
+        pytest.raises(OSError, match=r"run\.checkpoint could not be written \(No space") as caught,
+    ):
+        patch.setattr(_group, "save_checkpoint", full)
+        evaluate(evaluator, Source())
+    assert caught.value.errno == errno.ENOSPC
+    assert caught.value.result.n_rows == n_calls[-1]
+    assert load_run(tmp_path / "group-0" / "run.checkpoint").n_rows == n_calls[-2]
+    with monkeypatch.context() as patch:
+        patch.setattr(_group, "save_outcome", _no_space)
+        with pytest.raises(OSError, match=r"outcome\.npz could not be written"):
+            evaluate(evaluator, Source())
+    assert_same_result(evaluate(evaluator, Source()), undisturbed["prequential"])
+
+
+def _no_space(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match=r"The folder .*file \(checkpoint=\) cannot be written"):
+        evaluator_in("prequential", tmp_path / "file").evaluate(MODELS, X, y)
+    if os.geteuid():
+        tmp_path.chmod(0o500)
+        with pytest.raises(PermissionError, match=r"\(checkpoint=\) cannot be written"):
+            evaluator_in("prequential", tmp_path / "new").evaluate(MODELS, X, y)
+        tmp_path.chmod(0o700)
+
+
+def test_two_runs_at_once_are_refused(tmp_path):
+    with (
+        _lock.Lock(tmp_path / "lock"),
+        pytest.raises(RuntimeError, match=r"is in use: process \d+"),
+    ):
+        evaluator_in("prequential", tmp_path).evaluate(MODELS, X, y)
+    assert not (tmp_path / "lock").exists()
+
+
+def lock_of(path, **other):
+    own = {"host": _lock.socket.gethostname(), "pid": os.getpid(), "token": "x", "started": None}
+    path.write_text(json.dumps({**own, **other}))
+
+
+@pytest.mark.parametrize("dead", ["pid", "started", "own", "silent", "broken"])
+def test_the_lock_of_a_dead_run_is_taken_over(dead, tmp_path):
+    lock = tmp_path / "lock"
+    if dead == "pid":
+        lock_of(lock, pid=2**22 + 1)
+    elif dead == "started":
+        lock_of(lock, pid=1, started="-1")
+    elif dead == "own":
+        lock_of(lock)
+    else:
+        lock_of(lock, host="elsewhere") if dead == "silent" else lock.write_text("")
+        os.utime(lock, (0, 0))
+    evaluator_in("prequential", tmp_path).evaluate(MODELS, X, y)
+    assert not lock.exists()
+
+
+def test_a_lock_of_another_machine_holds(tmp_path):
+    lock_of(tmp_path / "lock", host="elsewhere", pid=17)
+    with pytest.raises(RuntimeError, match=r"is in use: process 17 on elsewhere"):
+        evaluator_in("prequential", tmp_path).evaluate(MODELS, X, y)
+
+
+def test_a_run_whose_folder_was_taken_over_writes_nothing_more(tmp_path, monkeypatch):
+    save = _group.save_checkpoint
+
+    def save_and_lose(kept, path):
+        save(kept, path)
+        lock_of(tmp_path / "lock")
+
+    monkeypatch.setattr(_group, "save_checkpoint", save_and_lose)
+    with pytest.raises(RuntimeError, match="Another run has taken over"):
+        evaluate(evaluator_in("prequential", tmp_path), Source())
+    assert load_run(tmp_path / "group-0" / "run.checkpoint").n_rows == 0
+    assert (tmp_path / "lock").exists()
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"checkpoint_every": "soon"}, "checkpoint_every must be a text such as"),
+        ({"checkpoint_every": 0}, "checkpoint_every must be"),
+        ({"checkpoint_every": timedelta(0)}, "checkpoint_every must be"),
+        ({"return_models": True}, "return_models=True does not go with checkpoint="),
+        ({"checkpoint": 3}, "The 'checkpoint' parameter"),
+    ],
+)
+def test_mistaken_parameters(params, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        evaluator_in("prequential", tmp_path / "new", **params).evaluate(MODELS, X, y)
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_cannot_go_on_is_refused_before_the_first_row(tmp_path):
+    evaluator = evaluator_in("prequential", tmp_path)
+    with pytest.raises(ValueError, match="needs a stream that can be read again"):
+        evaluate(evaluator, Source()())
+    with pytest.raises(ValueError, match=r"checkpoint= is for evaluate"):
+        evaluator.start(MODELS, classes=["a", "b"])
+    with pytest.raises(TypeError, match="must be importable by their names"):
+        evaluator.set_params(metrics=lambda t, p: 0.0).evaluate(MODELS, X, y)
+
+
+@pytest.mark.parametrize(
+    ("given", "every"),
+    [
+        (5000, Every(rows=5000)),
+        (np.int64(7), Every(rows=7)),
+        ("30s", Every(seconds=30.0)),
+        ("1.5 min", Every(seconds=90.0)),
+        ("2h", Every(seconds=7200.0)),
+        (timedelta(minutes=1), Every(seconds=60.0)),
+    ],
+)
+def test_distances_of_checkpoints(given, every):
+    assert Every.of(given) == every
