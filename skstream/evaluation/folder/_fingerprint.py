@@ -13,7 +13,6 @@ import numpy as np
 import sklearn
 from scipy import sparse
 
-import skstream
 from skstream.evaluation._passes import PassChecksums
 from skstream.evaluation._settings import Settings
 from skstream.utils._rows import Schema, is_frame
@@ -37,8 +36,10 @@ _MOST = 5
 
 def versions() -> dict[str, str]:
     """Return the versions of what wrote a checkpoint."""
+    from skstream import __version__  # late: it is set after this module is read
+
     return {
-        "skstream": skstream.__version__,
+        "skstream": __version__,
         "scikit-learn": sklearn.__version__,
         "numpy": np.__version__,
         "python": platform.python_version(),
