@@ -37,10 +37,11 @@ class CSVStream(TableStream):
     Parameters
     ----------
     path : str, path-like, or list of them
-        File, or folder of ``*.csv`` and ``*.csv.gz`` files with the same columns, or files in the
-        order in which they are to be read. Row order is time order. A folder is read in the natural
-        order of names (part.2 before part.10), which the attribute `files` shows; files that begin
-        with ".", "_" or "~" are left out.
+        Path or URI (as ``"s3://bucket/folder"``) of a file, or of a folder of ``*.csv`` and
+        ``*.csv.gz`` files with the same columns; or of files in the order in which they are to be
+        read. Row order is time order. A folder is read in the natural order of names (part.2 before
+        part.10), which the attribute `files` shows; files that begin with ".", "_" or "~" are left
+        out.
     target : str
         Column of the labels or targets.
     nominal : list of str, default=None
@@ -65,6 +66,8 @@ class CSVStream(TableStream):
         If True, `X` is a pandas frame, and nominal features are categorical.
     sample_weight, arrival, label_time, id : str, default=None
         Columns of meta data. Dates and timestamps become ``datetime64``; a gap is NaN or NaT.
+    filesystem : pyarrow.fs.FileSystem or fsspec file system, default=None
+        Where the paths are; see `ParquetStream`.
     delimiter : str, default=","
         Character between the values.
     null_values : list of str, default=("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
@@ -80,9 +83,9 @@ class CSVStream(TableStream):
     Attributes
     ----------
     files : list of str
-        Absolute paths of the files, in the order in which they are read.
+        Absolute paths or URIs of the files, in the order in which they are read.
     path : str or list of str
-        Absolute path of the file; all of `files` where there are several.
+        Absolute path or URI of the file; all of `files` where there are several.
     kinds : dict of str to str
         Kind of every feature: "number", "category", "boolean" or "time".
     target : str
@@ -159,6 +162,7 @@ class CSVStream(TableStream):
         arrival: str | None = None,
         label_time: str | None = None,
         id: str | None = None,
+        filesystem: Any = None,
         delimiter: str = ",",
         null_values: Sequence[str] = NULL_VALUES,
         decimal: str = ".",
@@ -186,6 +190,7 @@ class CSVStream(TableStream):
             arrival=arrival,
             label_time=label_time,
             id=id,
+            filesystem=filesystem,
         )
 
     def _warn_of_index(self) -> None:
@@ -225,7 +230,7 @@ class CSVStream(TableStream):
     def _integers(self) -> set[str]:
         """Columns that hold whole numbers in the first lines."""
         pa = optional_import("pyarrow", "CSVStream")
-        records = first_records(self.files[0], self.delimiter, self.encoding)
+        records = first_records(self._file(self.files[0]), self.delimiter, self.encoding)
         return self._short_integers | {
             name
             for column, (name, kind) in enumerate(self._arrow_types.items())
@@ -240,7 +245,11 @@ class CSVStream(TableStream):
     def _types_in(self, file: str) -> dict[str, Any]:
         pa = optional_import("pyarrow", "CSVStream")
         check_beginning(
-            file, self.delimiter, self.encoding, header=self.header, decimal=self.decimal
+            self._file(file),
+            self.delimiter,
+            self.encoding,
+            header=self.header,
+            decimal=self.decimal,
         )
         with self._open(file, {}, None) as reader:
             types = {field.name: field.type for field in reader.schema}
@@ -254,7 +263,7 @@ class CSVStream(TableStream):
         """Raise an error for whole numbers that become equal as floats, unless that is wanted."""
         if self.target in self.numeric:
             return
-        records = first_records(file, self.delimiter, self.encoding)
+        records = first_records(self._file(file), self.delimiter, self.encoding)
         text = first_long_number(records, column)
         if text is not None:
             raise self._long_label(text, f" of {file}", "beyond 64 bits, ")
@@ -311,7 +320,7 @@ class CSVStream(TableStream):
         return super()._about_mark(text)
 
     def _first_record(self) -> list[str]:
-        return first_records(self.files[0], self.delimiter, self.encoding)[0]
+        return first_records(self._file(self.files[0]), self.delimiter, self.encoding)[0]
 
     def about_missing_label(self, row: int) -> str:
         """Say what stands in the file where a row has no label.
@@ -330,7 +339,12 @@ class CSVStream(TableStream):
         first = 0
         for file in self.files:
             found = place_of_row(
-                file, row - first, column, self.delimiter, self.encoding, header=self.header
+                self._file(file),
+                row - first,
+                column,
+                self.delimiter,
+                self.encoding,
+                header=self.header,
             )
             if found is not None:
                 line, text = found
@@ -455,7 +469,7 @@ class CSVStream(TableStream):
         csv = optional_import("pyarrow.csv", "CSVStream")
         try:
             return csv.open_csv(
-                file,
+                self._file(file).text(),
                 read_options=csv.ReadOptions(
                     autogenerate_column_names=not self.header, encoding=self.encoding
                 ),

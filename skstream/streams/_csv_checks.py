@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from skstream.streams._columns import check_no_name_twice
+from skstream.streams._file_system import DataFile
 from skstream.utils._optional import optional_import
 
 _BYTES = 1 << 16
@@ -28,21 +29,21 @@ _NUMBER = re.compile(r"\s*[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?\s*")
 _COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 
 
-def first_records(file: str, delimiter: str, encoding: str) -> list[list[str]]:
+def first_records(file: DataFile, delimiter: str, encoding: str) -> list[list[str]]:
     """Values in the first lines of a file, whose last may be incomplete; the first may be names."""
     text = io.StringIO(_beginning(file, encoding), newline="")
     return list(csv.reader(text, delimiter=delimiter))
 
 
 def place_of_row(
-    file: str, row: int, column: int, delimiter: str, encoding: str, *, header: bool
+    file: DataFile, row: int, column: int, delimiter: str, encoding: str, *, header: bool
 ) -> tuple[int, str] | None:
     """Find where a row stands in its file, and what stands there.
 
     Parameters
     ----------
-    file : str
-        Path.
+    file : DataFile
+        The file.
     row : int
         Number of the row in this file; row 0 is the first below the names.
     column : int
@@ -58,8 +59,7 @@ def place_of_row(
         Number of the line, counted from 1, on which the row begins, and the text of the column;
         None if there is no such row.
     """
-    pa = optional_import("pyarrow", "CSVStream")
-    with pa.input_stream(file) as stream:
+    with file.text() as stream:
         lines = io.TextIOWrapper(stream, encoding=encoding, newline="")
         reader = csv.reader(lines, delimiter=delimiter)
         begin, at = 1, -int(header)
@@ -72,14 +72,14 @@ def place_of_row(
 
 
 def check_beginning(
-    file: str, delimiter: str, encoding: str, *, header: bool, decimal: str = "."
+    file: DataFile, delimiter: str, encoding: str, *, header: bool, decimal: str = "."
 ) -> None:
     """Raise an error if the first lines of a file are not as expected; say what they are.
 
     Parameters
     ----------
-    file : str
-        Path.
+    file : DataFile
+        The file.
     delimiter, encoding : str
         As given by the user.
     header : bool
@@ -108,7 +108,7 @@ def check_beginning(
     if delimiter == ",":
         _refuse_decimal_commas(file, text)
     if header:
-        check_no_name_twice(records[0], file)
+        check_no_name_twice(records[0], file.name)
 
 
 def check_end(batch: Any, delimiter: str, n_columns: int) -> None:
@@ -176,10 +176,9 @@ def first_misfit(column: Any, kind: Any, decimal: str) -> Iterator[tuple[int, st
     yield begin, column[begin].as_py()
 
 
-def _beginning(file: str, encoding: str) -> str:
-    pa = optional_import("pyarrow", "CSVStream")
+def _beginning(file: DataFile, encoding: str) -> str:
     try:
-        with pa.input_stream(file) as stream:
+        with file.text() as stream:
             raw = stream.read(_BYTES)
     except OSError as error:
         raise ValueError(f"{file} cannot be read as a CSV file: {error}") from error
@@ -202,7 +201,7 @@ def _beginning(file: str, encoding: str) -> str:
 
 
 def _refuse_other_delimiter(
-    file: str, text: str, record: str, delimiter: str, decimal: str
+    file: DataFile, text: str, record: str, delimiter: str, decimal: str
 ) -> None:
     """Raise an error if another character than the delimiter seems to separate the values."""
     lines = text.splitlines()[:_LINES]
@@ -224,7 +223,7 @@ def _refuse_other_delimiter(
         )
 
 
-def _refuse_decimal_commas(file: str, text: str) -> None:
+def _refuse_decimal_commas(file: DataFile, text: str) -> None:
     """Raise an error if semicolons separate values, and the commas are decimal commas."""
     lines = text.splitlines()[:_LINES]
     values = [value.strip() for line in lines for value in line.split(";")]

@@ -43,16 +43,20 @@ def find_files(path: Paths, suffixes: Iterable[str]) -> list[str]:
     if not place.is_dir():
         raise FileNotFoundError(f"There is no file or folder {str(place)!r}.")
     wanted = tuple(suffixes)
-    files = [
-        file
-        for file in place.iterdir()
-        if file.name.lower().endswith(wanted)
-        and not file.name.startswith(_NOT_DATA)
-        and file.is_file()
-    ]
+    files = [file.name for file in place.iterdir() if is_data(file.name, wanted) and file.is_file()]
     if not files:
         raise FileNotFoundError(f"The folder {str(place)!r} holds no file *{' or *'.join(wanted)}.")
-    return [str(file) for file in sorted(files, key=lambda file: natural_order(file.name))]
+    return [str(place / name) for name in in_natural_order(files)]
+
+
+def is_data(name: str, suffixes: tuple[str, ...]) -> bool:
+    """Whether a file in a folder is one of the stream, by its name."""
+    return name.lower().endswith(suffixes) and not name.startswith(_NOT_DATA)
+
+
+def in_natural_order(names: Iterable[str]) -> list[str]:
+    """Names of files with the numbers in them in the order of their values."""
+    return sorted(names, key=natural_order)
 
 
 def natural_order(name: str) -> tuple[Any, ...]:
@@ -65,8 +69,6 @@ def natural_order(name: str) -> tuple[Any, ...]:
 
 
 def _given(paths: Sequence[str | os.PathLike[str]]) -> list[str]:
-    if not isinstance(paths, Iterable):
-        raise TypeError(f"path must be a file, a folder or a list of files. Got {paths!r} instead.")
     files = [os.path.abspath(path) for path in paths]
     if not files:
         raise ValueError("The list of files is empty.")

@@ -7,12 +7,15 @@ from functools import cached_property
 from typing import Any
 
 from skstream.streams._columns import check_no_name_twice, values_of
+from skstream.streams._file_system import DataFile
 from skstream.streams._table import TableStream
 from skstream.utils._optional import optional_import
 from skstream.utils._warnings import warn
 
 # Bytes read at a time from each column.
 _BUFFER = 1 << 18
+# The same where every read is a request to another machine.
+_REMOTE_BUFFER = 1 << 20
 # Name that pandas gives to an index without a name.
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
@@ -27,10 +30,11 @@ class ParquetStream(TableStream):
     Parameters
     ----------
     path : str, path-like, or list of them
-        File, or folder of ``*.parquet`` and ``*.pq`` files with the same columns, or files in the
-        order in which they are to be read. Row order is time order. A folder is read in the natural
-        order of names (part.2 before part.10), which the attribute `files` shows; files that begin
-        with ".", "_" or "~" are left out.
+        Path or URI (as ``"s3://bucket/folder"``) of a file, or of a folder of ``*.parquet`` and
+        ``*.pq`` files with the same columns; or of files in the order in which they are to be read.
+        Row order is time order. A folder is read in the natural order of names (part.2 before
+        part.10), which the attribute `files` shows; files that begin with ".", "_" or "~" are left
+        out.
     target : str
         Column of the labels or targets.
     nominal : list of str, default=None
@@ -60,13 +64,18 @@ class ParquetStream(TableStream):
         declared categories, for ``OneHotEncoder`` and ``ColumnTransformer``.
     sample_weight, arrival, label_time, id : str, default=None
         Columns of meta data. Dates and timestamps become ``datetime64``; a null is NaN or NaT.
+    filesystem : pyarrow.fs.FileSystem or fsspec file system, default=None
+        Where the paths are. None: the local disk, or for a URI what it names (``s3://``, ``gs://``,
+        ``abfs://``, ``hdfs://``, ``file://`` of pyarrow, others of fsspec), which every worker
+        opens itself, with the credentials of its machine. A file system given here is sent to the
+        workers as it is, with credentials if it holds some.
 
     Attributes
     ----------
     files : list of str
-        Absolute paths of the files, in the order in which they are read.
+        Absolute paths or URIs of the files, in the order in which they are read.
     path : str or list of str
-        Absolute path of the file; all of `files` where there are several.
+        Absolute path or URI of the file; all of `files` where there are several.
     kinds : dict of str to str
         Kind of every feature: "number", "category", "boolean" or "time".
     target : str
@@ -153,12 +162,12 @@ class ParquetStream(TableStream):
         """Number of rows, from the footers of the files."""
         total = 0
         for file in self.files:
-            with _open(file) as parquet:
+            with _open(self._file(file)) as parquet:
                 total += parquet.metadata.num_rows
         return total
 
     def _types(self) -> dict[str, Any]:
-        with _open(self.files[0]) as parquet:
+        with _open(self._file(self.files[0])) as parquet:
             about = _about(parquet.schema_arrow)
         # Only names, so that a pickle stays small.
         self._named_nominal = set(about.get("nominal", ()))
@@ -172,13 +181,13 @@ class ParquetStream(TableStream):
         return "Convert the column to numbers first."
 
     def _types_in(self, file: str) -> dict[str, Any]:
-        with _open(file) as parquet:
+        with _open(self._file(file)) as parquet:
             schema = parquet.schema_arrow
         check_no_name_twice(schema.names, file)
         return {field.name: field.type for field in schema}
 
     def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
-        with _open(file) as parquet:
+        with _open(self._file(file)) as parquet:
             yield from parquet.iter_batches(self.chunk_size, columns=columns)
 
     def _declared_nominal(self) -> set[str]:
@@ -191,7 +200,7 @@ class ParquetStream(TableStream):
         # A dict keeps the order in which the files name the categories.
         found: dict[str, dict[Any, None]] = {name: {} for name in columns}
         for file in self.files:
-            with _open(file) as parquet:
+            with _open(self._file(file)) as parquet:
                 declared = _in_metadata(parquet.schema_arrow)
                 stored = _in_dictionaries(parquet, [n for n in found if n not in declared])
             for name in list(found):
@@ -203,12 +212,17 @@ class ParquetStream(TableStream):
         return {name: list(values) for name, values in found.items()}
 
 
-def _open(file: str) -> Any:
+def _open(file: DataFile) -> Any:
     pa = optional_import("pyarrow", "ParquetStream")
     parquet = optional_import("pyarrow.parquet", "ParquetStream")
     try:
         # pyarrow's default (pre_buffer=True) keeps every row group read so far until the end.
-        return parquet.ParquetFile(file, pre_buffer=False, buffer_size=_BUFFER)
+        return parquet.ParquetFile(
+            file.path,
+            filesystem=file.filesystem,
+            pre_buffer=False,
+            buffer_size=_REMOTE_BUFFER if file.is_remote else _BUFFER,
+        )
     except pa.ArrowInvalid as error:
         raise ValueError(f"{file} cannot be read as a Parquet file: {error}") from error
 

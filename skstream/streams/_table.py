@@ -25,13 +25,15 @@ from skstream.streams._columns import (
     values_of,
     warn_of_lost,
 )
-from skstream.streams._files import Paths, find_files
+from skstream.streams._file_system import DataFile, find
+from skstream.streams._files import Paths
 from skstream.streams._stream import Stream
 from skstream.streams._table_parameters import (
     check_max_categories,
     check_missing,
     check_number_of_values,
     files_in_words,
+    kinds_in_words,
     names_given,
     shown,
 )
@@ -77,6 +79,7 @@ class TableStream(Stream):
         arrival: str | None = None,
         label_time: str | None = None,
         id: str | None = None,
+        filesystem: Any = None,
     ) -> None:
         meta = {
             "sample_weight": sample_weight,
@@ -87,7 +90,8 @@ class TableStream(Stream):
         for key, name in {"target": target, **meta}.items():
             if not isinstance(name, str) and (key == "target" or name is not None):
                 raise TypeError(f"{key} must be the name of a column. Got {name!r} instead.")
-        self.files = find_files(path, self.suffixes)
+        self._storage = find(path, self.suffixes, filesystem)
+        self.files = self._storage.names
         self.target = target
         self.chunk_size = check_chunk_size(chunk_size)
         self.max_categories = check_max_categories(max_categories)
@@ -172,8 +176,15 @@ class TableStream(Stream):
 
     @property
     def path(self) -> str | list[str]:
-        """Absolute path of the file; of all files where there are several."""
+        """Absolute path or URI of the file; of all files where there are several."""
         return self.files[0] if len(self.files) == 1 else list(self.files)
+
+    def sizes(self) -> list[int]:
+        """Sizes of the files in bytes."""
+        return self._storage.sizes()
+
+    def _file(self, name: str) -> DataFile:
+        return self._storage.file(name)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -206,10 +217,7 @@ class TableStream(Stream):
 
     def features_in_words(self) -> str:
         """Say what the features are read as: "numbers load; categories day"."""
-        columns: dict[str, list[str]] = {}
-        for name, kind in self.kinds.items():
-            columns.setdefault(_PLURAL_KINDS[kind], []).append(name or "''")
-        return "; ".join(f"{kind} {shown(names)}" for kind, names in columns.items()) or "none"
+        return kinds_in_words(self.kinds)
 
     def labels(self) -> Iterator[NDArray[Any]]:
         """Labels alone, chunk by chunk; only the target column is read."""
@@ -489,11 +497,5 @@ class TableStream(Stream):
                 )
 
 
-_PLURAL_KINDS = {
-    "number": "numbers",
-    "category": "categories",
-    "boolean": "booleans",
-    "time": "times",
-}
 _PLURAL = {TIME: "times", NOMINAL: "categories"}
 _META = {"sample_weight": numbers, "arrival": moments, "label_time": moments, "id": plain}

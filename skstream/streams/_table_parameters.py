@@ -5,6 +5,12 @@ from numbers import Integral, Real
 from typing import Any
 
 _SHOWN = 12
+_PLURAL = {
+    "number": "numbers",
+    "category": "categories",
+    "boolean": "booleans",
+    "time": "times",
+}
 
 
 def check_max_categories(max_categories: Any) -> int | None:
@@ -63,3 +69,11 @@ def shown(names: list[str]) -> str:
 def files_in_words(files: list[str]) -> str:
     """Name the one file of a stream, or say how many there are."""
     return files[0] if len(files) == 1 else f"the stream of {len(files)} files"
+
+
+def kinds_in_words(kinds: dict[str, str]) -> str:
+    """Kinds of features in words: "numbers load; categories day"."""
+    columns: dict[str, list[str]] = {}
+    for name, kind in kinds.items():
+        columns.setdefault(_PLURAL[kind], []).append(name or "''")
+    return "; ".join(f"{kind} {shown(names)}" for kind, names in columns.items()) or "none"

@@ -12,6 +12,7 @@ EXTRAS = {
     "numba": "fast",
     "dask": "dask",
     "distributed": "dask",
+    "fsspec": "dask",
 }
 
 

@@ -73,14 +73,14 @@ def cluster() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def stream(tmp_path_factory: pytest.TempPathFactory) -> ParquetStream:
-    """A folder of three files."""
+    """A folder of three files, named by a URI."""
     folder: Path = tmp_path_factory.mktemp("stream")
     demo = make_demo_stream(N_ROWS)
     for number, rows in enumerate(np.array_split(np.arange(N_ROWS), 3)):
         columns = {f"x{j}": demo.X[rows, j] for j in range(demo.X.shape[1])}
         table = pyarrow.table({**columns, "label": demo.y[rows]})
         parquet.write_table(table, folder / f"part-{number}.parquet")
-    return ParquetStream(folder, target="label")
+    return ParquetStream(folder.as_uri(), target="label")
 
 
 def evaluator(**options: Any) -> KFoldEvaluator:

@@ -1,0 +1,261 @@
+"""Files of a stream, on the local disk or on a file system of pyarrow or fsspec."""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote
+
+from skstream.streams._files import Paths, find_files, in_natural_order, is_data
+from skstream.utils._optional import optional_import
+
+_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+# A URI that was made a path, which joins its slashes.
+_URI_AS_PATH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[/\\][^/\\]")
+_PASSWORD = re.compile(r"(?<=://)([^/@]*?):[^/@]*@")
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file of a stream.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it: an absolute path, a URI, or a path in the file system given.
+    path : str
+        Path on its file system.
+    filesystem : object
+        File system of pyarrow; None for the local disk.
+    """
+
+    name: str
+    path: str
+    filesystem: Any
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it may be on another machine, so that every access takes its time."""
+        return self.filesystem is not None and self.filesystem.type_name != "local"
+
+    def text(self) -> Any:
+        """Open it for reading from the beginning, decompressed if its name says that it must be."""
+        if self.filesystem is None:
+            return optional_import("pyarrow", "CSVStream").input_stream(self.path)
+        return self.filesystem.open_input_stream(self.path)
+
+
+class FileSystem:
+    """The files of a stream, in their order; a worker process opens the file system anew.
+
+    Parameters
+    ----------
+    files : dict of str to str
+        Paths in the file system by the names of the files in messages.
+    filesystem : object, default=None
+        File system of pyarrow that the user gave.
+    uri : str, default=None
+        A URI on the file system, where the user gave URIs.
+    """
+
+    def __init__(self, files: dict[str, str], filesystem: Any = None, uri: str | None = None):
+        self._files = files
+        self._given = filesystem
+        self._uri = uri
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_system"}
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the files."""
+        return list(self._files)
+
+    @cached_property
+    def _system(self) -> Any:
+        return self._given if self._uri is None else _of_uri(self._uri)[0]
+
+    def file(self, name: str) -> DataFile:
+        """Return the file of that name."""
+        return DataFile(name, self._files[name], self._system)
+
+    def sizes(self) -> list[int]:
+        """Return the sizes of the files in bytes."""
+        paths = list(self._files.values())
+        if self._system is None:
+            return [os.path.getsize(path) for path in paths]
+        return [int(info.size) for info in self._system.get_file_info(paths)]
+
+
+def find(path: Paths, suffixes: Iterable[str], filesystem: Any = None) -> FileSystem:
+    """Find the files of a stream.
+
+    Parameters
+    ----------
+    path : str, path-like, or list of them
+        A file, a folder, or files in the order given; paths or URIs.
+    suffixes : iterable of str
+        Endings of the files wanted in a folder.
+    filesystem : object, default=None
+        File system of pyarrow or fsspec on which the paths are; None: the local disk for paths.
+
+    Returns
+    -------
+    FileSystem
+        The files.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file or folder is not there, or a folder holds no such file.
+    ValueError
+        If the list of files is empty or names one twice, or URIs lie on several file systems.
+    TypeError
+        If `filesystem` is none.
+    """
+    if isinstance(path, str | os.PathLike):
+        given, one = [os.fspath(path)], True
+    elif isinstance(path, Iterable):
+        given, one = [os.fspath(name) for name in path], False
+    else:
+        raise TypeError(f"path must be a file, a folder or a list of files. Got {path!r} instead.")
+    if any(_URI.match(name) for name in given):
+        return _find_uris(given, one, suffixes, filesystem)
+    if filesystem is not None:
+        system = _checked(filesystem)
+        if system.type_name == "local":
+            given = [os.path.abspath(name) for name in given]
+        names = dict(zip(given, given, strict=True)) if one else _no_twice(given)
+        return FileSystem(_found(system, names, one, suffixes), system)
+    try:
+        files = find_files(given[0] if one else given, suffixes)
+    except FileNotFoundError as error:
+        for name in given:
+            if _URI_AS_PATH.match(name):
+                raise FileNotFoundError(
+                    f"There is no file {name!r}. A URI, such as 's3://bucket/folder', is given as "
+                    f"a text, and not as a Path, which joins its slashes."
+                ) from error
+        raise
+    return FileSystem(dict(zip(files, files, strict=True)))
+
+
+def _find_uris(given: list[str], one: bool, suffixes: Iterable[str], filesystem: Any) -> FileSystem:
+    if filesystem is not None:
+        raise ValueError(
+            f"{_shown(given[0])!r} is a URI, which says its file system itself. Leave out "
+            f"filesystem=, or give the path on that file system, such as 'bucket/folder'."
+        )
+    system, _ = _of_uri(given[0])
+    names = {}
+    for uri in _no_twice(given):
+        if _root(uri) != _root(given[0]):
+            raise ValueError(
+                f"{_shown(uri)!r} and {_shown(given[0])!r} are on two file systems. The files of a "
+                f"stream must be on one."
+            )
+        names[_shown(uri)] = _of_uri(uri)[1]
+    return FileSystem(_found(system, names, one, suffixes), uri=given[0])
+
+
+def _found(
+    system: Any, given: dict[str, str], one: bool, suffixes: Iterable[str]
+) -> dict[str, str]:
+    """Paths of files by name; those in a folder where one is given."""
+    fs = optional_import("pyarrow.fs", "A file system")
+    for name, path in given.items():
+        kind = _asked(name, lambda path=path: system.get_file_info(path)).type
+        if one and kind == fs.FileType.Directory:
+            return _in_folder(system, name, path, tuple(suffixes))
+        if kind != fs.FileType.File:
+            what = "file or folder" if one else "file"
+            more = "" if one else " A list names files; a folder is given alone."
+            raise FileNotFoundError(f"There is no {what} {name!r}.{more}")
+    return given
+
+
+def _in_folder(system: Any, name: str, path: str, suffixes: tuple[str, ...]) -> dict[str, str]:
+    fs = optional_import("pyarrow.fs", "A file system")
+    entries = _asked(name, lambda: system.get_file_info(fs.FileSelector(path)))
+    found = {
+        entry.base_name: entry.path
+        for entry in entries
+        if entry.type == fs.FileType.File and is_data(entry.base_name, suffixes)
+    }
+    if not found:
+        raise FileNotFoundError(f"The folder {name!r} holds no file *{' or *'.join(suffixes)}.")
+    base, mark, query = name.partition("?")
+    if _URI.match(name):
+        return {
+            f"{base.rstrip('/')}/{quote(one)}{mark}{query}": found[one]
+            for one in in_natural_order(found)
+        }
+    return {found[one]: found[one] for one in in_natural_order(found)}
+
+
+def _asked(name: str, ask: Any) -> Any:
+    """Ask a file system; an error says what was looked for."""
+    try:
+        return ask()
+    except OSError as error:
+        raise OSError(f"{name} cannot be looked up: {error}") from error
+
+
+def _of_uri(uri: str) -> tuple[Any, str]:
+    """Return the file system of a URI and the path on it, from pyarrow or else fsspec."""
+    pa = optional_import("pyarrow", f"{_shown(uri)!r}")
+    fs = optional_import("pyarrow.fs", f"{_shown(uri)!r}")
+    try:
+        system, path = fs.FileSystem.from_uri(uri)
+    except pa.ArrowInvalid as error:
+        if "Unrecognized filesystem type" not in str(error):
+            raise ValueError(f"{_shown(uri)!r} is no URI of a file or folder: {error}") from error
+    except pa.ArrowNotImplementedError:  # pyarrow was built without it
+        pass
+    else:
+        return system, path
+    core = optional_import("fsspec.core", f"{_shown(uri)!r} has a scheme unknown to pyarrow, and")
+    try:
+        system, path = core.url_to_fs(uri)
+    except (ValueError, ImportError) as error:
+        raise ValueError(
+            f"There is no file system for {_shown(uri)!r}, neither of pyarrow nor of fsspec: "
+            f"{error}."
+        ) from error
+    return fs.PyFileSystem(fs.FSSpecHandler(system)), path
+
+
+def _checked(filesystem: Any) -> Any:
+    """Return a file system of pyarrow, made of one of fsspec where that is given."""
+    fs = optional_import("pyarrow.fs", "filesystem=")
+    if isinstance(filesystem, fs.FileSystem):
+        return filesystem
+    if any(one.__module__.partition(".")[0] == "fsspec" for one in type(filesystem).__mro__):
+        return fs.PyFileSystem(fs.FSSpecHandler(filesystem))
+    raise TypeError(
+        f"filesystem must be a file system of pyarrow.fs or fsspec. Got {filesystem!r} instead."
+    )
+
+
+def _root(uri: str) -> str:
+    scheme, _, rest = uri.partition("://")
+    return f"{scheme}://{rest.partition('/')[0]}"
+
+
+def _shown(uri: str) -> str:
+    """Return a URI for messages, without a password."""
+    return _PASSWORD.sub(r"\1:***@", uri)
+
+
+def _no_twice(given: Sequence[str]) -> dict[str, str]:
+    if not given:
+        raise ValueError("The list of files is empty.")
+    for name in given:
+        if given.count(name) > 1:
+            raise ValueError(f"The list of files names {_shown(name)!r} twice.")
+    return dict(zip(given, given, strict=True))

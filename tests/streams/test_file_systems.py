@@ -1,0 +1,201 @@
+"""Streams on file systems of pyarrow and fsspec: local ones here, the same code as for stores."""
+
+import gzip
+import os
+import pickle
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skstream.streams import CSVStream, ParquetStream, StreamError
+from tests.streams._tables import rows_of, write_parquet
+
+pa = pytest.importorskip("pyarrow", reason="reads through file systems of pyarrow")
+fs = pytest.importorskip("pyarrow.fs", reason="reads through file systems of pyarrow")
+
+NUMBERS = [2, 10, 1]
+
+
+def fill(folder: Path, suffix: str) -> Path:
+    """Write files that are out of order by their letters, and others that are not of the stream."""
+    folder.mkdir(exist_ok=True)
+    for number in NUMBERS:
+        text = f"x,day,class\n{number},d{number},up\n{number + 0.5},d0,down\n"
+        if suffix == "csv":
+            (folder / f"part {number}.csv").write_text(text)
+        elif suffix == "csv.gz":
+            (folder / f"part {number}.csv.gz").write_bytes(gzip.compress(text.encode()))
+        else:
+            columns = {"x": [number, number + 0.5], "day": [f"d{number}", "d0"]}
+            write_parquet(folder / f"part {number}.parquet", columns | {"class": ["up", "down"]})
+    for name in (f".part 3.{suffix}", f"_part 4.{suffix}", "notes.md"):
+        (folder / name).write_text("no rows")
+    (folder / f"folder.{suffix}").mkdir()
+    return folder
+
+
+def kind_of(suffix: str) -> Any:
+    return ParquetStream if suffix == "parquet" else CSVStream
+
+
+def places(folder: Path) -> dict[str, tuple[Any, Any]]:
+    """The same folder, said in several ways: path and file system."""
+    local = fs.LocalFileSystem()
+    found = {
+        "local": (folder, local),
+        "subtree": (folder.name, fs.SubTreeFileSystem(str(folder.parent), local)),
+        "uri": (folder.as_uri(), None),
+    }
+    try:
+        import fsspec
+    except ImportError:
+        return found
+    return found | {"fsspec": (str(folder), fsspec.filesystem("file"))}
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "csv.gz"])
+@pytest.mark.parametrize("place", ["local", "subtree", "uri", "fsspec"])
+def test_a_folder_is_the_same_on_every_file_system(tmp_path, suffix, place):
+    stream = kind_of(suffix)
+    plain = stream(fill(tmp_path / "a folder", suffix), "class")
+    assert rows_of(plain)[0][:, 0].tolist() == [1, 1.5, 2, 2.5, 10, 10.5]
+    if place not in places(tmp_path / "a folder"):
+        pytest.skip("fsspec is not installed")
+    path, filesystem = places(tmp_path / "a folder")[place]
+    there = stream(path, "class", filesystem=filesystem)
+    assert [os.path.basename(file).replace("%20", " ") for file in there.files] == [
+        f"part {number}.{suffix}" for number in sorted(NUMBERS)
+    ]
+    for again in (there, pickle.loads(pickle.dumps(there))):
+        for one, other in zip(rows_of(plain), rows_of(again), strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert again.n_rows == plain.n_rows == 6
+        assert again.categories == plain.categories
+        assert again.classes.tolist() == ["down", "up"]
+        assert again.sizes() == plain.sizes() == [os.path.getsize(file) for file in plain.files]
+    # The names that it shows name its files again.
+    chosen = stream([there.files[2], there.files[0]], "class", filesystem=filesystem)
+    assert rows_of(chosen)[0][:, 0].tolist() == [10, 10.5, 1, 1.5]
+    assert stream(there.files[1], "class", filesystem=filesystem).path == there.files[1]
+    assert len(pickle.dumps(there)) < 3000
+
+
+def test_files_in_memory_of_fsspec():
+    fsspec = pytest.importorskip("fsspec", reason="needs fsspec")
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/days/b.csv", b"x,class\n2,a\n")
+    memory.pipe("/days/a.csv", b"x,class\n1,b\n")
+    try:
+        there = CSVStream("memory://days", "class")
+        assert there.files == ["memory://days/a.csv", "memory://days/b.csv"]
+        given = CSVStream("/days", "class", filesystem=memory)
+        assert given.files == ["/days/a.csv", "/days/b.csv"]
+        assert rows_of(there)[0].tolist() == rows_of(given)[0].tolist() == [[1], [2]]
+    finally:
+        memory.rm("/days", recursive=True)
+
+
+def test_messages_name_the_uri(tmp_path):
+    folder = fill(tmp_path / "days", "csv")
+    uri = folder.as_uri()
+    stream = CSVStream(uri, "class")
+    (folder / "part 10.csv").write_text("x,day,class\n1,d1,up\n2,d1\n")
+    with pytest.raises(StreamError) as broken:
+        rows_of(stream)
+    assert broken.value.file == f"{uri}/part%2010.csv"
+    assert f"{uri}/part%2010.csv cannot be read on" in str(broken.value)
+    (folder / "part 10.csv").write_text("x;class\n1;up\n")
+    with pytest.raises(ValueError, match=f"{uri}/part%2010.csv has one column"):
+        CSVStream(uri, "class")
+    (folder / "part 10.csv").unlink()
+    with pytest.raises(ValueError, match=f"which is not in {uri}/part%201.csv"):
+        CSVStream(uri, "label")
+    (folder / "bad.parquet").write_text("no rows")
+    with pytest.raises(ValueError, match=f"{uri}/bad.parquet cannot be read as a Parquet file"):
+        ParquetStream(f"{uri}/bad.parquet", "class")
+
+
+def test_an_absent_place_is_named(tmp_path):
+    uri = tmp_path.as_uri()
+    with pytest.raises(FileNotFoundError, match=f"no file or folder '{uri}/nothing'"):
+        CSVStream(f"{uri}/nothing", "class")
+    with pytest.raises(FileNotFoundError, match=f"folder '{uri}' holds no file"):
+        CSVStream(uri, "class")
+    with pytest.raises(FileNotFoundError, match="A list names files; a folder is given alone"):
+        CSVStream([uri], "class")
+    with pytest.raises(FileNotFoundError, match="no file or folder 'nothing'"):
+        CSVStream(
+            "nothing",
+            "class",
+            filesystem=fs.SubTreeFileSystem(tmp_path.as_posix(), fs.LocalFileSystem()),
+        )
+    with pytest.raises(FileNotFoundError, match="given as a text, and not as a Path"):
+        CSVStream(Path("s3://bucket/days"), "class")
+
+
+def test_other_file_systems_are_refused(tmp_path):
+    fill(tmp_path / "days", "csv")
+    uri = (tmp_path / "days").as_uri()
+    with pytest.raises(TypeError, match="filesystem must be a file system of pyarrow"):
+        CSVStream(tmp_path / "days", "class", filesystem="s3")
+    with pytest.raises(ValueError, match="Leave out filesystem="):
+        CSVStream(uri, "class", filesystem=fs.LocalFileSystem())
+    with pytest.raises(ValueError, match="no URI of a file or folder"):
+        CSVStream("file:///a b", "class")
+    with pytest.raises(ValueError, match="are on two file systems"):
+        CSVStream([f"{uri}/part%201.csv", "s3://bucket/part 1.csv"], "class")
+    with pytest.raises(ValueError, match=r"names .* twice"):
+        CSVStream([f"{uri}/part%201.csv"] * 2, "class")
+    with pytest.raises(ValueError, match="list of files is empty"):
+        CSVStream([], "class", filesystem=fs.LocalFileSystem())
+
+
+def test_an_unknown_scheme_is_refused_by_name():
+    pytest.importorskip("fsspec", reason="needs fsspec")
+    with pytest.raises(ValueError, match="no file system for 'nowhere://bucket/days'"):
+        CSVStream("nowhere://bucket/days", "class")
+
+
+def test_an_unknown_scheme_without_fsspec_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    with pytest.raises(
+        ImportError, match=r"unknown to pyarrow, and needs fsspec.*skstream\[dask\]"
+    ):
+        CSVStream("nowhere://bucket/days", "class")
+
+
+def test_passwords_in_uris_are_not_shown():
+    pytest.importorskip("fsspec", reason="needs fsspec")
+    with pytest.raises(ValueError) as refused:
+        CSVStream("nowhere://user:secret@bucket/days", "class")
+    assert "nowhere://user:***@bucket/days" in str(refused.value)
+    assert "secret" not in str(refused.value)
+
+
+def test_a_file_is_not_read_whole(tmp_path):
+    """Like from the disk: in pieces, also through a file system of Python."""
+    fsspec = pytest.importorskip("fsspec", reason="needs fsspec")
+    x = np.random.default_rng(0).normal(size=300_000)
+    write_parquet(tmp_path / "a.parquet", {"x": x, "class": (x > 0).astype(int)}, rows=10_000)
+    read = []
+
+    class Counting(fsspec.implementations.local.LocalFileSystem):
+        def _open(self, path, mode="rb", block_size=None, **options):
+            file = super()._open(path, mode, block_size, **options)
+            original = file.read
+
+            def counted(n=-1):
+                read.append(n)
+                return original(n)
+
+            file.read = counted
+            return file
+
+    stream = ParquetStream(str(tmp_path / "a.parquet"), "class", filesystem=Counting())
+    read.clear()
+    next(iter(stream.chunks()))
+    assert 0 < sum(read) < 1_500_000
+    assert max(read) < 1_100_000
