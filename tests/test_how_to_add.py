@@ -152,3 +152,22 @@ def test_a_display() -> None:
     frame = kind.from_result(result).to_frame()
     assert set(frame["model"]) == set(MODELS)
     assert frame["regret"].min() == 0
+
+
+def test_a_display_of_a_loss() -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib import pyplot
+
+    from skstream.metrics import Measure
+    from tests.plotting.test_every_display import evaluated
+
+    kind = added("A display")["RegretDisplay"]
+    result = evaluated(
+        PrequentialEvaluator(["accuracy", "error", Measure(lambda y, p: 0.5, name="x")])
+    )
+    regrets = [kind.from_result(result, metric).regret for metric in ("accuracy", "error")]
+    for name, of_accuracy in regrets[0].items():
+        np.testing.assert_allclose(of_accuracy, regrets[1][name], rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="not known whether a higher x"):
+        kind.from_result(result, "x")
+    pyplot.close("all")

@@ -285,6 +285,7 @@ class EvaluationResult:
         result = replace(self, **scores)
         _end_at_failures(result)
         _warn_of_undefined(result)
+        _warn_of_bounds(result)
         return result
 
     def why_nothing_scored(self) -> str:
@@ -580,6 +581,7 @@ def assemble(
         if header.survives:  # else the error is message enough
             _warn_of_failures(result)
         _warn_of_undefined(result)
+        _warn_of_bounds(result)
     return result
 
 
@@ -665,3 +667,21 @@ def _warn_of_undefined(result: EvaluationResult) -> None:
             "scored.",
             UndefinedMetricWarning,
         )
+
+
+def _warn_of_bounds(result: EvaluationResult) -> None:
+    """Warn of each measure with a value that its bounds say cannot occur."""
+    for metric, measure in result.measures.items():
+        low, high = measure.bounds
+        if -low == high == np.inf:
+            continue
+        rounding = 1e-9 * max(abs(bound) for bound in measure.bounds if np.isfinite(bound))
+        for model, by_forgetting in result.values.items():
+            values = np.concatenate([curves[metric].ravel() for curves in by_forgetting.values()])
+            beyond = values[(values < low - rounding) | (values > high + rounding)]
+            if len(beyond) and model not in result.failures:
+                warn(
+                    f"Measure {metric!r} of '{model}' is {beyond[0]:g}, and its bounds say that it "
+                    f"is in [{low:g}, {high:g}]: correct the measure or its bounds."
+                )
+                break

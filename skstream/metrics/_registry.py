@@ -1,7 +1,7 @@
 """The named measures: a formula each, and the elementary series it needs."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, fields
 from functools import partial
 from numbers import Real
@@ -43,7 +43,7 @@ class Measure:
         Whether 0 is the value of a naive guess (chance, the majority class, the label before);
         plots then mark the area below it.
     bounds : tuple of two float, default=(-inf, inf)
-        Smallest and largest value that can occur.
+        Smallest and largest value that can occur; results warn of a value beyond them.
     row_loss : {"zero_one", "absolute", "squared"}, default=None
         Loss of a single row whose mean decides the measure, if there is one; the tests over rows
         then take this loss.
@@ -61,7 +61,7 @@ class Measure:
     Raises
     ------
     TypeError
-        If the function cannot be called.
+        If the function cannot be called, or a name is no text.
     ValueError
         If another parameter is not valid.
 
@@ -97,6 +97,16 @@ class Measure:
 
     def __post_init__(self) -> None:
         """Check the parameters; without a name, use that of the function."""
+        if not isinstance(self.name, str):
+            raise TypeError(
+                "The 'name' parameter of Measure must be a str. "
+                f"Got {self.name!r} of type {type(self.name).__name__} instead."
+            )
+        if self.function is not None and self.formula is not None:
+            raise ValueError(
+                "A Measure is computed by a function f(y_true, y_pred) or by a formula over sums "
+                "of series: pass one of the two."
+            )
         named_alone = self.function is None and bool(self.name)
         if self.formula is None and not callable(self.function) and not named_alone:
             raise TypeError(
@@ -118,12 +128,11 @@ class Measure:
         if self.higher_is_better is not None:  # plain, so that it can be saved
             object.__setattr__(self, "higher_is_better", bool(self.higher_is_better))
         object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
-        series = frozenset({"rows", *self.series})
-        object.__setattr__(self, "series", series)
-        if not series <= KINDS.keys():
+        object.__setattr__(self, "series", _checked_series(self.series))
+        if self.formula is None and self.series != {"rows"}:
             raise ValueError(
-                f"The 'series' parameter of Measure names {sorted(series - KINDS.keys())}. The "
-                f"kinds of series are {sorted(KINDS)}."
+                "The 'series' parameter of Measure names the series of a formula, and there is "
+                "none: leave it out, or pass formula=."
             )
         if self.needs == "probabilities":
             raise ValueError(needs_probabilities(f"The measure {self.name!r}"))
@@ -176,6 +185,22 @@ class Measure:
         """What it says of its values: all parameters but those that say how to compute them."""
         names = {field.name for field in fields(self)} - {"function", "formula", "series"}
         return {name: getattr(self, name) for name in sorted(names)}
+
+
+def _checked_series(series: Any) -> frozenset[str]:
+    if isinstance(series, str) or not isinstance(series, Iterable):
+        wanted = {series} if isinstance(series, str) and series in KINDS else {"wrong", "label"}
+        raise TypeError(
+            f"The 'series' parameter of Measure must be a set of str, such as {sorted(wanted)}. "
+            f"Got {series!r} of type {type(series).__name__} instead."
+        )
+    names = frozenset({"rows", *series})
+    if not names <= KINDS.keys():
+        raise ValueError(
+            f"The 'series' parameter of Measure names {sorted(names - KINDS.keys(), key=str)}. "
+            f"The kinds of series are {sorted(KINDS)}."
+        )
+    return names
 
 
 def _checked_bounds(bounds: Any) -> tuple[float, float]:

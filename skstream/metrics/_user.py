@@ -210,10 +210,13 @@ def formula_failed(name: str, error: Exception, n_rows: Sequence[int]) -> Except
             f"The formula of measure {name!r} takes sums of {error.args[0]!r}, which its 'series' "
             f"parameter does not name. Add it: Measure(..., series={{{error.args[0]!r}, ...}})."
         )
+    kinds = ""
+    if isinstance(error, KeyError) and error.args and isinstance(error.args[0], str):
+        kinds = f". The kinds of series are {sorted(KINDS)}."
     at = f"{n_rows[0]}" if len(set(n_rows)) == 1 else f"{n_rows[0]} to {n_rows[-1]}"
     return RuntimeError(
         f"The formula of measure {name!r} failed at the checkpoints after {at} rows of the "
-        f"stream: {type(error).__name__}: {error}"
+        f"stream: {type(error).__name__}: {error}{kinds}"
     )
 
 

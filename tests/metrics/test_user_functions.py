@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skstream import Persistent, PrequentialEvaluator
 from skstream.metrics import Measure, kappa_temporal_score
 from skstream.metrics import _running as running_module
+from skstream.streams import make_demo_stream
 from tests._examples import examples
 from tests.metrics._streams import (
     MECHANISMS,
@@ -186,6 +188,11 @@ def averages(sums):
         (averages, ValueError, r"'averages' must return .* shape \(1,\)\. Got float of shape \(\)"),
         (lambda sums: sums.table("label"), ValueError, r"'mine' .* Got ndarray of shape \(2, 1\)"),
         (lambda sums: None, ValueError, r"'mine' must return one number .* Got NoneType"),
+        (
+            lambda sums: sums["odd"],
+            RuntimeError,
+            r"KeyError: 'odd'. The kinds of series are \['abs",
+        ),
         (lambda sums: ["a"], ValueError, r"'mine' must return one number .* Got list instead"),
     ],
 )
@@ -213,3 +220,39 @@ def test_a_formula_names_its_measure():
         Measure(formula=lambda sums: sums["rows"])
     with pytest.raises(TypeError, match="must be a function of sums"):
         Measure(formula="wrong")
+
+
+def share_wrong(sums):
+    return sums["wrong"] / sums["rows"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "kind", "words"),
+    [
+        ({"function": share_right, "formula": share_wrong}, ValueError, "pass one of the two"),
+        ({"function": share_right, "series": {"wrong"}}, ValueError, "series of a formula.* leave"),
+        ({"formula": share_wrong, "series": "wrong"}, TypeError, r"as \['wrong'\]. Got 'wrong' of"),
+        ({"formula": share_wrong, "series": None}, TypeError, "must be a set of str.* Got None"),
+        ({"formula": share_wrong, "series": {3, "x"}}, ValueError, r"names \[3, 'x'\]. The kinds"),
+        ({"formula": share_wrong, "name": 3}, TypeError, "'name' .* must be a str. Got 3 of type"),
+        ({"name": 3}, TypeError, "'name' parameter of Measure must be a str. Got 3 of type int"),
+    ],
+)
+def test_what_a_measure_cannot_be_made_of(parameters, kind, words):
+    with pytest.raises(kind, match=words):
+        Measure(**parameters)
+
+
+def test_a_value_beyond_its_bounds_is_warned_of_once():
+    def too_large(sums):
+        return np.full_like(sums["rows"], 50.0)
+
+    X, y, _ = next(iter(make_demo_stream(60)))
+    models = {"a": Persistent(), "b": Persistent()}
+    measure = Measure(formula=too_large, bounds=(0, 1))
+    with pytest.warns(UserWarning, match=r"'too_large' of 'a' is 50, .* in \[0, 1\]") as warned:
+        PrequentialEvaluator([measure, "accuracy"]).evaluate(models, X, y)
+    assert len(warned) == 1
+    with pytest.warns(UserWarning, match="'too_large' of 'a' is 50") as warned:
+        PrequentialEvaluator("accuracy").evaluate(models, X, y).rescore(metrics=measure)
+    assert len(warned) == 1
