@@ -10,12 +10,12 @@ from inspect import signature
 from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 
 from skstream.base import learning_parts
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._execute import Execution
+from skstream.evaluation._groups import grouped
 from skstream.evaluation._outcome import Place
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
@@ -28,7 +28,6 @@ from skstream.evaluation._settings import (
     names_of_baselines,
     prepared_models,
 )
-from skstream.evaluation._workers import places_with_kernels
 from skstream.evaluation.folder import RunFolder, fingerprint, opened
 from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics._resolve import resolve_metrics
@@ -274,19 +273,11 @@ class StreamEvaluator(BaseEstimator):
             )
 
     def _groups(self, execution: Execution, settings: Settings) -> list[list[Place]]:
-        """Distribute models and folds over workers.
-
-        Those with kernels stay together: reading the stream and its labels once more takes a
-        worker longer than a kernel does.
-        """
-        places = list(execution.models)
-        if min(effective_n_jobs(self.n_jobs), len(places)) < 2 or not execution.stream.reiterable:
-            return [places]
-        together = places_with_kernels(execution.new_run, execution.models, execution.stream)
-        groups = [together] if together else []
-        groups += [[place] for place in places if place not in together]
-        settings.parameters["together"] = list(dict.fromkeys(name for name, _ in together))
-        return groups
+        """Distribute models and folds over workers; note why if workers would not pay."""
+        groups = grouped(self.n_jobs, execution.new_run, execution.models, execution.stream)
+        if groups.why_one:
+            settings.parameters["in_one_process"] = groups.why_one
+        return groups.places
 
     def _prepare(
         self,

@@ -57,8 +57,9 @@ class KFoldEvaluator(StreamEvaluator):
         Seed of the folds and of the models' random_state parameters that are None (another one
         in each fold). None: drawn, and recorded in the result.
     n_jobs : int, default=None
-        Models times folds evaluated at once, through joblib. Results do not depend on it.
-        Models with kernels stay together in one process, where they are fastest.
+        Workers at once, through joblib. Results do not depend on it. Each worker reads the stream
+        once, for a group of models and folds of about equal cost. Where workers would not pay, all
+        is done in this process, and the printed result says so.
     retries : int, default=2
         Number of further attempts with a model whose worker process dies, each alone in a new
         worker; after them the error names the model and fold.

@@ -46,8 +46,9 @@ class PrequentialEvaluator(StreamEvaluator):
         Seed of every random_state parameter that is None, nested ones too, and of the random
         choices of the protocol. None: drawn, and recorded in the result.
     n_jobs : int, default=None
-        Models evaluated at once, through joblib. Results do not depend on it.
-        Models with kernels stay together in one process, where they are fastest.
+        Workers at once, through joblib. Results do not depend on it. Each worker reads the stream
+        once, for a group of models of about equal cost. Where workers would not pay, all is
+        done in this process, and the printed result says so.
     retries : int, default=2
         Number of further attempts with a model whose worker process dies, each alone in a new
         worker; after them the error names the model and fold.

@@ -45,9 +45,9 @@ def table(result: "EvaluationResult") -> str:
     lines.extend(_reasons(result))
     lines.extend(f"{name} failed: {message}" for name, message in result.failures.items())
     lines.extend(f"{name} is left out: {why}" for name, why in result.left_out.items())
-    together = result.parameters.get("together")
-    if together:
-        lines.append(f"In one process, where kernels are fastest: {', '.join(together)}")
+    why = result.parameters.get("in_one_process")
+    if why:
+        lines.append(f"All in one process: {why}")
     return "\n".join(lines)
 
 

@@ -50,9 +50,6 @@ def select(
         for name, ends in _of(result.failed_at, names).items()
     }
     failed = [name for name, ends in failed_at.items() if set(ends) != {None}]
-    parameters = dict(result.parameters)
-    if "together" in parameters:
-        parameters["together"] = [name for name in parameters["together"] if name in names]
     fitted = result.models
     if fitted is not None:
         fitted = {name: _fitted(fitted[name], fold_places) for name in names}
@@ -79,7 +76,6 @@ def select(
         left_out=result.left_out if models is None else {},
         n_unanswered=_of(result.n_unanswered, names),
         baselines=tuple(name for name in names if name in result.baselines),
-        parameters=parameters,
         **changes,
     )
 

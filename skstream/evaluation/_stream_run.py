@@ -123,6 +123,11 @@ class StreamRun(Exclusive):
         return [lane.model.loops for lane in self._engine.lanes]
 
     @property
+    def seconds(self) -> list[float]:
+        """Seconds that each model, in the order of the places, has taken so far."""
+        return [sum(lane.model.seconds.values()) for lane in self._engine.lanes]
+
+    @property
     def n_rows(self) -> int:
         """Number of rows that have arrived."""
         return self._n_arrived

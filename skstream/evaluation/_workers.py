@@ -4,7 +4,6 @@ import pickle
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,9 +21,6 @@ from skstream.utils._dask import deaths_heard
 from skstream.utils._sklearn import QuietParallel
 
 NewRun = Callable[..., StreamRun]
-
-#: Number of first rows used to find out which models have kernels.
-ROWS_OF_TRIAL = 64
 
 
 class WorkerTraceback(Exception):
@@ -232,23 +228,3 @@ def _is_death(error: BaseException) -> bool:
     """Whether an exception of joblib or Dask says that a worker process terminated."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
     return not kinds.isdisjoint({"BrokenProcessPool", "KilledWorker"})
-
-
-def places_with_kernels(
-    new_run: NewRun, models: Mapping[Place, Any], stream: Iterable[Any]
-) -> list[Place]:
-    """Models and folds with kernels, found by running copies of them on the first rows.
-
-    None if that fails: the workers then raise the same error with more details.
-    """
-    try:
-        places = list(models)
-        run = new_run(deepcopy(dict(models)), places)
-        places = [place for place, loops in zip(places, run.looped, strict=True) if not loops]
-        if not places:
-            return []
-        run = new_run(deepcopy({place: models[place] for place in places}), places)
-        run.feed(next(iter(stream)).part(0, ROWS_OF_TRIAL))
-    except Exception:
-        return []
-    return [place for place, loops in zip(places, run.looped, strict=True) if not loops]

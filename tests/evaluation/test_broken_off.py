@@ -259,7 +259,7 @@ def test_an_interrupted_parallel_evaluation_names_and_leaves_out_what_is_incompl
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Workers, "_take", take)
-    evaluator = KFoldEvaluator("accuracy", n_folds=3, random_state=0, n_jobs=2)
+    evaluator = KFoldEvaluator("accuracy", n_folds=3, random_state=0, n_jobs=6)
     both = {"first": Looped(), "second": Looped()}
     with parallel_config(backend="threading"), pytest.raises(EvaluationInterrupted) as caught:
         evaluator.evaluate(both, DEMO.X, DEMO.y)
@@ -434,7 +434,7 @@ def test_finished_models_are_kept_when_others_always_die(monkeypatch):
     original = Workers._run
     monkeypatch.setattr(Workers, "_run", run)
     three = {"first": Looped(), "dies": Looped(), "last": Looped()}
-    evaluator = PrequentialEvaluator("accuracy", n_jobs=2)
+    evaluator = PrequentialEvaluator("accuracy", n_jobs=3)
     with parallel_config(backend="threading"), pytest.raises(ModelError) as caught:
         evaluator.evaluate(three, DEMO.X, DEMO.y)
     assert "'dies': its worker died 3 times, alone at last (KilledWorker)" in str(caught.value)
@@ -500,31 +500,6 @@ class SlowToFail(Looped):
             time.sleep(0.2)
             raise ZeroDivisionError("by nothing")
         return super().predict(X)
-
-
-def test_models_with_kernels_stay_in_one_process(monkeypatch):
-    jobs = []
-    original = Workers.__init__
-
-    def init(workers, given, *args, **kwargs):
-        jobs.extend(job.places for job in given)
-        original(workers, given, *args, **kwargs)
-
-    monkeypatch.setattr(Workers, "__init__", init)
-    evaluator = PrequentialEvaluator("accuracy", n_jobs=2, random_state=0)
-    kernels = {"sgd": SGDClassifier(), "last": Persistent()}
-    with parallel_config(backend="threading"):
-        result = evaluator.evaluate(kernels, DEMO.X, DEMO.y)
-        assert jobs == []
-        assert "In one process, where kernels are fastest: sgd, last" in str(result)
-        mixed = evaluator.evaluate(models(), DEMO.X, DEMO.y)
-    assert jobs == [[("sgd", 0), ("last", 0)], [("a", 0)], [("b", 0)]]
-    assert mixed.model_names == list(models())
-    alone = PrequentialEvaluator("accuracy", random_state=0).evaluate(models(), DEMO.X, DEMO.y)
-    assert alone.scores == mixed.scores
-    assert "In one process" not in str(alone)
-    for name in models():
-        np.testing.assert_array_equal(alone.tape.answers[name], mixed.tape.answers[name])
 
 
 def test_names_must_differ_as_text():

@@ -23,7 +23,7 @@ EVALUATORS = (PrequentialEvaluator, KFoldEvaluator, DelayedEvaluator)
 #: Parameters that change no number, and those that a table shows otherwise.
 WITHOUT_A_WORD = {
     "metrics", "forgetting", "record_every", "keep_tape", "engine", "return_models", "random_state",
-    "n_jobs", "error_score", "progress", "n_folds",
+    "n_jobs", "retries", "error_score", "progress", "n_folds", "checkpoint", "checkpoint_every",
 }  # fmt: skip
 
 
