@@ -17,7 +17,7 @@ from skstream.evaluation._progress import RowCounts, ignored
 from skstream.evaluation._stream_run import StreamRun
 from skstream.evaluation.folder import GroupFolder
 from skstream.streams._chunk import Chunk
-from skstream.utils._dask import deaths_heard
+from skstream.utils._dask import on_cluster
 from skstream.utils._sklearn import QuietParallel
 
 NewRun = Callable[..., StreamRun]
@@ -56,8 +56,8 @@ class Job:
             self.folder.finish(joined(self.places))
 
 
-def run_job(job: Job) -> RunOutcome:
-    """Evaluate models along the stream; runs in a worker.
+def run_job(job: Job, stream: Any) -> RunOutcome:
+    """Evaluate models along a stream; runs in a worker.
 
     An exception is not raised: the outcome holds it, with the result so far.
     """
@@ -75,9 +75,9 @@ def run_job(job: Job) -> RunOutcome:
         if job.folder is not None:
             keeper = job.folder.keeper(run)
             run = keeper.run
-            follow(run, job.stream, advance, keeper)
+            follow(run, stream, advance, keeper)
             return keeper.finish()
-        follow(run, _noted(job.stream, read), advance)
+        follow(run, _noted(stream, read), advance)
     except Exception as raised:
         error = _portable(raised)
         error.__cause__ = WorkerTraceback(traceback.format_exc())
@@ -160,8 +160,10 @@ class Workers:
         if not jobs:
             return
         parallel = QuietParallel(n_jobs=self._n_jobs, return_as="generator_unordered")
-        calls = (delayed(run_job)(job) for job in jobs)
-        with deaths_heard(parallel._backend), closing(parallel(calls)) as outcomes:
+        # The stream is an argument of its own, so that its arrays reach a worker once.
+        calls = (delayed(run_job)(replace(job, stream=None), job.stream) for job in jobs)
+        stream = jobs[0].stream
+        with on_cluster(parallel._backend, stream), closing(parallel(calls)) as outcomes:
             for outcome in outcomes:
                 self._take(outcome)
 
@@ -225,6 +227,9 @@ class Workers:
 
 
 def _is_death(error: BaseException) -> bool:
-    """Whether an exception of joblib or Dask says that a worker process terminated."""
+    """Whether an exception of joblib or Dask says that a worker process terminated.
+
+    Dask cancels calls whose arguments were lost with the worker that held them.
+    """
     kinds = {kind.__name__ for kind in type(error).__mro__}
-    return not kinds.isdisjoint({"BrokenProcessPool", "KilledWorker"})
+    return not kinds.isdisjoint({"BrokenProcessPool", "KilledWorker", "CancelledError"})

@@ -1,13 +1,16 @@
-"""Calls through joblib on a Dask cluster whose workers die."""
+"""Calls through joblib on a Dask cluster: their data, and workers that die."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 
 @contextmanager
-def deaths_heard(backend: Any) -> Iterator[None]:
+def on_cluster(backend: Any, data: Any) -> Iterator[None]:
     """Let a backend of joblib tell of the calls that Dask gives up, and keep calls on the cluster.
+
+    An argument that many calls have in common, and that holds its data in memory, travels to the
+    cluster once, and from worker to worker: joblib would send it with every call.
 
     The Dask backend tells joblib of every result, and of every error that a function raised, but
     not of calls whose workers died: joblib would wait for them for ever. Where one worker is left,
@@ -18,6 +21,8 @@ def deaths_heard(backend: Any) -> Iterator[None]:
     ----------
     backend : object
         A backend of joblib; another one than that of Dask stays as it is.
+    data : object
+        An argument that the calls have in common; a stream of files is left as it is.
     """
     if type(backend).__name__ != "DaskDistributedBackend" or "submit" in vars(backend):
         yield
@@ -36,8 +41,13 @@ def deaths_heard(backend: Any) -> Iterator[None]:
         return future
 
     backend.submit = submit_and_tell
+    if not getattr(data, "files", None):
+        # A cluster without workers, which may be about to start: the data go with the calls.
+        with suppress(TimeoutError):
+            backend.data_futures[id(data)] = backend.client.scatter([data], hash=False)[0]
     backend.effective_n_jobs = lambda n_jobs: max(2, sum(backend.client.ncores().values()))
     try:
         yield
     finally:
+        backend.data_futures.pop(id(data), None)
         del backend.submit, backend.effective_n_jobs

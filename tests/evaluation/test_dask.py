@@ -123,6 +123,32 @@ def test_a_failure_on_a_worker_is_named(cluster, stream):
         evaluator(n_jobs=-1).evaluate(models, stream, classes=["DOWN", "UP"])
 
 
+class Counted:
+    """Rows in memory that count how often they are pickled in this process."""
+
+    n_pickled = 0
+
+    def __init__(self, X, y):
+        self.X, self.y = X, y
+
+    def __iter__(self):
+        yield self.X, self.y
+
+    def __getstate__(self):
+        Counted.n_pickled += 1
+        return vars(self)
+
+
+def test_rows_in_memory_are_sent_once(cluster):
+    demo = make_demo_stream(50)
+    models = {name: WhoAmI() for name in "abcd"}
+    with parallel_config(backend="dask"):
+        PrequentialEvaluator("accuracy", n_jobs=-1).evaluate(
+            models, Counted(demo.X, demo.y), classes=["DOWN", "UP"]
+        )
+    assert Counted.n_pickled == 1
+
+
 class KillsItsWorker(WhoAmI):
     """Ends every process that it is asked in, but its home."""
 

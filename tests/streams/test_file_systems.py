@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from skstream import Persistent, PrequentialEvaluator
 from skstream.streams import CSVStream, ParquetStream, StreamError
 from tests.streams._tables import rows_of, write_parquet
 
@@ -96,6 +97,17 @@ def test_files_in_memory_of_fsspec():
         assert rows_of(there)[0].tolist() == rows_of(given)[0].tolist() == [[1], [2]]
     finally:
         memory.rm("/days", recursive=True)
+
+
+def test_a_run_folder_knows_the_sizes_of_files_with_uris(tmp_path):
+    uri = fill(tmp_path / "days", "csv").as_uri()
+    evaluator = PrequentialEvaluator("accuracy", checkpoint=tmp_path / "run")
+    first = evaluator.evaluate(Persistent(), CSVStream(uri, "class"))
+    assert evaluator.evaluate(Persistent(), CSVStream(uri, "class")).scores == first.scores
+    with (tmp_path / "days/part 10.csv").open("a") as file:
+        file.write("3,d1,up\n")
+    with pytest.raises(ValueError, match=r"the size of part%2010\.csv"):
+        evaluator.evaluate(Persistent(), CSVStream(uri, "class"))
 
 
 def test_messages_name_the_uri(tmp_path):

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from skstream.evaluation._passes import PassChecksums
 from skstream.evaluation._settings import Settings
+from skstream.streams._table import TableStream
 from skstream.utils._rows import Schema, is_frame
 
 #: What is the same, and its value as text.
@@ -72,8 +73,9 @@ def fingerprint(
 
 def _of_stream(stream: Any) -> Fingerprint:
     found = {}
-    for path in getattr(stream, "files", None) or ():
-        found[f"the size of {os.path.basename(path)}"] = f"{os.path.getsize(path):,} bytes"
+    if isinstance(stream, TableStream):
+        for path, size in zip(stream.files, stream.sizes(), strict=True):
+            found[f"the size of {os.path.basename(path)}"] = f"{size:,} bytes"
     found["the number of rows"] = "unknown" if stream.n_rows is None else f"{stream.n_rows:,}"
     sums, n_rows, times = PassChecksums(), 0, 0
     for chunk in stream:
