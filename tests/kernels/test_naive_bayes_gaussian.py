@@ -468,3 +468,19 @@ def test_both_lives_agree(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", disabled)
             found.append(kernel_for(clone(model), Task(np.arange(3))).run(block))
         np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("weight", [None, 0.5])
+@pytest.mark.parametrize("model", [GaussianNB(), IncrementalGaussianNB()])
+def test_the_mean_of_negative_zeros_is_zero(model: Any, weight: float | None, dtype: type) -> None:
+    X, y = np.array([[-0.0, -0.0], [1.0, -0.0], [-0.0, 2.0]], dtype=dtype), np.array([0, 1, 0])
+    for n in (1, 3):
+        of_rows = None if weight is None else np.full(n, weight)
+        block = make_block(X[:n], y[:n], "prequential", np.random.default_rng(0), of_rows)
+        kernel, literal = assert_equals_loop(
+            model, block, Task(np.arange(2)), np.random.default_rng(0)
+        )
+        for name in ("theta_", *(["total_mean_"] if hasattr(literal, "total_mean_") else [])):
+            signs = [np.signbit(getattr(one, name)) for one in (kernel.estimator, literal)]
+            np.testing.assert_array_equal(*signs)

@@ -60,8 +60,8 @@ class SingleGroups:
         means, variances = np.empty((2, len(x) + 1, x.shape[1]), np.float32)
         means[0], variances[0] = self.means[k], self.variances[k]
         with np.errstate(all="ignore"):
-            # The weighted mean of one row is not always the row itself.
-            rows = x if weight is None else x * column / column
+            # The mean of one row is not always the row itself: of -0.0 it is 0.0.
+            rows = x + 0.0 if weight is None else (x * column + 0.0) / column
             spread = (x - rows) ** 2 * column / column
             first = int(counts[0] == 0 and len(x) > 0)
             means[1 : 1 + first], variances[1 : 1 + first] = rows[:first], spread[:first]

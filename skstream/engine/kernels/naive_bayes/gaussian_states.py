@@ -239,7 +239,7 @@ def _learn_row(x, t, w, weights, means, variances, k):  # type: ignore[no-untype
             row = row * w / w
             row_var = (x[t, j] - row) * (x[t, j] - row) * w / w
         if n == 0.0:
-            means[k, j] = row
+            means[k, j] = row + 0.0  # NumPy's mean of -0.0 is 0.0
             variances[k, j] = row_var
         else:
             deviation = means[k, j] - row

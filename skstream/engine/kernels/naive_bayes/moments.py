@@ -164,7 +164,8 @@ def recur(
             row = row * row_weight / row_weight
             row_var = (x[i] - row) ** 2 * row_weight / row_weight
         if n == 0.0:
-            mean, var = row, np.broadcast_to(row_var, row.shape)
+            mean = row + 0.0  # NumPy's mean of -0.0 is 0.0
+            var = np.broadcast_to(row_var, row.shape)
         else:
             squares = n * var + row_weight * row_var
             squares = squares + (row_weight * n / total) * (mean - row) ** 2
