@@ -177,6 +177,22 @@ def test_options_reach_the_evaluator(
     assert {name: seen[name] for name in wanted} == wanted
 
 
+def test_the_same_command_goes_on_from_its_folder(run: Run, csv_file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    command = ("evaluate", csv_file, "--target", "label", "--model", "sgd", "--n-rows", 200)
+    first = run(*command, "--checkpoint", folder, "--checkpoint-every", "30s")
+    written = (folder / "group-0" / "outcome.npz").stat().st_mtime_ns
+    again = run(*command, "--checkpoint", folder)
+    assert first == again
+    assert (folder / "group-0" / "outcome.npz").stat().st_mtime_ns == written
+    status, _, error = run(*command, "--checkpoint", folder, "--warmup", 7)
+    assert status == 2
+    assert "holds another run: the parameter n_warmup is 7 and was 1" in error
+    status, _, error = run(*command, "--checkpoint", tmp_path)
+    assert status == 2
+    assert "Give the name of a new or empty folder as --checkpoint" in error
+
+
 def test_picture(run: Run, csv_file: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     picture = tmp_path / "pictures" / "curves.png"

@@ -238,6 +238,19 @@ def _add_protocol(group: Any) -> None:
     add("--random-state", type=_whole, default=0, metavar="SEED", help="seed (default: 0)")
     add("--n-jobs", type=_whole, metavar="N", help="models evaluated at once; -1: one per core")
     add("--progress", action="store_true", help="show a progress bar (needs tqdm)")
+    add(
+        "--checkpoint",
+        type=Path,
+        metavar="FOLDER",
+        help="go on from this folder when the same command was stopped; checkpoints are written "
+        "there",
+    )
+    add(
+        "--checkpoint-every",
+        default="10min",
+        metavar="TIME",
+        help="distance of the checkpoints: 30s, 10min, 2h (default: %(default)s)",
+    )
 
 
 def _add_output(group: Any) -> None:

@@ -167,6 +167,8 @@ def _evaluator(options: argparse.Namespace, holdout: Any) -> StreamEvaluator:
         "n_jobs": options.n_jobs,
         "random_state": options.random_state,
         "progress": options.progress,
+        "checkpoint": options.checkpoint,
+        "checkpoint_every": options.checkpoint_every,
     }
     if holdout is not None:
         every = options.every or EVERY

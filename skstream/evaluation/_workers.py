@@ -159,9 +159,14 @@ class Workers:
     def _run(self, jobs: Sequence[Job]) -> None:
         if not jobs:
             return
-        parallel = QuietParallel(n_jobs=self._n_jobs, return_as="generator_unordered")
         # The stream is an argument of its own, so that its arrays reach a worker once.
         calls = (delayed(run_job)(replace(job, stream=None), job.stream) for job in jobs)
+        parallel = QuietParallel(n_jobs=self._n_jobs)
+        if not parallel._backend.supports_return_generator:  # multiprocessing: all at the end
+            for outcome in parallel(calls):
+                self._take(outcome)
+            return
+        parallel = QuietParallel(n_jobs=self._n_jobs, return_as="generator_unordered")
         stream = jobs[0].stream
         with on_cluster(parallel._backend, stream), closing(parallel(calls)) as outcomes:
             for outcome in outcomes:

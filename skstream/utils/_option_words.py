@@ -5,6 +5,8 @@ import re
 #: Parameters that errors name, and the command-line options for them.
 OPTIONS = {
     "batch_size": "--batch-size",
+    "checkpoint": "--checkpoint",
+    "checkpoint_every": "--checkpoint-every",
     "columns": "--column",
     "decimal": "--decimal",
     "delimiter": "--delimiter",

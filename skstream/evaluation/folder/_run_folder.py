@@ -154,8 +154,9 @@ def _writing(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise OSError(
             error.errno,
-            f"The folder {folder} (checkpoint=) cannot be written: {error.strerror or error}. Make "
-            "room, take the right to write into it, or give another one",
+            f"The folder {folder}, given as checkpoint=, cannot be written: "
+            f"{error.strerror or error}. Make room, take the right "
+            "to write into it, or give another one",
         ) from error
 
 
