@@ -1,16 +1,22 @@
 """The tape: true labels and the answers of all models."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, overload
 
 import numpy as np
 
 from skstream.utils._choices import check_place
 from skstream.utils._label_space import LabelSpace
+from skstream.utils._npy import StoredArray
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tape:
     """True labels once per row, answers per model and fold, as small integer codes.
+
+    With ``keep_tape="disk"`` the columns are memory maps of files, and `answers` holds a
+    `StoredAnswers` per model: its items are the memory maps of the folds.
 
     Attributes
     ----------
@@ -20,7 +26,8 @@ class Tape:
         Codes (-1: no label) or targets (NaN: none).
     weight : ndarray of shape (n_rows,) or None
         Scoring weights; None where all are 1.
-    answers : dict of str to ndarray of shape (n_folds, n_rows) or (n_folds, n_rows, n_bins + 2)
+    answers : dict of str to ndarray (or StoredAnswers) of shape (n_folds, n_rows) or \
+(n_folds, n_rows, n_bins + 2)
         Codes or predicted targets, by model: -1 (NaN) where the model was not asked, had learnt
         nothing yet or had failed; -2 where it was asked and gave no answer, which counts as a
         wrong one. Under delayed labels the rows are those that got their label, in that order.
@@ -38,7 +45,7 @@ class Tape:
     classes: np.ndarray | None
     y: np.ndarray
     weight: np.ndarray | None
-    answers: dict[str, np.ndarray]
+    answers: dict[str, Any]
     previous: np.ndarray | None = None
     majority: np.ndarray | None = None
     inclusive: np.ndarray | None = None
@@ -64,29 +71,75 @@ class Tape:
         y_pred : ndarray of shape (n_rows,)
             Labels or targets; None (object array) or NaN where it gave none.
         """
-        folds: np.ndarray = self.answers[model]
-        answers: np.ndarray = folds[check_place("fold", fold, len(folds))]
+        folds = self.answers[model]
+        answers = np.asarray(folds[check_place("fold", fold, len(folds))])
         return LabelSpace(self.classes).decode(answers)
 
 
-class Recorder:
-    """Appends blocks of values without copying earlier ones, in the smallest integer type."""
+class StoredAnswers(Sequence[np.ndarray]):
+    """Answers of a model in all folds, each in a file that is opened when it is asked for.
 
-    def __init__(self, classes: np.ndarray | None):
-        self.dtype = LabelSpace(classes).dtype
+    ``numpy.asarray`` reads all of them.
+
+    Parameters
+    ----------
+    folds : sequence of StoredArray or ndarray
+        The answers of each fold.
+    """
+
+    def __init__(self, folds: Sequence[StoredArray | np.ndarray]) -> None:
+        self._folds = list(folds)
+
+    def __len__(self) -> int:
+        return len(self._folds)
+
+    @overload
+    def __getitem__(self, fold: int) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, fold: slice | list[int]) -> "StoredAnswers": ...
+    def __getitem__(self, fold: Any) -> Any:
+        """Return the answers of one fold; of a slice or list of folds, those of all of them."""
+        if isinstance(fold, slice):
+            return StoredAnswers(self._folds[fold])
+        if isinstance(fold, list):
+            return StoredAnswers([self._folds[k] for k in fold])
+        one = self._folds[fold]
+        return one.open() if isinstance(one, StoredArray) else one
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Folds, rows, and bins under delayed labels."""
+        return len(self), *self[0].shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the codes or targets."""
+        return self[0].dtype
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if len(self) == 1 and not copy:
+            return np.asarray(self[0][np.newaxis], dtype=dtype)
+        return np.stack(list(self)).astype(dtype or self.dtype, copy=False)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(shape={self.shape}, dtype={self.dtype})"
+
+
+class Recorder:
+    """Appends blocks of values without copying earlier ones, in one type."""
+
+    def __init__(self, dtype: np.dtype[Any]):
+        self._dtype = dtype
         self._blocks: list[np.ndarray] = []
 
-    def __bool__(self) -> bool:
-        return bool(self._blocks)
-
     def append(self, values: np.ndarray) -> None:
-        """Append a block of codes or targets."""
-        self._blocks.append(values.astype(self.dtype))
+        """Append a block of codes, targets or weights."""
+        self._blocks.append(values.astype(self._dtype))
 
     def array(self) -> np.ndarray:
         """Return everything recorded so far."""
         if not self._blocks:
-            return np.empty(0, dtype=self.dtype)
+            return np.empty(0, dtype=self._dtype)
         if len(self._blocks) > 1:
             self._blocks = [np.concatenate(self._blocks)]
         return self._blocks[0]

@@ -1,6 +1,6 @@
 """Which of two models is better: tests over folds, and over rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from skstream.forgetting import (
     parse_forgetting,
 )
 from skstream.metrics import Measure
+from skstream.stats._mcnemar import McNemarCounts
 from skstream.utils._choices import is_integer
 from skstream.utils._label_space import is_given
 from skstream.utils._near import did_you_mean
@@ -33,6 +34,8 @@ _ROW_FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
     "q": (stats.q_statistic,),
 }
 ROW_TESTS = tuple(_ROW_FUNCTIONS)
+#: Rows of two tapes that are read at once.
+ROWS_AT_ONCE = 1 << 17
 #: Parameters of these functions that follow from the result.
 _FROM_RESULT = frozenset({"names", "forgetting", "sample_weight"})
 BOUNDS_NEEDED = (
@@ -71,7 +74,7 @@ def compare(
     if test in ROW_TESTS:
         loss = row_loss(result, test, metric)
         mechanism = row_mechanism(result, test, forgetting)
-        rows = compared_rows(result, a, b, at=at, fold=fold, bin=bin)
+        rows = compared_answers(result, a, b, at=at, fold=fold, bin=bin)
         return replace(
             _test_of_rows(rows, test, loss, mechanism, options),
             subject=f"by {_loss_in_words(result, loss)} under {mechanism.name}, {rows.place}",
@@ -198,7 +201,7 @@ class Scores:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedRows:
-    """Labels and the answers of two models, over the rows on which both were scored.
+    """Labels and the answers of two models, over some rows on which both were scored.
 
     Attributes
     ----------
@@ -208,8 +211,38 @@ class ComparedRows:
         Scoring weights; None where all are 1.
     number : ndarray of shape (n,)
         Which rows they are, from 1 on.
+    """
+
+    y: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+    weight: np.ndarray | None
+    number: np.ndarray
+
+    def losses(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
+        """Losses of both models: "zero_one", "absolute" or "squared"."""
+        if kind == "zero_one":
+            return (self.a != self.y).astype(np.float64), (self.b != self.y).astype(np.float64)
+        first, second = np.abs(self.a - self.y), np.abs(self.b - self.y)
+        return (first * first, second * second) if kind == "squared" else (first, second)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedAnswers:
+    """The columns of a tape that two models are compared by; they may lie on disk.
+
+    Attributes
+    ----------
+    y, a, b : ndarray of shape (n,)
+        Codes, or targets, of all rows.
+    weight : ndarray of shape (n,), or None
+        Scoring weights; None where all are 1.
+    start, stop : int
+        The rows that are compared.
+    bin : int or None
+        Bin of the answers.
     unit : str
-        What the numbers count: rows, or labelled rows.
+        What the rows are: rows, or labelled rows.
     names : tuple of two str
         The models.
     place : str
@@ -220,20 +253,43 @@ class ComparedRows:
     a: np.ndarray
     b: np.ndarray
     weight: np.ndarray | None
-    number: np.ndarray
+    start: int
+    stop: int
+    bin: int | None
     unit: str
     names: tuple[str, str]
-    place: str
+    place: str = ""
 
-    def losses(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
-        """Losses of both models: "zero_one", "absolute" or "squared"."""
-        if kind == "zero_one":
-            return (self.a != self.y).astype(np.float64), (self.b != self.y).astype(np.float64)
-        first, second = np.abs(self.a - self.y), np.abs(self.b - self.y)
-        return (first * first, second * second) if kind == "squared" else (first, second)
+    def pieces(self) -> Iterator[ComparedRows]:
+        """Rows on which both were scored, some at a time, in their order."""
+        for start in range(self.start, self.stop, ROWS_AT_ONCE):
+            rows = slice(start, min(self.stop, start + ROWS_AT_ONCE))
+            y, (a, b) = np.asarray(self.y[rows]), map(self._of_bin, (self.a[rows], self.b[rows]))
+            scored = is_given(y) & is_given(a) & is_given(b)
+            weight = None if self.weight is None else np.asarray(self.weight[rows])
+            if weight is not None:
+                scored &= weight > 0
+            if scored.any():
+                yield ComparedRows(
+                    y=y[scored],
+                    a=a[scored],
+                    b=b[scored],
+                    weight=None if weight is None else weight[scored],
+                    number=start + np.flatnonzero(scored) + 1,
+                )
+
+    def _of_bin(self, answers: np.ndarray) -> np.ndarray:
+        return np.asarray(answers if self.bin is None else answers[:, self.bin])
+
+    @property
+    def largest_weight(self) -> float:
+        """The largest scoring weight of the rows."""
+        if self.weight is None:
+            return 1.0
+        return max(float(piece.weight.max()) for piece in self.pieces() if piece.weight is not None)
 
 
-def compared_rows(
+def compared_answers(
     result: "EvaluationResult",
     a: str,
     b: str,
@@ -241,53 +297,50 @@ def compared_rows(
     at: int | None = None,
     fold: int | None = None,
     bin: int | None = None,
-) -> ComparedRows:
-    """Labels and answers of two models over the rows on which both were scored."""
+) -> ComparedAnswers:
+    """Labels and answers of two models, and the rows on which both may be scored."""
     tape = result.require_tape()
     for name in (a, b):
         result.curve(name)  # names the models where one is unknown
     place = _place_of_one_fold(result, fold)
     bin = _checked_bin(result, bin)
-    y, answers_a, answers_b = tape.y, tape.answers[a][place], tape.answers[b][place]
-    if bin is not None:
-        answers_a, answers_b = answers_a[:, bin], answers_b[:, bin]
-    scored = is_given(y) & is_given(answers_a) & is_given(answers_b)
-    if tape.weight is not None:
-        scored &= tape.weight > 0
     ends = {name: _failed_at(result, name, place) for name in (a, b)}
+    start, stop = 0, tape.n_rows
     if tape.sets is None:
-        last = len(y) if at is None else min(at, len(y))
+        last = stop if at is None else min(at, stop)
         ended = [name for name in (a, b) if ends[name] < last]
-        last = int(min(last, *ends.values()))
-        scored[last:] = False
-        rows, looked_at = f"{_unit(result)}s 1 to {last:,}", _first(last, _unit(result))
+        stop = last = int(min(last, *ends.values()))
+        looked_at = _first(last, _unit(result))
     else:  # one set, as others may consist of the same rows
         last = int(result.checkpoints[checkpoint(result, at)])
         position = int(np.searchsorted(tape.sets[1], last))
         ended = [name for name in (a, b) if ends[name] < last]
-        start, stop = ([0, *tape.sets[0]][position + k] for k in (0, 1))
-        scored[:start] = scored[stop:] = False
-        scored[start:stop] &= not ended
-        n_scored = int(np.count_nonzero(scored))
+        start, stop = (int([0, *tape.sets[0]][position + k]) for k in (0, 1))
         looked_at = f"the {stop - start:,} {result.scored_sets} at row {last:,}"
-        rows = looked_at if n_scored == stop - start else f"{n_scored:,} of {looked_at}"
-    if not scored.any():
+    answers = ComparedAnswers(
+        y=tape.y,
+        a=tape.answers[a][place],
+        b=tape.answers[b][place],
+        weight=tape.weight,
+        start=start,
+        stop=start if ended and tape.sets is not None else stop,
+        bin=bin,
+        unit=_unit(result),
+        names=(a, b),
+    )
+    if next(answers.pieces(), None) is None:
         raise ValueError(
             f"'{a}' and '{b}' were both scored on none of {looked_at}: there is nothing to compare."
         )
+    if tape.sets is None:
+        rows = f"{_unit(result)}s 1 to {last:,}"
+    else:
+        n_scored = sum(len(piece.y) for piece in answers.pieces())
+        rows = looked_at if n_scored == stop - start else f"{n_scored:,} of {looked_at}"
     alone = result.selected_folds is None and result.n_folds == 1
     of_fold = "" if alone else f", fold {result.folds[place]}"
     failed = f" (then {' and '.join(map(repr, ended))} failed)" if ended else ""
-    return ComparedRows(
-        y=y[scored],
-        a=answers_a[scored],
-        b=answers_b[scored],
-        weight=None if tape.weight is None else tape.weight[scored],
-        number=np.flatnonzero(scored) + 1,
-        unit=_unit(result),
-        names=(a, b),
-        place=f"{rows}{failed}{of_fold}{of_bin(result, bin)}",
-    )
+    return replace(answers, place=f"{rows}{failed}{of_fold}{of_bin(result, bin)}")
 
 
 def _first(n: int, unit: str) -> str:
@@ -295,57 +348,71 @@ def _first(n: int, unit: str) -> str:
 
 
 def _test_of_rows(
-    rows: ComparedRows, test: str, loss: str, mechanism: Forgetting, options: dict[str, Any]
+    rows: ComparedAnswers, test: str, loss: str, mechanism: Forgetting, options: dict[str, Any]
 ) -> Any:
     if "sample_weight" in options:
         raise ValueError(
             "The rows are compared with the scoring weights of the evaluation; leave out "
             "sample_weight=, or give it to evaluate()."
         )
-    options["sample_weight"] = rows.weight
+    running = _running_test(rows, test, loss, mechanism, options)
+    for piece in rows.pieces():
+        losses = piece.losses(loss)
+        if test == "anytime":
+            _check_bounds(rows, piece.number, losses, loss, options.get("bounds"))
+        running.update(*losses, sample_weight=piece.weight)
+    return running.result()
+
+
+def _running_test(
+    rows: ComparedAnswers, test: str, loss: str, mechanism: Forgetting, options: dict[str, Any]
+) -> Any:
+    """Return what takes the losses piece by piece."""
     if test == "mcnemar":
-        return _mcnemar(rows, mechanism, options)
-    losses = rows.losses(loss)
+        return _running_mcnemar(rows, mechanism, options)
     if test == "q":
-        return stats.q_statistic(*losses, forgetting=mechanism, names=rows.names, **options)
+        return stats.RunningQStatistic(mechanism, names=rows.names, **options)
     if loss != "zero_one" and "bounds" not in options:
         raise ValueError(
             f"The anytime comparison of regressors by the {loss} error {BOUNDS_NEEDED}. Without "
             "such bounds use 'q', which describes and does not test, or compare folds."
         )
-    _check_bounds(rows, losses, loss, options.get("bounds"))
-    return stats.anytime_comparison(*losses, names=rows.names, **options)
+    if options.get("largest_weight") is None:
+        options["largest_weight"] = rows.largest_weight
+    return stats.RunningAnytimeComparison(names=rows.names, **options)
 
 
 def _check_bounds(
-    rows: ComparedRows, losses: tuple[np.ndarray, np.ndarray], loss: str, bounds: Any
+    rows: ComparedAnswers,
+    numbers: np.ndarray,
+    losses: tuple[np.ndarray, np.ndarray],
+    loss: str,
+    bounds: Any,
 ) -> None:
     """Name the model and the row of a loss outside the bounds that the user gave."""
-    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-        return  # by default, or for the function to refuse
+    if bounds is None:
+        return  # those of 0/1 losses
     low, high = bounds
     for name, values in zip(rows.names, losses, strict=True):
         outside = (values < low) | (values > high)
         if outside.any():
             first = int(outside.argmax())
             raise ValueError(
-                f"The {loss} error of '{name}' in {rows.unit} {rows.number[first]:,} is "
+                f"The {loss} error of '{name}' in {rows.unit} {numbers[first]:,} is "
                 f"{values[first]:g}, outside bounds=({low:g}, {high:g}). Give bounds that hold for "
                 "every possible loss."
             )
 
 
-def _mcnemar(rows: ComparedRows, mechanism: Forgetting, options: dict[str, Any]) -> Any:
+def _running_mcnemar(rows: ComparedAnswers, mechanism: Forgetting, options: dict[str, Any]) -> Any:
     if not _forgets(mechanism):
-        return stats.mcnemar(rows.y, rows.a, rows.b, names=rows.names, **options)
+        return McNemarCounts(names=rows.names, **options)
     if options.pop("method", "chi2") != "chi2":
         raise ValueError(
             f"McNemar's exact test counts all rows alike, and {mechanism.name} does not. Leave "
             'out method=, or pass forgetting="cumulative".'
         )
-    return stats.mcnemar_curve(
-        rows.y, rows.a, rows.b, forgetting=mechanism, names=rows.names, **options
-    )
+    return stats.RunningMcNemar(mechanism, names=rows.names, **options)
 
 
 def row_loss(result: "EvaluationResult", test: str, metric: str | None) -> str:

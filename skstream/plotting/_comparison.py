@@ -10,7 +10,12 @@ from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._compare import BOUNDS_NEEDED, compared_rows, row_loss, row_mechanism
+from skstream.evaluation._compare import (
+    BOUNDS_NEEDED,
+    compared_answers,
+    row_loss,
+    row_mechanism,
+)
 from skstream.evaluation._protocol_words import forgetting_words
 from skstream.forgetting import Forgetting
 from skstream.plotting._axes import count_rows_along, give_title, plain_look
@@ -21,11 +26,12 @@ from skstream.stats import (
     AnytimeComparisonResult,
     McNemarCurve,
     QStatisticResult,
+    RunningAnytimeComparison,
     RunningMcNemar,
     RunningQStatistic,
-    anytime_comparison,
 )
 from skstream.stats._mcnemar import zero_one_losses
+from skstream.stats._weights import as_weights
 
 PANEL_INCHES = (8.0, 2.3)
 CURVE_STYLE = {"color": COLORS[0], "linewidth": 1.3}
@@ -206,15 +212,45 @@ class ComparisonDisplay(BaseDisplay):
             The display, drawn.
         """
         a, b = np.asarray(loss_a), np.asarray(loss_b)
-        running: list[Any] = [RunningQStatistic(forgetting, names=names)]
-        if np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all():
-            running.append(RunningMcNemar(forgetting, names=names))
-        curves = [one.update(a, b, sample_weight=sample_weight).result() for one in running]
-        anytime = anytime_comparison(
-            a, b, sample_weight=sample_weight, bounds=bounds, alpha=alpha, names=names
+        weight = as_weights(sample_weight, a.size)
+        return cls._from_pieces(
+            [(a, b, weight)],
+            forgetting=forgetting,
+            bounds=bounds,
+            alpha=alpha,
+            largest_weight=1.0 if weight is None or not weight.any() else float(weight.max()),
+            names=names,
+            rows=rows,
+            **options,
         )
-        arrays = arrays_of_all([*curves, anytime])
-        display = cls(names=anytime.names, rows=rows, **arrays)
+
+    @classmethod
+    def _from_pieces(
+        cls,
+        pieces: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray | None]],
+        *,
+        forgetting: Forgetting | str,
+        bounds: tuple[float, float],
+        alpha: float,
+        largest_weight: float,
+        names: Sequence[str],
+        rows: str,
+        **options: Any,
+    ) -> Self:
+        """Plot losses and weights that come some rows at a time."""
+        q = RunningQStatistic(forgetting, names=names)
+        mcnemar: RunningMcNemar | None = RunningMcNemar(forgetting, names=names)
+        anytime = RunningAnytimeComparison(
+            bounds=bounds, alpha=alpha, largest_weight=largest_weight, names=names
+        )
+        for a, b, weight in pieces:
+            if not (np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all()):
+                mcnemar = None
+            for running in (q, mcnemar, anytime):
+                if running is not None:
+                    running.update(a, b, sample_weight=weight)
+        made = [one.result() for one in (q, mcnemar, anytime) if one is not None]
+        display = cls(names=anytime.names, rows=rows, **arrays_of_all(made))
         return display.plot(**options)
 
     @classmethod
@@ -300,17 +336,17 @@ class ComparisonDisplay(BaseDisplay):
             If there is no such model or measure.
         """
         loss = row_loss(result, "q", metric)
-        rows = compared_rows(result, a, b, fold=fold, bin=bin)
+        rows = compared_answers(result, a, b, fold=fold, bin=bin)
         if bounds is None:
             if result.classes is None:
                 raise ValueError(f"The confidence sequence of regressors {BOUNDS_NEEDED}.")
             bounds = (0, 1)
-        return cls.from_losses(
-            *rows.losses(loss),
-            sample_weight=rows.weight,
+        return cls._from_pieces(
+            ((*piece.losses(loss), piece.weight) for piece in rows.pieces()),
             forgetting=row_mechanism(result, "q", forgetting),
             bounds=bounds,
             alpha=alpha,
+            largest_weight=rows.largest_weight,
             names=(a, b),
             rows=f"rows on which both were scored, of {rows.place}",
             **options,

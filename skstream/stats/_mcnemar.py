@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -191,43 +191,81 @@ def mcnemar(
     >>> result.better
     'B'
     """
-    if method not in ("chi2", "exact"):
-        raise ValueError(f"method must be 'chi2' or 'exact'. Got {method!r} instead.")
-    alpha, checked_names = check_alpha(alpha), check_names(names, 2)
-    loss_a, loss_b = zero_one_losses(y_true, y_pred_a, y_pred_b)
-    weight, loss_a, loss_b = drop_unweighted(as_weights(sample_weight, len(loss_a)), loss_a, loss_b)
-    if not len(loss_a):
-        raise ValueError("Every row has weight 0: there is nothing to compare.")
-    tally = WeightTally()
-    tally.update(weight, len(loss_a))
-    only_a, only_b = loss_a > loss_b, loss_b > loss_a
-    n_a, n_b = int(only_a.sum()), int(only_b.sum())
-    count_a, count_b, variance = float(n_a), float(n_b), float(n_a + n_b)
-    if weight is not None:
-        count_a, count_b = float(weight[only_a].sum()), float(weight[only_b].sum())
-        variance = float((weight[only_a | only_b] ** 2).sum())
-    statistic = signed_statistic(*(np.array([value]) for value in (count_a, count_b, variance)))
-    if method == "exact":
-        if weight is not None and weight.min() < weight.max():
-            raise ValueError(
-                "The exact method counts rows, and the weights in sample_weight differ (from "
-                f"{weight.min():g} to {weight.max():g}). Use method='chi2'."
-            )
-        pvalue = float(stats.binomtest(n_a, n_a + n_b).pvalue) if n_a + n_b else 1.0
-    else:
-        pvalue = float(stats.chi2.sf(abs(statistic[0]), 1))
-    return McNemarResult(
-        only_a_wrong=n_a if weight is None else count_a,
-        only_b_wrong=n_b if weight is None else count_b,
-        n_rows=len(loss_a),
-        statistic=float(statistic[0]),
-        variance=variance,
-        pvalue=pvalue,
-        method=method,
-        alpha=alpha,
-        names=checked_names,
-        weights=tally.result(),
-    )
+    counts = McNemarCounts(method=method, alpha=alpha, names=names)
+    losses = zero_one_losses(y_true, y_pred_a, y_pred_b)
+    return counts.update(*losses, sample_weight=sample_weight).result()
+
+
+class McNemarCounts:
+    """Counts of discordant rows that arrive in pieces; the parameters are those of `mcnemar`."""
+
+    def __init__(
+        self,
+        *,
+        method: Literal["chi2", "exact"] = "chi2",
+        alpha: float = 0.05,
+        names: Sequence[str] = ("A", "B"),
+    ) -> None:
+        if method not in ("chi2", "exact"):
+            raise ValueError(f"method must be 'chi2' or 'exact'. Got {method!r} instead.")
+        self.method = method
+        self.alpha, self.names = check_alpha(alpha), check_names(names, 2)
+        self._tally = WeightTally()
+        self._n_rows = 0
+        self._n_discordant = np.zeros(2, dtype=np.int64)
+        self._weights = np.zeros(2)
+        self._variance = 0.0
+        self._smallest, self._largest = np.inf, -np.inf
+
+    def update(
+        self, loss_a: FloatArray, loss_b: FloatArray, *, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Take the 0/1 losses of the next rows."""
+        weight, loss_a, loss_b = drop_unweighted(
+            as_weights(sample_weight, len(loss_a)), loss_a, loss_b
+        )
+        self._tally.update(weight, len(loss_a))
+        self._n_rows += len(loss_a)
+        only_a, only_b = loss_a > loss_b, loss_b > loss_a
+        self._n_discordant += (int(only_a.sum()), int(only_b.sum()))
+        if weight is not None and len(weight):
+            self._weights += (weight[only_a].sum(), weight[only_b].sum())
+            self._variance += float((weight[only_a | only_b] ** 2).sum())
+            self._smallest = min(self._smallest, float(weight.min()))
+            self._largest = max(self._largest, float(weight.max()))
+        return self
+
+    def result(self) -> McNemarResult:
+        """Return the test of the rows so far."""
+        if not self._n_rows:
+            raise ValueError("Every row has weight 0: there is nothing to compare.")
+        weights = self._tally.result()
+        n_a, n_b = self._n_discordant.tolist()
+        count_a, count_b, variance = float(n_a), float(n_b), float(n_a + n_b)
+        if weights is not None:
+            (count_a, count_b), variance = self._weights.tolist(), self._variance
+        statistic = signed_statistic(*(np.array([value]) for value in (count_a, count_b, variance)))
+        if self.method == "exact":
+            if self._smallest < self._largest:
+                raise ValueError(
+                    "The exact method counts rows, and the weights in sample_weight differ (from "
+                    f"{self._smallest:g} to {self._largest:g}). Use method='chi2'."
+                )
+            pvalue = float(stats.binomtest(n_a, n_a + n_b).pvalue) if n_a + n_b else 1.0
+        else:
+            pvalue = float(stats.chi2.sf(abs(statistic[0]), 1))
+        return McNemarResult(
+            only_a_wrong=n_a if weights is None else count_a,
+            only_b_wrong=n_b if weights is None else count_b,
+            n_rows=self._n_rows,
+            statistic=float(statistic[0]),
+            variance=variance,
+            pvalue=pvalue,
+            method=self.method,
+            alpha=self.alpha,
+            names=self.names,
+            weights=weights,
+        )
 
 
 def zero_one_losses(
