@@ -26,8 +26,7 @@ class Tape:
         Codes (-1: no label) or targets (NaN: none).
     weight : ndarray of shape (n_rows,) or None
         Scoring weights; None where all are 1.
-    answers : dict of str to ndarray (or StoredAnswers) of shape (n_folds, n_rows) or \
-(n_folds, n_rows, n_bins + 2)
+    answers : dict of str to ndarray of shape (n_folds, n_rows) or (n_folds, n_rows, n_bins + 2)
         Codes or predicted targets, by model: -1 (NaN) where the model was not asked, had learnt
         nothing yet or had failed; -2 where it was asked and gave no answer, which counts as a
         wrong one. Under delayed labels the rows are those that got their label, in that order.

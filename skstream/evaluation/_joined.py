@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.model import ModelError
+from skstream.evaluation._kept_tape import unanswered_like
 from skstream.evaluation._outcome import LaneOutcome, Place, RunOutcome
 from skstream.evaluation._passes import differences
 
@@ -87,10 +88,7 @@ def _dead_lane(place: Place, error: ModelError, like: LaneOutcome) -> LaneOutcom
         forgetting: {metric: np.full_like(curve, np.nan) for metric, curve in metrics.items()}
         for forgetting, metrics in like.curves.values.items()
     }
-    answers = None
-    if like.answers is not None:
-        nothing = np.nan if like.answers.dtype.kind == "f" else -1
-        answers = np.full_like(like.answers, nothing)
+    answers = None if like.answers is None else unanswered_like(like.answers)
     return LaneOutcome(
         name=name,
         fold=fold,

@@ -7,6 +7,7 @@ import numpy as np
 
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._passes import Checksums
+from skstream.utils._npy import StoredArray
 
 #: Name of a model, and number of a fold.
 Place = tuple[str, int]
@@ -23,7 +24,7 @@ class LaneOutcome:
     name: str
     fold: int
     curves: Any
-    answers: np.ndarray | None
+    answers: np.ndarray | StoredArray | None
     cost: Cost
     path: str
     estimator: Any = None

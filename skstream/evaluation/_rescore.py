@@ -1,6 +1,6 @@
 """Scores from a tape, without running a model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ Values = dict[str, dict[str, dict[str, np.ndarray]]]
 
 #: Columns of a tape that hold answers of baselines, where they are not those of every stream.
 BASELINES = ("previous", "majority", "inclusive")
+#: Fewest rows of a tape that are read at once, and most answers, if that is more.
+LEAST_ROWS, LARGEST_PIECE = 1 << 15, 1 << 23
 
 
 def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None) -> dict[str, Any]:
@@ -45,31 +47,31 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
     mechanisms = as_forgetting(forgetting)
     if tape.sets is not None:
         _check_alone(mechanisms, record_every)
-    lines = {
-        (name, fold): np.atleast_2d(p.T)
+    lanes = {
+        (name, fold): answers[fold]
         for name, answers in tape.answers.items()
-        for fold, p in enumerate(answers)
+        for fold in range(len(answers))
     }
-    (width,) = {len(of_lane) for of_lane in lines.values()}
+    (width,) = {_width(of_lane) for of_lane in lanes.values()}
     running = measures_of(
         measures,
         mechanisms,
         tape.classes,
-        len(lines),
+        len(lanes),
         width,
         in_sets=tape.sets is not None,
         record_every=record_every,
         expected_rows=tape.n_rows,
     )
     baselines = {name: getattr(tape, name) for name in BASELINES}
-    table = np.concatenate(list(lines.values()))
-    sets = None if tape.sets is None else Sets(*tape.sets)
-    running.read(ScoredRows(tape.y, table, tape.weight, **baselines, sets=sets))
+    held = {"y": tape.y, "weight": tape.weight, "sets": tape.sets, **baselines}
+    for rows in pieces_of(list(lanes.values()), **held):
+        running.read(rows)
     running.finish()
     all_curves = running.curves()
     by_model: dict[str, list[Curves]] = {}
     for (name, _), of_lane in zip(
-        lines, curves_of_lanes(all_curves, len(lines), width), strict=True
+        lanes, curves_of_lanes(all_curves, len(lanes), width), strict=True
     ):
         by_model.setdefault(name, []).append(of_lane)
     return {
@@ -78,6 +80,50 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
         "measures": {name: Measure(**measure.facts) for name, measure in measures.items()},
         "mechanisms": {name: mechanism.name for name, mechanism in mechanisms.items()},
     }
+
+
+def pieces_of(
+    lanes: Sequence[np.ndarray],
+    *,
+    y: np.ndarray,
+    sets: tuple[np.ndarray, np.ndarray] | None = None,
+    **columns: np.ndarray | None,
+) -> Iterator[ScoredRows]:
+    """Rows of a tape, some at a time, or some whole sets; its columns may be memory maps.
+
+    Parameters
+    ----------
+    lanes : sequence of ndarray of shape (n_rows,) or (n_rows, n_bins + 2)
+        Answers of every model and fold.
+    y : ndarray of shape (n_rows,)
+        Labels.
+    sets : tuple of two ndarray, or None
+        As on a `Tape`.
+    **columns : ndarray of shape (n_rows,), or None
+        Weights, and answers of baselines.
+    """
+    size = max(LEAST_ROWS, LARGEST_PIECE // max(1, sum(_width(p) for p in lanes)))
+    start, n_rows, n_sets = 0, len(y), 0
+    while start < n_rows:
+        stop, of_piece = min(n_rows, start + size), None
+        if sets is not None:
+            ends, checkpoints = sets
+            last = max(n_sets + 1, int(np.searchsorted(ends, stop, side="right")))
+            stop = int(ends[last - 1])
+            of_piece = Sets(ends[n_sets:last] - start, checkpoints[n_sets:last])
+            n_sets = last
+        rows = slice(start, stop)
+        table = np.concatenate([np.atleast_2d(np.asarray(p[rows]).T) for p in lanes])
+        some = {
+            name: None if column is None else np.asarray(column[rows])
+            for name, column in columns.items()
+        }
+        yield ScoredRows(np.asarray(y[rows]), table, **some, sets=of_piece)
+        start = stop
+
+
+def _width(answers: np.ndarray) -> int:
+    return 1 if answers.ndim == 1 else answers.shape[1]
 
 
 def fold_columns(curves: Mapping[str, Sequence[Curves]]) -> Values:

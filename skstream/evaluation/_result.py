@@ -13,6 +13,7 @@ from skstream.evaluation import _compare, _report
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._input import why_no_weight
+from skstream.evaluation._kept_tape import all_folds, opened
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._protocol_words import in_words
 from skstream.evaluation._ranking import rank
@@ -601,10 +602,10 @@ def _joined_tape(
     if first.labels is None:
         return None
     return Tape(
-        **first.labels,
+        **{name: opened(column) for name, column in first.labels.items()},
         classes=header.classes,
         answers={
-            name: np.stack([lane.answers for lane in lanes if lane.answers is not None])
+            name: all_folds([lane.answers for lane in lanes if lane.answers is not None])
             for name, lanes in by_model.items()
         },
     )

@@ -1,17 +1,20 @@
 """Scoring: which of the answers count, and what is kept of them for a result."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from skstream.engine.run import Answered
-from skstream.engine.tape import Recorder
-from skstream.evaluation._rescore import BASELINES, curves_of_lanes, measures_of
+from skstream.evaluation._kept_tape import KeptTape
+from skstream.evaluation._rescore import curves_of_lanes, measures_of
 from skstream.evaluation._settings import Settings
 from skstream.metrics._checkpoints import Curves
-from skstream.metrics._rows import ScoredRows, Sets
+from skstream.metrics._rows import ScoredRows
 from skstream.metrics._user import check_take_weights
+from skstream.utils._label_space import LabelSpace
+from skstream.utils._npy import StoredArray
 
 
 class Scoring(Protocol):
@@ -53,8 +56,8 @@ class AskedOnce:
     """
 
     def __init__(self, classes: np.ndarray | None) -> None:
-        self._dtype = Recorder(classes).dtype
-        self._nothing: Any = np.nan if classes is None else -1
+        space = LabelSpace(classes)
+        self._dtype, self._nothing = space.dtype, space.nothing
         self._y = np.empty(0, dtype=self._dtype)
         self._weight: np.ndarray | None = None  # None as long as all weights are 1
         self._n_settled = 0
@@ -102,10 +105,15 @@ class RunScores:
     width : int, default=1
         Lines of answers per lane. Of several, the last holds the answers given when the label came,
         whose persistent baseline is the label of the row before.
+    tape : KeptTape, default=None
+        What is kept of them, where it is there already.
     """
 
-    def __init__(self, settings: Settings, n_lanes: int, width: int = 1) -> None:
+    def __init__(
+        self, settings: Settings, n_lanes: int, width: int = 1, tape: KeptTape | None = None
+    ) -> None:
         self._width = width
+        self._n_lanes = n_lanes
         self._measures = measures_of(
             settings.metrics,
             settings.forgetting,
@@ -114,20 +122,18 @@ class RunScores:
             width,
             in_sets=bool(settings.scored_sets),
             record_every=settings.record_every,
-            bounded=settings.keep_tape,
+            bounded=bool(settings.keep_tape),
             expected_rows=settings.expected_rows,
         )
         self._metrics = settings.metrics
         self._has_weights = False
-        self._keep_tape = settings.keep_tape
         self._unmeasured: list[ScoredRows] = []
         self._n_measured = 0
         self._n_kept = 0
-        self._y = Recorder(settings.classes)
-        self._answers = [Recorder(settings.classes) for _ in range(n_lanes)]
-        self._weights: list[np.ndarray] | None = None
-        self._baselines = {name: Recorder(settings.classes) for name in BASELINES}
-        self._sets: list[Sets] = []
+        on_disk = settings.keep_tape == "disk"
+        if tape is None and settings.keep_tape:
+            tape = KeptTape(settings.classes, n_lanes, width, on_disk=on_disk)
+        self._tape = tape
 
     @property
     def n_rows(self) -> int:
@@ -136,26 +142,15 @@ class RunScores:
 
     def keep(self, rows: ScoredRows) -> None:
         """Keep the next rows; `measure` lets the measures read them."""
+        self._take(rows)
+        if self._tape is not None:
+            self._tape.keep(rows)
+
+    def _take(self, rows: ScoredRows) -> None:
         if rows.weight is not None and not self._has_weights:
             self._has_weights = True
             check_take_weights(self._metrics)
         self._unmeasured.append(rows)
-        if self._keep_tape:
-            self._y.append(rows.y)
-            for lane, recorder in enumerate(self._answers):
-                lines = rows.answers[lane * self._width : (lane + 1) * self._width]
-                recorder.append(lines[0] if self._width == 1 else lines.T)
-            for name, recorder in self._baselines.items():
-                answers = getattr(rows, name)
-                if answers is not None:
-                    recorder.append(answers)
-            if rows.sets is not None:
-                ends, checkpoints = rows.sets
-                self._sets.append(Sets(ends + self._n_kept, checkpoints))
-            if rows.weight is not None and self._weights is None:
-                self._weights = [np.ones(self._n_kept)]
-            if self._weights is not None:
-                self._weights.append(np.ones(len(rows)) if rows.weight is None else rows.weight)
         self._n_kept += len(rows)
 
     def measure(self) -> None:
@@ -172,39 +167,42 @@ class RunScores:
         self.measure()
         self._measures.finish()
 
+    def keep_tape_in(self, folder: Path) -> None:
+        """Name the folder of a tape that is kept on disk, before any row is kept."""
+        if self._tape is not None:
+            self._tape.keep_in(folder)
+
+    def write_tape(self, *, all_of_it: bool, sync: bool = False) -> None:
+        """Write to disk what waits for it; see `KeptTape.write`."""
+        if self._tape is not None:
+            self._tape.write(all_of_it=all_of_it, sync=sync)
+
     def measured_by(self, settings: Settings) -> "RunScores | None":
         """Return the rows on the tape, scored by other measures; None without a tape."""
-        held = self.labels()
-        if held is None:
+        tape = self._whole_tape
+        if tape is None:
             return None
-        lanes = [self.answers(lane) for lane in range(len(self._answers))]
-        table = np.concatenate([np.atleast_2d(p.T) for p in lanes if p is not None])
-        scores = RunScores(settings, len(lanes), self._width)
-        sets = held.pop("sets", None)
-        scores.keep(ScoredRows(answers=table, **held, sets=None if sets is None else Sets(*sets)))
-        scores.measure()
+        scores = RunScores(settings, self._n_lanes, self._width, tape)
+        for rows in tape.pieces():
+            scores._take(rows)
+            scores.measure()
         return scores
 
     def curves(self) -> list[Curves]:
         """Return the curves of every lane, with a last axis of its lines where it has several."""
-        return curves_of_lanes(self._measures.curves(), len(self._answers), self._width)
+        return curves_of_lanes(self._measures.curves(), self._n_lanes, self._width)
 
-    def answers(self, lane: int) -> np.ndarray | None:
+    @property
+    def _whole_tape(self) -> KeptTape | None:
+        """The tape; None without one, or if it could not be written."""
+        return self._tape if self._tape is not None and self._tape.is_whole else None
+
+    def answers(self, lane: int) -> np.ndarray | StoredArray | None:
         """Return the answers of one lane on the tape; None without a tape."""
-        if not self._keep_tape:
-            return None
-        answers = self._answers[lane].array()
-        return answers if self._width == 1 else answers.reshape(-1, self._width)
+        tape = self._whole_tape
+        return None if tape is None else tape.answers(lane)
 
     def labels(self) -> dict[str, Any] | None:
         """Return what the tape holds of the rows themselves; None without a tape."""
-        if not self._keep_tape:
-            return None
-        weights, baselines = self._weights, self._baselines
-        held: dict[str, Any] = {
-            name: recorder.array() for name, recorder in baselines.items() if recorder
-        }
-        if self._sets:
-            held["sets"] = tuple(map(np.concatenate, zip(*self._sets, strict=True)))
-        weight = None if weights is None else np.concatenate(weights)
-        return {"y": self._y.array(), "weight": weight, **held}
+        tape = self._whole_tape
+        return None if tape is None else tape.labels()

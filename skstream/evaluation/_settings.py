@@ -15,6 +15,7 @@ from skstream.engine.model import Engine, ModelRun, Unanswered, failures_named
 from skstream.engine.run import Lane
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._header import ResultHeader
+from skstream.evaluation._kept_tape import KeepTape
 from skstream.utils._choices import names_as_text
 from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels
@@ -40,8 +41,8 @@ class Settings:
         Distance of the checkpoints.
     missing_labels : {"error", "skip"}
         What to do with rows without a label.
-    keep_tape : bool
-        Whether answers are kept.
+    keep_tape : bool or "disk"
+        Whether answers are kept, and where.
     engine : {"auto", "loop"}
         Whether kernels may be used.
     batch_size : int
@@ -71,7 +72,7 @@ class Settings:
     timelines: list[Timeline]
     record_every: int | None
     missing_labels: str
-    keep_tape: bool
+    keep_tape: KeepTape
     engine: Engine
     batch_size: int
     n_warmup: int

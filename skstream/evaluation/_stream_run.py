@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -357,6 +357,7 @@ class StreamRun(Exclusive):
                 self._score()
                 if self._is_closed:
                     self._finish_scores()
+                self._scores.write_tape(all_of_it=self._is_closed, sync=self._is_closed)
             except Exception as error:
                 if self._live:
                     error.add_note(
@@ -461,6 +462,8 @@ class StreamRun(Exclusive):
     def outcome(self) -> RunOutcome:
         """Return the outcome of every lane, from which results are made."""
         failures, settings = self._engine.failures, self._settings
+        with suppress(OSError):  # without its tape, then
+            self._scores.write_tape(all_of_it=True)
         curves = self._scores.curves()
         lanes = [
             LaneOutcome(
@@ -486,6 +489,18 @@ class StreamRun(Exclusive):
             n_rows=self._n_arrived,
             n_unlabelled=self._n_unlabelled,
         )
+
+    def keep_tape_in(self, folder: Path) -> None:
+        """Keep labels and answers in files of a folder, if they are kept on disk.
+
+        Comes before the first row, and again after the run was loaded: what was written after it
+        was saved is written again.
+        """
+        self._scores.keep_tape_in(folder)
+
+    def write_tape(self) -> None:
+        """Write labels and answers that are kept on disk, before a checkpoint that needs them."""
+        self._scores.write_tape(all_of_it=True, sync=True)
 
     @exclusive
     def save(self, path: str | Path) -> Path:

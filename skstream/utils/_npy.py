@@ -137,7 +137,7 @@ class GrowingArray:
             with path.open("r+b") as file:
                 file.seek(_HEADER + self._n_written * self._row_bytes)
                 for block in self._waiting:
-                    file.write(block)
+                    file.write(block.data)
                 file.flush()  # the header says no more than what is there
                 file.seek(0)
                 file.write(self._header(n_rows))

@@ -1,15 +1,15 @@
 """What a group of models did, as a file: arrays and a JSON header, never a pickle."""
 
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._npz import read_npz, write_npz
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.metrics._checkpoints import Curves
+from skstream.utils._npy import StoredArray
 
 FORMAT = 1
 #: Fields of a lane that JSON holds as they are.
@@ -19,7 +19,7 @@ _PLAIN = ("name", "fold", "path", "failure", "n_valid", "n_unanswered")
 def save_outcome(outcome: RunOutcome, path: Path) -> None:
     """Write the outcome of a finished run, completely or not at all.
 
-    Fitted models are left out.
+    Fitted models are left out. Columns of the tape that lie in files of their own stay there.
     """
     first = outcome.lanes[0].curves
     names = {forgetting: list(by_metric) for forgetting, by_metric in first.values.items()}
@@ -28,12 +28,15 @@ def save_outcome(outcome: RunOutcome, path: Path) -> None:
         for f, by_metric in enumerate(lane.curves.values.values()):
             for m, curve in enumerate(by_metric.values()):
                 arrays[f"curves/{k}/{f}/{m}"] = curve
-        if lane.answers is not None:
-            arrays[f"answers/{k}"] = lane.answers
     labels = dict(outcome.labels or {})
     if "sets" in labels:
         arrays["sets/ends"], arrays["sets/checkpoints"] = labels.pop("sets")
-    arrays |= {f"labels/{name}": one for name, one in labels.items() if one is not None}
+    columns = {f"answers/{k}": lane.answers for k, lane in enumerate(outcome.lanes)}
+    columns |= {f"labels/{name}": one for name, one in labels.items()}
+    stored = {name: one for name, one in columns.items() if isinstance(one, StoredArray)}
+    arrays |= {
+        name: one for name, one in columns.items() if one is not None and name not in stored
+    }
     waits = outcome.waits
     if waits is not None:
         arrays |= {f"poll_costs/{name}": one for name, one in waits.poll_costs.items()}
@@ -45,6 +48,10 @@ def save_outcome(outcome: RunOutcome, path: Path) -> None:
         ],
         "curves": names,
         "labels": None if outcome.labels is None else list(labels),
+        "stored": {
+            name: [os.path.relpath(one.path, path.parent), one.n_rows]
+            for name, one in stored.items()
+        },
         "waits": None if waits is None else waits.plain(),
         "n_rows": outcome.n_rows,
         "n_unlabelled": outcome.n_unlabelled,
@@ -64,7 +71,11 @@ def load_outcome(path: Path) -> RunOutcome:
     """
     arrays, header = read_npz(path, FORMAT, "the outcome of a group of models")
     try:
-        return _made(arrays, header)
+        columns: dict[str, Any] = {
+            name: StoredArray(Path(os.path.normpath(path.parent / file)), int(n_rows))
+            for name, (file, n_rows) in header["stored"].items()
+        }
+        return _made(arrays | columns, header)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(
             f"{path} is not the outcome of a group of models: its parts do not fit together "
@@ -72,7 +83,7 @@ def load_outcome(path: Path) -> RunOutcome:
         ) from error
 
 
-def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> RunOutcome:
+def _made(arrays: dict[str, Any], header: dict[str, Any]) -> RunOutcome:
     held_out = header["unlabelled_held_out"]
     return RunOutcome(
         lanes=[_lane(k, lane, arrays, header) for k, lane in enumerate(header["lanes"])],
@@ -86,7 +97,7 @@ def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> RunOutcome:
 
 
 def _lane(
-    k: int, lane: dict[str, Any], arrays: dict[str, np.ndarray], header: dict[str, Any]
+    k: int, lane: dict[str, Any], arrays: dict[str, Any], header: dict[str, Any]
 ) -> LaneOutcome:
     values = {
         forgetting: {metric: arrays[f"curves/{k}/{f}/{m}"] for m, metric in enumerate(by_metric)}
@@ -100,7 +111,7 @@ def _lane(
     )
 
 
-def _labels(arrays: dict[str, np.ndarray], names: list[str] | None) -> dict[str, Any] | None:
+def _labels(arrays: dict[str, Any], names: list[str] | None) -> dict[str, Any] | None:
     if names is None:
         return None
     labels: dict[str, Any] = {name: arrays.get(f"labels/{name}") for name in names}
@@ -109,7 +120,7 @@ def _labels(arrays: dict[str, np.ndarray], names: list[str] | None) -> dict[str,
     return labels
 
 
-def _waits(arrays: dict[str, np.ndarray], plain: dict[str, Any] | None) -> Any:
+def _waits(arrays: dict[str, Any], plain: dict[str, Any] | None) -> Any:
     if plain is None:
         return None
     # Late: the room of delayed labels is built on the evaluators.

@@ -1,0 +1,174 @@
+"""What a run keeps of its labels and answers: in memory, or in files of its folder."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from skstream.engine.tape import Recorder, StoredAnswers
+from skstream.evaluation._rescore import BASELINES, pieces_of
+from skstream.metrics._rows import ScoredRows, Sets
+from skstream.utils._label_space import NO_LABEL, LabelSpace
+from skstream.utils._npy import GrowingArray, StoredArray
+
+#: Bytes of labels and answers that wait in memory before they are written to files.
+_WAITING = 1 << 23
+#: Rows for which weights of 1 are written at once.
+_ONES = 1 << 16
+
+KeepTape = bool | Literal["disk"]
+
+
+class KeptTape:
+    """Labels and answers of all lanes of a run.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,), or None
+        Sorted labels; None for regression.
+    n_lanes : int
+        Models times folds.
+    width : int
+        Lines of answers per lane.
+    on_disk : bool
+        Whether they are written to files: then `keep_in` comes first, also after loading a run.
+    """
+
+    def __init__(
+        self, classes: np.ndarray | None, n_lanes: int, width: int, *, on_disk: bool
+    ) -> None:
+        self._dtype = LabelSpace(classes).dtype
+        self._width = width
+        self._on_disk = on_disk
+        self._folder: Path | None = None
+        self._n_rows = 0
+        self._n_waiting = 0  # bytes
+        self._is_broken = False
+        self._columns: dict[str, Any] = {"y": self._recorder("y", self._dtype)}
+        self._answers = [
+            self._recorder(f"answers-{lane}", self._dtype, None if width == 1 else width)
+            for lane in range(n_lanes)
+        ]
+        self._sets: list[Sets] = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_folder": None}  # folders are moved
+
+    def _recorder(self, name: str, dtype: np.dtype[Any], width: int | None = None) -> Any:
+        return GrowingArray(f"{name}.npy", dtype, width) if self._on_disk else Recorder(dtype)
+
+    def keep_in(self, folder: Path) -> None:
+        """Make the files in a folder, or go on in them after the rows that are known."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        for one in self._files:
+            one.reopen(folder)
+
+    @property
+    def _files(self) -> list[GrowingArray]:
+        return [*self._columns.values(), *self._answers] if self._on_disk else []
+
+    def keep(self, rows: ScoredRows) -> None:
+        """Keep the next rows; `write` writes them."""
+        self._append("y", rows.y)
+        for lane, recorder in enumerate(self._answers):
+            lines = rows.answers[lane * self._width : (lane + 1) * self._width]
+            self._n_waiting += recorder.append(lines[0] if self._width == 1 else lines.T) or 0
+        for name in BASELINES:
+            answers = getattr(rows, name)
+            if answers is not None:
+                self._append(name, answers)
+        if rows.sets is not None:
+            ends, checkpoints = rows.sets
+            self._sets.append(Sets(ends + self._n_rows, checkpoints))
+        if rows.weight is not None and "weight" not in self._columns:
+            for start in range(0, self._n_rows, _ONES):
+                self._append("weight", np.ones(min(_ONES, self._n_rows - start)))
+                self.write(all_of_it=False)
+        if rows.weight is not None or "weight" in self._columns:
+            self._append("weight", np.ones(len(rows)) if rows.weight is None else rows.weight)
+        self._n_rows += len(rows)
+
+    def _append(self, name: str, values: np.ndarray) -> None:
+        column = self._columns.get(name)
+        if column is None:
+            dtype = np.dtype(np.float64) if name == "weight" else self._dtype
+            column = self._columns[name] = self._recorder(name, dtype)
+            if self._folder is not None:
+                column.reopen(self._folder)
+        self._n_waiting += column.append(values) or 0
+
+    def write(self, *, all_of_it: bool, sync: bool = False) -> None:
+        """Write what waits to the files, if there are any.
+
+        Parameters
+        ----------
+        all_of_it : bool
+            Whether to write also if little waits.
+        sync : bool, default=False
+            Whether it shall also survive that the machine loses power.
+
+        Raises
+        ------
+        OSError
+            If a file cannot be written. What waits goes on waiting; the scores are not touched.
+        """
+        if not self._on_disk or not (all_of_it or self._n_waiting >= _WAITING):
+            return
+        assert self._folder is not None
+        self._is_broken = True
+        for one in self._files:
+            one.write(self._folder, sync=sync)
+        self._is_broken, self._n_waiting = False, 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything could be written."""
+        return not self._is_broken
+
+    def answers(self, lane: int) -> np.ndarray | StoredArray:
+        """Return the answers of one lane."""
+        if self._on_disk:
+            return self._stored(self._answers[lane])
+        answers: np.ndarray = self._answers[lane].array()
+        return answers if self._width == 1 else answers.reshape(-1, self._width)
+
+    def labels(self) -> dict[str, Any]:
+        """Return what is kept of the rows themselves."""
+        held: dict[str, Any] = {
+            name: self._stored(one) if self._on_disk else one.array()
+            for name, one in self._columns.items()
+        }
+        if self._sets:
+            held["sets"] = tuple(map(np.concatenate, zip(*self._sets, strict=True)))
+        return {"weight": None, **held}
+
+    def _stored(self, column: GrowingArray) -> StoredArray:
+        assert self._folder is not None
+        return column.stored(self._folder)
+
+    def pieces(self) -> Iterator[ScoredRows]:
+        """Return all rows, some at a time."""
+        held = {name: opened(column) for name, column in self.labels().items()}
+        lanes = [opened(self.answers(lane)) for lane in range(len(self._answers))]
+        return pieces_of(lanes, **held)
+
+
+def opened(column: Any) -> Any:
+    """Return a column as an array, a memory map if it is in a file."""
+    return column.open() if isinstance(column, StoredArray) else column
+
+
+def all_folds(answers: list[np.ndarray | StoredArray]) -> np.ndarray | StoredAnswers:
+    """Return the answers of all folds of a model, of which none is read from a file."""
+    if any(isinstance(one, StoredArray) for one in answers):
+        return StoredAnswers(answers)
+    return np.stack([one for one in answers if isinstance(one, np.ndarray)])
+
+
+def unanswered_like(answers: np.ndarray | StoredArray) -> np.ndarray:
+    """Return the answers of a model that gave none, as many as another one gave; read-only."""
+    like = opened(answers)
+    nothing = np.nan if like.dtype.kind == "f" else NO_LABEL
+    return np.broadcast_to(np.array(nothing, like.dtype), like.shape)
