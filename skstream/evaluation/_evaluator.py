@@ -33,6 +33,7 @@ from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._user import warn_of_calls
 from skstream.streams import Stream, as_stream
+from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import find_classes
 from skstream.utils._sklearn import (
     Interval,
@@ -42,6 +43,8 @@ from skstream.utils._sklearn import (
 )
 from skstream.utils._warnings import warn
 
+#: Bytes of answers in memory from which on "auto" says how many they are.
+BYTES_OF_LARGE_TAPE = 10**9
 # Arrays up to this size are shown by their values in the heading of a result.
 _FEW_VALUES = 8
 
@@ -53,7 +56,7 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "n_warmup": [Interval(numbers.Integral, 1, None, closed="left")],
     "record_every": [Interval(numbers.Integral, 1, None, closed="left"), None],
     "missing_labels": [StrOptions({"error", "skip"})],
-    "keep_tape": ["boolean", StrOptions({"auto"})],
+    "keep_tape": ["boolean", StrOptions({"auto", "disk"})],
     "engine": [StrOptions({"auto", "loop"})],
     "warm_start": ["boolean"],
     "return_models": ["boolean"],
@@ -93,7 +96,7 @@ class StreamEvaluator(BaseEstimator):
     n_warmup: int = 1
     record_every: int | None = None
     missing_labels: Literal["error", "skip"] = "error"
-    keep_tape: bool | Literal["auto"] = "auto"
+    keep_tape: bool | Literal["auto", "disk"] = "auto"
     engine: Literal["auto", "loop"] = "auto"
     warm_start: bool = False
     return_models: bool = False
@@ -314,12 +317,21 @@ class StreamEvaluator(BaseEstimator):
         """Return one timeline per fold."""
         raise TypeError(f"{type(self).__name__} does not define its timelines.")
 
+    def _n_answers(self, n_rows: int) -> int:
+        """Return the number of answers of one model in one fold to a stream of so many rows."""
+        return n_rows
+
     def _validate(self) -> None:
         validate_parameter_constraints(
             self._parameter_constraints,
             self.get_params(deep=False),
             caller_name=type(self).__name__,
         )
+        if self.keep_tape == "disk" and self.checkpoint is None:
+            raise ValueError(
+                'keep_tape="disk" keeps labels and answers in files of a run folder: name it, '
+                "checkpoint=FOLDER, and call evaluate; or pass keep_tape=True or False."
+            )
 
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as plain data, for the record of a result."""
@@ -342,11 +354,14 @@ class StreamEvaluator(BaseEstimator):
         warn_of_one_batch(self.batch_size, n_rows, self.n_warmup)
         metrics = resolve_metrics(self.metrics, classes=labels)
         warn_of_calls(metrics, n_rows, self.record_every)
-        keep_tape = n_rows is not None if self.keep_tape == "auto" else self.keep_tape
         if self.random_state is not None:
             seed = int(self.random_state)
         elif seed is None:
             seed = secrets.randbits(32)
+        timelines = self._timelines(seed)
+        if self.keep_tape == "auto" and n_rows is not None:
+            n_lanes = len(named) * len(timelines)
+            _warn_of_tape(n_lanes * self._n_answers(n_rows) * LabelSpace(labels).dtype.itemsize)
         return Settings(
             protocol=self.protocol,
             late_labels=self.late_labels,
@@ -354,10 +369,10 @@ class StreamEvaluator(BaseEstimator):
             classes=labels,
             metrics=metrics,
             forgetting=as_forgetting(self.forgetting),
-            timelines=self._timelines(seed),
+            timelines=timelines,
             record_every=self.record_every,
             missing_labels=self.missing_labels,
-            keep_tape=keep_tape,
+            keep_tape=n_rows is not None if self.keep_tape == "auto" else self.keep_tape,
             engine=self.engine,
             batch_size=self.batch_size,
             n_warmup=self.n_warmup,
@@ -433,3 +448,13 @@ def _warn_of_gaussian_nb(models: Mapping[str, Any]) -> None:
                 "skstream.naive_bayes.IncrementalGaussianNB, whose floor follows all rows learnt.",
             )
             return
+
+
+def _warn_of_tape(n_bytes: int) -> None:
+    """Say how large the tape will be before more than a gigabyte is kept in memory."""
+    if n_bytes > BYTES_OF_LARGE_TAPE:
+        warn(
+            f"The answers of all models will take {n_bytes / 1e9:.1f} GB of memory "
+            '(keep_tape="auto"): pass keep_tape="disk" and checkpoint=FOLDER to keep them in files '
+            "of a folder, or keep_tape=False to keep none."
+        )

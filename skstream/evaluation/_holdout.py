@@ -62,9 +62,10 @@ class HoldoutEvaluator(StreamEvaluator):
         Rows learnt before models are asked for the first time.
     missing_labels : {"error", "skip"}, default="error"
         Rows without a label are an error, or are neither learnt nor scored.
-    keep_tape : bool or "auto", default="auto"
+    keep_tape : bool, "auto" or "disk", default="auto"
         Keep labels and answers, so that the result can be scored again and compared; it holds one
-        code for every question. "auto": where the length of the stream is known.
+        code for every question. "auto": where the length of the stream is known. "disk": in files
+        of the folder `checkpoint`, which the result reads where it needs them.
     engine : {"auto", "loop"}, default="auto"
         "auto" uses an exact kernel where there is one; "loop" calls every model row by row.
     warm_start : bool, default=False
@@ -144,6 +145,12 @@ class HoldoutEvaluator(StreamEvaluator):
     holdout: Any
     every: int = 1000
     holdout_size: int | None = None
+
+    def _n_answers(self, n_rows: int) -> int:
+        if isinstance(self.holdout, str):
+            return n_rows
+        size = len(self.holdout[1]) if isinstance(self.holdout, tuple) else self._size
+        return n_rows // self.every * size
 
     def _validate(self) -> None:
         super()._validate()

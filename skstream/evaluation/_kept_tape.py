@@ -58,12 +58,16 @@ class KeptTape:
     def _recorder(self, name: str, dtype: np.dtype[Any], width: int | None = None) -> Any:
         return GrowingArray(f"{name}.npy", dtype, width) if self._on_disk else Recorder(dtype)
 
-    def keep_in(self, folder: Path) -> None:
-        """Make the files in a folder, or go on in them after the rows that are known."""
-        folder.mkdir(parents=True, exist_ok=True)
+    def keep_in(self, folder: Path | None) -> None:
+        """Make the files in a folder, or go on in them after the rows that are known.
+
+        None: write nothing more, and give up the tape.
+        """
         self._folder = folder
-        for one in self._files:
-            one.reopen(folder)
+        if folder is not None and self._on_disk:
+            folder.mkdir(parents=True, exist_ok=True)
+            for one in self._files:
+                one.reopen(folder)
 
     @property
     def _files(self) -> list[GrowingArray]:
@@ -85,7 +89,7 @@ class KeptTape:
         if rows.weight is not None and "weight" not in self._columns:
             for start in range(0, self._n_rows, _ONES):
                 self._append("weight", np.ones(min(_ONES, self._n_rows - start)))
-                self.write(all_of_it=False)
+                self._write_weights()
         if rows.weight is not None or "weight" in self._columns:
             self._append("weight", np.ones(len(rows)) if rows.weight is None else rows.weight)
         self._n_rows += len(rows)
@@ -98,6 +102,11 @@ class KeptTape:
             if self._folder is not None:
                 column.reopen(self._folder)
         self._n_waiting += column.append(values) or 0
+
+    def _write_weights(self) -> None:
+        """Write weights at once that come late, one for every row before."""
+        if self._folder is not None and self._on_disk:
+            self._columns["weight"].write(self._folder)
 
     def write(self, *, all_of_it: bool, sync: bool = False) -> None:
         """Write what waits to the files, if there are any.
@@ -114,18 +123,22 @@ class KeptTape:
         OSError
             If a file cannot be written. What waits goes on waiting; the scores are not touched.
         """
-        if not self._on_disk or not (all_of_it or self._n_waiting >= _WAITING):
+        if not self._on_disk or self._folder is None or not (all_of_it or self.is_due):
             return
-        assert self._folder is not None
         self._is_broken = True
         for one in self._files:
             one.write(self._folder, sync=sync)
         self._is_broken, self._n_waiting = False, 0
 
     @property
+    def is_due(self) -> bool:
+        """Whether so much waits that it should be written."""
+        return self._on_disk and self._n_waiting >= _WAITING
+
+    @property
     def is_whole(self) -> bool:
-        """Whether everything could be written."""
-        return not self._is_broken
+        """Whether everything was written that is not in memory."""
+        return not self._on_disk or (self._folder is not None and not self._is_broken)
 
     def answers(self, lane: int) -> np.ndarray | StoredArray:
         """Return the answers of one lane."""

@@ -33,9 +33,10 @@ class PrequentialEvaluator(StreamEvaluator):
         doubling as the stream grows. The last row is always a checkpoint.
     missing_labels : {"error", "skip"}, default="error"
         Rows without a label are an error, or are asked, and neither learnt nor scored.
-    keep_tape : bool or "auto", default="auto"
+    keep_tape : bool, "auto" or "disk", default="auto"
         Keep labels and answers, so that the result can be scored again and compared.
-        "auto": where the length of the stream is known.
+        "auto": where the length of the stream is known. "disk": in files of the folder
+        `checkpoint`, which the result reads where it needs them.
     engine : {"auto", "loop"}, default="auto"
         "auto" uses an exact kernel where there is one; "loop" calls every model row by row.
     warm_start : bool, default=False

@@ -599,7 +599,8 @@ def _end_at_failures(result: EvaluationResult) -> None:
 def _joined_tape(
     header: ResultHeader, first: RunOutcome, by_model: Mapping[str, list[LaneOutcome]]
 ) -> Tape | None:
-    if first.labels is None:
+    every_lane = [lane for lanes in by_model.values() for lane in lanes]
+    if first.labels is None or any(lane.answers is None for lane in every_lane):
         return None
     return Tape(
         **{name: opened(column) for name, column in first.labels.items()},

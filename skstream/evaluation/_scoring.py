@@ -167,10 +167,15 @@ class RunScores:
         self.measure()
         self._measures.finish()
 
-    def keep_tape_in(self, folder: Path) -> None:
-        """Name the folder of a tape that is kept on disk, before any row is kept."""
+    def keep_tape_in(self, folder: Path | None) -> None:
+        """Name the folder of a tape that is kept on disk; see `KeptTape.keep_in`."""
         if self._tape is not None:
             self._tape.keep_in(folder)
+
+    @property
+    def tape_is_due(self) -> bool:
+        """Whether much of the tape waits to be written to disk."""
+        return self._tape is not None and self._tape.is_due
 
     def write_tape(self, *, all_of_it: bool, sync: bool = False) -> None:
         """Write to disk what waits for it; see `KeptTape.write`."""

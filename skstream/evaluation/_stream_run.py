@@ -357,7 +357,6 @@ class StreamRun(Exclusive):
                 self._score()
                 if self._is_closed:
                     self._finish_scores()
-                self._scores.write_tape(all_of_it=self._is_closed, sync=self._is_closed)
             except Exception as error:
                 if self._live:
                     error.add_note(
@@ -490,17 +489,25 @@ class StreamRun(Exclusive):
             n_unlabelled=self._n_unlabelled,
         )
 
-    def keep_tape_in(self, folder: Path) -> None:
+    def keep_tape_in(self, folder: Path | None) -> None:
         """Keep labels and answers in files of a folder, if they are kept on disk.
 
         Comes before the first row, and again after the run was loaded: what was written after it
-        was saved is written again.
+        was saved is written again. None: write nothing more.
         """
         self._scores.keep_tape_in(folder)
 
-    def write_tape(self) -> None:
-        """Write labels and answers that are kept on disk, before a checkpoint that needs them."""
-        self._scores.write_tape(all_of_it=True, sync=True)
+    @property
+    def tape_is_due(self) -> bool:
+        """Whether many labels and answers wait to be written to disk."""
+        return self._scores.tape_is_due
+
+    def write_tape(self, *, all_of_it: bool) -> None:
+        """Write labels and answers that are kept on disk: if many wait, or all, and for good.
+
+        Call it between two steps, and with all of it before a checkpoint.
+        """
+        self._scores.write_tape(all_of_it=all_of_it, sync=all_of_it)
 
     @exclusive
     def save(self, path: str | Path) -> Path:

@@ -105,16 +105,13 @@ class GrowingArray:
             If the file does not have all of them.
         """
         path = folder / self.name
-        if not self._n_written:
-            path.write_bytes(self._header(0))
-            return
-        known = _HEADER + self._n_written * self._row_bytes
-        size = path.stat().st_size if path.exists() else 0
-        if size < known:
+        path.touch()
+        known, size = _HEADER + self._n_written * self._row_bytes, path.stat().st_size
+        if self._n_written and size < known:
             raise ValueError(
                 f"{path} does not fit its checkpoint: {self._n_written:,} rows were written, and "
                 f"it has {size:,} instead of {known:,} bytes. Put the file back, or remove "
-                f"{folder} to begin again."
+                f"{folder.parent} to begin again."
             )
         # Not shortened: a result of an earlier attempt may look at the rows after these.
         with path.open("r+b") as file:
@@ -145,11 +142,7 @@ class GrowingArray:
                 if sync:
                     os.fsync(file.fileno())
         except OSError as error:
-            raise OSError(
-                error.errno,
-                f"{path} could not be written ({error.strerror or error}): it has the labels or "
-                f"answers of {self._n_written:,} rows. Make room or mend the folder",
-            ) from error
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from error
         self._n_written, self._waiting, self._is_synced = n_rows, [], sync
 
     def stored(self, folder: Path) -> StoredArray:

@@ -75,9 +75,10 @@ class DelayedEvaluator(StreamEvaluator):
     missing_labels : {"error", "skip"}, default="error"
         Rows whose label is missing at its label time are an error, or are treated as never
         labelled.
-    keep_tape : bool or "auto", default="auto"
+    keep_tape : bool, "auto" or "disk", default="auto"
         Keep labels and answers, so that the result can be scored again and compared.
-        "auto": where the length of the stream is known.
+        "auto": where the length of the stream is known. "disk": in files of the folder
+        `checkpoint`, which the result reads where it needs them.
     engine : {"auto", "loop"}, default="auto"
         "auto" uses an exact kernel where there is one; "loop" calls every model row by row.
     warm_start : bool, default=False
@@ -266,6 +267,9 @@ class DelayedEvaluator(StreamEvaluator):
                 poll_at_zero=self.poll_at_zero,
             )
         ]
+
+    def _n_answers(self, n_rows: int) -> int:
+        return n_rows * (self.n_bins + 2)
 
     def _new_run(self, settings: Settings, stream: Stream | None) -> Callable[..., Any]:
         reduce = self.reduce

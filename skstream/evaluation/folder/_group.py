@@ -49,6 +49,11 @@ class GroupFolder:
         return self.path / "outcome.npz"
 
     @property
+    def tape(self) -> Path:
+        """Folder of labels and answers that are kept on disk."""
+        return self.path / "tape"
+
+    @property
     def status(self) -> Path:
         """File that says how far the group is."""
         return self.path / "status.json"
@@ -82,7 +87,17 @@ class GroupFolder:
     def save(self, kept: KeptRun) -> None:
         """Replace the checkpoint."""
         n_rows = kept.run.n_rows
+        self.write_tape(kept.run, all_of_it=True)
         self._write(n_rows, lambda: save_checkpoint(kept, self.checkpoint), self.checkpoint)
+
+    def write_tape(self, run: Any, *, all_of_it: bool) -> None:
+        """Write labels and answers that are kept on disk: if many wait, or all."""
+        try:
+            if all_of_it or run.tape_is_due:
+                self._write(run.n_rows, lambda: run.write_tape(all_of_it=all_of_it), self.tape)
+        except FolderTaken:
+            run.keep_tape_in(None)
+            raise
 
     def _write(self, n_rows: int, write: Any, file: Path) -> None:
         lock = self.path.parent / "lock"
@@ -95,6 +110,8 @@ class GroupFolder:
             self.path.mkdir(exist_ok=True)
             write()
         except OSError as error:
+            if file == self.tape and error.filename is not None:
+                file = Path(error.filename)
             before = "the checkpoint before it stays" if self.checkpoint.exists() else "it is new"
             raise OSError(
                 error.errno,
@@ -129,6 +146,7 @@ class Keeper:
         self._n_read, self._read_before = 0, self._read.sums()
         self._saved_at, self._saved = kept.run.n_rows, monotonic()
         self.run = kept.run
+        self.run.keep_tape_in(group.tape)
         if is_new:  # what cannot be pickled or written is refused before the first row
             self._save()
 
@@ -170,6 +188,7 @@ class Keeper:
         """Write a checkpoint if one is due; called when so many more rows are done."""
         if self._group.every.is_due(self.run.n_rows - self._saved_at, self._saved):
             self._save()
+        self._group.write_tape(self.run, all_of_it=False)
 
     def _save(self) -> None:
         self._group.save(KeptRun(self.run, self._n_read, self._read_before))
@@ -177,6 +196,7 @@ class Keeper:
 
     def finish(self) -> RunOutcome:
         """Write what the run did, after its last row, and return it."""
+        self._group.write_tape(self.run, all_of_it=True)
         outcome: RunOutcome = self.run.outcome()
         outcome = replace(outcome, read={**self.sums(), **outcome.read})
         self._group.finish(outcome)

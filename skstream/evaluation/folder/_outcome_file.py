@@ -34,9 +34,7 @@ def save_outcome(outcome: RunOutcome, path: Path) -> None:
     columns = {f"answers/{k}": lane.answers for k, lane in enumerate(outcome.lanes)}
     columns |= {f"labels/{name}": one for name, one in labels.items()}
     stored = {name: one for name, one in columns.items() if isinstance(one, StoredArray)}
-    arrays |= {
-        name: one for name, one in columns.items() if one is not None and name not in stored
-    }
+    arrays |= {name: one for name, one in columns.items() if one is not None and name not in stored}
     waits = outcome.waits
     if waits is not None:
         arrays |= {f"poll_costs/{name}": one for name, one in waits.poll_costs.items()}
