@@ -63,8 +63,10 @@ class KeptTape:
 
         None: write nothing more, and give up the tape.
         """
+        if not self._on_disk:
+            return
         self._folder = folder
-        if folder is not None and self._on_disk:
+        if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
             for one in self._files:
                 one.reopen(folder)
@@ -105,7 +107,7 @@ class KeptTape:
 
     def _write_weights(self) -> None:
         """Write weights at once that come late, one for every row before."""
-        if self._folder is not None and self._on_disk:
+        if self._folder is not None:
             self._columns["weight"].write(self._folder)
 
     def write(self, *, all_of_it: bool, sync: bool = False) -> None:

@@ -481,7 +481,7 @@ class EvaluationResult:
     def save(self, path: str | Path) -> Path:
         """Save as data: one NPZ file without pickles, to be read by `load_result`.
 
-        Fitted models are not saved.
+        Fitted models are not saved. A tape on disk is copied into the file.
 
         Parameters
         ----------
