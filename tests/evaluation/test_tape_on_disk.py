@@ -19,6 +19,7 @@ import skstream as sk
 from skstream.engine.tape import StoredAnswers, Tape
 from skstream.evaluation import _compare, _evaluator, _kept_tape, _rescore
 from skstream.evaluation._kept_tape import KeptTape
+from skstream.evaluation._workers import Workers
 from skstream.evaluation.folder import _fingerprint
 from skstream.metrics._rows import ScoredRows
 from skstream.utils import _npy
@@ -322,3 +323,26 @@ def test_comparing_and_rescoring_do_not_load_the_tape(tmp_path, monkeypatch):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * n  # less than one column of floats
+
+
+class BrokenProcessPool(Exception):
+    """As joblib and Dask call the death of a worker."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_models_that_go_on_alone_have_their_own_files(kind, tmp_path, monkeypatch):
+    run = Workers._run
+
+    def run_alone(workers, jobs):
+        if jobs[0].folder is not None:
+            raise BrokenProcessPool
+        run(workers, jobs)
+
+    source = Source(**KINDS[kind])
+    with parallel_config(backend="threading"):
+        monkeypatch.setattr(Workers, "_run", run_alone)
+        result = evaluate("folds", tmp_path, source=source, n_jobs=2, engine="loop", retries=0)
+    assert (tmp_path / "group-1" / "tape" / "alone-0" / "answers-0.npy").exists()
+    kept = evaluate("folds", source=source, engine="loop")
+    for one in (result, sk.collect_result(tmp_path)):
+        assert_same_result(in_memory(one), kept)
