@@ -1,13 +1,14 @@
 """Which of two models is better: tests over folds, and over rows."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from skstream import stats
+from skstream.evaluation._compared_rows import ComparedAnswers
 from skstream.evaluation._protocol_words import of_bin, with_own
 from skstream.evaluation._select import bins_of, number
 from skstream.forgetting import (
@@ -20,7 +21,6 @@ from skstream.forgetting import (
 from skstream.metrics import Measure
 from skstream.stats._mcnemar import McNemarCounts
 from skstream.utils._choices import is_integer
-from skstream.utils._label_space import is_given
 from skstream.utils._near import did_you_mean
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ _ROW_FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
     "q": (stats.q_statistic,),
 }
 ROW_TESTS = tuple(_ROW_FUNCTIONS)
-#: Rows of two tapes that are read at once.
-ROWS_AT_ONCE = 1 << 17
 #: Parameters of these functions that follow from the result.
 _FROM_RESULT = frozenset({"names", "forgetting", "sample_weight"})
 BOUNDS_NEEDED = (
@@ -197,96 +195,6 @@ class Scores:
                 "another measure, or at a later row."
             )
         return values
-
-
-@dataclass(frozen=True, kw_only=True)
-class ComparedRows:
-    """Labels and the answers of two models, over some rows on which both were scored.
-
-    Attributes
-    ----------
-    y, a, b : ndarray of shape (n,)
-        Codes, or targets.
-    weight : ndarray of shape (n,), or None
-        Scoring weights; None where all are 1.
-    number : ndarray of shape (n,)
-        Which rows they are, from 1 on.
-    """
-
-    y: np.ndarray
-    a: np.ndarray
-    b: np.ndarray
-    weight: np.ndarray | None
-    number: np.ndarray
-
-    def losses(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
-        """Losses of both models: "zero_one", "absolute" or "squared"."""
-        if kind == "zero_one":
-            return (self.a != self.y).astype(np.float64), (self.b != self.y).astype(np.float64)
-        first, second = np.abs(self.a - self.y), np.abs(self.b - self.y)
-        return (first * first, second * second) if kind == "squared" else (first, second)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ComparedAnswers:
-    """The columns of a tape that two models are compared by; they may lie on disk.
-
-    Attributes
-    ----------
-    y, a, b : ndarray of shape (n,)
-        Codes, or targets, of all rows.
-    weight : ndarray of shape (n,), or None
-        Scoring weights; None where all are 1.
-    start, stop : int
-        The rows that are compared.
-    bin : int or None
-        Bin of the answers.
-    unit : str
-        What the rows are: rows, or labelled rows.
-    names : tuple of two str
-        The models.
-    place : str
-        Rows, fold and bin in words.
-    """
-
-    y: np.ndarray
-    a: np.ndarray
-    b: np.ndarray
-    weight: np.ndarray | None
-    start: int
-    stop: int
-    bin: int | None
-    unit: str
-    names: tuple[str, str]
-    place: str = ""
-
-    def pieces(self) -> Iterator[ComparedRows]:
-        """Rows on which both were scored, some at a time, in their order."""
-        for start in range(self.start, self.stop, ROWS_AT_ONCE):
-            rows = slice(start, min(self.stop, start + ROWS_AT_ONCE))
-            y, (a, b) = np.asarray(self.y[rows]), map(self._of_bin, (self.a[rows], self.b[rows]))
-            scored = is_given(y) & is_given(a) & is_given(b)
-            weight = None if self.weight is None else np.asarray(self.weight[rows])
-            if weight is not None:
-                scored &= weight > 0
-            if scored.any():
-                yield ComparedRows(
-                    y=y[scored],
-                    a=a[scored],
-                    b=b[scored],
-                    weight=None if weight is None else weight[scored],
-                    number=start + np.flatnonzero(scored) + 1,
-                )
-
-    def _of_bin(self, answers: np.ndarray) -> np.ndarray:
-        return np.asarray(answers if self.bin is None else answers[:, self.bin])
-
-    @property
-    def largest_weight(self) -> float:
-        """The largest scoring weight of the rows."""
-        if self.weight is None:
-            return 1.0
-        return max(float(piece.weight.max()) for piece in self.pieces() if piece.weight is not None)
 
 
 def compared_answers(

@@ -17,7 +17,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 import skstream as sk
 from skstream.engine.tape import StoredAnswers, Tape
-from skstream.evaluation import _compare, _evaluator, _kept_tape, _rescore
+from skstream.evaluation import _compared_rows, _evaluator, _kept_tape, _rescore
 from skstream.evaluation._kept_tape import KeptTape
 from skstream.evaluation._workers import Workers
 from skstream.evaluation.folder import _fingerprint
@@ -93,7 +93,7 @@ def little_at_a_time(monkeypatch):
     monkeypatch.setattr(_kept_tape, "_ONES", 7)
     monkeypatch.setattr(_rescore, "LEAST_ROWS", 13)
     monkeypatch.setattr(_rescore, "LARGEST_PIECE", 13)
-    monkeypatch.setattr(_compare, "ROWS_AT_ONCE", 13)
+    monkeypatch.setattr(_compared_rows, "ROWS_AT_ONCE", 13)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
