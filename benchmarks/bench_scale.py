@@ -30,6 +30,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow
@@ -49,6 +50,8 @@ from skstream import (
     as_stream,
     load_run,
 )
+from skstream.evaluation._checkpoint import save_checkpoint
+from skstream.evaluation.folder import _group
 
 CLASSES = [0, 1]
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -206,7 +209,9 @@ def one_and_two(evaluator: Any, models: Any, stream: Any, what: str, repeat: int
     results, runs = {}, {}
     for n_jobs in (1, 2):
         evaluator.set_params(n_jobs=n_jobs)
-        evaluator.evaluate(models, first_rows(stream, 5), classes=CLASSES)  # starts and compiles
+        # Few rows would stay in this process, and start and compile nothing.
+        first = measured(lambda: evaluator.evaluate(models, stream, classes=CLASSES))
+        print(f"{what + ', first':30}{n_jobs:>7}{first}", flush=True)
 
         def run(number: int = n_jobs) -> None:
             results[number] = evaluator.evaluate(models, stream, classes=CLASSES)
@@ -227,10 +232,6 @@ def workers(options: argparse.Namespace) -> None:
     X, y = generated(options.rows)
     evaluator = KFoldEvaluator("accuracy", n_folds=N_FOLDS, random_state=0)
     few = options.loop_rows
-    started = perf_counter()
-    evaluator.set_params(n_jobs=2, engine="loop")
-    evaluator.evaluate({"persistent": Persistent()}, as_stream(X[:5], y[:5]))
-    print(f"starting two workers: {perf_counter() - started:.1f} s")
     evaluator.set_params(engine="auto")
     one_and_two(evaluator, MODELS, as_stream(X, y), "kernels, arrays", options.repeat)
     with parquet_stream(X, y) as stream:
@@ -306,6 +307,39 @@ def checkpoints(options: argparse.Namespace) -> None:
             )
         once, each = line(numbers, seconds)
         print(f"{once * 1e3:.1f} ms, and {each * 1e3:.2f} ms per lane")
+    while_evaluating(options)
+
+
+def while_evaluating(options: argparse.Namespace) -> None:
+    """Processor time of an evaluation without checkpoints, and with them."""
+    print(
+        f"\n{N_FOLDS} folds x {len(MODELS)} models, {options.rows:,} rows x {N_FEATURES}, no tape"
+    )
+    print(f"{'checkpoints':16}{HEAD}")
+    X, y = generated(options.rows)
+    evaluator = KFoldEvaluator("accuracy", n_folds=N_FOLDS, random_state=0, keep_tape=False)
+    evaluator.evaluate(MODELS, as_stream(X[:5], y[:5]), classes=CLASSES)  # compiles
+    settings = {"none": None, "at the start": "10h", "every second": "1s"}
+    seconds: dict[str, list[float]] = {name: [] for name in settings}
+    each = []
+    for _ in range(options.repeat):
+        for name, every in settings.items():  # in turn, as the load changes
+            with (
+                tempfile.TemporaryDirectory(dir=options.folder) as folder,
+                patch(f"{_group.__name__}.save_checkpoint", wraps=save_checkpoint) as save,
+            ):
+                place = None if every is None else Path(folder) / "run"
+                evaluator.set_params(checkpoint=place, checkpoint_every=every or "10min")
+                run = measured(lambda: evaluator.evaluate(MODELS, X, y))
+            seconds[name].append(run.processor)
+            print(f"{name:16}{run}{save.call_count:6} written", flush=True)
+        if save.call_count > 1:
+            each.append((seconds[name][-1] - seconds["at the start"][-1]) / (save.call_count - 1))
+    start = median(seconds["at the start"]) / median(seconds["none"]) - 1
+    print(f"checksums of all rows and what is written once: {start:.1%}")
+    if each:
+        cost = median(each)
+        print(f"{cost * 1e3:.0f} ms per checkpoint, {cost / 60:.2%} if there is one every minute")
 
 
 def memory(options: argparse.Namespace) -> None:

@@ -1,0 +1,242 @@
+"""Evaluations killed at random moments (kill -9) and started again: is the result the same?
+
+An evaluation with checkpoints runs in a process of its own. It is killed, or one of its workers
+is, at a random moment, and the same call is made again in the same folder, and killed again, until
+it gets through; then the next one starts in a new folder. Every result must be that of an
+evaluation that nothing disturbed, to the last bit, and no group of lanes that was finished may be
+computed again (its file of outcomes stays as it was).
+
+    python -m benchmarks.bench_kill                                  # 3 moments of each kind
+    python -m benchmarks.bench_kill --moments 50
+    python -m benchmarks.bench_kill single worker --moments 10 --rows 20000
+
+Kinds: "single" kills an evaluation in one process, "client" one that has two workers (which are
+not killed), "worker" one of the two workers, "dask" a worker of a Dask cluster of two. Run from the
+top of the repository, on Linux.
+"""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+from sklearn.linear_model import SGDClassifier
+
+import skstream
+from benchmarks.bench_folds import generated
+from skstream import KFoldEvaluator, Persistent, load_result
+from skstream.naive_bayes import IncrementalGaussianNB
+
+MODELS = {
+    "SGD": SGDClassifier(),
+    "naive Bayes": IncrementalGaussianNB(),
+    "persistent": Persistent(),
+}
+KINDS = ("single", "client", "worker", "dask")
+#: Tries after which an evaluation is left alone, so that the next one gets its turn.
+MOST_KILLS = 8
+
+
+def victim(options: argparse.Namespace) -> None:
+    """Evaluate with checkpoints, and save the result."""
+    X, y = generated(options.rows)
+    evaluator = KFoldEvaluator(
+        ["accuracy", "kappa"],
+        n_folds=4,
+        random_state=0,
+        engine="loop",
+        n_jobs=1 if options.victim == "single" else 2,
+        checkpoint=options.folder,
+        checkpoint_every="0.3s",
+    )
+    if options.victim != "dask":
+        evaluator.evaluate(MODELS, X, y).save(options.save)
+        return
+    import distributed
+    import joblib
+
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config(backend="dask"),
+    ):
+        evaluator.evaluate(MODELS, X, y).save(options.save)
+
+
+def command(kind: str, folder: Path, save: Path, rows: int) -> list[str]:
+    given = ["--victim", kind, "--folder", str(folder), "--save", str(save), "--rows", str(rows)]
+    return [sys.executable, "-m", "benchmarks.bench_kill", *given]
+
+
+def workers_of(process: int) -> list[int]:
+    """Numbers of the worker processes that a process has started."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            words = (folder / "cmdline").read_bytes()
+        except OSError:  # it has ended
+            continue
+        if parent == process and b"resource_tracker" not in words:
+            found.append(int(folder.name))
+    return sorted(found)
+
+
+def kill(numbers: list[int]) -> None:
+    for number in numbers:
+        with suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+
+
+def finished(folder: Path) -> dict[str, tuple[int, int]]:
+    """The files of outcomes, by path: which file it is, and when it was written."""
+    return {
+        str(path): (path.stat().st_ino, path.stat().st_mtime_ns)
+        for path in folder.glob("group-*/outcome.npz")
+    }
+
+
+def differences(path: Path, expected: Path) -> list[str]:
+    """What differs between two results."""
+    one, other = load_result(path), load_result(expected)
+    found = [name for name in ("scores", "n_rows") if getattr(one, name) != getattr(other, name)]
+    for name in MODELS:
+        if not np.array_equal(one.tape.answers[name], other.tape.answers[name]):
+            found.append(f"answers of {name}")
+        found += [
+            f"{metric} of {name}"
+            for metric in one.metric_names
+            if not np.array_equal(
+                one.curve(name, metric), other.curve(name, metric), equal_nan=True
+            )
+        ]
+    return found
+
+
+class Trial:
+    """Evaluations of one kind, killed at random moments."""
+
+    def __init__(self, kind: str, options: argparse.Namespace, place: Path) -> None:
+        self.kind, self.rows, self.place = kind, options.rows, place
+        self.rng = np.random.default_rng([options.seed, KINDS.index(kind)])
+        self.expected = place / "expected.npz"
+        self.wrong: list[str] = []
+        self.n_kills = self.n_evaluations = 0
+        self._started(place / "undisturbed", self.expected).wait()
+        folder = place / "again"  # as the first start of a program takes longer
+        process = self._started(folder, self.expected)
+        self._wait_until_begun(process, folder, 0.0)
+        begin = time.monotonic()
+        if process.wait():
+            sys.exit((place / "errors").read_text())
+        self.seconds = time.monotonic() - begin
+
+    @staticmethod
+    def _wait_until_begun(process: subprocess.Popen[bytes], folder: Path, since: float) -> None:
+        """Wait until the evaluation holds the lock of its folder, by a file written since."""
+        lock = folder / "lock"
+        while process.poll() is None:
+            with suppress(FileNotFoundError):
+                if lock.stat().st_mtime > since:
+                    return
+            time.sleep(0.01)
+
+    def _started(self, folder: Path, save: Path) -> subprocess.Popen[bytes]:
+        with (self.place / "errors").open("ab") as errors:  # what killed processes have left
+            return subprocess.Popen(command(self.kind, folder, save, self.rows), stderr=errors)
+
+    def evaluate(self, n_kills: int) -> None:
+        """One evaluation in its own folder, killed up to so many times."""
+        self.n_evaluations += 1
+        folder = self.place / f"run-{self.n_evaluations}"
+        save = self.place / f"result-{self.n_evaluations}.npz"
+        kept: dict[str, tuple[int, int]] = {}
+        left_alive: list[int] = []  # workers of a killed client go on until they notice
+        for attempt in range(n_kills + 1):
+            since = time.time()
+            process = self._started(folder, save)
+            try:
+                self._wait_until_begun(process, folder, since)
+                killed = attempt < n_kills and self._kill(process)
+                if not killed:
+                    process.wait()
+            finally:
+                left_alive += workers_of(process.pid)
+                kill([process.pid])
+                process.wait()
+            now = finished(folder)
+            self.wrong += [f"{path} written again" for path in kept if now[path] != kept[path]]
+            kept = now
+            if not killed:
+                break
+        kill(left_alive)
+        if process.returncode:
+            print((self.place / "errors").read_text(), flush=True)
+            self.wrong.append(f"evaluation {self.n_evaluations} ended with {process.returncode}")
+        else:
+            self.wrong += differences(save, self.expected)
+
+    def _kill(self, process: subprocess.Popen[bytes]) -> bool:
+        """Kill at a random moment; whether the evaluation has to be started again."""
+        try:
+            process.wait(self.rng.uniform(0, self.seconds))
+        except subprocess.TimeoutExpired:
+            pass
+        else:
+            return False  # it got through before
+        if self.kind in ("worker", "dask"):
+            workers = workers_of(process.pid)
+            if workers:
+                os.kill(int(self.rng.choice(workers)), signal.SIGKILL)
+                self.n_kills += 1
+            return False  # it must go on by itself
+        self.n_kills += 1
+        return True
+
+
+def main() -> None:
+    """Kill and compare; the exit status says whether all was the same."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("kinds", nargs="*", metavar="kind", help=f"of {', '.join(KINDS)}")
+    parser.add_argument("--moments", type=int, default=3, help="kills of each kind")
+    parser.add_argument("--rows", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    for hidden in ("--victim", "--folder", "--save"):
+        parser.add_argument(hidden, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if options.victim:
+        victim(options)
+        return
+    if not set(options.kinds) <= set(KINDS):
+        parser.error(f"kinds are {', '.join(KINDS)}")
+    print(f"skstream {skstream.__version__}, load {os.getloadavg()[0]:.1f}", flush=True)
+    wrong = []
+    for kind in options.kinds or KINDS:
+        with tempfile.TemporaryDirectory() as place:
+            trial = Trial(kind, options, Path(place))
+            while trial.n_kills < options.moments and trial.n_evaluations < 5 * options.moments:
+                trial.evaluate(min(MOST_KILLS, options.moments - trial.n_kills))
+            found = "; ".join(trial.wrong) or "all results are the same"
+            print(
+                f"{kind:8}{trial.n_kills:4} kills of {trial.n_evaluations} evaluations of "
+                f"{trial.seconds:.1f} s each: {found}",
+                flush=True,
+            )
+            wrong += trial.wrong
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
