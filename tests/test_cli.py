@@ -661,6 +661,13 @@ def test_wrong_options_of_holdout_are_named(
     assert words in errors
 
 
+def test_a_holdout_file_without_rows_is_named(run: Run, csv_file: Path, here: Path) -> None:
+    write(here / "none.csv", csv_file.read_text().splitlines()[0] + "\n")
+    status, _, errors = run("evaluate", csv_file, "--target", "label", "--holdout", "none.csv")
+    assert status == 2
+    assert "--holdout none.csv holds no row" in errors
+
+
 def test_nothing_scored_is_an_error(run: Run, csv_file: Path) -> None:
     status, output, errors = run("evaluate", csv_file, "--target", "label", "--warmup", N_ROWS)
     assert (status, output) == (2, "")

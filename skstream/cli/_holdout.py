@@ -80,6 +80,8 @@ def open_apart(options: argparse.Namespace, **reading: Any) -> Opened:
         about = f"the last {n_held:,} rows"
         if n_learnt < 1:
             raise ValueError(f"--holdout {text} leaves none of the {stop:,} rows to learn.")
+    if first == _n_rows(files, stop):
+        raise ValueError(f"--holdout {text} holds no row: name a file of rows to be asked about.")
     held_out = rows_between(files, first, stop)
     return Opened(files, names, FirstRows(files, n_learnt), held_out, about)
 

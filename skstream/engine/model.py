@@ -86,6 +86,8 @@ class ModelRun:
     unanswered : {"error", "wrong"}, default="error"
         Whether None or NaN in answer to a question is a failure, or gets the code `UNANSWERED`
         (of classifiers asked to predict).
+    n_folds : int, default=1
+        Number of folds; messages name the fold where there are several.
 
     Attributes
     ----------
@@ -108,9 +110,12 @@ class ModelRun:
         task: Task,
         engine: Engine = "auto",
         unanswered: Unanswered = "error",
+        *,
+        n_folds: int = 1,
     ):
         self.name = name
         self.fold = fold
+        self.n_folds = n_folds
         self.task = task
         self.failure: ModelError | None = None
         self.n_unanswered = 0
@@ -125,7 +130,7 @@ class ModelRun:
         self._is_new = False  # until the model has learnt something in the loop
         self._warmup: WarmUp | None = None
         self._gathers = False
-        with failures_named(name, fold, "being prepared"):
+        with failures_named(name, fold, "being prepared", n_folds):
             self._has_learnt = is_fitted(estimator)
             if engine == "auto":
                 self._kernel, self._state, self._reason = kernel_or_reason(estimator, task)
@@ -316,7 +321,7 @@ class ModelRun:
             if max(block.n_learns, block.n_asks) > 2 * ROWS_OF_RETRY:
                 raise TooLarge from declined  # the kernel may still execute most of it
         except BadAnswer as error:
-            self.failure = model_error(self.name, self.fold, "running its kernel", error)
+            self.failure = self._error("running its kernel", error)
             self.failure.__cause__ = error
             return no_answers(self.task, block.n_asks)
         except Exception as error:
@@ -470,7 +475,12 @@ class ModelRun:
             where += f" at checkpoint {checkpoint[begin]} of the stream"
         assert cause is not None
         action = f"{failure.action} {where}"
-        return model_error(self.name, self.fold, action, cause, row, self._advice(failure)), rows
+        return self._error(action, cause, row, self._advice(failure)), rows
+
+    def _error(
+        self, action: str, cause: BaseException, row: int = -1, advice: str = ""
+    ) -> ModelError:
+        return _model_error(self.name, self.fold, self.n_folds, action, cause, row, advice)
 
     def _advice(self, failure: LoopFailed) -> str:
         """Return advice for a model that fails at its first rows."""
@@ -496,21 +506,27 @@ def _check_number(kernel: Kernel, answers: Any, n_asks: int) -> None:
 
 
 @contextmanager
-def failures_named(name: str, fold: int, action: str) -> Iterator[None]:
+def failures_named(name: str, fold: int, action: str, n_folds: int = 1) -> Iterator[None]:
     """Turn any exception into a `ModelError` of a model and fold."""
     try:
         yield
     except ModelError:
         raise
     except Exception as error:
-        raise model_error(name, fold, action, error) from error
+        raise _model_error(name, fold, n_folds, action, error) from error
 
 
-def model_error(
-    name: str, fold: int, action: str, cause: BaseException, row: int = -1, advice: str = ""
+def _model_error(
+    name: str,
+    fold: int,
+    n_folds: int,
+    action: str,
+    cause: BaseException,
+    row: int = -1,
+    advice: str = "",
 ) -> ModelError:
     """Return the error that says which model failed at what, and why."""
-    of_fold = f" (fold {fold})" if fold else ""
+    of_fold = f" (fold {fold})" if n_folds > 1 else ""
     why = str(cause) if isinstance(cause, BadAnswer) else f"{type(cause).__name__}: {cause}"
     if isinstance(cause, AttributeError) and cause.__cause__ is not None:
         why += _why_not_offered(cause)

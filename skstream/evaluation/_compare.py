@@ -236,12 +236,13 @@ def compared_answers(
         unit=_unit(result),
         names=(a, b),
     )
-    if next(answers.pieces(), None) is None:
+    begin = next(answers.pieces(), None)
+    if begin is None:
         raise ValueError(
             f"'{a}' and '{b}' were both scored on none of {looked_at}: there is nothing to compare."
         )
     if tape.sets is None:
-        rows = f"{_unit(result)}s 1 to {last:,}"
+        rows = f"{_unit(result)}s {begin.number[0]:,} to {last:,}"
     else:
         n_scored = sum(len(piece.y) for piece in answers.pieces())
         rows = looked_at if n_scored == stop - start else f"{n_scored:,} of {looked_at}"

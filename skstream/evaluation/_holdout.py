@@ -2,10 +2,12 @@
 
 import numbers
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import field, replace
 from functools import partial
 from typing import Any, ClassVar
+from weakref import WeakValueDictionary
 
 from joblib import effective_n_jobs
 
@@ -31,6 +33,8 @@ from skstream.utils._sklearn import Interval
 
 # Questions that are asked in one piece of the stream.
 _ASKS_PER_PIECE = 1 << 16
+# Iterators from which runs of any evaluator have taken held-out rows, by id while they exist.
+_BEGUN: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
 
 @evaluator
@@ -140,7 +144,7 @@ class HoldoutEvaluator(StreamEvaluator):
     batch_size = 1
     forgetting: Any = field(init=False, default="cumulative")
     record_every: int | None = field(init=False, default=None)
-    #: The iterator from which a run has taken held-out rows.
+    #: The iterator from which a run of this evaluator has taken held-out rows.
     _begun: Any = field(init=False, default=None)
     holdout: Any
     every: int = 1000
@@ -207,12 +211,14 @@ class HoldoutEvaluator(StreamEvaluator):
                 "holdout is a one-shot iterator, and each worker needs all of its rows: pass "
                 f"n_jobs=1. {READ_AGAIN}"
             )
-        if self._begun is self.holdout:
+        if self._begun is self.holdout or _BEGUN.get(id(self.holdout)) is self.holdout:
             raise ValueError(
                 f"holdout is a one-shot iterator ({type(self.holdout).__name__}), and an earlier "
                 f"evaluation has read from it. {READ_AGAIN}"
             )
         self._begun = self.holdout
+        with suppress(TypeError):  # few iterators take no weak reference
+            _BEGUN[id(self.holdout)] = self.holdout
 
 
 class HoldoutRun(EvaluationRun):

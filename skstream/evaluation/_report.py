@@ -28,9 +28,16 @@ def one_line(result: "EvaluationResult") -> str:
     scored = scored_with(result, result.forgetting_names[0])
     unusual = in_words(unusual_parameters(result))
     return (
-        f"{type(result).__name__}({result.protocol}{unusual and f', {unusual}'}; {answers} after "
-        f"{result.n_rows:,} rows{scored and f', {scored}'}; see {NEXT_CALLS})"
+        f"{type(result).__name__}({result.protocol}{unusual and f', {unusual}'}; {answers} "
+        f"{_after(result)}{scored and f', {scored}'}; see {NEXT_CALLS})"
     )
+
+
+def _after(result: "EvaluationResult") -> str:
+    """Say how many rows came before the last checkpoint."""
+    if result.scored_sets and not len(result.checkpoints):
+        return "before the first checkpoint"  # rows may have been learnt
+    return f"after {result.n_rows:,} rows"
 
 
 def table(result: "EvaluationResult") -> str:
@@ -128,7 +135,7 @@ def _title(result: "EvaluationResult") -> str:
     scored = scored_with(result, result.forgetting_names[0]) if alone else ""
     unusual = in_words(unusual_parameters(result))
     return (
-        f"{result.protocol} evaluation after {result.n_rows:,} rows{folds}{_scored_bin(result)}"
+        f"{result.protocol} evaluation {_after(result)}{folds}{_scored_bin(result)}"
         f"{scored and f', {scored}'}{unusual and f'; {unusual}'}"
     )
 

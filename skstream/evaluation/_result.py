@@ -107,7 +107,10 @@ class EvaluationResult:
 
     @property
     def n_rows(self) -> int:
-        """Rows of the stream seen at the last checkpoint; 0 before the first."""
+        """Rows of the stream seen at the last checkpoint; 0 before the first.
+
+        In a holdout evaluation rows may have been learnt after it.
+        """
         return int(self.checkpoints[-1]) if len(self.checkpoints) else 0
 
     @property
@@ -298,11 +301,10 @@ class EvaluationResult:
             given = ("n_warmup", "every")
             needed = in_words({n: self.parameters[n] for n in given if n in self.parameters})
             return f"fewer rows came than the warm-up and a whole set take ({needed})."
-        if not 0 < self.n_rows <= n_warmup:
+        if self.scored_sets or not 0 < self.n_rows <= n_warmup:
             return ""
-        return (
-            f"the first {n_warmup:,} rows are learnt unasked (n_warmup), and {self.n_rows:,} came."
-        )
+        first = "row is" if n_warmup == 1 else f"{n_warmup:,} rows are"
+        return f"the first {first} learnt unasked (n_warmup), and {self.n_rows:,} came."
 
     @property
     def has_no_weight(self) -> bool:

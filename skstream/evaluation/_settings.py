@@ -114,7 +114,15 @@ class Settings:
         """Combine models (one per place: name and fold) with the timelines of their folds."""
         return [
             Lane(
-                ModelRun(name, fold, models[name, fold], self.task, self.engine, self.unanswered),
+                ModelRun(
+                    name,
+                    fold,
+                    models[name, fold],
+                    self.task,
+                    self.engine,
+                    self.unanswered,
+                    n_folds=len(self.timelines),
+                ),
                 self.timelines[fold],
             )
             for name, fold in places
@@ -198,7 +206,7 @@ def prepared_models(
     prepared = {}
     for name, model in models.items():
         for fold in range(n_folds):
-            with failures_named(name, fold, "being copied"):
+            with failures_named(name, fold, "being copied", n_folds):
                 prepared[name, fold] = (
                     deepcopy(model)
                     if warm_start

@@ -224,7 +224,8 @@ class Workers:
 
     def _note_death(self, place: Place, death: Exception) -> None:
         name, fold = place
-        of_fold = f" (fold {fold})" if fold else ""
+        several = any(other for job in self._jobs for _, other in job.places)
+        of_fold = f" (fold {fold})" if several else ""
         times = "once" if not self._retries else f"{self._retries + 1} times"
         error = ModelError(
             f"Model '{name}'{of_fold}: its worker died {times}, alone at last "

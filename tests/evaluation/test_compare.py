@@ -285,7 +285,7 @@ def test_statements_name_measure_forgetting_row_and_folds():
     assert "at row 100 (the checkpoint before row 120)" in earlier
     assert "at row 100, over" in result.compare("last", "majority", at=100).subject
     row_test = result.compare("last", "majority", test="q", fold=3, at=120).subject
-    assert row_test.endswith("under window:100, rows 1 to 120, fold 3")
+    assert row_test.endswith("under window:100, rows 2 to 120, fold 3")
     with pytest.raises(ValueError, match="at or before row 49: the first is at row 50"):
         result.rank(at=49)
 
@@ -421,7 +421,7 @@ def test_a_model_that_failed_does_not_win_by_its_error_score():
     assert folds.compare("last", "broken", at=300).better == "last"
     single = PrequentialEvaluator("error", error_score=0.0).evaluate(models, stream)
     compared = single.compare("last", "broken")
-    assert compared.subject.endswith("rows 1 to 300 (then 'broken' failed)")
+    assert compared.subject.endswith("rows 2 to 300 (then 'broken' failed)")
     other = PrequentialEvaluator("error", error_score=0.0).evaluate(
         models, make_demo_stream(700, random_state=1)
     )

@@ -380,3 +380,18 @@ def test_a_fitted_model_that_lacks_a_class_is_refused_at_the_start(model):
         evaluator.start({"m": model}, classes=[0, 1, 2])
     frozen = FrozenEstimator(model)
     assert evaluator.evaluate({"m": frozen}, rows, labels).n_rows == 12
+
+
+class NeverLearns(Persistent):
+    """A model that fails at its first row."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        raise RuntimeError("no")
+
+
+def test_every_fold_of_several_is_named():
+    stream = make_demo_stream(30)
+    with pytest.raises(ModelError, match=r"Model 'bad' \(fold 0\) failed while learning row 0"):
+        KFoldEvaluator(n_folds=2, random_state=0).evaluate({"bad": NeverLearns()}, stream)
+    with pytest.raises(ModelError, match="Model 'bad' failed while learning row 0"):
+        PrequentialEvaluator().evaluate({"bad": NeverLearns()}, stream)

@@ -348,6 +348,22 @@ def test_no_score_rests_on_an_incomplete_set():
         HoldoutEvaluator("accuracy", holdout="next", every=2000).evaluate(MeetsRows(), X, y)
 
 
+def test_one_row_learnt_and_then_asked_is_scored(recwarn):
+    evaluator = HoldoutEvaluator("accuracy", holdout=(np.zeros((3, 1)), [0, 0, 1]))
+    result = evaluator.evaluate(Persistent(), [[0.0]], [0], classes=[0, 1])
+    assert result.scores == {"Persistent": {"accuracy": 2 / 3}}
+    assert not recwarn.list
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_a_heading_does_not_say_that_no_row_came_before_the_first_checkpoint():
+    X, y = np.zeros((90, 1)), np.arange(90) % 3
+    evaluator = HoldoutEvaluator("accuracy", holdout="next", every=2000)
+    result = evaluator.evaluate(Persistent(), X, y)
+    assert str(result).startswith("holdout evaluation before the first checkpoint; holdout=")
+    assert "accuracy nan before the first checkpoint; see" in repr(result)
+
+
 class MeetsRows(Persistent):
     """Counts the rows learnt."""
 
@@ -498,6 +514,12 @@ def test_an_iterator_of_held_out_rows_is_read_once(tmp_path):
         ValueError, match=r"holdout is a one-shot iterator \(generator\).*holdout=:"
     ):
         once.evaluate(Persistent(), X[TRAIN], Y[TRAIN])
+    for holdout in (once.holdout, as_stream(fresh_sets())):
+        other = HoldoutEvaluator("accuracy", **{**WAYS["fresh"], "holdout": holdout})
+        if holdout is not once.holdout:
+            once.set_params(holdout=holdout).evaluate(Persistent(), X[TRAIN], Y[TRAIN])
+        with pytest.raises(ValueError, match="an earlier evaluation has read from it"):
+            other.evaluate(Persistent(), X[TRAIN], Y[TRAIN])
     once.set_params(holdout=fresh_sets(), n_jobs=2)
     with pytest.raises(ValueError, match="each worker needs all of its rows: pass n_jobs=1"):
         once.evaluate(models(), X[TRAIN], Y[TRAIN])

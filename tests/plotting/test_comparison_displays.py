@@ -329,7 +329,7 @@ def test_comparison_from_an_evaluation_is_that_of_its_answers(n_folds: int) -> N
     )
     assert len(display.axes_) == 3
     assert display.names == ("sgd", "last")
-    shown = "rows on which both were scored, of rows 1 to 400" + (", fold 2" if fold else "")
+    shown = "rows on which both were scored, of rows 2 to 400" + (", fold 2" if fold else "")
     assert display.axes_[-1].get_xlabel().replace("\n", " ") == shown
     assert display.differences[-1] == pytest.approx(wrong_a.mean() - wrong_b.mean())
     assert display.q_values[-1] == pytest.approx(np.log(wrong_a.sum() / wrong_b.sum()))
