@@ -19,7 +19,7 @@ from skstream.base import check_can_learn
 from skstream.cli._arguments import EVERY, make_parser
 from skstream.cli._holdout import Opened, check_options, open_apart
 from skstream.cli._models import CLASSIFIER_BASELINES, MODELS, REGRESSOR_BASELINES
-from skstream.engine.model import ModelError
+from skstream.engine.failures import ModelError
 from skstream.evaluation import EvaluationInterrupted, HoldoutEvaluator, PrequentialEvaluator
 from skstream.evaluation._evaluator import StreamEvaluator
 from skstream.metrics._resolve import resolve_metrics

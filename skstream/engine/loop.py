@@ -8,6 +8,7 @@ import numpy as np
 
 from skstream.base import learner
 from skstream.engine.block import Block, Company
+from skstream.engine.failures import BadAnswer
 from skstream.engine.kernels import Task
 from skstream.utils._label_space import UNKNOWN, LabelSpace
 from skstream.utils._masked import unmasked
@@ -36,10 +37,6 @@ class LoopFailed(Exception):
         self.index = index
         self.answers: Any = None
         self.stopped = False
-
-
-class BadAnswer(ValueError):
-    """An answer of the wrong shape or length, or one that is neither label nor number."""
 
 
 class Loop:

@@ -1,8 +1,6 @@
 """Execution of one model: by a kernel if that is exact, else by the loop."""
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal
@@ -11,8 +9,16 @@ import numpy as np
 
 from skstream.base import asks_row_by_row, learning_parts
 from skstream.engine.block import Block, part_of
+from skstream.engine.failures import (
+    BadAnswer,
+    ModelError,
+    failures_named,
+    in_short,
+    model_error,
+)
 from skstream.engine.kernels import Declined, Kernel, Task
-from skstream.engine.loop import BadAnswer, Loop, LoopFailed, no_answers
+from skstream.engine.kernels.step import checked_step
+from skstream.engine.loop import Loop, LoopFailed, no_answers
 from skstream.engine.resuming import Left, Resumed, shifted_bounds
 from skstream.engine.retries import (
     MOST_ROWS,
@@ -37,35 +43,6 @@ UNANSWERED = -2
 
 # Error messages of models that need several rows first; to these an advice is added.
 _SPEAKS_OF_ROWS = re.compile("(n_|number of |few )samples")
-
-
-class ModelError(ValueError):
-    """A model failed during an evaluation; names the model, the fold and the row.
-
-    Attributes
-    ----------
-    model : str
-        Name of the model.
-    fold : int
-        Fold it ran in.
-    row : int
-        Row, counted from 0, at which it failed, of the holdout rows where it was asked about them;
-        -1 before the first one.
-    result : EvaluationResult or None
-        Scores before the failure, if there are any; with several workers, of the models that had
-        finished.
-    """
-
-    def __init__(self, message: str, model: str = "", fold: int = 0, row: int = -1):
-        super().__init__(message)
-        self.model = model
-        self.fold = fold
-        self.row = self.begin = row  # begin: the first row of the call that failed
-        self.result: Any = None
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        notes = {"__notes__": self.__notes__} if hasattr(self, "__notes__") else None
-        return type(self), (str(self), self.model, self.fold, self.row), notes
 
 
 class ModelRun:
@@ -171,8 +148,13 @@ class ModelRun:
     def estimator(self) -> Any:
         """Return the fitted estimator, as ``partial_fit`` would have left it."""
         if self._kernel is not None:
-            self._kernel.export(self._state)
+            self._export(self._kernel)
         return self._estimator
+
+    def _export(self, kernel: Kernel) -> None:
+        action = f"{type(kernel).__name__}.export wrote its fitted attributes"
+        with failures_named(self.name, self.fold, action, self.n_folds):
+            kernel.export(self._state)
 
     @property
     def can_resume(self) -> bool:
@@ -309,9 +291,7 @@ class ModelRun:
         assert kernel is not None and self._retries is not None
         started = perf_counter()
         try:
-            state, answers = kernel.step(self._state, block)
-            _check_number(kernel, answers, block.n_asks)
-            self._state = state
+            self._state, answers = checked_step(kernel, self._state, block)
             self._retries.succeed()
             self._by_kernel = True
             return answers
@@ -326,13 +306,13 @@ class ModelRun:
             return no_answers(self.task, block.n_asks)
         except Exception as error:
             # The loop meets the same error at its row, or continues without an error.
-            self._reason = f"its kernel failed with a {type(error).__name__}"
+            self._reason = f"its kernel failed with a {in_short(error)}"
             self._retries = None
         finally:
             self._seconds_in_kernel += perf_counter() - started
         # The estimator has the attributes that the loop would give it: the loop continues from
         # here.
-        kernel.export(self._state)
+        self._export(kernel)
         self._kernel = self._state = None
         self._begin_loop(self.task.n_warmup)
         return None
@@ -480,7 +460,7 @@ class ModelRun:
     def _error(
         self, action: str, cause: BaseException, row: int = -1, advice: str = ""
     ) -> ModelError:
-        return _model_error(self.name, self.fold, self.n_folds, action, cause, row, advice)
+        return model_error(self.name, self.fold, self.n_folds, action, cause, row, advice)
 
     def _advice(self, failure: LoopFailed) -> str:
         """Return advice for a model that fails at its first rows."""
@@ -493,53 +473,6 @@ class ModelRun:
             f" If the model needs more rows at first, set n_warmup to their number (it is {n}): "
             "they are then learnt in one call."
         )
-
-
-def _check_number(kernel: Kernel, answers: Any, n_asks: int) -> None:
-    """Refuse what is not one answer per ask: that is a fault of the kernel, not of the model."""
-    shape = np.shape(answers)
-    if shape[:1] != (n_asks,):
-        raise BadAnswer(
-            f"{type(kernel).__name__}.step returned answers of shape {shape} to a block of "
-            f"{n_asks} asks. A kernel returns an array with one answer per ask, in their order."
-        )
-
-
-@contextmanager
-def failures_named(name: str, fold: int, action: str, n_folds: int = 1) -> Iterator[None]:
-    """Turn any exception into a `ModelError` of a model and fold."""
-    try:
-        yield
-    except ModelError:
-        raise
-    except Exception as error:
-        raise _model_error(name, fold, n_folds, action, error) from error
-
-
-def _model_error(
-    name: str,
-    fold: int,
-    n_folds: int,
-    action: str,
-    cause: BaseException,
-    row: int = -1,
-    advice: str = "",
-) -> ModelError:
-    """Return the error that says which model failed at what, and why."""
-    of_fold = f" (fold {fold})" if n_folds > 1 else ""
-    why = str(cause) if isinstance(cause, BadAnswer) else f"{type(cause).__name__}: {cause}"
-    if isinstance(cause, AttributeError) and cause.__cause__ is not None:
-        why += _why_not_offered(cause)
-    why += advice
-    return ModelError(f"Model '{name}'{of_fold} failed while {action}: {why}", name, fold, row)
-
-
-def _why_not_offered(error: BaseException) -> str:
-    """Say what the innermost model says of a method that is offered only in some cases."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    advice = ' Pass loss="log_loss" to it for probabilities.' if "loss=" in str(error) else ""
-    return f" ({error}).{advice}"
 
 
 def _gap(answer: Any, task: Task, estimator: Any) -> str:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skstream.engine.block import Block, cuts, part_of
+from skstream.engine.failures import in_short
 from skstream.engine.kernels import Declined, Kernel, Task, find_kernel
 
 # Memory that the rows of a part of a block may take in a kernel, and the least number of rows.
@@ -71,4 +72,4 @@ def kernel_or_reason(estimator: Any, task: Task) -> tuple[Kernel | None, Any, st
     except Declined as declined:
         return None, None, declined.reason
     except Exception as error:
-        return None, None, f"making its kernel failed with a {type(error).__name__}"
+        return None, None, f"making its kernel failed with a {in_short(error)}"

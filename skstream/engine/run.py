@@ -11,7 +11,8 @@ from sklearn import config_context, get_config
 from skstream.engine.block import Block
 from skstream.engine.delayed import DelayedTimeline, Labels
 from skstream.engine.evolving import Features, with_current_features
-from skstream.engine.model import ModelError, ModelRun
+from skstream.engine.failures import ModelError
+from skstream.engine.model import ModelRun
 from skstream.engine.rows import RowStore
 from skstream.engine.standins import calls_about, calls_of
 from skstream.engine.timeline import Arrivals, Operations, Timeline, no_rows

@@ -1,6 +1,6 @@
 """Evaluators and their results."""
 
-from skstream.engine.model import ModelError
+from skstream.engine.failures import ModelError
 from skstream.engine.tape import Tape
 from skstream.evaluation._checkpoint import load_run
 from skstream.evaluation._cost import Cost

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from skstream.engine.model import ModelError
+from skstream.engine.failures import ModelError
 from skstream.evaluation._follow import follow
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._input import MissingLabelError

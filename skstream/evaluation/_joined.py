@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.model import ModelError
+from skstream.engine.failures import ModelError
 from skstream.evaluation._kept_tape import unanswered_like
 from skstream.evaluation._outcome import LaneOutcome, Place, RunOutcome
 from skstream.evaluation._passes import differences

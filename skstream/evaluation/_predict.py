@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from skstream.engine.failures import failures_named
 from skstream.engine.kernels import Task
 from skstream.engine.model import Engine as EngineName
-from skstream.engine.model import ModelRun, Unanswered, failures_named
+from skstream.engine.model import ModelRun, Unanswered
 from skstream.engine.run import Answered, Engine, Lane
 from skstream.engine.timeline import Arrivals, End, PrequentialTimeline
 from skstream.evaluation._evaluator import (

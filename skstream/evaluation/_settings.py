@@ -10,8 +10,9 @@ from sklearn.frozen import FrozenEstimator
 
 from skstream import baselines
 from skstream.base import check_can_learn, learning_parts
+from skstream.engine.failures import failures_named
 from skstream.engine.kernels import Task
-from skstream.engine.model import Engine, ModelRun, Unanswered, failures_named
+from skstream.engine.model import Engine, ModelRun, Unanswered
 from skstream.engine.run import Lane
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._header import ResultHeader

@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.utils.parallel import delayed
 
-from skstream.engine.model import ModelError
+from skstream.engine.failures import ModelError
 from skstream.evaluation._follow import follow
 from skstream.evaluation._outcome import Place, RunOutcome
 from skstream.evaluation._passes import PassChecksums

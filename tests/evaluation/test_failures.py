@@ -335,8 +335,8 @@ def test_a_kernel_of_too_few_answers_is_named(monkeypatch, error_score):
     evaluator = PrequentialEvaluator("accuracy", error_score=error_score)
     models = {"mine": Persistent(), "other": MajorityClass()}
     wanted = (
-        r"Model 'mine' failed while running its kernel: PersistentKernel.step returned answers of "
-        r"shape \(14,\) to a block of 15 asks"
+        r"Model 'mine' failed while running its kernel: PersistentKernel.step returned answers "
+        r"that are an array of shape \(14,\) and dtype int64 to a block of 15 asks"
     )
     if error_score == "raise":
         with pytest.raises(ModelError, match=wanted):

@@ -64,14 +64,57 @@ def kernel_of(*estimators: type | str) -> Callable[[_K], _K]:
     *estimators : type or str
         Classes, or the names under which they are imported, such as
         ``"sklearn.linear_model.SGDClassifier"``.
+
+    Raises
+    ------
+    TypeError
+        If one of them is neither, or what is decorated is no kernel.
+    ValueError
+        If one of them has another kernel.
     """
+    for estimator in estimators or (None,):
+        if not isinstance(estimator, type | str):
+            raise TypeError(
+                "kernel_of takes classes of estimators, or the names under which they are "
+                f"imported. Got {estimator!r} of type {type(estimator).__name__} instead."
+            )
 
     def register(kernel: _K) -> _K:
+        if not isinstance(kernel, type) or not issubclass(kernel, Kernel | TransformKernel):
+            raise TypeError(
+                f"A kernel is a subclass of Kernel or TransformKernel. Got {kernel!r} instead."
+            )
         table: _Table = _TRANSFORMERS if issubclass(kernel, TransformKernel) else _MODELS
+        for estimator in estimators:
+            key = estimator if estimator in table else _public_name(estimator)
+            if key in table and not _is_same(table[key], kernel):
+                raise ValueError(
+                    f"{_public_name(estimator)} has a kernel, {_called(table[key])}; an estimator "
+                    f"cannot have {kernel.__name__} beside it."
+                )
         table.update(dict.fromkeys(estimators, kernel))
         return kernel
 
     return register
+
+
+def _is_same(kernel: type | str, later: type) -> bool:
+    """Whether a kernel is only defined anew, as by a cell of a notebook that is run again."""
+    return not isinstance(kernel, str) and (kernel.__module__, kernel.__qualname__) == (
+        later.__module__,
+        later.__qualname__,
+    )
+
+
+def _called(kernel: type | str) -> str:
+    return kernel.rpartition(".")[2] if isinstance(kernel, str) else kernel.__name__
+
+
+def _public_name(kind: type | str) -> str:
+    """Name under which a type is imported: it has no private modules, in which it may live."""
+    if isinstance(kind, str):
+        return kind
+    return f"{kind.__module__.partition('._')[0]}.{kind.__qualname__}"
 
 
 def find_kernel(estimator: Any, task: Task) -> Kernel:
@@ -115,13 +158,17 @@ def registered_kernels() -> dict[type, type]:
 
 def _made(table: _Table, estimator: Any, task: Task) -> Any:
     kind = type(estimator)
-    # A public name has no private modules, in which the class may live.
-    name = f"{kind.__module__.partition('._')[0]}.{kind.__qualname__}"
+    name = _public_name(kind)
     key = kind if kind in table else name
     if key not in table or (key is name and _type_called(name) is not kind):
         raise Declined(f"{kind.__name__} has no kernel")
     kernel = _loaded(table, key)
     refused = changed_methods(estimator) or kernel.refusal(estimator, task)
+    if refused is not None and not (isinstance(refused, str) and refused):
+        raise TypeError(
+            f"{kernel.__name__}.refusal returned {refused!r}; it returns None, or what cannot be "
+            'executed exactly, such as "average=True"'
+        )
     if refused is not None:
         raise Declined(f"{kind.__name__} with {refused} has no kernel")
     return kernel(estimator, task)

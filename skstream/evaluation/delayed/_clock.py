@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from skstream.engine.model import UNANSWERED, ModelError
+from skstream.engine.failures import ModelError
+from skstream.engine.model import UNANSWERED
 from skstream.evaluation._input import MissingLabelError
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._times import (

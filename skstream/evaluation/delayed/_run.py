@@ -15,8 +15,8 @@ from skstream.engine.delayed import (
     Labels,
     TimePassed,
 )
+from skstream.engine.failures import ModelError
 from skstream.engine.loop import no_answers
-from skstream.engine.model import ModelError
 from skstream.engine.run import Answered, Step
 from skstream.evaluation._input import EncodedRows, encoded_labels
 from skstream.evaluation._outcome import RunOutcome
