@@ -11,7 +11,10 @@ import pytest
 PROJECT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((PROJECT / "examples").glob("*.py"))
 # Fewer rows than the examples read by themselves.
-OPTIONS = {"temporal_dependence": ["--rows", "5000"]}
+OPTIONS = {
+    "temporal_dependence": ["--rows", "5000"],
+    "laptop_to_cluster": ["--rows", "200"],
+}
 README_BLOCKS = re.findall(
     r"^```python\n(.*?)^```$", (PROJECT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
 )
@@ -34,6 +37,8 @@ def run(arguments: list[str], folder: Path) -> None:
 def test_example_runs(example: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="examples draw pictures")
     pytest.importorskip("pyarrow", reason="examples read Parquet files")
+    if "cluster" in example.stem:
+        pytest.importorskip("distributed", reason="the example starts a Dask cluster")
     run([str(example), *OPTIONS.get(example.stem, [])], tmp_path)
 
 
