@@ -5,11 +5,12 @@
     python -m benchmarks.bench_scale candidates    # 100 models, one worker and two
     python -m benchmarks.bench_scale reads         # bytes that workers read (Linux)
     python -m benchmarks.bench_scale checkpoints   # what a checkpoint costs
+    python -m benchmarks.bench_scale tapes         # answers kept in memory, and on disk
     python -m benchmarks.bench_scale memory        # rows without end, nothing kept
 
 Run from the top of the repository; the defaults are small. The full sizes:
 
-    python -m benchmarks.bench_scale lanes workers candidates reads --rows 1000000
+    python -m benchmarks.bench_scale lanes workers candidates reads tapes --rows 1000000
     python -m benchmarks.bench_scale memory --rows 100000000
 
 "busiest" is the processor time of the process that used most of it, and of this one if it is
@@ -26,6 +27,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
@@ -44,6 +46,7 @@ from benchmarks.bench_delayed import megabytes
 from benchmarks.bench_folds import MODELS, N_FEATURES, N_FOLDS, generated
 from skstream import (
     KFoldEvaluator,
+    MajorityClass,
     ParquetStream,
     Persistent,
     PrequentialEvaluator,
@@ -342,6 +345,36 @@ def while_evaluating(options: argparse.Namespace) -> None:
         print(f"{cost * 1e3:.0f} ms per checkpoint, {cost / 60:.2%} if there is one every minute")
 
 
+def tapes(options: argparse.Namespace) -> None:
+    """Seconds without a tape, with one in memory, and with one on disk; and of its readers."""
+    X, y = generated(options.rows)
+    models = {**sgd_models(2), "last": Persistent(), "majority": MajorityClass()}
+    print(f"{len(y):,} rows, {len(models)} kernels\n{'tape':12}{HEAD}")
+    without = np.nan
+    for tape in (False, True, "disk"):
+        with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+            evaluator = PrequentialEvaluator(random_state=0, keep_tape=tape)
+            run = partial(evaluator.evaluate, models, X, y)
+            if tape == "disk":
+                run = partial(in_new_folder, evaluator, folder, models, X, y)
+            used = repeated(run, options.repeat)
+            without = used.processor if tape is False else without
+            print(f"{tape!s:12}{used}   x {used.processor / without:.2f}")
+            if tape is False:
+                continue
+            result = run()
+            for test in ("anytime", "mcnemar", "q"):
+                compared = measured(partial(result.compare, "last", "majority", test=test))
+                print(f"  {test:10}{compared}")
+            print(f"  {'rescore':10}{measured(partial(result.rescore, 'kappa'))}")
+
+
+def in_new_folder(evaluator: Any, folder: str, *given: Any) -> Any:
+    """Evaluate with a run folder that no evaluation has used."""
+    evaluator.set_params(checkpoint=tempfile.mkdtemp(dir=folder))
+    return evaluator.evaluate(*given)
+
+
 def memory(options: argparse.Namespace) -> None:
     """Memory along generated rows, four models, no tape; and rows per second."""
     chunk, n_features = 65_536, 10
@@ -385,6 +418,7 @@ SCRIPTS = {
     "candidates": candidates,
     "reads": reads,
     "checkpoints": checkpoints,
+    "tapes": tapes,
     "memory": memory,
 }
 DEFAULT_ROWS = {"memory": 2_000_000}

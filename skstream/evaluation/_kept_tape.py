@@ -77,6 +77,8 @@ class KeptTape:
 
     def keep(self, rows: ScoredRows) -> None:
         """Keep the next rows; `write` writes them."""
+        if self._on_disk and self._folder is None:
+            return  # given up, or of a run that was loaded without its folder
         self._append("y", rows.y)
         for lane, recorder in enumerate(self._answers):
             lines = rows.answers[lane * self._width : (lane + 1) * self._width]

@@ -255,6 +255,15 @@ def test_a_full_disk_names_the_file_and_the_run_goes_on_later(tmp_path, monkeypa
     assert_same_result(in_memory(result), evaluate("prequential"))
 
 
+def test_a_run_taken_out_of_its_folder_has_no_tape(tmp_path):
+    with pytest.raises(ValueError, match="the line is dead"):
+        evaluate("prequential", tmp_path, source=Source(60))
+    run = sk.load_run(tmp_path / "group-0" / "run.checkpoint")
+    result = run.update(X, y).result()
+    assert result.n_rows > N
+    assert result.tape is None
+
+
 KILLED = """
 import os, signal, sys
 from tests.evaluation import test_tape_on_disk as this
