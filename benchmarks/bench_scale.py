@@ -346,27 +346,29 @@ def while_evaluating(options: argparse.Namespace) -> None:
 
 
 def tapes(options: argparse.Namespace) -> None:
-    """Seconds without a tape, with one in memory, and with one on disk; and of its readers."""
+    """Seconds without and with a tape, in memory, and with a run folder on disk; its readers."""
     X, y = generated(options.rows)
     models = {**sgd_models(2), "last": Persistent(), "majority": MajorityClass()}
-    print(f"{len(y):,} rows, {len(models)} kernels\n{'tape':12}{HEAD}")
-    without = np.nan
-    for tape in (False, True, "disk"):
+    print(f"{len(y):,} rows, {len(models)} kernels\n{'tape':14}{HEAD}")
+    without: dict[bool, float] = {}
+    for tape, in_folder in ((False, False), (True, False), (False, True), ("disk", True)):
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             evaluator = PrequentialEvaluator(random_state=0, keep_tape=tape)
             run = partial(evaluator.evaluate, models, X, y)
-            if tape == "disk":
+            if in_folder:
                 run = partial(in_new_folder, evaluator, folder, models, X, y)
             used = repeated(run, options.repeat)
-            without = used.processor if tape is False else without
-            print(f"{tape!s:12}{used}   x {used.processor / without:.2f}")
+            if tape is False:
+                without[in_folder] = used.processor
+            what = f"{tape}{', folder' if in_folder else ''}"
+            print(f"{what:14}{used}   x {used.processor / without[in_folder]:.2f}")
             if tape is False:
                 continue
             result = run()
             for test in ("anytime", "mcnemar", "q"):
                 compared = measured(partial(result.compare, "last", "majority", test=test))
-                print(f"  {test:10}{compared}")
-            print(f"  {'rescore':10}{measured(partial(result.rescore, 'kappa'))}")
+                print(f"  {test:12}{compared}")
+            print(f"  {'rescore':12}{measured(partial(result.rescore, 'kappa'))}")
 
 
 def in_new_folder(evaluator: Any, folder: str, *given: Any) -> Any:

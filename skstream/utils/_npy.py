@@ -127,7 +127,7 @@ class GrowingArray:
         sync : bool, default=False
             Whether it shall also survive that the machine loses power.
         """
-        if not self._waiting and (self._is_synced or not sync):
+        if not self._waiting and (self._is_synced or not sync or not self._n_written):
             return
         path, n_rows = folder / self.name, self.n_rows
         try:
