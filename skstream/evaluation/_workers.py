@@ -5,7 +5,6 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from sklearn.utils.parallel import delayed
@@ -41,7 +40,6 @@ class Job:
     number: int
     counts: RowCounts | None
     folder: GroupFolder | None = None
-    tape: Path | None = None
 
     @property
     def places(self) -> list[Place]:
@@ -49,15 +47,15 @@ class Job:
         return list(self.models)
 
     def alone(self, place: Place) -> "Job":
-        """Return the job of one of the models and folds, without a folder."""
-        number = self.places.index(place)
-        tape = None if self.folder is None else self.folder.tape / f"alone-{number}"
-        return replace(self, models={place: self.models[place]}, folder=None, tape=tape)
+        """Return the job of one of the models and folds."""
+        folder = None if self.folder is None else self.folder.of_lane(self.places.index(place))
+        return replace(self, models={place: self.models[place]}, folder=folder)
 
     def finish(self, joined: Callable[[list[Place]], RunOutcome]) -> None:
         """Write what the models did that went on alone after their worker had terminated."""
         if self.folder is not None and not self.folder.is_finished:
             self.folder.finish(joined(self.places))
+            self.folder.remove_lanes()
 
 
 def run_job(job: Job, stream: Any) -> RunOutcome:
@@ -65,6 +63,8 @@ def run_job(job: Job, stream: Any) -> RunOutcome:
 
     An exception is not raised: the outcome holds it, with the result so far.
     """
+    if job.folder is not None and job.folder.is_finished:
+        return job.folder.load_outcome()
     run = job.new_run(job.models, job.places)
     count = ignored if job.counts is None else job.counts.counter(job.number)
     n_places = len(job.places)
@@ -74,8 +74,6 @@ def run_job(job: Job, stream: Any) -> RunOutcome:
 
     def advance(n_rows: int) -> None:
         count(n_rows * n_places)
-        if job.folder is None:
-            run.write_tape(all_of_it=False)
 
     try:
         if job.folder is not None:
@@ -83,9 +81,7 @@ def run_job(job: Job, stream: Any) -> RunOutcome:
             run = keeper.run
             follow(run, stream, advance, keeper)
             return keeper.finish()
-        run.keep_tape_in(job.tape)
         follow(run, _noted(stream, read), advance)
-        run.write_tape(all_of_it=True)
     except Exception as raised:
         error = _portable(raised)
         error.__cause__ = WorkerTraceback(traceback.format_exc())

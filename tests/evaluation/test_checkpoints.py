@@ -8,10 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 
 import skstream as sk
+from skstream.evaluation import _groups, _workers
 from skstream.evaluation._checkpoint import load_run
 from skstream.evaluation.folder import GroupFolder, _fingerprint, _group, _lock
 from skstream.evaluation.folder._every import Every
@@ -135,8 +137,6 @@ def test_a_finished_folder_gives_its_result_at_once(tmp_path):
 
 
 def test_groups_of_the_manifest_stay_whatever_n_jobs_is(undisturbed, tmp_path):
-    from joblib import parallel_config
-
     with parallel_config(backend="threading"):
         evaluator = evaluator_in("folds", tmp_path, n_jobs=2, engine="loop")
         with pytest.raises(ValueError, match="the line is dead"):
@@ -155,8 +155,6 @@ def test_groups_of_the_manifest_stay_whatever_n_jobs_is(undisturbed, tmp_path):
 
 
 def test_models_that_have_finished_are_collected(tmp_path):
-    from joblib import parallel_config
-
     models = {"good": Diary(), "bad": Scripted(learning={77: RuntimeError("out of paper")})}
     evaluator = evaluator_in("prequential", tmp_path, n_jobs=2)
     with parallel_config(backend="threading"), pytest.raises(sk.ModelError, match="out of paper"):
@@ -166,6 +164,61 @@ def test_models_that_have_finished_are_collected(tmp_path):
         result = sk.collect_result(tmp_path)
         assert result.model_names == ["good"]
         assert result.left_out == {"bad": "it had not finished when the result was collected"}
+
+
+class Death(BaseException):
+    """A worker ends."""
+
+
+class KilledWorker(Exception):
+    """Like Dask's."""
+
+
+class Deadly:
+    """Rows of a stream, until the worker dies at one."""
+
+    def __init__(self, stream, row):
+        self.stream, self.row = stream, row
+
+    def __iter__(self):
+        first = 0
+        for chunk in self.stream:
+            if first >= self.row:
+                raise Death
+            yield chunk
+            first += len(chunk.y)
+
+
+@pytest.mark.parametrize("n_deaths", [1, 2, 3, 4])
+def test_a_group_whose_worker_dies_goes_on_from_its_checkpoint(n_deaths, tmp_path, monkeypatch):
+    started, run_job = [], _workers.run_job
+
+    def mortal(job, stream):
+        if ("dies", 0) not in job.places:
+            return run_job(job, stream)
+        checkpoint = job.folder.checkpoint
+        started.append((len(job.places), load_run(checkpoint).n_rows if checkpoint.exists() else 0))
+        try:
+            return run_job(job, Deadly(stream, 20 * len(started)) if dies() else stream)
+        except Death:
+            raise KilledWorker from None
+
+    def dies():
+        return len(started) <= n_deaths
+
+    monkeypatch.setattr(_workers, "run_job", mortal)
+    monkeypatch.setattr(
+        _groups, "seconds_per_row", lambda *_: {("dies", 0): 1, ("a", 0): 3, ("b", 0): 1}
+    )
+    models = {"dies": SGDClassifier(), "a": BernoulliNB(), "b": sk.Persistent()}
+    evaluator = evaluator_in("prequential", tmp_path, n_jobs=2, retries=2, checkpoint_every=1)
+    with parallel_config(backend="threading"):
+        result = evaluate(evaluator, Source(), models)
+    alone = evaluate(evaluator_in("prequential", None), Source(), models)
+    assert_same_result(result, alone)
+    assert started == [(2, 0), (2, 20), (2, 40), (1, 0), (1, 80)][: n_deaths + 1]
+    assert sorted(os.listdir(tmp_path)) == ["group-0", "group-1", "manifest.json"]
+    assert_same_result(sk.collect_result(tmp_path), alone)
 
 
 def changed(**params):

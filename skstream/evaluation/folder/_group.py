@@ -1,5 +1,6 @@
 """The folder of one group of models: its checkpoint while it runs, its outcome when it is done."""
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -32,31 +33,48 @@ class GroupFolder:
         How often checkpoints are written.
     token : str
         That of the lock under which they are written.
+    lane : int or None
+        Number of the model in the group that runs alone, because workers have died; None: all.
     """
 
     path: Path
     every: Every
     token: str
+    lane: int | None = None
+
+    def of_lane(self, lane: int) -> "GroupFolder":
+        """Return the folder of one of the models, which runs alone."""
+        return replace(self, lane=lane)
+
+    @property
+    def _own(self) -> Path:
+        return self.path if self.lane is None else self.path / f"alone-{self.lane}"
+
+    def remove_lanes(self) -> None:
+        """Remove what models wrote that ran alone; the tape stays."""
+        for folder in self.path.glob("alone-*"):
+            shutil.rmtree(folder, ignore_errors=True)
 
     @property
     def checkpoint(self) -> Path:
         """File of the newest checkpoint, while the group is not finished."""
-        return self.path / "run.checkpoint"
+        return self._own / "run.checkpoint"
 
     @property
     def outcome(self) -> Path:
         """File of what the group did, once it is finished."""
-        return self.path / "outcome.npz"
+        return self._own / "outcome.npz"
 
     @property
     def tape(self) -> Path:
         """Folder of labels and answers that are kept on disk."""
-        return self.path / "tape"
+        tape = self.path / "tape"
+        return tape if self.lane is None else tape / f"alone-{self.lane}"
 
     @property
     def status(self) -> Path:
         """File that says how far the group is."""
-        return self.path / "status.json"
+        return self._own / "status.json"
 
     @property
     def is_finished(self) -> bool:
@@ -107,7 +125,7 @@ class GroupFolder:
                 f"ends at row {n_rows:,}, and writes nothing more into it."
             )
         try:
-            self.path.mkdir(exist_ok=True)
+            self._own.mkdir(parents=True, exist_ok=True)
             write()
         except OSError as error:
             if file == self.tape and error.filename is not None:
