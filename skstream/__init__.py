@@ -19,6 +19,7 @@ from skstream.evaluation import (
     load_result,
     load_run,
     prequential_predict,
+    status,
 )
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
 from skstream.noise import LabelNoise
@@ -58,4 +59,5 @@ __all__ = [
     "load_run",
     "make_stream_pipeline",
     "prequential_predict",
+    "status",
 ]

@@ -13,7 +13,7 @@ from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
 from skstream.evaluation._storage import load_result
 from skstream.evaluation.delayed import DelayedEvaluator, DelayedResult, DelayedRun, Waits
-from skstream.evaluation.folder import collect_result
+from skstream.evaluation.folder import GroupStatus, RunStatus, collect_result, status
 
 __all__ = [
     "Cost",
@@ -23,14 +23,17 @@ __all__ = [
     "EvaluationInterrupted",
     "EvaluationResult",
     "EvaluationRun",
+    "GroupStatus",
     "HoldoutEvaluator",
     "KFoldEvaluator",
     "ModelError",
     "PrequentialEvaluator",
+    "RunStatus",
     "Tape",
     "Waits",
     "collect_result",
     "load_result",
     "load_run",
     "prequential_predict",
+    "status",
 ]

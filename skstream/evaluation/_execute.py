@@ -16,7 +16,7 @@ from skstream.evaluation._progress import bar_of_workers, progress_bar
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._workers import Job, NewRun, Workers
-from skstream.evaluation.folder import GroupFolder, RunFolder
+from skstream.evaluation.folder import GroupFolder, Reporter, RunFolder
 from skstream.streams import Stream
 
 
@@ -103,10 +103,18 @@ class Execution:
                 kept = run.leave_out_functions()
                 return assemble(kept.header, [run.outcome()], so_far=True) if kept else None
 
-        with progress_bar(self.stream.n_rows, self.title, self.progress) as advance:
+        reporter = Reporter() if group is None else group.reporter
+        with progress_bar(self.stream.n_rows, self.title, self.progress) as bar:
+
+            def advance(n_rows: int) -> None:
+                bar.name_slowest(dict(zip(run.places, run.seconds, strict=True)))
+                bar.advance(n_rows)
+
+            bar.pass_over(run.n_rows)
             try:
-                follow(run, self.stream, advance, keeper)
+                follow(run, self.stream, advance, keeper, reporter)
                 outcome = run.outcome() if keeper is None else keeper.finish()
+                reporter.finish(outcome)
             except KeyboardInterrupt as interrupt:
                 raise EvaluationInterrupted(so_far()) from interrupt
             except (Exception, SystemExit) as error:
@@ -127,14 +135,14 @@ class Execution:
                 return None
             return assemble(header, [outcome], so_far=True, left_out=left_out)
 
-        with bar_of_workers(total, self.title, self.progress, len(groups)) as counts:
+        with bar_of_workers(total, self.title, self.progress, len(groups), folder) as reporters:
             jobs = [
                 Job(
                     self.new_run,
                     {place: self.models[place] for place in group},
                     self.stream,
                     number,
-                    counts,
+                    reporters[number],
                     None if folder is None else folder.group(number),
                 )
                 for number, group in enumerate(groups)

@@ -1,10 +1,11 @@
-"""A run along a stream, with its progress and its checkpoints."""
+"""A run along a stream, with its progress, its reports and its checkpoints."""
 
 from collections.abc import Iterable
 from typing import Protocol
 
 from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._stream_run import StreamRun
+from skstream.evaluation.folder import Reporter
 from skstream.streams._chunk import Chunk
 
 
@@ -23,18 +24,23 @@ def follow(
     stream: Iterable[Chunk],
     advance: Advance = ignored,
     keeper: Keeping | None = None,
+    reporter: Reporter | None = None,
 ) -> None:
     """Feed the rest of a stream to a run, and close it."""
-    if keeper is None:
-        for chunk in stream:
-            run.feed(chunk, advance)
-    else:
+    reporter = reporter or Reporter()
 
-        def advance_and_keep(n_rows: int) -> None:
-            advance(n_rows)
+    def done(n_rows: int) -> None:
+        advance(n_rows)
+        reporter.advance(run)
+        if keeper is not None:
             keeper.advance(n_rows)
 
-        advance(run.n_rows)
-        for chunk in keeper.chunks(stream):
-            run.feed(chunk, advance_and_keep)
-    run.close()
+    try:
+        for first, chunk in enumerate(stream if keeper is None else keeper.chunks(stream)):
+            if not first:
+                reporter.begin(run)  # not earlier: passing over rows says nothing of the models
+            run.feed(chunk, done)
+        run.close()
+    except BaseException:
+        reporter.stop(run)
+        raise

@@ -47,7 +47,7 @@ def table(result: "EvaluationResult") -> str:
         header, rows = _cells(result, forgetting)
         if len(result.forgetting_names) > 1:
             lines.append(f"{_heading(result, forgetting)}:")
-        lines.extend(_aligned(header, rows))
+        lines.extend(aligned(header, rows))
     lines.extend(_counts(result))
     lines.extend(_reasons(result))
     lines.extend(f"{name} failed: {message}" for name, message in result.failures.items())
@@ -176,7 +176,8 @@ def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list
     return header, rows
 
 
-def _aligned(header: list[str], rows: list[list[str]]) -> list[str]:
+def aligned(header: list[str], rows: list[list[str]]) -> list[str]:
+    """Lines of a table; all columns but the first and the last are numbers."""
     widths = [max(len(row[k]) for row in [header, *rows]) for k in range(len(header))]
     left = {0, len(header) - 1}
 

@@ -17,7 +17,7 @@ from skstream.engine.timeline import End
 from skstream.evaluation._checkpoint import save_checkpoint
 from skstream.evaluation._cost import CostMeter
 from skstream.evaluation._input import EncodedRows, encoded
-from skstream.evaluation._outcome import LaneOutcome, RunOutcome
+from skstream.evaluation._outcome import LaneOutcome, Place, RunOutcome
 from skstream.evaluation._pace import Pace
 from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._result import EvaluationResult, assemble
@@ -121,6 +121,11 @@ class StreamRun(Exclusive):
     def looped(self) -> list[bool]:
         """Which models, in the order of the places, are executed call by call, and so slowly."""
         return [lane.model.loops for lane in self._engine.lanes]
+
+    @property
+    def places(self) -> list[Place]:
+        """Names and folds of the models."""
+        return list(self._places)
 
     @property
     def seconds(self) -> list[float]:

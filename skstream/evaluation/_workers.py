@@ -13,9 +13,8 @@ from skstream.engine.failures import ModelError
 from skstream.evaluation._follow import follow
 from skstream.evaluation._outcome import Place, RunOutcome
 from skstream.evaluation._passes import PassChecksums
-from skstream.evaluation._progress import RowCounts, ignored
 from skstream.evaluation._stream_run import StreamRun
-from skstream.evaluation.folder import GroupFolder
+from skstream.evaluation.folder import GroupFolder, Reporter
 from skstream.streams._chunk import Chunk
 from skstream.utils._dask import on_cluster
 from skstream.utils._sklearn import QuietParallel
@@ -38,7 +37,7 @@ class Job:
     models: Mapping[Place, Any]
     stream: Any
     number: int
-    counts: RowCounts | None
+    reporter: Reporter
     folder: GroupFolder | None = None
 
     @property
@@ -54,8 +53,10 @@ class Job:
     def finish(self, joined: Callable[[list[Place]], RunOutcome]) -> None:
         """Write what the models did that went on alone after their worker had terminated."""
         if self.folder is not None and not self.folder.is_finished:
-            self.folder.finish(joined(self.places))
+            outcome = joined(self.places)
+            self.folder.finish(outcome)
             self.folder.remove_lanes()
+            self.reporter.finish(outcome)
 
 
 def run_job(job: Job, stream: Any) -> RunOutcome:
@@ -66,22 +67,16 @@ def run_job(job: Job, stream: Any) -> RunOutcome:
     if job.folder is not None and job.folder.is_finished:
         return job.folder.load_outcome()
     run = job.new_run(job.models, job.places)
-    count = ignored if job.counts is None else job.counts.counter(job.number)
-    n_places = len(job.places)
     error: Exception | None = None
     read = PassChecksums()
     keeper = None
-
-    def advance(n_rows: int) -> None:
-        count(n_rows * n_places)
-
     try:
         if job.folder is not None:
             keeper = job.folder.keeper(run)
             run = keeper.run
-            follow(run, stream, advance, keeper)
+            follow(run, stream, keeper=keeper, reporter=job.reporter)
             return keeper.finish()
-        follow(run, _noted(stream, read), advance)
+        follow(run, _noted(stream, read), reporter=job.reporter)
     except Exception as raised:
         error = _portable(raised)
         error.__cause__ = WorkerTraceback(traceback.format_exc())
@@ -182,8 +177,8 @@ class Workers:
             raise outcome.error from outcome.cause
         for job in self._jobs:
             places = [(lane.name, lane.fold) for lane in outcome.lanes]
-            if job.counts is not None and places == job.places:
-                job.counts.finish(job.number, outcome.n_rows * len(places))
+            if outcome.error is None and places == job.places:
+                job.reporter.finish(outcome)
 
     def _run_one_by_one(self) -> None:
         """Run what is left one model and fold at a time, to find the one that ends its worker."""

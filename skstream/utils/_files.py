@@ -21,7 +21,7 @@ _OWN: set[str] = set()
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_write(path: str | os.PathLike[str], *, flush: bool = True) -> Iterator[Path]:
     """Give a temporary path whose file replaces `path` once the block ends without an error.
 
     At any moment `path` is either the old file or the complete new file, even if the process is
@@ -35,6 +35,9 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     path : str or path-like
         File to write. A link stays a link: what it points to is replaced. A device or a pipe is
         written to directly.
+    flush : bool, default=True
+        Whether to wait until the file is on the disk. Without, it is complete or not there after
+        the process was killed, but a loss of power may cut it.
 
     Yields
     ------
@@ -76,7 +79,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         if mode is not None:
             temporary.chmod(stat.S_IMODE(mode))
         yield temporary
-        _flush_to_disk(temporary)
+        if flush:
+            _flush_to_disk(temporary)
         os.replace(temporary, target)
     except BaseException:
         with suppress(OSError):
@@ -84,7 +88,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
     finally:
         _OWN.discard(temporary.name)
-    _flush_folder_to_disk(target.parent)
+    if flush:
+        _flush_folder_to_disk(target.parent)
     _remove_stale(target)
 
 

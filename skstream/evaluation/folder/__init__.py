@@ -4,15 +4,21 @@ from skstream.evaluation.folder._collect import collect_result
 from skstream.evaluation.folder._fingerprint import fingerprint
 from skstream.evaluation.folder._group import GroupFolder
 from skstream.evaluation.folder._outcome_file import load_outcome, save_outcome
+from skstream.evaluation.folder._reports import Reporter
 from skstream.evaluation.folder._run_folder import RunFolder, existing, opened
+from skstream.evaluation.folder._status import GroupStatus, RunStatus, status
 
 __all__ = [
     "GroupFolder",
+    "GroupStatus",
+    "Reporter",
     "RunFolder",
+    "RunStatus",
     "collect_result",
     "existing",
     "fingerprint",
     "load_outcome",
     "opened",
     "save_outcome",
+    "status",
 ]

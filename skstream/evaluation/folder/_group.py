@@ -14,6 +14,7 @@ from skstream.evaluation._passes import Checksums, PassChecksums, differences
 from skstream.evaluation.folder._every import Every
 from skstream.evaluation.folder._lock import read_lock
 from skstream.evaluation.folder._outcome_file import load_outcome, save_outcome
+from skstream.evaluation.folder._reports import Reporter
 from skstream.streams._chunk import Chunk
 
 
@@ -75,6 +76,11 @@ class GroupFolder:
     def status(self) -> Path:
         """File that says how far the group is."""
         return self._own / "status.json"
+
+    @property
+    def reporter(self) -> Reporter:
+        """Writes how far the group is."""
+        return Reporter(self.status, self.path.parent / "lock", self.token)
 
     @property
     def is_finished(self) -> bool:

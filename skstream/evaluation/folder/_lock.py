@@ -84,7 +84,7 @@ class Lock:
             age = time.time() - self._path.stat().st_mtime
         except FileNotFoundError:
             return
-        if _is_alive(other) and age < SECONDS_UNTIL_DEAD:
+        if is_alive(other) and age < SECONDS_UNTIL_DEAD:
             raise RuntimeError(
                 f"{self._path.parent} is in use: process {other.get('pid', '?')} on "
                 f"{other.get('host', 'some machine')} writes into it (last sign of life "
@@ -119,7 +119,7 @@ def read_lock(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _is_alive(lock: dict[str, Any]) -> bool:
+def is_alive(lock: dict[str, Any]) -> bool:
     """Whether the process that holds a lock may still run."""
     if lock.get("host") != socket.gethostname() or os.name == "nt":
         return True  # its signs of life tell

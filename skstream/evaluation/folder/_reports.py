@@ -1,0 +1,211 @@
+"""Reports: small files that say how far the runs of groups of models are."""
+
+import json
+import os
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from skstream.evaluation._outcome import Place, RunOutcome
+from skstream.evaluation.folder._lock import read_lock
+from skstream.utils._files import atomic_write
+
+#: Least number of seconds between two reports in a run folder, which other machines may share.
+SECONDS_BETWEEN = 1.0
+
+RUNNING, FINISHED, STOPPED = "running", "finished", "stopped"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """How far the run of a group of models is.
+
+    Attributes
+    ----------
+    state : {"running", "finished", "stopped"}
+        What its process says of it; that of a killed process still says "running".
+    places : list of (str, int)
+        Names and folds of the models.
+    seconds_of : list of float
+        Seconds that each of them has taken, in all calls of ``evaluate``.
+    n_rows : int
+        Rows done.
+    first_row : int
+        Row at which this call of ``evaluate`` began.
+    seconds : float
+        Seconds since then.
+    host, pid : str, int
+        Where it runs.
+    token : str
+        That of the lock under which it runs; empty without a run folder.
+    time : float
+        When this was written, in seconds of Unix time.
+    """
+
+    state: str
+    places: list[Place]
+    seconds_of: list[float]
+    n_rows: int
+    first_row: int
+    seconds: float
+    host: str
+    pid: int
+    token: str
+    time: float
+
+    @property
+    def rows_per_second(self) -> float | None:
+        """Rows that this call of ``evaluate`` has done per second; None before the first."""
+        done = self.n_rows - self.first_row
+        return done / self.seconds if done > 0 and self.seconds > 0 else None
+
+    @property
+    def seconds_per_row(self) -> dict[Place, float]:
+        """Seconds that every model takes per row; empty before the first row."""
+        times = zip(self.places, self.seconds_of, strict=True) if self.n_rows else ()
+        return {place: seconds / self.n_rows for place, seconds in times}
+
+    def save(self, path: Path) -> None:
+        """Write the report, completely or not at all; a power failure may lose it."""
+        with atomic_write(path, flush=False) as temporary:
+            temporary.write_text(json.dumps(asdict(self), indent=1))
+
+    @classmethod
+    def load(cls, path: Path) -> "Report | None":
+        """Read a report; None if there is none yet.
+
+        Raises
+        ------
+        ValueError
+            If the file is something else, or damaged.
+        """
+        try:
+            plain = json.loads(path.read_text())
+            places = [(str(name), int(fold)) for name, fold in plain.pop("places")]
+            seconds_of = [float(one) for one in plain.pop("seconds_of")]
+            if len(places) != len(seconds_of):
+                raise ValueError(f"{len(places)} models, and times of {len(seconds_of)}")
+            kinds = {"n_rows": int, "first_row": int, "seconds": float, "pid": int, "time": float}
+            numbers = {name: kind(plain.pop(name)) for name, kind in kinds.items()}
+            return cls(places=places, seconds_of=seconds_of, **numbers, **plain)
+        except FileNotFoundError:
+            return None
+        except (UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(
+                f"{path} is not the report of a run: {type(error).__name__}: {error}. Remove it: "
+                "the run writes another one."
+            ) from error
+
+
+@dataclass
+class Reporter:
+    """Writes reports of a run into a file, now and then.
+
+    A report that cannot be written is left out: the run matters more.
+
+    Parameters
+    ----------
+    path : Path or None, default=None
+        The file; None for no reports.
+    lock : Path or None, default=None
+        The lock of the run's folder, under which alone is written.
+    token : str, default=""
+        That of the lock.
+    every : float, default=1.0
+        Least number of seconds between two reports.
+    """
+
+    path: Path | None = None
+    lock: Path | None = None
+    token: str = ""
+    every: float = SECONDS_BETWEEN
+    _places: Sequence[Place] = ()
+    _first_row: int = 0
+    _begun: float = 0.0
+    _written: float = 0.0
+
+    def begin(self, run: Any) -> None:
+        """Report that a run begins, or goes on."""
+        self._places, self._first_row, self._begun = run.places, run.n_rows, time.monotonic()
+        self._write(run, RUNNING)
+
+    def advance(self, run: Any) -> None:
+        """Report how far the run is, if the last report is old enough."""
+        if self.path is not None and time.monotonic() - self._written >= self.every:
+            self._write(run, RUNNING)
+
+    def stop(self, run: Any) -> None:
+        """Report that an error has stopped the run."""
+        self._write(run, STOPPED)
+
+    def finish(self, outcome: RunOutcome) -> None:
+        """Report that a run is finished; it may have been one of another process."""
+        if self.path is None:
+            return
+        with suppress(ValueError, OSError):
+            last = Report.load(self.path)
+            if last is not None and last.state == FINISHED:
+                return
+            places = [(lane.name, lane.fold) for lane in outcome.lanes]
+            seconds_of = [lane.cost.seconds for lane in outcome.lanes]
+            self._save(self._report(FINISHED, places, seconds_of, outcome.n_rows, last))
+
+    def _write(self, run: Any, state: str) -> None:
+        if self.path is not None:
+            self._save(self._report(state, self._places, run.seconds, run.n_rows))
+
+    def _report(
+        self,
+        state: str,
+        places: Sequence[Place],
+        seconds_of: Sequence[float],
+        n_rows: int,
+        last: Report | None = None,
+    ) -> Report:
+        report = Report(
+            state=state,
+            places=list(places),
+            seconds_of=list(seconds_of),
+            n_rows=n_rows,
+            first_row=self._first_row,
+            seconds=time.monotonic() - self._begun if self._begun else 0.0,
+            host=socket.gethostname(),
+            pid=os.getpid(),
+            token=self.token,
+            time=time.time(),
+        )
+        if last is None:
+            return report
+        seconds = last.seconds + max(0.0, report.time - last.time)
+        return replace(
+            report, first_row=last.first_row, seconds=seconds, host=last.host, pid=last.pid
+        )
+
+    def _save(self, report: Report) -> None:
+        assert self.path is not None
+        self._written = time.monotonic()
+        if self.lock is None or read_lock(self.lock).get("token") == self.token:
+            with suppress(OSError):  # such as a full disk: the next checkpoint will say so
+                report.save(self.path)
+
+
+def slowest(seconds: Mapping[Place, float]) -> tuple[Place, float] | None:
+    """Return the model that takes longest, and its share of the time of all.
+
+    None if there are not two, or nothing is known yet.
+    """
+    total = sum(seconds.values())
+    if len(seconds) < 2 or not total > 0.0:
+        return None
+    place = max(seconds, key=lambda one: seconds[one])
+    return place, seconds[place] / total
+
+
+def of_place(place: Place, n_folds: int) -> str:
+    """Name a model, and its fold where there are several."""
+    name, fold = place
+    return f"{name} (fold {fold})" if n_folds > 1 else name

@@ -1,0 +1,352 @@
+"""How far the run in a folder is, seen from anywhere."""
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skstream.evaluation._outcome import Place
+from skstream.evaluation._report import aligned
+from skstream.evaluation.folder._group import GroupFolder
+from skstream.evaluation.folder._lock import is_alive, read_lock
+from skstream.evaluation.folder._reports import (
+    FINISHED,
+    RUNNING,
+    STOPPED,
+    Report,
+    of_place,
+    slowest,
+)
+from skstream.evaluation.folder._run_folder import existing
+from skstream.utils._optional import optional_import
+
+WAITING, STALE = "waiting", "stale"
+#: Seconds without a sign of life after which a run or a group is called stale.
+SECONDS_UNTIL_STALE = 60.0
+#: Most names in a line of a group.
+_MOST_NAMES = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupStatus:
+    """How far a group of models is, which one worker evaluates together.
+
+    Attributes
+    ----------
+    state : {"waiting", "running", "finished", "stopped", "stale"}
+        "waiting": for a worker. "stale": its last report is more than a minute old; its worker has
+        died, or one call of a model takes that long.
+    models : tuple of (str, int)
+        Names of the models, and their folds.
+    n_rows : int
+        Rows of the stream that it has done.
+    n_rows_total : int or None
+        Rows of the stream; None where that is not known.
+    rows_per_second : float or None
+        Rows of the stream per second, since the last call of ``evaluate``.
+    seconds_left : float or None
+        Estimated time until it is finished, if it is running.
+    seconds : dict of (str, int) to float
+        Time that every model has taken.
+    host, pid : str, int or None
+        Where it runs, or has run.
+    """
+
+    state: str
+    models: tuple[Place, ...]
+    n_rows: int
+    n_rows_total: int | None
+    rows_per_second: float | None
+    seconds_left: float | None
+    seconds: dict[Place, float]
+    host: str | None
+    pid: int | None
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RunStatus:
+    """How far the run in a folder is; print it.
+
+    Attributes
+    ----------
+    folder : Path
+        The run's folder.
+    state : {"running", "finished", "stopped", "stale"}
+        "stopped": nobody runs it; the call that began it goes on. "stale": the process that ran it
+        was killed, or has given no sign of life for a minute.
+    host, pid : str, int or None
+        Where it runs, or was killed.
+    groups : tuple of GroupStatus
+        The groups of models.
+    """
+
+    folder: Path
+    state: str
+    host: str | None
+    pid: int | None
+    groups: tuple[GroupStatus, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows done, each counted once for every model and fold that has done it."""
+        return sum(group.n_rows * len(group.models) for group in self.groups)
+
+    @property
+    def n_rows_total(self) -> int | None:
+        """Rows to be done, counted in the same way; None where that is not known."""
+        totals = [(group.n_rows_total, len(group.models)) for group in self.groups]
+        known = [total * n_models for total, n_models in totals if total is not None]
+        return sum(known) if len(known) == len(totals) else None
+
+    @property
+    def rows_per_second(self) -> float | None:
+        """Rows per second of all running groups, counted in the same way; None if none runs."""
+        rates = [
+            group.rows_per_second * len(group.models)
+            for group in self.groups
+            if group.state == RUNNING and group.rows_per_second is not None
+        ]
+        return sum(rates) if rates else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimated time until all groups are finished; None if nothing runs, or no end is known.
+
+        At least that of the slowest running group, and what all rows need at the rate of now.
+        """
+        total, rate = self.n_rows_total, self.rows_per_second
+        if total is None or rate is None:
+            return None
+        own = [group.seconds_left for group in self.groups if group.seconds_left is not None]
+        return max([(total - self.n_rows) / rate, *own])
+
+    @property
+    def slowest(self) -> tuple[str, int, float] | None:
+        """The model that takes longest per row, its fold, and its share of the time of all.
+
+        None if there is one model only, or nothing is known yet.
+        """
+        found = slowest(
+            {
+                place: seconds / group.n_rows
+                for group in self.groups
+                if group.n_rows and len(group.seconds) == len(group.models)
+                for place, seconds in group.seconds.items()
+            }
+        )
+        return None if found is None else (*found[0], found[1])
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame, one row per model and fold."""
+        pandas = optional_import("pandas", "to_frame()")
+        return pandas.DataFrame(
+            [
+                {
+                    "model": name,
+                    "fold": fold,
+                    "group": number,
+                    "state": group.state,
+                    "rows": group.n_rows,
+                    "rows_total": group.n_rows_total,
+                    "rows_per_second": group.rows_per_second,
+                    "seconds": group.seconds.get((name, fold), 0.0),
+                    "seconds_left": group.seconds_left,
+                    "host": group.host,
+                    "pid": group.pid,
+                }
+                for number, group in enumerate(self.groups)
+                for name, fold in group.models
+            ]
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._first_line()}; print it, or see to_frame())"
+
+    def __str__(self) -> str:
+        n_folds = self._n_folds
+        lines = [f"Run in {self._first_line()}", self._rows()]
+        if self.slowest is not None:
+            name, fold, share = self.slowest
+            lines.append(f"Slowest: {of_place((name, fold), n_folds)}, {share:.0%} of the time")
+        header = ["group", "state", "rows", "per second", "left", "where", "models"]
+        cells = [
+            [
+                str(number),
+                group.state,
+                _of(group.n_rows, group.n_rows_total),
+                "" if group.rows_per_second is None else f"{group.rows_per_second:,.0f}",
+                "" if group.seconds_left is None else duration(group.seconds_left),
+                "" if group.host is None else f"{group.host}:{group.pid}",
+                _names(group.models, n_folds),
+            ]
+            for number, group in enumerate(self.groups)
+        ]
+        return "\n".join([*lines, *aligned(header, cells)])
+
+    @property
+    def _n_folds(self) -> int:
+        return len({fold for group in self.groups for _, fold in group.models})
+
+    def _first_line(self) -> str:
+        where = ""
+        if self.host is not None:
+            verb = "was" if self.state == STALE else "is"
+            where = f" (it {verb} process {self.pid} on {self.host})"
+        total = self.n_rows_total
+        share = f", {_percent(self.n_rows, total)} done" if total else ""
+        return f"{self.folder}: {self.state}{where}{share}"
+
+    def _rows(self) -> str:
+        line = f"{_of(self.n_rows, self.n_rows_total)} rows"
+        if any(len(group.models) > 1 for group in self.groups) or len(self.groups) > 1:
+            folds = " and fold" if self._n_folds > 1 else ""
+            line += f" (each counted for every model{folds})"
+        if self.rows_per_second is not None:
+            line += f", {self.rows_per_second:,.0f} per second"
+        if self.seconds_left is not None:
+            line += f", about {duration(self.seconds_left)} left"
+        return line
+
+
+def status(folder: str | os.PathLike[str]) -> RunStatus:
+    """Say how far the run in a folder is.
+
+    Only data is read, by any process on any machine that sees the folder, and nothing is written.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        Folder that was given to an evaluator as ``checkpoint``.
+
+    Returns
+    -------
+    status : RunStatus
+        State, rows done and to be done, rows per second, time left, and the slowest model; for all
+        and for every group of models. Print it.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder.
+    ValueError
+        If the folder holds no run, or a file in it is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from skstream import Persistent, PrequentialEvaluator, status
+    >>> from skstream.streams import make_demo_stream
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     evaluator = PrequentialEvaluator("accuracy", checkpoint=folder)
+    ...     result = evaluator.evaluate(Persistent(), make_demo_stream(100))
+    ...     seen = status(folder)
+    >>> seen.state, seen.n_rows, seen.n_rows_total
+    ('finished', 100, 100)
+    """
+    run = existing(folder)
+    manifest = run.manifest
+    assert manifest is not None
+    file = run.path / "lock"
+    lock = read_lock(file)
+    state = _state_of(file, lock)
+    groups = tuple(
+        _group(one, places, manifest.n_rows, state, lock.get("token"))
+        for one, places in zip(run.groups, manifest.groups, strict=True)
+    )
+    if all(group.state == FINISHED for group in groups):
+        state, lock = FINISHED, {}
+    return RunStatus(
+        folder=run.path, state=state, host=lock.get("host"), pid=lock.get("pid"), groups=groups
+    )
+
+
+def _state_of(file: Path, lock: dict[str, Any]) -> str:
+    """State of a run that is not finished, by its lock."""
+    try:
+        age = time.time() - file.stat().st_mtime
+    except FileNotFoundError:
+        return STOPPED
+    return RUNNING if is_alive(lock) and age < SECONDS_UNTIL_STALE else STALE
+
+
+def _group(
+    folder: GroupFolder, places: list[Place], total: int | None, run: str, token: Any
+) -> GroupStatus:
+    report = Report.load(folder.status)
+    if report is not None and not set(report.places) <= set(places):
+        raise ValueError(
+            f"{folder.status} is of other models than the manifest of the folder says: it was "
+            "copied from another run."
+        )
+    state = _state_of_group(folder, report, run, token)
+    rate = None if report is None else report.rows_per_second
+    n_rows = 0 if report is None else report.n_rows
+    if state == FINISHED:
+        n_rows = n_rows if total is None else total
+    elif report is not None and len(report.places) < len(places) and rate is not None:
+        # One model alone, after the worker of the group has died: the others stand still.
+        share = len(report.places) / len(places)
+        n_rows, rate = int(n_rows * share), rate * share
+    left = None
+    if state == RUNNING and rate is not None and total is not None:
+        left = max(0, total - n_rows) / rate
+    return GroupStatus(
+        state=state,
+        models=tuple(places),
+        n_rows=n_rows,
+        n_rows_total=n_rows if state == FINISHED else total,
+        rows_per_second=rate,
+        seconds_left=left,
+        seconds={} if report is None else dict(zip(report.places, report.seconds_of, strict=True)),
+        host=None if report is None else report.host,
+        pid=None if report is None else report.pid,
+    )
+
+
+def _state_of_group(folder: GroupFolder, report: Report | None, run: str, token: Any) -> str:
+    if folder.is_finished:
+        return FINISHED
+    begun = report is not None and report.token == token
+    if run != RUNNING:
+        return run if report is not None or folder.checkpoint.exists() else WAITING
+    if report is None or not begun:
+        return WAITING
+    if report.state != RUNNING:
+        return STOPPED
+    # The clocks of two machines differ: a report from the future is new.
+    return STALE if time.time() - report.time > SECONDS_UNTIL_STALE else RUNNING
+
+
+def duration(seconds: float) -> str:
+    """Write a time in its two largest units, as ``3 h 20 min``."""
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    days, hours, minutes = minutes // 1440, minutes // 60 % 24, minutes % 60
+    parts = [(days, "d"), (hours, "h"), (minutes, "min")]
+    first = next(k for k, (number, _) in enumerate(parts) if number)
+    return " ".join(f"{number} {unit}" for number, unit in parts[first : first + 2] if number)
+
+
+def _of(n_rows: int, total: int | None) -> str:
+    return f"{n_rows:,}" if total is None else f"{n_rows:,} of {total:,}"
+
+
+def _percent(n_rows: int, total: int) -> str:
+    """Share in whole percent, rounded down: 100 % is the end."""
+    return f"{100 * n_rows // total}%"
+
+
+def _names(places: tuple[Place, ...], n_folds: int) -> str:
+    """Names of the models of a group, with folds where it has some of them."""
+    folds: dict[str, list[int]] = {}
+    for name, fold in places:
+        folds.setdefault(name, []).append(fold)
+    names = [
+        name if len(of_model) == n_folds else f"{name} (fold {', '.join(map(str, of_model))})"
+        for name, of_model in folds.items()
+    ]
+    more = len(names) - _MOST_NAMES
+    shown = ", ".join(names[:_MOST_NAMES])
+    return f"{shown} and {more} more" if more > 0 else shown
