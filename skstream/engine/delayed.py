@@ -183,6 +183,16 @@ class History:
     dropped: np.ndarray
     dropped_after: np.ndarray
 
+    def until(self, n_labels: int) -> "History":
+        """Labels that came first, and the arrivals before the last of them."""
+        n_arrived = int(np.searchsorted(self.labels_before, n_labels))
+        return replace(
+            self,
+            labelled=self.labelled.take(slice(n_labels)),
+            polls_per_label=self.polls_per_label[:n_labels],
+            labels_before=self.labels_before[:n_arrived],
+        )
+
 
 def history_of(steps: Sequence[Any]) -> History:
     """Combine the operations of consecutive steps."""

@@ -98,7 +98,8 @@ class Execution:
             if not run.n_rows:
                 return None
             try:
-                return assemble(header, [run.outcome()], so_far=True)
+                outcome = run.outcome()  # a failure may leave out all rows
+                return assemble(header, [outcome], so_far=True) if outcome.n_rows else None
             except Exception:  # of a function of the user, a measure that fails again
                 kept = run.leave_out_functions()
                 return assemble(kept.header, [run.outcome()], so_far=True) if kept else None

@@ -279,6 +279,10 @@ class HoldoutRun(EvaluationRun):
             return outcome
         return replace(outcome, unlabelled_held_out=(held_out.n_unlabelled, held_out.n_asked))
 
+    @property
+    def _n_finished(self) -> int:
+        return max(self._asked.n_valid)
+
     def _until_failure(self, rows: ScoredRows) -> ScoredRows:
         self._n_arrived = min(map(self._n_valid, self._engine.failures))
         assert rows.sets is not None

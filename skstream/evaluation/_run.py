@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.engine.run import Answered
-from skstream.engine.timeline import Arrivals
+from skstream.engine.timeline import Arrivals, no_rows
 from skstream.evaluation._input import EncodedRows
 from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._scoring import AskedOnce, ScoringOfArrivals
@@ -50,6 +50,7 @@ class EvaluationRun(StreamRun):
     ):
         super().__init__(settings, models, places)
         self._scoring: ScoringOfArrivals = AskedOnce(settings.classes)
+        self._unlabelled = no_rows()  # those without a label that a failure may still leave out
 
     @exclusive
     def update(self, X: Any, y: Any, *, sample_weight: Any = None, on_error: str = "raise") -> Self:
@@ -129,16 +130,27 @@ class EvaluationRun(StreamRun):
         self._take_event(note, arrivals, piece.X, piece.y, skip=skip)
 
     def _note_arrived(self, piece: EncodedRows, answered: list[Answered]) -> None:
-        n_before, self._n_arrived = self._n_arrived, self._n_arrived + piece.n_rows
+        unlabelled = self._n_arrived + np.flatnonzero(~piece.labelled)
+        if len(unlabelled) or len(self._unlabelled):
+            self._n_unlabelled += len(unlabelled)
+            open_ones = self._unlabelled[self._unlabelled >= self._n_finished]
+            self._unlabelled = np.concatenate([open_ones, unlabelled])
+        self._n_arrived += piece.n_rows
         self._scoring.arrive(piece.y, piece.weight)
         self._note(answered)
-        labelled = piece.labelled[: max(0, self._n_arrived - n_before)]
-        self._n_unlabelled += len(labelled) - int(np.count_nonzero(labelled))
+
+    @property
+    def _n_finished(self) -> int:
+        """Rows that no failure leaves out any more."""
+        return self._scores.n_rows
 
     def _note(self, answered: list[Answered]) -> None:
         """Note the rows that are finished in every lane, up to a failure that ends the run."""
         rows = self._scoring.settle(answered)
-        self._scores.keep(self._until_failure(rows) if self._ends_by_failure else rows)
+        if self._ends_by_failure:
+            rows = self._until_failure(rows)
+            self._n_unlabelled -= int(np.count_nonzero(self._unlabelled >= self._n_arrived))
+        self._scores.keep(rows)
 
     def _until_failure(self, rows: ScoredRows) -> ScoredRows:
         """Leave out the rows after a failure: how many of them are in a step depends on time."""

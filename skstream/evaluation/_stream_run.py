@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from skstream.engine.evolving import Features
+from skstream.engine.failures import ModelError
 from skstream.engine.run import Answered, Engine, Step
 from skstream.engine.timeline import End
 from skstream.evaluation._checkpoint import save_checkpoint
@@ -465,7 +466,7 @@ class StreamRun(Exclusive):
     @exclusive
     def outcome(self) -> RunOutcome:
         """Return the outcome of every lane, from which results are made."""
-        failures, settings = self._engine.failures, self._settings
+        failures, settings = self._shown_failures(), self._settings
         with suppress(OSError):  # without its tape, then
             self._scores.write_tape(all_of_it=True)
         curves = self._scores.curves()
@@ -493,6 +494,15 @@ class StreamRun(Exclusive):
             n_rows=self._n_arrived,
             n_unlabelled=self._n_unlabelled,
         )
+
+    def _shown_failures(self) -> dict[int, ModelError]:
+        """Why lanes have stopped: without what came after the failure that ends the evaluation."""
+        failures = self._engine.failures
+        if not self._ends_by_failure:
+            return failures
+        ends = {k: self._n_valid(k) for k in failures}
+        end = min(ends.values())
+        return {k: failure for k, failure in failures.items() if ends[k] == end}
 
     def keep_tape_in(self, folder: Path | None) -> None:
         """Keep labels and answers in files of a folder, if they are kept on disk.

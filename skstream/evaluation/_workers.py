@@ -80,10 +80,10 @@ def run_job(job: Job, stream: Any) -> RunOutcome:
     except Exception as raised:
         error = _portable(raised)
         error.__cause__ = WorkerTraceback(traceback.format_exc())
-    if error is not None and not run.n_rows:
-        return RunOutcome(lanes=[], labels=None, error=error, cause=error.__cause__)
-    outcome = run.outcome()
     cause = None if error is None else error.__cause__
+    outcome = run.outcome() if run.n_rows or error is None else None
+    if outcome is None or (error is not None and not outcome.n_rows):
+        return RunOutcome(lanes=[], labels=None, error=error, cause=cause)
     sums = read.sums() if keeper is None else keeper.sums()
     return replace(outcome, error=error, cause=cause, read={**sums, **outcome.read})
 

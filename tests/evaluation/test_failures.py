@@ -5,13 +5,15 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from joblib import parallel_config
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
 
 from skstream import (
     DelayedEvaluator,
+    HoldoutEvaluator,
     KFoldEvaluator,
     MajorityClass,
     ModelError,
@@ -395,3 +397,86 @@ def test_every_fold_of_several_is_named():
         KFoldEvaluator(n_folds=2, random_state=0).evaluate({"bad": NeverLearns()}, stream)
     with pytest.raises(ModelError, match="Model 'bad' failed while learning row 0"):
         PrequentialEvaluator().evaluate({"bad": NeverLearns()}, stream)
+
+
+def result_so_far(evaluator, models, X, y, chunk_size, classes=None):
+    with pytest.raises(ModelError) as caught:
+        evaluator.evaluate(models, as_stream(X, y, chunk_size=chunk_size), classes=classes)
+    return caught.value.result
+
+
+@pytest.mark.parametrize(
+    "evaluator", [PrequentialEvaluator("accuracy"), KFoldEvaluator("accuracy", n_folds=2)]
+)
+def test_failures_after_the_end_are_left_out_for_any_chunking(evaluator):
+    X, y = numbered_rows(60), np.array(["a", "b"] * 30)
+    models = {"first": Scripted(answers={10: ["c"]}), "later": Scripted(answers={13: ["c"]})}
+    for size in (1, 60):
+        result = result_so_far(evaluator, models, X, y, size)
+        assert list(result.failures) == list(result.failed_at) == ["first"]
+        assert "later failed" not in str(result)
+        assert result.n_rows == 10
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "n_rows"),
+    [
+        (PrequentialEvaluator("accuracy", batch_size=5, missing_labels="skip"), 11),
+        (
+            HoldoutEvaluator(
+                "accuracy",
+                holdout=(numbered_rows(3), ["a", "b", "a"]),
+                every=4,
+                missing_labels="skip",
+            ),
+            12,
+        ),
+    ],
+)
+def test_unlabelled_rows_after_the_end_are_not_counted(evaluator, n_rows):
+    X, y = numbered_rows(60), np.array(["a", "b"] * 30, dtype=object)
+    y[[3, 9, 12, 20]] = None
+    models = {"m": Scripted(learning={13: RuntimeError("out of paper")})}
+    found = []
+    for size in (1, 8, 60):
+        result = result_so_far(evaluator, models, X, y, size, classes=["a", "b"])
+        found.append((int(result.checkpoints[-1]), result.n_unlabelled))
+    assert found == [(n_rows, 2)] * 3
+
+
+SOME_DELAYS = np.where(np.arange(60) % 3 == 0, np.inf, np.arange(60) % 5 + 2.0)
+
+
+@pytest.mark.parametrize("delay", [3, SOME_DELAYS], ids=["3", "some"])
+@pytest.mark.parametrize(
+    "script", [{"answers": {17: ["c"]}}, {"learning": {17: RuntimeError("out of paper")}}]
+)
+def test_the_counts_of_waiting_rows_end_with_the_result(delay, script, monkeypatch):
+    X, y = numbered_rows(60), np.array(["a", "b"] * 30)
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, delay=delay, missing_labels="skip")
+    models = {"m": Scripted(**script), "later": Scripted(answers={40: ["c"]})}
+    results = [result_so_far(evaluator, models, X, y, size) for size in (1, 7, 60)]
+    monkeypatch.setattr("skstream.evaluation.delayed._scoring.ASKS_PER_SCORING", 1)
+    results += [result_so_far(evaluator, models, X, y, size) for size in (1, 7)]
+    for result in results:
+        waits = result.waits
+        assert list(result.failures) == ["m"]
+        assert waits.n_labelled == result.n_rows > 5
+        n_rows = waits.n_labelled + waits.n_pending + waits.n_never
+        assert 14 <= n_rows <= 17 + 6  # no label comes just before row 17 arrives
+        assert (waits.n_never == 0) == (np.ndim(delay) == 0)
+        assert waits.plain() == results[0].waits.plain()
+        for name, costs in results[0].waits.poll_costs.items():
+            np.testing.assert_array_equal(waits.poll_costs[name], costs)
+
+
+@pytest.mark.parametrize(
+    "evaluator", [*EVALUATORS, HoldoutEvaluator("accuracy", holdout="next", every=5)]
+)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_failure_at_the_first_row_leaves_no_result(evaluator, n_jobs):
+    X, y = numbered_rows(20), np.array(["a", "b"] * 10)
+    evaluator = clone(evaluator).set_params(error_score="raise", n_jobs=n_jobs)
+    models = {name: Scripted(learning={0: RuntimeError("out of paper")}) for name in "ab"}
+    with parallel_config("threading"):
+        assert result_so_far(evaluator, models, X, y, 20) is None

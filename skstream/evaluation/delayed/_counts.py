@@ -23,6 +23,8 @@ _ALWAYS_SHOWN = ("n_labelled", "n_pending")
 class Waits:
     """Counts and costs of an evaluation under delayed labels.
 
+    Those of a result that a failing model leaves end when the label of its last row came.
+
     Attributes
     ----------
     n_bins : int

@@ -101,7 +101,6 @@ class DelayedRun(StreamRun):
         self._ids = LiveIds()
         self._n_delayed = 0  # rows up to the last that took its label time from `delay`
         self._label_times_read = 0  # checksum
-        self._n_never = 0
         self._n_dropped = 0
         self._n_relabelled = 0
         self._n_refused = 0
@@ -452,7 +451,6 @@ class DelayedRun(StreamRun):
         weighted = arrivals.weight is not None
         self._scoring.arrive(self._n_arrived, y, clock, weighted=weighted)
         self._n_arrived += len(y)
-        self._n_never += int(np.count_nonzero(~arrivals.expected))
         self._clock = clock
         self._note(answered)
 
@@ -528,11 +526,10 @@ class DelayedRun(StreamRun):
     def _score_steps(self) -> None:
         self._scores.measure()  # what a function of the user has held up
         if self._scoring.n_steps:
-            rows = self._scoring.settle()
-            if self._ends_by_failure:  # how many rows follow in this step depends on time
-                n_rows = min(map(self._n_valid, self._engine.failures))
-                rows = rows[: max(0, n_rows - self._scores.n_rows)]
-            self._scores.keep(rows)
+            failed = self._engine.failures if self._ends_by_failure else ()
+            self._scores.keep(self._scoring.settle(failed))
+            if failed:
+                self._n_arrived = self._scoring.n_arrived
             self._scores.measure()
 
     def _finish_scores(self) -> None:
@@ -559,11 +556,12 @@ class DelayedRun(StreamRun):
         with deferred_interrupt():
             self._score_steps()
         scoring = self._scoring
+        n_labelled = scoring.poll_costs.n_labels
         waits = Waits(
             n_bins=self._delay.n_bins,
-            n_labelled=self._timeline_state.n_labels,
-            n_pending=self.n_pending,
-            n_never=self._n_never,
+            n_labelled=n_labelled,
+            n_pending=self._n_arrived - n_labelled - scoring.n_never - self._n_dropped,
+            n_never=scoring.n_never,
             n_unanswered=scoring.n_unanswered,
             n_dropped=self._n_dropped,
             n_relabelled=self._n_relabelled,

@@ -1,6 +1,6 @@
 """Scoring of rows that are asked at arrival, while they wait, and when their label comes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,6 +74,8 @@ class AskedWhileWaiting:
 
     Attributes
     ----------
+    n_arrived, n_never : int
+        Rows that arrived, and those of them that get no label.
     n_unanswered : int
         Labelled rows that arrived before the models had learnt enough to be asked.
     n_answered : list of int
@@ -108,6 +110,8 @@ class AskedWhileWaiting:
         self._is_weighted = False
         self._first_answered: int | None = None
         self._n_settled = 0
+        self.n_arrived = self.n_never = 0
+        self._at_newest_label = 0, 0  # these two
         self.n_unanswered = 0
         self.n_answered = [0] * n_lanes
         self.delays = DelayCounts()
@@ -150,10 +154,12 @@ class AskedWhileWaiting:
             len(self._steps) >= max(STEPS_PER_SCORING, len(self._labels) // 8)
         )
 
-    def settle(self, answered: Sequence[Answered] = ()) -> ScoredRows:
-        """Return the rows labelled in the steps noted, and in this one."""
-        if answered:
-            self.note(answered)
+    def settle(self, failed: Collection[int] = ()) -> ScoredRows:
+        """Return the rows labelled in the steps noted.
+
+        If lanes are given whose failure ends the evaluation, nothing counts that came after the
+        last row that all of them have answered: how much of it is in a step depends on time.
+        """
         history = history_of([step[0].operations for step in self._steps])
         labelled, answers = history.labelled, self._all_answers(history)
         labels, y, known, newest = self._look_up_labels(history)
@@ -165,13 +171,20 @@ class AskedWhileWaiting:
         for lane, n in enumerate(n_answered):
             if n:
                 self.n_answered[lane] = self._n_settled + n
-        self._n_settled += len(y)
+        weight = labelled.weight if self._is_weighted else None
+        rows = ScoredRows(y, lines, weight, known if self._known_at_arrival else None)
+        if failed:
+            rows = rows[: max(0, min(self.n_answered[lane] for lane in failed) - self._n_settled)]
+        self._n_settled += len(rows)
+        self._count_arrivals(history, len(rows))
+        if failed:
+            history = history.until(len(rows))
+            self.n_arrived, self.n_never = self._at_newest_label
         self._count_unanswered(history)
-        self.delays.add(labelled.label_time - labelled.arrival)
+        self.delays.add(history.labelled.label_time - history.labelled.arrival)
         self._count_polls(history, settled, left)
         self._forget_steps()
-        weight = labelled.weight if self._is_weighted else None
-        return ScoredRows(y, lines, weight, known if self._known_at_arrival else None)
+        return rows
 
     def _all_answers(self, history: History) -> np.ndarray:
         """Answers of shape (n_asked, n_lanes), with none to the questions that were too early."""
@@ -263,6 +276,20 @@ class AskedWhileWaiting:
             given = np.flatnonzero(scored)
             n_answered.append(int(given[-1]) + 1 if len(given) else 0)
         return lines.reshape(n_lanes * (self._n_bins + 2), n_rows), n_answered
+
+    def _count_arrivals(self, history: History, n_labels: int) -> None:
+        """Count the rows that arrived, and those before the last of so many labels."""
+
+        def counts(n_arrived: int) -> tuple[int, int]:
+            n_arrived += self.n_arrived
+            n_released = np.count_nonzero(history.released < n_arrived) - len(history.dropped)
+            n_labelled = np.count_nonzero(history.labelled.row < n_arrived)
+            return n_arrived, self.n_never + int(n_released - n_labelled)
+
+        if n_labels:
+            n_arrived = int(np.searchsorted(history.labels_before, n_labels))
+            self._at_newest_label = counts(n_arrived)
+        self.n_arrived, self.n_never = counts(len(history.labels_before))
 
     def _count_unanswered(self, history: History) -> None:
         asked, labelled = history.asked, history.labelled
