@@ -102,6 +102,12 @@ def test_a_detector() -> None:
         type(detector)(0).update(1)
 
 
+def test_a_detector_without_a_state_is_named() -> None:
+    faulty = type("Faulty", (DriftDetector,), {"_start": lambda self: None})
+    with pytest.raises(TypeError, match=r"Faulty\._start must return a new .*\. Got None"):
+        faulty().update(1)
+
+
 def test_a_protocol() -> None:
     from sklearn.linear_model import SGDClassifier
 
@@ -117,6 +123,40 @@ def test_a_protocol() -> None:
     assert evaluator.evaluate(SGDClassifier(), X, y).scores == whole.scores
     asked = np.array([answer is not None for answer in whole.predictions("SGDClassifier")])
     assert np.flatnonzero(asked).tolist() == list(range(7, 400, 7))
+
+
+@pytest.mark.parametrize(
+    ("attributes", "words"),
+    [
+        ({"late_labels": True, "scored_sets": "rows"}, "scored_sets is 'rows', and .* running mea"),
+        ({"scored_sets": None}, "scored_sets must be a str. Got None"),
+        ({"protocol": None}, "protocol must be a str. Got None instead"),
+        ({"_timelines": lambda *_: []}, r"_timelines must return a list .* Got \[\] of type list"),
+        ({"_timelines": lambda *_: None}, "_timelines must return a list .* Got None of type None"),
+        ({"_timelines": lambda *_: [3]}, "_timelines returned 3 of type int, which is no timeline"),
+    ],
+)
+def test_a_faulty_protocol_is_named(attributes: dict[str, Any], words: str) -> None:
+    faulty = type("Faulty", (added("A protocol")["EveryNthEvaluator"],), attributes)
+    with pytest.raises(TypeError, match=rf"Faulty\.{words}"):
+        faulty("accuracy").evaluate(Persistent(), make_demo_stream(20))
+
+
+@pytest.mark.parametrize("came", [None, (0, 0), (0, None)])
+def test_a_timeline_that_returns_no_operations_is_named(came: Any) -> None:
+    names = added("A protocol")
+    timeline = type("Faulty", (names["AskEveryNth"],), {"step": lambda *_: came})
+    evaluator = names["EveryNthEvaluator"]("accuracy")
+    evaluator._timelines = lambda seed: [timeline(2, 1)]
+    with pytest.raises(TypeError, match=r"Faulty.step returned .* two values: the next state, and"):
+        evaluator.evaluate(Persistent(), make_demo_stream(20))
+
+
+@pytest.mark.parametrize("n", [0, "a"])
+def test_parameters_of_a_protocol_are_checked(n: Any) -> None:
+    evaluator = added("A protocol")["EveryNthEvaluator"]("accuracy", n=n)
+    with pytest.raises(ValueError, match="'n' parameter of EveryNthEvaluator must be an int"):
+        evaluator.evaluate(Persistent(), make_demo_stream(20))
 
 
 @examples(20)

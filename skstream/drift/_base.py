@@ -168,5 +168,11 @@ class DriftDetector(BaseEstimator, ABC):
                 self.get_params(deep=False),
                 caller_name=type(self).__name__,
             )
-            self._state = self._start()
+            state = self._start()
+            if not hasattr(state, "feed_one"):
+                raise TypeError(
+                    f"{type(self).__name__}._start must return a new DetectorState. "
+                    f"Got {state!r} of type {type(state).__name__} instead."
+                )
+            self._state = state
         return self._state

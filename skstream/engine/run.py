@@ -153,7 +153,13 @@ class Engine:
     def _run(self, event: Any) -> Step:
         states, operations = [], []
         for timeline, state in zip(self._timelines, self._states, strict=True):
-            after, its_operations = timeline.step(state, event)
+            came = timeline.step(state, event)
+            if not (isinstance(came, tuple) and len(came) == 2 and isinstance(came[1], Operations)):
+                raise TypeError(
+                    f"{type(timeline).__name__}.step returned {came!r}. A timeline returns two "
+                    "values: the next state, and Operations."
+                )
+            after, its_operations = came
             states.append(after)
             operations.append(its_operations)
         blocks = [self._block(one) for one in operations]

@@ -23,6 +23,7 @@ from skstream.evaluation._settings import (
     Settings,
     check_fitted_classes,
     check_unanswered,
+    checked_timelines,
     is_regression,
     named_models,
     names_of_baselines,
@@ -333,6 +334,19 @@ class StreamEvaluator(BaseEstimator):
                 "checkpoint=FOLDER, and call evaluate; or pass keep_tape=True or False."
             )
 
+    def _check_protocol(self) -> None:
+        """Raise an error if the class says of its protocol what cannot be."""
+        name = type(self).__name__
+        for attribute in ("protocol", "scored_sets"):
+            words = getattr(self, attribute, None)
+            if not isinstance(words, str) or (attribute == "protocol" and not words):
+                raise TypeError(f"{name}.{attribute} must be a str. Got {words!r} instead.")
+        if self.scored_sets and type(self)._new_run is StreamEvaluator._new_run:
+            raise TypeError(
+                f"{name}.scored_sets is {self.scored_sets!r}, and its rows are scored by running "
+                "means, not in sets: leave it out, or make a subclass of HoldoutEvaluator."
+            )
+
     def _plain_parameters(self) -> dict[str, Any]:
         """Return the parameters as plain data, for the record of a result."""
         return {name: _plain(value) for name, value in self.get_params(deep=False).items()}
@@ -358,7 +372,8 @@ class StreamEvaluator(BaseEstimator):
             seed = int(self.random_state)
         elif seed is None:
             seed = secrets.randbits(32)
-        timelines = self._timelines(seed)
+        self._check_protocol()
+        timelines = checked_timelines(type(self).__name__, self._timelines(seed))
         if self.keep_tape == "auto" and n_rows is not None:
             n_lanes = len(named) * len(timelines)
             _warn_of_tape(n_lanes * self._n_answers(n_rows) * LabelSpace(labels).dtype.itemsize)

@@ -130,6 +130,22 @@ class Settings:
         ]
 
 
+def checked_timelines(evaluator: str, timelines: Any) -> list[Timeline]:
+    """Return the timelines that an evaluator made, one per fold, or say what it made instead."""
+    if not isinstance(timelines, list | tuple) or not timelines:
+        raise TypeError(
+            f"{evaluator}._timelines must return a list of timelines, one per fold. "
+            f"Got {timelines!r} of type {type(timelines).__name__} instead."
+        )
+    for timeline in timelines:
+        if not (hasattr(timeline, "initial") and hasattr(timeline, "step")):
+            raise TypeError(
+                f"{evaluator}._timelines returned {timeline!r} of type {type(timeline).__name__}, "
+                "which is no timeline: it has not the methods initial() and step(state, event)."
+            )
+    return list(timelines)
+
+
 def named_models(models: Any) -> dict[str, Any]:
     """Models by name, from one model, a list or a dict; each must have ``partial_fit``."""
     if isinstance(models, Mapping):

@@ -42,7 +42,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
 }
 #: What displays are made with.
 PARTS = {"BaseDisplay", "Canvas", "Display", "Layout"}
-DISPLAYS = sorted(set(skstream.plotting.__all__) - PARTS)
+DISPLAYS = sorted(set(RESULTS) & set(skstream.plotting.__all__))
 
 
 @pytest.fixture(autouse=True)
@@ -72,6 +72,13 @@ def check_display(kind: type[Any], result: Any) -> None:
     assert display.lines_[first].get_color() == "red"
     with pytest.raises(KeyError, match="styles names 'nothing'"):
         display.plot(styles={"nothing": {}})
+
+
+def test_every_exported_display_is_covered() -> None:
+    missing = sorted(set(skstream.plotting.__all__) - PARTS - set(RESULTS))
+    where = "RESULTS in tests/plotting/test_every_display.py"
+    assert not missing, f"add what {missing} draw to {where}"
+    assert sorted(RESULTS) == DISPLAYS
 
 
 @pytest.mark.parametrize("name", DISPLAYS)
