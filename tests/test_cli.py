@@ -688,3 +688,34 @@ def test_a_replaced_result_is_said(run: Run, csv_file: Path, tmp_path: Path) -> 
 def test_a_target_among_the_columns_is_said_in_options(run: Run, csv_file: Path) -> None:
     _, _, errors = run("evaluate", csv_file, "--target", "label", "--column", "label")
     assert "--column names the column 'label', which is the target" in errors
+
+
+def test_status_and_collect_of_a_folder(run: Run, csv_file: Path) -> None:
+    command = ["evaluate", csv_file, "--target", "label", "--checkpoint", "run", "--save", "out"]
+    status, table, _ = run(*command)
+    assert status == 0
+    status, said, _ = run("status", "run")
+    assert status == 0
+    assert "run: finished, 100% done" in said
+    assert "persistent, majority" in said
+    status, collected, _ = run("collect", "run", "--save", "again")
+    assert status == 0
+    assert table_of(collected)["persistent"][0] == table_of(table)["persistent"][0]
+    assert saved_scores(Path("again")) == saved_scores(Path("out"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["status", "nothing"], "There is no folder"),
+        (["collect", "nothing"], "There is no folder"),
+        (["status", "."], "holds no run"),
+    ],
+)
+def test_commands_of_run_folders_say_what_is_wrong(
+    run: Run, arguments: list[str], words: str
+) -> None:
+    status, _, error = run(*arguments)
+    assert status == 2
+    assert words in error
+    assert "Traceback" not in error

@@ -1,4 +1,4 @@
-"""The command line: ``skstream demo`` and ``skstream evaluate``."""
+"""The command line: ``skstream evaluate`` and other commands."""
 
 from skstream.cli._commands import main
 

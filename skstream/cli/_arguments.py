@@ -26,6 +26,8 @@ examples:
       --forgetting window:1000 --metric accuracy --plot power.png
   skstream evaluate day.*.csv --target load --model "pipeline('scaler', 'sgd-regressor')"
   skstream evaluate power.csv --target class --model sgd --holdout 5000 --every 500
+  skstream evaluate month/ --target click --model sgd --checkpoint run --n-jobs -1
+  skstream status run
 
 models:
 {models}
@@ -70,8 +72,10 @@ def _missing(text: str) -> str | float:
         raise argparse.ArgumentTypeError(f"{text!r} is not 'error', 'nan' or a number") from None
 
 
-def make_parser(demo: Command, evaluate: Command) -> argparse.ArgumentParser:
-    """Return the parser; `demo` and `evaluate` run the two commands."""
+def make_parser(
+    demo: Command, evaluate: Command, status: Command, collect: Command
+) -> argparse.ArgumentParser:
+    """Return the parser, which leads to the functions that run the commands."""
     parser = argparse.ArgumentParser(
         prog="skstream", description="Evaluate models that learn from data streams."
     )
@@ -80,6 +84,8 @@ def make_parser(demo: Command, evaluate: Command) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_demo(commands, demo)
     _add_evaluate(commands, evaluate)
+    _add_status(commands, status)
+    _add_collect(commands, collect)
     return parser
 
 
@@ -103,6 +109,35 @@ def _add_demo(commands: Any, run: Command) -> None:
         metavar="DIR",
         default=Path("skstream-demo"),
         help="folder for the picture and the result (default: %(default)s)",
+    )
+
+
+def _add_status(commands: Any, run: Command) -> None:
+    command = commands.add_parser(
+        "status",
+        help="say how far an evaluation with --checkpoint is",
+        description="Say how far the evaluation in a folder is: rows done, rows per second, time "
+        "left, and the slowest model. It may run in another process or on another machine.",
+    )
+    command.set_defaults(run=run)
+    _add_folder(command)
+
+
+def _add_collect(commands: Any, run: Command) -> None:
+    command = commands.add_parser(
+        "collect",
+        help="show the models that have finished in an evaluation with --checkpoint",
+        description="Show the scores of the models that have finished in the folder of an "
+        "evaluation, and name the others. It may still run.",
+    )
+    command.set_defaults(run=run)
+    _add_folder(command)
+    _add_save(command)
+
+
+def _add_folder(command: Any) -> None:
+    command.add_argument(
+        "folder", type=Path, metavar="FOLDER", help="folder that was given as --checkpoint"
     )
 
 
@@ -262,7 +297,11 @@ def _add_output(group: Any) -> None:
         help="picture of a measure over the stream: .png, .svg, .pdf",
     )
     add("--plot-metric", metavar="NAME", help="measure to plot (default: the first one)")
-    add(
+    _add_save(group)
+
+
+def _add_save(group: Any) -> None:
+    group.add_argument(
         "--save",
         type=Path,
         metavar="DIR",

@@ -1,4 +1,4 @@
-"""The command line: ``skstream demo`` and ``skstream evaluate``."""
+"""The command line: ``skstream demo``, ``evaluate``, ``status`` and ``collect``."""
 
 import argparse
 import csv
@@ -20,7 +20,13 @@ from skstream.cli._arguments import EVERY, make_parser
 from skstream.cli._holdout import Opened, check_options, open_apart
 from skstream.cli._models import CLASSIFIER_BASELINES, MODELS, REGRESSOR_BASELINES
 from skstream.engine.failures import ModelError
-from skstream.evaluation import EvaluationInterrupted, HoldoutEvaluator, PrequentialEvaluator
+from skstream.evaluation import (
+    EvaluationInterrupted,
+    HoldoutEvaluator,
+    PrequentialEvaluator,
+    collect_result,
+)
+from skstream.evaluation import status as status_of
 from skstream.evaluation._evaluator import StreamEvaluator
 from skstream.metrics._resolve import resolve_metrics
 from skstream.streams import Stream, StreamError, label_profile, make_demo_stream
@@ -66,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     >>> main(["evaluate", "stream.txt", "--target", "class"])
     2
     """
-    options = make_parser(demo, evaluate).parse_args(arguments)
+    options = make_parser(demo, evaluate, show_status, collect).parse_args(arguments)
     with _one_line_warnings():
         try:
             status = int(options.run(options))
@@ -158,6 +164,21 @@ def demo(options: argparse.Namespace) -> int:
     return _ended(status)
 
 
+def show_status(options: argparse.Namespace) -> int:
+    """Say how far the evaluation in a folder is."""
+    print(status_of(options.folder))
+    return 0
+
+
+def collect(options: argparse.Namespace) -> int:
+    """Show the models that have finished in the folder of an evaluation."""
+    result = collect_result(options.folder)
+    _check_outputs(None, options.save)
+    print(result)
+    _write(result, None, options.save)
+    return 0
+
+
 def _evaluator(options: argparse.Namespace, holdout: Any) -> StreamEvaluator:
     """Return the evaluator of the protocol that the options say."""
     common = {
@@ -188,7 +209,8 @@ def _evaluated(
     try:
         return evaluator.evaluate(models, stream), 0
     except EvaluationInterrupted as interrupt:
-        _say("interrupted; this is the result so far")
+        goes_on = "" if evaluator.checkpoint is None else "; the same command goes on"
+        _say(f"interrupted{goes_on}; this is the result so far")
         return interrupt.result, INTERRUPTED
     except (ModelError, StreamError) as error:
         # What fails at its first row has a wrong parameter or the wrong data: nothing is lost.
