@@ -180,7 +180,8 @@ class Reporter:
         )
         if last is None:
             return report
-        seconds = last.seconds + max(0.0, report.time - last.time)
+        since = report.time - last.time if last.token == self.token else 0.0  # else an earlier call
+        seconds = last.seconds + max(0.0, since)
         return replace(
             report, first_row=last.first_row, seconds=seconds, host=last.host, pid=last.pid
         )
