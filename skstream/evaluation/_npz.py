@@ -16,6 +16,7 @@ def write_npz(
 ) -> None:
     """Write arrays and a header to one NPZ file, completely or not at all."""
     save: Any = np.savez_compressed if compress else np.savez
+    header = {**header, "parts": sorted(arrays)}  # checksums do not cover their names
     with atomic_write(path) as temporary, temporary.open("wb") as file:
         save(file, allow_pickle=False, header=np.array(json.dumps(header)), **arrays)
 
@@ -58,6 +59,8 @@ def read_npz(
         found = header.get("format") if isinstance(header, dict) else None
         if found is None:
             raise ValueError("its header names no format")
+        if found == number and header.pop("parts", None) != sorted(arrays):
+            raise ValueError("its parts are not those that its header lists")
     except (FileNotFoundError, PermissionError, MemoryError):
         raise
     except Exception as error:  # the errors of zipfile and zlib on damaged files are not documented

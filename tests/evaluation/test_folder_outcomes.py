@@ -106,5 +106,5 @@ def test_a_foreign_or_damaged_file_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"outcome\.npz has"):
         load_outcome(path)
     np.savez(path, header=np.array(json.dumps({"format": 1})))
-    with pytest.raises(ValueError, match="its parts do not fit together"):
+    with pytest.raises(ValueError, match="its parts are not those that its header lists"):
         load_outcome(path)

@@ -148,6 +148,13 @@ def test_no_damaged_result_loads_as_another_one(tmp_path, run, delayed_result):
                 load_result(path)
 
 
+def test_a_result_whose_part_has_a_damaged_name_is_refused(tmp_path, run):
+    path = run.result().save(tmp_path / "renamed.npz")
+    path.write_bytes(path.read_bytes().replace(b"tape/y.npy", b"tape/x.npy"))
+    with pytest.raises(ValueError, match=r"renamed\.npz .* damaged: its parts"):
+        load_result(path)
+
+
 @pytest.mark.parametrize("load", [load_run, load_result])
 def test_what_is_no_file_of_ours_is_said_with_its_path(tmp_path, run, load):
     own = run.result().save(tmp_path / "r.npz") if load is load_run else run.save(tmp_path / "r")
