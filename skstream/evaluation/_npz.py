@@ -17,8 +17,12 @@ def write_npz(
     """Write arrays and a header to one NPZ file, completely or not at all."""
     save: Any = np.savez_compressed if compress else np.savez
     header = {**header, "parts": sorted(arrays)}  # checksums do not cover their names
+    # NumPy before 2.1 has no allow_pickle here, and would write it as one more array.
+    pickled = [name for name, array in arrays.items() if np.asarray(array).dtype.hasobject]
+    if pickled:
+        raise ValueError(f"{path} is written as data, and {pickled[0]} holds Python objects.")
     with atomic_write(path) as temporary, temporary.open("wb") as file:
-        save(file, allow_pickle=False, header=np.array(json.dumps(header)), **arrays)
+        save(file, header=np.array(json.dumps(header)), **arrays)
 
 
 def read_npz(
