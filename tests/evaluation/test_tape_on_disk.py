@@ -206,7 +206,8 @@ def test_weights_that_begin_late(stop, tmp_path):
 def test_groups_of_workers_keep_their_own_files(tmp_path):
     with parallel_config(backend="threading"):
         result = evaluate("folds", tmp_path, n_jobs=2, engine="loop")
-    assert (tmp_path / "group-1" / "tape" / "answers-1.npy").exists()
+    files = tmp_path.glob("group-*/tape/answers-*.npy")  # how many of each depends on the time
+    assert {path.parts[-3] for path in files} == {"group-0", "group-1"}
     assert_same_result(in_memory(result), evaluate("folds", engine="loop"))
 
 
