@@ -225,7 +225,10 @@ def test_the_picture_shows_the_first_measure_and_is_closed(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["no.csv", "--target", "label"], "There is no file no.csv"),
+        (["no.csv", "--target", "label"], "There is no file or folder"),
+        (["s3:/bucket/no.csv", "--target", "label"], "For a URI write 's3://bucket/no.csv'."),
+        (["s3://id:secret@bucket/no.csv", "--target", "label"], "A URI holds a password"),
+        (["", "--target", "label"], "path of a file or folder is empty"),
         ([__file__, "--target", "label"], "neither a Parquet nor a CSV file"),
         (["{csv}", "--target", "lable"], "lable"),
         (["{csv}", "--target", "label", "--model", "sdg"], "Did you mean 'sgd'"),
@@ -420,6 +423,22 @@ def test_several_files_are_read_in_order_and_the_order_is_said(run: Run, here: P
     given = run("evaluate", "part.2.csv", "part.1.csv", "--target", "class")[1]
     assert "Stream: 2 files in this order: part.2.csv, part.1.csv" in given
     assert "80 rows" in given
+
+
+def test_files_may_be_uris(run: Run, here: Path) -> None:
+    (here / "a folder").mkdir()
+    write(here / "a folder" / "day 1.tsv", "x\tlabel\n1\tup\n2\tdown\n3\tup\n")
+    held_out = write(here / "held out.tsv", "x\tlabel\n1\tup\n2\tdown\n3\tup\n")
+    folder, target = (here / "a folder").as_uri(), ("--target", "label")
+    status, out, err = run("evaluate", folder, *target)
+    assert (status, err) == (0, "")
+    assert "Stream: day%201.tsv" in out
+    status, out, err = run("evaluate", folder, *target, "--holdout", held_out.as_uri())
+    assert (status, err) == (0, "")
+    assert f"Holdout: {held_out.as_uri()}" in out
+    status, out, err = run("evaluate", f"{here.as_uri()}/day#1.tsv", *target)
+    assert (status, out) == (2, "")
+    assert err.endswith("Write %23.\n")
 
 
 def test_how_to_read_a_csv_file_can_be_said(run: Run, here: Path) -> None:

@@ -98,7 +98,6 @@ def _add_demo(commands: Any, run: Command) -> None:
     command.set_defaults(run=run)
     command.add_argument(
         "--data",
-        type=Path,
         metavar="FILE",
         help="the Electricity stream, or another file whose labels are in the column 'class' "
         "(default: a generated stream)",
@@ -159,11 +158,10 @@ def _add_files(group: Any) -> None:
     add = group.add_argument
     add(
         "file",
-        type=Path,
         nargs="+",
         metavar="FILE",
         help="Parquet or CSV file, or a folder of them, or several files in the order in which "
-        "they are to be read. Row order is time order",
+        "they are to be read; paths or URIs, as s3://bucket/folder. Row order is time order",
     )
     add(
         "--target",

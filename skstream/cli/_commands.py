@@ -320,10 +320,10 @@ def _first_gap(stream: Stream) -> str | None:
     return None
 
 
-def _demo_stream(path: Path | None) -> tuple[Stream, str]:
+def _demo_stream(path: str | None) -> tuple[Stream, str]:
     """Return the file given, else the generated stream; and say which it is."""
     if path is not None:
-        return open_files([path], "class"), str(path)
+        return open_files([path], "class"), path
     return make_demo_stream(DEMO_ROWS), (
         f"generated, {DEMO_ROWS:,} rows with temporal dependence and a drift (name a file with "
         "--data)"

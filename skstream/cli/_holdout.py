@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skstream.streams import Stream
+from skstream.streams._file_system import is_uri
 from skstream.streams._open import FirstRows, open_files
 from skstream.streams._table import TableStream
 from skstream.utils._rows import stack_rows
@@ -64,15 +65,15 @@ def open_apart(options: argparse.Namespace, **reading: Any) -> Opened:
     if text is None or text == NEXT:
         stream = files if n_rows is None else FirstRows(files, n_rows)
         return Opened(files, names, stream, text, "" if text is None else "the next rows")
-    if Path(text).exists():
-        apart = open_files([Path(text)], options.target, **reading).files
+    if is_uri(text) or Path(text).exists():
+        apart = open_files([text], options.target, **reading).files
         if set(apart) & set(names):
             raise ValueError(
                 f"--holdout {text} is a file of the stream itself. Name another, or a number of "
                 "rows: the last ones of the stream."
             )
         first, stop, about = _n_rows(files, None), None, text
-        files = open_files([Path(name) for name in (*names, *apart)], options.target, **reading)
+        files = open_files([*names, *apart], options.target, **reading)
         n_learnt = first if n_rows is None else min(first, n_rows)
     else:
         n_held, stop = _number(text), _n_rows(files, n_rows)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from skstream.streams._files import Paths, find_files, in_natural_order, is_data
 from skstream.utils._optional import optional_import
@@ -14,6 +14,8 @@ from skstream.utils._optional import optional_import
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 # A URI that was made a path, which joins its slashes.
 _URI_AS_PATH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[/\\][^/\\]")
+# URIs that say more behind a question mark: pyarrow's, by keys, and those of the web.
+_URI_WITH_QUERY = re.compile(r"(?i)(s3|gs|gcs|abfss?|hdfs|viewfs)://[^?]*\?\w+=|https?://")
 _PASSWORD = re.compile(r"(?<=://)([^/@]*?):[^/@]*@")
 
 
@@ -114,17 +116,21 @@ def find(path: Paths, suffixes: Iterable[str], filesystem: Any = None) -> FileSy
     FileNotFoundError
         If a file or folder is not there, or a folder holds no such file.
     ValueError
-        If the list of files is empty or names one twice, or URIs lie on several file systems.
+        If a path or the list of files is empty, or the list names one twice, or a URI holds signs
+        that must be percent-encoded, or URIs lie on several file systems.
     TypeError
         If `filesystem` is none.
     """
     if isinstance(path, str | os.PathLike):
-        given, one = [os.fspath(path)], True
+        paths, one = [path], True
     elif isinstance(path, Iterable):
-        given, one = [os.fspath(name) for name in path], False
+        paths, one = list(path), False
     else:
         raise TypeError(f"path must be a file, a folder or a list of files. Got {path!r} instead.")
-    if any(_URI.match(name) for name in given):
+    given = [os.fspath(name) for name in paths]
+    if "" in given and filesystem is None:
+        raise ValueError("The path of a file or folder is empty. Write '.' for this folder.")
+    if any(is_uri(name) for name in given):
         return _find_uris(given, one, suffixes, filesystem)
     if filesystem is not None:
         system = _checked(filesystem)
@@ -135,14 +141,29 @@ def find(path: Paths, suffixes: Iterable[str], filesystem: Any = None) -> FileSy
     try:
         files = find_files(given[0] if one else given, suffixes)
     except FileNotFoundError as error:
-        for name in given:
+        for name, said in zip(given, paths, strict=True):
             if _URI_AS_PATH.match(name):
-                raise FileNotFoundError(
-                    f"There is no file {name!r}. A URI, such as 's3://bucket/folder', is given as "
-                    f"a text, and not as a Path, which joins its slashes."
-                ) from error
+                scheme, _, rest = name.partition(":")
+                uri = f"{scheme}:{'//' if scheme.lower() == 'file' else '/'}{rest}"
+                advice = (
+                    f"For a URI write {uri!r}."
+                    if isinstance(said, str)
+                    else "A URI, such as 's3://bucket/folder', is given as a text, and not as a "
+                    "Path, which joins its slashes."
+                )
+                raise FileNotFoundError(f"There is no file {name!r}. {advice}") from error
         raise
     return FileSystem(dict(zip(files, files, strict=True)))
+
+
+def is_uri(name: str) -> bool:
+    """Whether a name is a URI, and not a path."""
+    return _URI.match(name) is not None
+
+
+def has_password(name: str) -> bool:
+    """Whether a name is a URI with a password, which messages and names of files do not show."""
+    return _shown(name) != name
 
 
 def _find_uris(given: list[str], one: bool, suffixes: Iterable[str], filesystem: Any) -> FileSystem:
@@ -151,6 +172,8 @@ def _find_uris(given: list[str], one: bool, suffixes: Iterable[str], filesystem:
             f"{_shown(given[0])!r} is a URI, which says its file system itself. Leave out "
             f"filesystem=, or give the path on that file system, such as 'bucket/folder'."
         )
+    for uri in given:
+        _check_signs(uri)
     system, _ = _of_uri(given[0])
     names = {}
     for uri in _no_twice(given):
@@ -161,6 +184,17 @@ def _find_uris(given: list[str], one: bool, suffixes: Iterable[str], filesystem:
             )
         names[_shown(uri)] = _of_uri(uri)[1]
     return FileSystem(_found(system, names, one, suffixes), uri=given[0])
+
+
+def _check_signs(uri: str) -> None:
+    """Refuse signs behind which some file systems drop the rest of the name without a word."""
+    queries = _URI_WITH_QUERY.match(uri) is not None
+    for sign, code in (("#", "%23"), ("?", "%3F")):
+        if sign in uri and not (sign == "?" and queries):
+            raise ValueError(
+                f"{_shown(uri)!r} holds {sign!r}, which is no part of a name in a URI. Write "
+                f"{code}, or pass filesystem= and the plain path."
+            )
 
 
 def _found(
@@ -175,6 +209,8 @@ def _found(
         if kind != fs.FileType.File:
             what = "file or folder" if one else "file"
             more = "" if one else " A list names files; a folder is given alone."
+            if is_uri(name) and "%" in name:
+                more += f" It stands for the path {path!r}; a percent sign itself is %25."
             raise FileNotFoundError(f"There is no {what} {name!r}.{more}")
     return given
 
@@ -190,7 +226,7 @@ def _in_folder(system: Any, name: str, path: str, suffixes: tuple[str, ...]) -> 
     if not found:
         raise FileNotFoundError(f"The folder {name!r} holds no file *{' or *'.join(suffixes)}.")
     base, mark, query = name.partition("?")
-    if _URI.match(name):
+    if is_uri(name):
         return {
             f"{base.rstrip('/')}/{quote(one)}{mark}{query}": found[one]
             for one in in_natural_order(found)
@@ -214,7 +250,11 @@ def _of_uri(uri: str) -> tuple[Any, str]:
         system, path = fs.FileSystem.from_uri(uri)
     except pa.ArrowInvalid as error:
         if "Unrecognized filesystem type" not in str(error):
-            raise ValueError(f"{_shown(uri)!r} is no URI of a file or folder: {error}") from error
+            raise ValueError(
+                f"{_shown(uri)!r} is no URI of a file or folder: {_shown(str(error))}. "
+                f"Spaces, umlauts and signs with a meaning in URIs are percent-encoded, as %20 (by "
+                f"urllib.parse.quote). Write it so, or pass filesystem= and the plain path."
+            ) from error
     except pa.ArrowNotImplementedError:  # pyarrow was built without it
         pass
     else:
@@ -227,6 +267,8 @@ def _of_uri(uri: str) -> tuple[Any, str]:
             f"There is no file system for {_shown(uri)!r}, neither of pyarrow nor of fsspec: "
             f"{error}."
         ) from error
+    if not is_uri(path):  # fsspec leaves what is percent-encoded as it is, pyarrow does not
+        path = unquote(path)
     return fs.PyFileSystem(fs.FSSpecHandler(system)), path
 
 

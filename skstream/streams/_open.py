@@ -1,11 +1,10 @@
 """Opening a stream from the names of its files, for the command line."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from skstream.streams._csv import CSVStream
-from skstream.streams._files import find_files
+from skstream.streams._file_system import find, has_password, is_uri
 from skstream.streams._parquet import ParquetStream
 from skstream.streams._stream import Stream
 from skstream.streams._table import TableStream
@@ -17,13 +16,13 @@ _PACKED = (".gz", ".bz2", ".zst", ".lz4")
 _CSV_ALONE = ("delimiter", "decimal", "header", "encoding", "null_values")
 
 
-def open_files(paths: Sequence[Path], target: str, **options: Any) -> TableStream:
+def open_files(paths: Sequence[str], target: str, **options: Any) -> TableStream:
     """Open files by their endings.
 
     Parameters
     ----------
-    paths : sequence of Path
-        One file, one folder, or several files in their order.
+    paths : sequence of str
+        One file, one folder, or several files in their order; paths or URIs.
     target : str
         Column of the labels or targets.
     **options : object
@@ -37,13 +36,16 @@ def open_files(paths: Sequence[Path], target: str, **options: Any) -> TableStrea
     Raises
     ------
     ValueError
-        If the files are of no kind that can be read, or of two kinds.
+        If the files are of no kind that can be read, or of two kinds, or a URI holds a password.
     """
     for path in paths:
-        if not path.exists():
-            raise FileNotFoundError(f"There is no file {path}.")
+        if has_password(path):
+            raise ValueError(
+                "A URI holds a password, which others could read on the command line. Leave it "
+                "out: file systems find credentials in their settings and environment variables."
+            )
     endings = [ending + packed for ending in _CSV for packed in ("", *_PACKED)]
-    files = find_files(paths[0] if len(paths) == 1 else list(paths), [*_PARQUET, *endings])
+    files = find(paths[0] if len(paths) == 1 else paths, [*_PARQUET, *endings]).names
     kinds = {_kind(file): file for file in files}
     if None in kinds:
         raise ValueError(f"{kinds[None]} is neither a Parquet nor a CSV file ({_endings()}).")
@@ -61,7 +63,8 @@ def open_files(paths: Sequence[Path], target: str, **options: Any) -> TableStrea
 
 
 def _without_packing(file: str) -> str:
-    name = file.lower()
+    name = file.partition("?")[0] if is_uri(file) else file
+    name = name.lower()
     for ending in _PACKED:
         name = name.removesuffix(ending)
     return name

@@ -34,7 +34,7 @@ class ParquetStream(TableStream):
         ``*.pq`` files with the same columns; or of files in the order in which they are to be read.
         Row order is time order. A folder is read in the natural order of names (part.2 before
         part.10), which the attribute `files` shows; files that begin with ".", "_" or "~" are left
-        out.
+        out. URIs are percent-encoded: a space is ``%20``, a ``#`` of a name ``%23``.
     target : str
         Column of the labels or targets.
     nominal : list of str, default=None

@@ -56,6 +56,7 @@ def in_options(message: str) -> str:
     "Leave it out with --exclude, or pass --missing-labels 'skip'."
     """
     message = message.replace("header=False", "--no-header")
+    message = message.replace(", or pass filesystem= and the plain path", "")
     return _PARAMETER.sub(_option, _KEPT_TEXT.sub("--not-null ", message))
 
 

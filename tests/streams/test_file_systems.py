@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from skstream import Persistent, PrequentialEvaluator
-from skstream.streams import CSVStream, ParquetStream, StreamError
+from skstream.streams import CSVStream, ParquetStream, StreamError, _file_system
 from tests.streams._tables import rows_of, write_parquet
 
 pa = pytest.importorskip("pyarrow", reason="reads through file systems of pyarrow")
@@ -163,6 +163,66 @@ def test_other_file_systems_are_refused(tmp_path):
         CSVStream([f"{uri}/part%201.csv"] * 2, "class")
     with pytest.raises(ValueError, match="list of files is empty"):
         CSVStream([], "class", filesystem=fs.LocalFileSystem())
+
+
+@pytest.mark.parametrize(("sign", "code"), [("#", "%23"), ("?", "%3F")])
+def test_signs_that_end_the_path_of_a_uri_are_refused(tmp_path, sign, code):
+    fill(tmp_path / "run", "csv")
+    fill(tmp_path / f"run{sign}2", "parquet")
+    uri = (tmp_path / "run").as_uri()
+    with pytest.raises(ValueError, match=rf"holds '\{sign}'.* Write {code}, or pass filesystem="):
+        ParquetStream(f"{uri}{sign}2", "class")
+    assert ParquetStream(f"{uri}{code}2", "class").n_rows == 6
+    with pytest.raises(ValueError, match=f"Write {code}"):
+        CSVStream(f"memory://run{sign}2", "class")
+
+
+def test_the_query_of_a_scheme_that_has_one_is_allowed():
+    for uri in ("s3://bucket/run?region=x", "http://host/a.csv?run=2", "abfs://c@h/run?key=x"):
+        _file_system._check_signs(uri)
+    with pytest.raises(ValueError, match="Write %3F"):
+        _file_system._check_signs("hdfs://host/run?2")
+    with pytest.raises(ValueError, match="Write %23"):
+        _file_system._check_signs("s3://bucket/run?region=x#2")
+
+
+@pytest.mark.parametrize("name", ["a folder", "bücher"])
+def test_a_uri_that_is_not_encoded_says_how_it_is(tmp_path, name):
+    folder = fill(tmp_path / name, "csv")
+    with pytest.raises(ValueError, match=r"percent-encoded.*urllib\.parse\.quote.*filesystem="):
+        CSVStream(f"file://{folder}", "class")
+    assert CSVStream(folder.as_uri(), "class").n_rows == 6
+
+
+def test_a_percent_sign_of_a_name_is_encoded(tmp_path):
+    folder = fill(tmp_path / "a%20b", "csv")
+    with pytest.raises(FileNotFoundError, match=r"the path '.*/a b'; a percent sign itself is %25"):
+        CSVStream(f"file://{folder}", "class")
+    assert CSVStream(folder.as_uri(), "class").n_rows == 6
+
+
+def test_uris_of_fsspec_are_percent_encoded_like_others():
+    fsspec = pytest.importorskip("fsspec", reason="needs fsspec")
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/days#2/part 1.csv", b"x,class\n1,b\n")
+    try:
+        there = CSVStream("memory://days%232", "class")
+        assert there.files == ["memory://days%232/part%201.csv"]
+        assert CSVStream(there.files, "class").n_rows == 1
+    finally:
+        memory.rm("/days#2", recursive=True)
+
+
+def test_uris_with_one_slash_and_empty_paths_are_refused(tmp_path, monkeypatch):
+    with pytest.raises(FileNotFoundError, match="For a URI write 'file:///tmp/nothing'"):
+        ParquetStream("file:/tmp/nothing", "class")
+    with pytest.raises(FileNotFoundError, match="For a URI write 's3://bucket/days'"):
+        CSVStream("s3:/bucket/days", "class")
+    monkeypatch.chdir(fill(tmp_path / "days", "csv"))
+    for path in ("", [""]):
+        with pytest.raises(ValueError, match="path of a file or folder is empty"):
+            CSVStream(path, "class")
+    assert CSVStream(".", "class").n_rows == 6
 
 
 def test_an_unknown_scheme_is_refused_by_name():
