@@ -2,6 +2,7 @@
 
 import os
 import struct
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,15 @@ from numpy.typing import NDArray
 
 #: Bytes before the values; the same for any number of rows, so that it can be written over.
 _HEADER = 128
+#: Bytes that are read at once to compare a checksum.
+_BLOCK = 1 << 20
+#: Files whose checksum was right: what was compared, and the size and time of the file then.
+_verified: dict[Path, tuple[int, ...]] = {}
 
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array in an NPY file; only its place and length are kept, and pickled.
+    """An array in an NPY file; its place, length and checksum are all that is kept, and pickled.
 
     Attributes
     ----------
@@ -23,36 +28,78 @@ class StoredArray:
         The file.
     n_rows : int
         How many of its rows belong to the array; others may follow them.
+    checksum : int
+        CRC-32 of the type, the width and the values of these rows.
     """
 
     path: Path
     n_rows: int
+    checksum: int
 
     def open(self) -> NDArray[Any]:
         """Return the array as a read-only memory map.
+
+        The checksum is compared the first time, and again after the file has changed.
 
         Raises
         ------
         FileNotFoundError
             If the file is not there any more.
         ValueError
-            If the file is something else, or has fewer rows.
+            If the file is something else, has fewer rows, or has other values.
         """
         try:
             found = np.lib.format.open_memmap(self.path, mode="r") if self.n_rows else _read(self)
+            n_rows = len(found)
         except FileNotFoundError as error:
             raise FileNotFoundError(
                 f"{self.path} holds labels or answers of this result (keep_tape='disk') and is not "
-                "there any more: put the run folder back in its place."
+                f"there any more: put the run folder back in its place, or {_advice(self.path)}"
             ) from error
-        except (ValueError, EOFError) as error:
-            raise ValueError(f"{self.path} is damaged: {error}.") from error
-        if len(found) < self.n_rows:
-            raise ValueError(
-                f"{self.path} is damaged: it has {len(found):,} rows, and {self.n_rows:,} were "
-                "written."
+        except (PermissionError, MemoryError):
+            raise
+        except Exception as error:  # a damaged header can end in nearly any error
+            raise self._damaged(str(error)) from error
+        if n_rows < self.n_rows:
+            raise self._damaged(f"it has {n_rows:,} rows, and {self.n_rows:,} were written")
+        found = found[: self.n_rows]
+        self._verify(found)
+        return found
+
+    def _verify(self, found: NDArray[Any]) -> None:
+        facts = self.path.stat()
+        state = self.n_rows, self.checksum, facts.st_size, facts.st_mtime_ns
+        if _verified.get(self.path) == state:
+            return
+        checksum, n_left = _first_checksum(found.dtype, found.shape[1:]), found.nbytes
+        with self.path.open("rb") as file:  # not through the map: its pages would stay in memory
+            file.seek(getattr(found, "offset", _HEADER))
+            while n_left and (block := file.read(min(n_left, _BLOCK))):
+                checksum = zlib.crc32(block, checksum)
+                n_left -= len(block)
+        if checksum != self.checksum or not found.flags.c_contiguous:
+            raise self._damaged(
+                f"the checksum of its {self.n_rows:,} rows is not the one noted when they were "
+                "written"
             )
-        return found[: self.n_rows]
+        _verified[self.path] = state
+
+    def _damaged(self, why: str) -> ValueError:
+        return ValueError(
+            f"{self.path} is damaged: {why}. Put a whole copy back, or {_advice(self.path)}"
+        )
+
+
+def _advice(path: Path) -> str:
+    """Say how to get a file of a run folder again, which is below the folder "tape" of a group."""
+    tape = next((folder for folder in path.parents if folder.name == "tape"), path.parent)
+    group = tape.parent
+    return f"remove {group.name} in {group.parent} and make the same call again to compute it anew."
+
+
+def _first_checksum(dtype: np.dtype[Any], shape: tuple[int, ...]) -> int:
+    """Return the checksum of no rows, which covers what the header says of each row."""
+    return zlib.crc32(f"{dtype.str} {shape}".encode())
 
 
 def _read(array: StoredArray) -> NDArray[Any]:
@@ -83,6 +130,7 @@ class GrowingArray:
         self._width = width
         self._waiting: list[NDArray[Any]] = []
         self._n_written = 0
+        self._checksum = _first_checksum(dtype, () if width is None else (width,))  # of these
         self._is_synced = False
 
     def append(self, values: NDArray[Any]) -> int:
@@ -102,7 +150,7 @@ class GrowingArray:
         Raises
         ------
         ValueError
-            If the file does not have all of them.
+            If the file does not have all of them, or if they have changed.
         """
         path = folder / self.name
         path.touch()
@@ -110,12 +158,13 @@ class GrowingArray:
         if self._n_written and size < known:
             raise ValueError(
                 f"{path} does not fit its checkpoint: {self._n_written:,} rows were written, and "
-                f"it has {size:,} instead of {known:,} bytes. Put the file back, or remove "
-                f"{folder.parent} to begin again."
+                f"it has {size:,} instead of {known:,} bytes. Put the file back, or {_advice(path)}"
             )
         # Not shortened: a result of an earlier attempt may look at the rows after these.
         with path.open("r+b") as file:
             file.write(self._header(self._n_written))
+        if self._n_written:
+            self.stored(folder).open()
 
     def write(self, folder: Path, *, sync: bool = False) -> None:
         """Write what waits; if this fails, it still waits.
@@ -129,12 +178,13 @@ class GrowingArray:
         """
         if not self._waiting and (self._is_synced or not sync or not self._n_written):
             return
-        path, n_rows = folder / self.name, self.n_rows
+        path, n_rows, checksum = folder / self.name, self.n_rows, self._checksum
         try:
             with path.open("r+b") as file:
                 file.seek(_HEADER + self._n_written * self._row_bytes)
                 for block in self._waiting:
                     file.write(block.data)
+                    checksum = zlib.crc32(block.data, checksum)
                 file.flush()  # the header says no more than what is there
                 file.seek(0)
                 file.write(self._header(n_rows))
@@ -143,11 +193,12 @@ class GrowingArray:
                     os.fsync(file.fileno())
         except OSError as error:
             raise OSError(error.errno, error.strerror or str(error), str(path)) from error
-        self._n_written, self._waiting, self._is_synced = n_rows, [], sync
+        self._n_written, self._checksum = n_rows, checksum
+        self._waiting, self._is_synced = [], sync
 
     def stored(self, folder: Path) -> StoredArray:
         """Return what is written."""
-        return StoredArray(folder / self.name, self._n_written)
+        return StoredArray(folder / self.name, self._n_written, self._checksum)
 
     @property
     def _row_bytes(self) -> int:

@@ -3,6 +3,7 @@
 import errno
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -236,6 +237,58 @@ def test_a_tape_that_lost_rows_is_named_before_the_run_goes_on(tmp_path):
         evaluate("prequential", tmp_path)
 
 
+def damage(path):
+    content = bytearray(path.read_bytes())
+    content[140] ^= 8
+    path.write_bytes(content)
+    os.utime(path, (0, 0))  # a clock may be too coarse to show the change
+
+
+ANEW = r"remove group-0 in .*run and make the same call again to compute it anew\."
+
+
+@pytest.mark.parametrize("name", ["prequential", "delayed"])
+def test_damaged_answers_are_named_and_not_used(name, tmp_path):
+    kept, result = evaluate(name), evaluate(name, tmp_path / "run")
+    damage(tmp_path / "run" / "group-0" / "tape" / "answers-0.npy")
+    for use in (
+        result.rescore,
+        lambda: result.predictions("sgd"),
+        lambda: result.compare("sgd", "nb", test="q"),
+        lambda: result.save(tmp_path / "saved.npz"),
+        lambda: sk.collect_result(tmp_path / "run").rescore(),
+    ):
+        with pytest.raises(ValueError, match=r"answers-0\.npy is damaged: the checksum.*" + ANEW):
+            use()
+    assert not (tmp_path / "saved.npz").exists()
+    shutil.rmtree(tmp_path / "run" / "group-0")
+    assert_same_result(in_memory(evaluate(name, tmp_path / "run")), kept)
+
+
+def test_damaged_labels_are_named_when_a_result_is_made(tmp_path):
+    evaluate("prequential", tmp_path / "run")
+    path = tmp_path / "run" / "group-0" / "tape" / "y.npy"
+    damage(path)
+    for again in (evaluate, lambda _, folder: sk.collect_result(folder)):
+        with pytest.raises(ValueError, match=r"y\.npy is damaged: the checksum.*" + ANEW):
+            again("prequential", tmp_path / "run")
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match=r"y\.npy holds .* not there any more.*" + ANEW):
+        evaluate("prequential", tmp_path / "run")
+
+
+def test_answers_that_were_damaged_during_a_break_are_named(tmp_path):
+    with pytest.raises(ValueError, match="the line is dead"):
+        evaluate("prequential", tmp_path / "run", source=Source(60))
+    damage(tmp_path / "run" / "group-0" / "tape" / "answers-1.npy")
+    with pytest.raises(ValueError, match=r"answers-1\.npy is damaged: the checksum.*" + ANEW):
+        evaluate("prequential", tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "group-0")
+    assert_same_result(
+        in_memory(evaluate("prequential", tmp_path / "run")), evaluate("prequential")
+    )
+
+
 def test_a_full_disk_names_the_file_and_the_run_goes_on_later(tmp_path, monkeypatch):
     def full(array, folder, *, sync=False):
         if array.n_rows > 60:
@@ -354,3 +407,6 @@ def test_models_that_go_on_alone_have_their_own_files(kind, tmp_path, monkeypatc
     kept = evaluate("folds", source=source, engine="loop")
     for one in (result, sk.collect_result(tmp_path)):
         assert_same_result(in_memory(one), kept)
+    damage(tmp_path / "group-1" / "tape" / "alone-0" / "answers-0.npy")
+    with pytest.raises(ValueError, match=r"damaged.*remove group-1 in "):
+        in_memory(one)

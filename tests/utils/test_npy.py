@@ -1,12 +1,14 @@
 """Arrays that grow in files: whole at any moment, and right after a return to an earlier state."""
 
 import errno
+import os
 import pickle
 from io import BytesIO
 
 import numpy as np
 import pytest
 
+from skstream.utils import _npy
 from skstream.utils._npy import GrowingArray, StoredArray
 
 
@@ -79,7 +81,7 @@ def test_a_file_that_lost_rows_is_refused(tmp_path):
         array.stored(tmp_path).open()
     grown(tmp_path, [1, 2])
     with pytest.raises(ValueError, match="has 2 rows, and 3 were written"):
-        StoredArray(path, 3).open()
+        StoredArray(path, 3, 0).open()
     path.unlink()
     with pytest.raises(FileNotFoundError, match="put the run folder back"):
         array.stored(tmp_path).open()
@@ -87,11 +89,57 @@ def test_a_file_that_lost_rows_is_refused(tmp_path):
         array.reopen(tmp_path)
 
 
+def flip(path, place):
+    content = bytearray(path.read_bytes())
+    content[place] ^= 16
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("place", [*range(128), 128, 131, 133])
+def test_a_flipped_bit_is_noticed_or_changes_nothing(place, tmp_path):
+    values = np.arange(6, dtype=np.int8).reshape(3, 2)
+    array = grown(tmp_path, values[:1], values[1:], width=2)
+    stored, path = array.stored(tmp_path), tmp_path / "a.npy"
+    stored.open()
+    _npy._verified.clear()
+    flip(path, place)
+    try:
+        found = stored.open()
+    except ValueError as error:
+        assert "a.npy is damaged" in str(error)
+    else:  # a space of the header
+        assert place < 128
+        assert found.dtype == np.int8
+        np.testing.assert_array_equal(found, values)
+    if place >= 128:
+        with pytest.raises(ValueError, match=r"a\.npy is damaged: the checksum of its 3 rows"):
+            array.reopen(tmp_path)
+
+
+def test_a_file_is_verified_once_until_it_changes(tmp_path, monkeypatch):
+    monkeypatch.setattr(_npy, "_BLOCK", 2)
+    array = grown(tmp_path, [1, 2, 3])
+    first, path = array.stored(tmp_path), tmp_path / "a.npy"
+    assert first.open().tolist() == [1, 2, 3]
+    with monkeypatch.context() as patch:
+        patch.setattr(_npy, "zlib", None)  # no checksum is computed
+        assert pickle.loads(pickle.dumps(first)).open().tolist() == [1, 2, 3]
+    array.append(np.array([4]))
+    array.write(tmp_path)
+    assert first.open().tolist() == [1, 2, 3]
+    assert array.stored(tmp_path).open().tolist() == [1, 2, 3, 4]
+    flip(path, 131)
+    os.utime(path, (0, 0))
+    assert first.open().tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match="checksum of its 4 rows"):
+        array.stored(tmp_path).open()
+
+
 def test_a_file_of_objects_is_not_unpickled(tmp_path):
     np.save(tmp_path / "a.npy", np.array([print], dtype=object))
     for n_rows in (0, 1):
         with pytest.raises(ValueError, match=r"a\.npy is damaged"):
-            StoredArray(tmp_path / "a.npy", n_rows).open()
+            StoredArray(tmp_path / "a.npy", n_rows, 0).open()
 
 
 @pytest.mark.skipif("not __import__('os').path.exists('/dev/full')")

@@ -47,7 +47,7 @@ def save_outcome(outcome: RunOutcome, path: Path) -> None:
         "curves": names,
         "labels": None if outcome.labels is None else list(labels),
         "stored": {
-            name: [os.path.relpath(one.path, path.parent), one.n_rows]
+            name: [os.path.relpath(one.path, path.parent), one.n_rows, one.checksum]
             for name, one in stored.items()
         },
         "waits": None if waits is None else waits.plain(),
@@ -70,11 +70,11 @@ def load_outcome(path: Path) -> RunOutcome:
     arrays, header = read_npz(path, FORMAT, "the outcome of a group of models")
     try:
         columns: dict[str, Any] = {
-            name: StoredArray(Path(os.path.normpath(path.parent / file)), int(n_rows))
-            for name, (file, n_rows) in header["stored"].items()
+            name: StoredArray(Path(os.path.normpath(path.parent / file)), n_rows, checksum)
+            for name, (file, n_rows, checksum) in header["stored"].items()
         }
         return _made(arrays | columns, header)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(
             f"{path} is not the outcome of a group of models: its parts do not fit together "
             f"({type(error).__name__}: {error})."
