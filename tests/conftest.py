@@ -1,7 +1,10 @@
 """Settings of the whole test suite."""
 
 import os
+import sys
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from skstream.evaluation import _groups
@@ -24,3 +27,12 @@ settings.register_profile(
 # CI tries the same examples on every run: a failure there is the change's, not chance's.
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+@pytest.fixture(autouse=True)
+def closed_figures() -> Iterator[None]:
+    """Close what a test has drawn: a warning of many open figures is an error here."""
+    yield
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None and pyplot.get_fignums():
+        pyplot.close("all")

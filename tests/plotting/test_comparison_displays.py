@@ -4,7 +4,6 @@ import itertools
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -32,12 +31,6 @@ LONG_NAMES = [
     "averyveryverylongnamewithoutanyplacewhereitcouldbebroken",
     "",
 ]
-
-
-@pytest.fixture(autouse=True)
-def closed_figures() -> Iterator[None]:
-    yield
-    pyplot.close("all")
 
 
 def table(n_models: int, n_blocks: int, spread: float) -> np.ndarray:

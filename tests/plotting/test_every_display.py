@@ -1,7 +1,7 @@
 """What all displays share: found in ``__all__``, drawn, kept, listed as a frame, and printed."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -43,12 +43,6 @@ RESULTS: dict[str, Callable[[], Any]] = {
 #: What displays are made with.
 PARTS = {"BaseDisplay", "Canvas", "Display", "Layout"}
 DISPLAYS = sorted(set(RESULTS) & set(skstream.plotting.__all__))
-
-
-@pytest.fixture(autouse=True)
-def closed_figures() -> Iterator[None]:
-    yield
-    pyplot.close("all")
 
 
 def check_display(kind: type[Any], result: Any) -> None:

@@ -1,6 +1,5 @@
 """Pictures of predictions that were made elsewhere."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,12 +23,6 @@ RNG = np.random.default_rng(0)
 TRUTH = RNG.choice(["a", "b"], 200)
 GOOD = np.where(RNG.random(200) < 0.1, "a", TRUTH)
 BAD = np.where(RNG.random(200) < 0.5, "a", TRUTH)
-
-
-@pytest.fixture(autouse=True)
-def closed_figures() -> Iterator[None]:
-    yield
-    pyplot.close("all")
 
 
 def last(display: Any, name: str) -> float:

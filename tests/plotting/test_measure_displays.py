@@ -2,7 +2,6 @@
 
 import itertools
 import pickle
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -35,13 +34,6 @@ matplotlib = pytest.importorskip("matplotlib")
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
 N_ROWS = np.arange(1, 101) * 10
-
-
-@pytest.fixture(autouse=True)
-def closed_figures() -> Iterator[None]:
-    pyplot.close("all")
-    yield
-    pyplot.close("all")
 
 
 def curve(level: float, n_folds: int = 1) -> np.ndarray:
