@@ -54,6 +54,7 @@ from skstream import (
     load_run,
 )
 from skstream.evaluation._checkpoint import save_checkpoint
+from skstream.evaluation._passes import PassChecksums
 from skstream.evaluation.folder import _group
 
 CLASSES = [0, 1]
@@ -147,6 +148,8 @@ def lanes(options: argparse.Namespace) -> None:
     with parquet_stream(*generated(options.rows)) as stream:
         reading = median(measured(lambda: list(map(len, stream))).processor for _ in range(3))
         print(f"reading alone: {reading / options.rows * 1e9:,.0f} ns per row")
+        passing = median(measured(lambda: passed_over(stream)).processor for _ in range(3))
+        print(f"passing over, with checksums: {passing / options.rows * 1e9:,.0f} ns per row")
         for kind in ("kernel", "loop"):
             rows = options.rows if kind == "kernel" else options.loop_rows
             print(f"\nSGD, {kind}, {rows:,} rows x {N_FEATURES}, no tape")
@@ -180,6 +183,13 @@ def lanes(options: argparse.Namespace) -> None:
             once, each = line(numbers, seconds[1])
             print(f"a row: {once / rows * 1e9:,.0f} ns, and {each / rows * 1e9:,.0f} ns per lane")
     memory_per_lane()
+
+
+def passed_over(stream: Any) -> None:
+    """Read a stream as a run does before the row at which it goes on."""
+    read = PassChecksums()
+    for X, y, meta in stream:
+        read.add(X, y, meta)
 
 
 def memory_per_lane() -> None:

@@ -47,10 +47,11 @@ def write_files(folder: Path, n_rows: int) -> None:
 
 
 def timed(title: str, evaluator: Any, stream: Any) -> Any:
-    """Evaluate, and say how long it took."""
+    """Say what is evaluated, and then how long it took."""
+    print(f"{title:32}", end="", flush=True)
     start = perf_counter()
     result = evaluator.evaluate(MODELS, stream, classes=["DOWN", "UP"])
-    print(f"{title:32} {perf_counter() - start:6.2f} s")
+    print(f"{perf_counter() - start:7.2f} s")
     return result
 
 

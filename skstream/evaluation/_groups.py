@@ -13,8 +13,9 @@ from skstream.evaluation._workers import NewRun
 from skstream.streams._chunk import Chunk
 from skstream.utils._sklearn import QuietParallel
 
-#: Seconds that two worker processes take to start and to import this package: 1.3 to 1.8 were
-#: measured on two idle cores.
+#: Seconds that two worker processes of loky are taken to need to start and to import this package
+#: on two idle cores. Measured on two busy ones (load 2.8): 1.3 to 1.4 s of processor time in each
+#: worker, and 1.8 to 4.3 s on the clock.
 SECONDS_OF_START = 1.5
 #: Work of less than so many starts is done in this process.
 STARTS_THAT_PAY = 2.0
