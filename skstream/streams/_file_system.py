@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote, unquote
+from zlib import crc32
 
 from skstream.streams._files import Paths, find_files, in_natural_order, is_data
 from skstream.utils._optional import optional_import
@@ -16,6 +17,8 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _URI_AS_PATH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:[/\\][^/\\]")
 # URIs that say more behind a question mark: pyarrow's, by keys, and those of the web.
 _URI_WITH_QUERY = re.compile(r"(?i)(s3|gs|gcs|abfss?|hdfs|viewfs)://[^?]*\?\w+=|https?://")
+#: Blocks of a file that stand for the whole, the first and the last among them, and their bytes.
+_N_SAMPLES, _SAMPLE = 66, 4096
 _PASSWORD = re.compile(r"(?<=://)([^/@]*?):[^/@]*@")
 
 
@@ -92,6 +95,22 @@ class FileSystem:
         if self._system is None:
             return [os.path.getsize(path) for path in paths]
         return [int(info.size) for info in self._system.get_file_info(paths)]
+
+    def samples(self) -> list[int | None]:
+        """Return a checksum of blocks all over each file; None where a look at each takes long."""
+        files = map(self.file, self.names)
+        return [None if one.is_remote else _checksum_of_samples(one.path) for one in files]
+
+
+def _checksum_of_samples(path: str) -> int:
+    """Return the checksum of the first and the last block of a file and of blocks between them."""
+    last = max(0, os.path.getsize(path) - _SAMPLE)
+    checksum = 0
+    with open(path, "rb") as file:
+        for place in sorted({k * last // (_N_SAMPLES - 1) for k in range(_N_SAMPLES)}):
+            file.seek(place)
+            checksum = crc32(file.read(_SAMPLE), checksum)
+    return checksum
 
 
 def find(path: Paths, suffixes: Iterable[str], filesystem: Any = None) -> FileSystem:

@@ -90,36 +90,41 @@ class FirstRows(Stream):
         The stream.
     n_rows : int
         Number of rows, at least 1; a shorter stream is taken whole.
+
+    Attributes
+    ----------
+    stream : Stream
+        The stream.
     """
 
     def __init__(self, stream: Stream, n_rows: int):
-        self._stream = stream
+        self.stream = stream
         self._limit = n_rows
 
     @property
     def n_rows(self) -> int | None:
         """Number of rows; None if that of the stream is unknown."""
-        known = self._stream.n_rows
+        known = self.stream.n_rows
         return None if known is None else min(known, self._limit)
 
     @property
     def classes(self) -> Any:
         """Sorted class labels of the whole stream."""
-        return self._stream.classes
+        return self.stream.classes
 
     @property
     def feature_names(self) -> list[str] | None:
         """Names of the features."""
-        return self._stream.feature_names
+        return self.stream.feature_names
 
     def about_missing_label(self, row: int) -> str:
         """Ask the stream where a label is missing, in words."""
-        return self._stream.about_missing_label(row)
+        return self.stream.about_missing_label(row)
 
     def chunks(self) -> Iterator[Any]:
         """Chunks of the stream, the last one shortened."""
         left = self._limit
-        for X, y, meta in self._stream:
+        for X, y, meta in self.stream:
             n = min(left, len(y))
             yield X[:n], y[:n], {key: values[:n] for key, values in meta.items()}
             left -= n

@@ -183,6 +183,10 @@ class TableStream(Stream):
         """Sizes of the files in bytes."""
         return self._storage.sizes()
 
+    def samples(self) -> list[int | None]:
+        """Checksums of blocks all over each file; None for files that are not on a local disk."""
+        return self._storage.samples()
+
     def _file(self, name: str) -> DataFile:
         return self._storage.file(name)
 

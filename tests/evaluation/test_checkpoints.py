@@ -17,6 +17,8 @@ from skstream.evaluation import _groups, _workers
 from skstream.evaluation._checkpoint import load_run
 from skstream.evaluation.folder import GroupFolder, _fingerprint, _group, _lock
 from skstream.evaluation.folder._every import Every
+from skstream.streams import as_stream
+from skstream.streams._open import FirstRows
 from tests.evaluation._models import Diary, Scripted, numbered_rows
 from tests.evaluation.test_folder_outcomes import assert_equal_data
 
@@ -250,8 +252,8 @@ def changed(**params):
         ),
         (changed(), {"sgd": SGDClassifier()}, (X, y), "the class of model 'nb' is not there"),
         (changed(), MODELS, (X[1:], y[1:]), "the number of rows is 119 and was 120"),
-        (changed(), MODELS, (X + 1, y), "checksum of the first features"),
-        (changed(), MODELS, (X, y[::-1]), "checksum of the first labels"),
+        (changed(), MODELS, (X + 1, y), "checksum of the features"),
+        (changed(), MODELS, (X, y[::-1]), "checksum of the labels"),
         (changed(), MODELS, (X[:, :2], y), "the kind of rows is dense array of 2 columns"),
     ],
 )
@@ -262,6 +264,53 @@ def test_another_run_is_refused_by_what_differs(change, models, rows, message, t
     with pytest.raises(ValueError, match=f"holds another run: .*{message}"):
         change(evaluator).evaluate(models, *rows)
     assert (tmp_path / "manifest.json").read_bytes() == before
+
+
+def changed_late(values):
+    return np.where(np.arange(N) == 115, values[values != values[115]][0], values)
+
+
+@pytest.mark.parametrize("what", ["features", "labels", "weights", "label times"])
+@pytest.mark.parametrize("as_list", [False, True])
+def test_rows_in_memory_are_compared_to_the_last(what, as_list, tmp_path):
+    rows = {"X": X, "y": y, "sample_weight": np.arange(N) + 1.0, "label_time": np.arange(N) + 15.0}
+    rows["arrival"] = np.arange(N)
+    name = {"labels": "y", "weights": "sample_weight", "label times": "label_time"}.get(what)
+    late = {**rows, name: changed_late(rows[name])} if name else {**rows, "X": X.copy()}
+    late["X"][115, 1] += 1 if name is None else 0
+    evaluator = sk.DelayedEvaluator("accuracy", random_state=1, checkpoint=tmp_path)
+
+    def stream(values, size):
+        made = as_stream(**values, chunk_size=size)
+        return list(made) if as_list else made
+
+    first = evaluator.evaluate(MODELS, stream(rows, 50), classes=["a", "b"])
+    again = evaluator.evaluate(MODELS, stream(rows, 70), classes=["a", "b"])
+    assert_same_result(again, first)
+    with pytest.raises(ValueError, match=f"another run: the checksum of the {what} is"):
+        evaluator.evaluate(MODELS, stream(late, 50), classes=["a", "b"])
+
+
+@pytest.mark.parametrize("first_rows", [False, True])
+def test_a_file_that_changed_late_is_noticed_and_a_copy_is_the_same(first_rows, tmp_path):
+    lines = "".join(f"{row / 7:.9f},{'ab'[row % 2]}\n" for row in range(500))
+
+    def evaluate_file(folder):
+        stream = sk.streams.CSVStream(tmp_path / folder / "rows.csv", target="y")
+        stream = FirstRows(stream, 400) if first_rows else stream
+        evaluator = sk.PrequentialEvaluator("accuracy", random_state=1, checkpoint=tmp_path / "run")
+        return evaluator.evaluate(sk.Persistent(), stream)
+
+    for folder in ("one", "copy", "other"):
+        (tmp_path / folder).mkdir()
+        changed = lines.replace("42.857142857", "42.857142858") if folder == "other" else lines
+        (tmp_path / folder / "rows.csv").write_text("x,y\n" + changed)
+    first = evaluate_file("one")
+    os.utime(tmp_path / "one" / "rows.csv", (0, 0))
+    assert_same_result(evaluate_file("one"), first)
+    assert_same_result(evaluate_file("copy"), first)
+    with pytest.raises(ValueError, match=r"another run: the checksum of rows\.csv is"):
+        evaluate_file("other")
 
 
 def test_what_changes_no_score_may_change(tmp_path):
@@ -461,6 +510,8 @@ def test_what_cannot_go_on_is_refused_before_the_first_row(tmp_path):
         evaluator.start(MODELS, classes=["a", "b"])
     with pytest.raises(TypeError, match="must be importable by their names"):
         evaluator.set_params(metrics=lambda t, p: 0.0).evaluate(MODELS, X, y)
+    assert os.listdir(tmp_path) == []  # the call can be mended
+    evaluator.set_params(metrics="accuracy").evaluate(MODELS, X, y)
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,15 @@ from scipy import sparse
 
 from skstream.evaluation._passes import PassChecksums
 from skstream.evaluation._settings import Settings
+from skstream.streams import ArrayStream, ChunkStream
+from skstream.streams._open import FirstRows
 from skstream.streams._table import TableStream
 from skstream.utils._rows import Schema, is_frame
 
 #: What is the same, and its value as text.
 Fingerprint = dict[str, str]
 
-#: Rows of the stream that are compared.
+#: Rows that are compared of a stream that is not in memory.
 HEAD = 1000
 #: Parameters on which no answer and no score depends, and those that are compared resolved.
 _IGNORED = (
@@ -73,13 +75,18 @@ def fingerprint(
 
 def _of_stream(stream: Any) -> Fingerprint:
     found = {}
-    if isinstance(stream, TableStream):
-        for path, size in zip(stream.files, stream.sizes(), strict=True):
-            found[f"the size of {os.path.basename(path)}"] = f"{size:,} bytes"
+    source = stream.stream if isinstance(stream, FirstRows) else stream
+    if isinstance(source, TableStream):
+        for path, size, sample in zip(source.files, source.sizes(), source.samples(), strict=True):
+            name = os.path.basename(path)
+            found[f"the size of {name}"] = f"{size:,} bytes"
+            if sample is not None:
+                found[f"the checksum of {name}"] = f"{sample:08x}"
+    whole = _is_in_memory(source)
     found["the number of rows"] = "unknown" if stream.n_rows is None else f"{stream.n_rows:,}"
     sums, n_rows, times = PassChecksums(), 0, 0
     for chunk in stream:
-        head = chunk.part(0, HEAD - n_rows)
+        head = chunk if whole else chunk.part(0, HEAD - n_rows)
         if not n_rows:
             schema = Schema.of(head.X)
             found["the kind of rows"] = f"{schema.kind} of {schema.width} columns"
@@ -87,15 +94,23 @@ def _of_stream(stream: Any) -> Fingerprint:
                 found["the columns"] = ", ".join(map(str, schema.names))
         sums.add(*head)
         if "label_time" in head.meta:
-            times = crc32(as_text(head.meta["label_time"]).encode(), times)
+            times = crc32(np.ascontiguousarray(head.meta["label_time"]).tobytes(), times)
         n_rows += len(head.y)
-        if n_rows >= HEAD:
+        if n_rows >= HEAD and not whole:
             break
+    rows = "" if whole else "first "
     for name, checksums in sums.sums().items():
-        found[f"the checksum of the first {name}"] = f"{crc32(repr(checksums).encode()):08x}"
+        found[f"the checksum of the {rows}{name}"] = f"{crc32(repr(checksums).encode()):08x}"
     if times:
-        found["the checksum of the first label times"] = f"{times:08x}"
+        found[f"the checksum of the {rows}label times"] = f"{times:08x}"
     return found
+
+
+def _is_in_memory(stream: Any) -> bool:
+    """Whether all rows can be compared at once: the stream is made of arrays, or a list of them."""
+    if isinstance(stream, ChunkStream):
+        return isinstance(stream.source, list | tuple)
+    return isinstance(stream, ArrayStream)
 
 
 def _parameters(model: Any) -> dict[str, Any]:

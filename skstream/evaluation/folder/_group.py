@@ -17,6 +17,10 @@ from skstream.evaluation.folder._outcome_file import load_outcome, save_outcome
 from skstream.evaluation.folder._reports import Reporter
 from skstream.streams._chunk import Chunk
 
+CHECKPOINT, OUTCOME = "run.checkpoint", "outcome.npz"
+#: Files from which a group goes on, or is not computed again.
+KEPT = (CHECKPOINT, OUTCOME)
+
 
 class FolderTaken(RuntimeError):
     """Another run has taken over the folder, and this one must not write into it."""
@@ -59,12 +63,12 @@ class GroupFolder:
     @property
     def checkpoint(self) -> Path:
         """File of the newest checkpoint, while the group is not finished."""
-        return self._own / "run.checkpoint"
+        return self._own / CHECKPOINT
 
     @property
     def outcome(self) -> Path:
         """File of what the group did, once it is finished."""
-        return self._own / "outcome.npz"
+        return self._own / OUTCOME
 
     @property
     def tape(self) -> Path:

@@ -1,6 +1,7 @@
 """The folder of an evaluation that can be stopped and goes on."""
 
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -10,8 +11,8 @@ from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._outcome import Place, RunOutcome
 from skstream.evaluation.folder._every import Every
 from skstream.evaluation.folder._fingerprint import Fingerprint, differences, versions
-from skstream.evaluation.folder._group import GroupFolder
-from skstream.evaluation.folder._lock import Lock
+from skstream.evaluation.folder._group import KEPT, GroupFolder
+from skstream.evaluation.folder._lock import Lock, read_lock
 from skstream.evaluation.folder._manifest import Manifest
 
 #: Packages whose objects are in checkpoints.
@@ -42,6 +43,7 @@ class RunFolder:
         self.path = path
         self._every = every
         self._token = token
+        self._is_new = False
         file = path / "manifest.json"
         self.manifest = Manifest.load(file) if file.exists() else None
 
@@ -96,8 +98,18 @@ class RunFolder:
         )
         with _writing(self.path):
             manifest.save(self.path / "manifest.json")
-        self.manifest = manifest
+        self.manifest, self._is_new = manifest, True
         return manifest
+
+    def leave_nothing(self) -> None:
+        """Remove a new run that has kept nothing, so that the folder can take another one."""
+        if not self._is_new or read_lock(self.path / "lock").get("token") != self._token:
+            return
+        groups = list(self.path.glob("group-*"))
+        if not any(one.name in KEPT for group in groups for one in group.rglob("*")):
+            (self.path / "manifest.json").unlink(missing_ok=True)
+            for group in groups:
+                shutil.rmtree(group, ignore_errors=True)
 
     def check_same(self, fingerprint: Fingerprint) -> None:
         """Raise an error if the run in the folder is another one, or cannot go on here."""
@@ -143,7 +155,12 @@ def opened(path: Any, every: Any) -> Iterator[RunFolder]:
             folder.mkdir(parents=True, exist_ok=True)
             _check_own(folder)
             lock = stack.enter_context(Lock(folder / "lock"))
-        yield RunFolder(folder, distance, lock.token)
+        run_folder = RunFolder(folder, distance, lock.token)
+        try:
+            yield run_folder
+        except BaseException:
+            run_folder.leave_nothing()
+            raise
 
 
 @contextmanager
