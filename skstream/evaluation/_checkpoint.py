@@ -21,6 +21,8 @@ _HEADER_BYTES = len(_MAGIC) + len(b"2 ") + 64 + len(b"\n")
 #: How a pickle starts, and so a checkpoint of format 1, which had no header.
 _PICKLE = b"\x80"
 _ZIP = b"PK\x03\x04"
+#: What pickling raises for what cannot be pickled.
+NOT_PICKLED = (PicklingError, AttributeError, TypeError)
 
 
 @dataclass(frozen=True)
@@ -38,17 +40,22 @@ def save_checkpoint(run: Any, path: Path) -> None:
         file.write(bytes(_HEADER_BYTES))
         try:
             joblib.dump(run, file)
-        except (PicklingError, AttributeError, TypeError) as error:
-            raise TypeError(
-                f"The run cannot be saved to {path}: {error}. Models, and functions given as "
-                "measures, holdout, delay, features or reduce, must be importable by their names "
-                "(no lambdas, no functions within functions) and hold no open files or locks."
-            ) from error
+        except NOT_PICKLED as error:
+            raise cannot_be_saved(path, error) from error
         file.flush()
         file.seek(_HEADER_BYTES)
         checksum = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)
         file.write(_header(checksum))
+
+
+def cannot_be_saved(path: Any, error: Exception) -> TypeError:
+    """Return the error for a run that cannot be pickled."""
+    return TypeError(
+        f"The run cannot be saved to {path}: {error}. Models, and functions given as measures, "
+        "holdout, delay, features or reduce, must be importable by their names (no lambdas, no "
+        "functions within functions) and hold no open files or locks."
+    )
 
 
 def _header(checksum: str) -> bytes:

@@ -16,7 +16,7 @@ from skstream.evaluation._progress import bar_of_workers, progress_bar
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._workers import Job, NewRun, Workers
-from skstream.evaluation.folder import GroupFolder, Reporter, RunFolder
+from skstream.evaluation.folder import GroupFolder, Reporter, RunFolder, check_importable
 from skstream.streams import Stream
 
 
@@ -83,7 +83,10 @@ class Execution:
         """Go on with the groups of a run folder."""
         assert folder.manifest is not None
         header, groups = folder.manifest.header, folder.manifest.groups
-        if len(groups) > 1 or folder.groups[0].is_finished:
+        left = [group for group in folder.groups if not group.is_finished]
+        if len(groups) > 1 or not left:
+            if left:
+                check_importable((self.new_run, self.models), self.n_jobs, folder.path)
             return self._apart(header, groups, folder)
         return self._in_lockstep(header, folder.groups[0])
 

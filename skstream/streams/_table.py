@@ -179,13 +179,9 @@ class TableStream(Stream):
         """Absolute path or URI of the file; of all files where there are several."""
         return self.files[0] if len(self.files) == 1 else list(self.files)
 
-    def sizes(self) -> list[int]:
-        """Sizes of the files in bytes."""
-        return self._storage.sizes()
-
-    def samples(self) -> list[int | None]:
-        """Checksums of blocks all over each file; None for files that are not on a local disk."""
-        return self._storage.samples()
+    def contents(self) -> list[tuple[int, int | None]]:
+        """Size of each file, and the checksum of blocks all over it if it is on a local disk."""
+        return list(zip(self._storage.sizes(), self._storage.samples(), strict=True))
 
     def _file(self, name: str) -> DataFile:
         return self._storage.file(name)

@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import shutil
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,8 +17,9 @@ from sklearn.naive_bayes import BernoulliNB
 import skstream as sk
 from skstream.evaluation import _groups, _workers
 from skstream.evaluation._checkpoint import load_run
-from skstream.evaluation.folder import GroupFolder, _fingerprint, _group, _lock
+from skstream.evaluation.folder import GroupFolder, _fingerprint, _group, _lock, _manifest
 from skstream.evaluation.folder._every import Every
+from skstream.metrics import Measure
 from skstream.streams import as_stream
 from skstream.streams._open import FirstRows
 from tests.evaluation._models import Diary, Scripted, numbered_rows
@@ -223,6 +226,10 @@ def test_a_group_whose_worker_dies_goes_on_from_its_checkpoint(n_deaths, tmp_pat
     assert_same_result(sk.collect_result(tmp_path), alone)
 
 
+def half(y_true, y_pred):
+    return 0.5
+
+
 def changed(**params):
     return lambda evaluator: evaluator.set_params(**params)
 
@@ -254,6 +261,12 @@ def changed(**params):
         (changed(), MODELS, (X[1:], y[1:]), "the number of rows is 119 and was 120"),
         (changed(), MODELS, (X + 1, y), "checksum of the features"),
         (changed(), MODELS, (X, y[::-1]), "checksum of the labels"),
+        (
+            changed(metrics={"accuracy": Measure(half, higher_is_better=False)}),
+            MODELS,
+            (X, y),
+            "the higher_is_better of the measure accuracy is False and was True",
+        ),
         (changed(), MODELS, (X[:, :2], y), "the kind of rows is dense array of 2 columns"),
     ],
 )
@@ -264,6 +277,17 @@ def test_another_run_is_refused_by_what_differs(change, models, rows, message, t
     with pytest.raises(ValueError, match=f"holds another run: .*{message}"):
         change(evaluator).evaluate(models, *rows)
     assert (tmp_path / "manifest.json").read_bytes() == before
+
+
+def test_what_differs_of_long_texts_is_shown(tmp_path):
+    evaluator = evaluator_in("holdout", tmp_path, holdout=(X[:7].copy(), y[:7].copy()))
+    evaluator.evaluate(MODELS, X, y)
+    with pytest.raises(ValueError, match=r"run: the parameter holdout\[0\] is array of shape"):
+        evaluator.set_params(holdout=(X[:7] + 1, y[:7])).evaluate(MODELS, X, y)
+    found = _fingerprint.differences({"it": "a" * 500 + "new"}, {"it": "a" * 500 + "old"})
+    assert found == [f"it is ...{'a' * 40}new and was ...{'a' * 40}old"]
+    names = {_fingerprint.as_text(one) for one in (lambda v: v.sum(), lambda v: v.min())}
+    assert len(names) == 2
 
 
 def changed_late(values):
@@ -348,7 +372,11 @@ def test_checkpoints_of_other_versions_are_refused(package, tmp_path):
     manifest = tmp_path / "manifest.json"
     plain = json.loads(manifest.read_text())
     plain["versions"][package] = "0.0.1"
-    manifest.write_text(json.dumps(plain))
+    with pytest.raises(ValueError, match=r"manifest\.json is damaged.*begin in another folder"):
+        manifest.write_text(json.dumps(plain))
+        evaluate(evaluator, Source())
+    own = {name: plain[name] for name in plain if name not in ("kind", "format", "checksum")}
+    manifest.write_text(json.dumps({**plain, "checksum": _manifest.checksum(own)}))
     with pytest.raises(ValueError, match=rf"here is {package} \S+ instead of 0\.0\.1"):
         evaluate(evaluator, Source())
 
@@ -377,7 +405,10 @@ def test_a_foreign_checkpoint_is_not_unpickled(tmp_path):
     whole = checkpoint.read_bytes()
     for content in (b"\x80\x04N.", whole[:-5], whole.replace(b"sgd", b"abc", 1)):
         checkpoint.write_bytes(content)
-        with pytest.raises(ValueError, match=r"run\.checkpoint is (damaged|not a checkpoint)"):
+        with pytest.raises(
+            ValueError,
+            match=r"run\.checkpoint is (damaged|not a check).*remove \S+group-0 and",
+        ):
             evaluate(evaluator, Source())
     run = evaluator.set_params(checkpoint=None).start(MODELS, classes=["a", "b"])
     run.save(checkpoint)
@@ -393,6 +424,17 @@ def test_an_outcome_of_other_models_is_refused(tmp_path):
     (tmp_path / "one" / outcome).replace(tmp_path / "two" / outcome)
     with pytest.raises(ValueError, match=r"outcome\.npz is of other models than the manifest"):
         sk.collect_result(tmp_path / "two")
+
+
+def test_a_damaged_outcome_can_be_computed_again(tmp_path):
+    evaluator = evaluator_in("prequential", tmp_path)
+    first = evaluator.evaluate(MODELS, X, y)
+    outcome = tmp_path / "group-0" / "outcome.npz"
+    outcome.write_bytes(outcome.read_bytes()[:-100])
+    with pytest.raises(ValueError, match=r"outcome\.npz .*is damaged.*remove \S+group-0 and"):
+        evaluator.evaluate(MODELS, X, y)
+    shutil.rmtree(tmp_path / "group-0")
+    assert_same_result(evaluator.evaluate(MODELS, X, y), first)
 
 
 def test_a_full_disk_keeps_the_checkpoint_before_it(undisturbed, tmp_path, monkeypatch):
@@ -427,8 +469,15 @@ def _no_space(*_):
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(OSError, match=r"folder .*file, given as checkpoint=, cannot be written"):
-        evaluator_in("prequential", tmp_path / "file").evaluate(MODELS, X, y)
+    for call in (
+        lambda file: evaluator_in("prequential", file).evaluate(MODELS, X, y),
+        sk.collect_result,
+        sk.status,
+    ):
+        with pytest.raises(NotADirectoryError, match="file is a file, not a folder"):
+            call(tmp_path / "file")
+        with pytest.raises(ValueError, match="name of the run folder is empty"):
+            call("")
     if os.geteuid():
         tmp_path.chmod(0o500)
         with pytest.raises(PermissionError, match="checkpoint=, cannot be written"):
@@ -472,6 +521,24 @@ def test_a_lock_of_another_machine_holds(tmp_path):
         evaluator_in("prequential", tmp_path).evaluate(MODELS, X, y)
 
 
+@pytest.mark.parametrize("text", ["", "[]", "{}", "mine"])
+def test_a_file_that_is_no_lock_is_named(text, tmp_path):
+    (tmp_path / "lock").write_text(text)
+    with pytest.raises(RuntimeError, match=r"lock does not say which process.*Remove this file"):
+        evaluator_in("prequential", tmp_path).evaluate(MODELS, X, y)
+
+
+def test_a_folder_that_goes_away_in_the_middle_is_named(tmp_path):
+    def source():
+        yield X[:40], y[:40]
+        shutil.rmtree(tmp_path / "run", ignore_errors=True)
+        yield X[40:], y[40:]
+
+    small = evaluator_in("prequential", tmp_path / "run")
+    with pytest.raises(RuntimeError, match=r"run is gone: .* The run ends at row \d+"):
+        evaluate(small, source)
+
+
 def test_a_run_whose_folder_was_taken_over_writes_nothing_more(tmp_path, monkeypatch):
     save = _group.save_checkpoint
 
@@ -511,7 +578,27 @@ def test_what_cannot_go_on_is_refused_before_the_first_row(tmp_path):
     with pytest.raises(TypeError, match="must be importable by their names"):
         evaluator.set_params(metrics=lambda t, p: 0.0).evaluate(MODELS, X, y)
     assert os.listdir(tmp_path) == []  # the call can be mended
-    evaluator.set_params(metrics="accuracy").evaluate(MODELS, X, y)
+    with parallel_config(backend="threading"), pytest.raises(TypeError, match="importable by"):
+        evaluator.set_params(n_jobs=2).evaluate(MODELS, X, y)
+    assert os.listdir(tmp_path) == []
+    evaluator.set_params(metrics="accuracy", n_jobs=1).evaluate(MODELS, X, y)
+
+
+class OfScript(Diary):
+    """A model that is defined in the script that was started."""
+
+
+def test_models_of_the_script_are_refused_before_workers_start(tmp_path, monkeypatch):
+    monkeypatch.setattr(OfScript, "__module__", "__main__")
+    monkeypatch.setattr(sys.modules["__main__"], "OfScript", OfScript, raising=False)
+    monkeypatch.setattr(_groups, "STARTS_THAT_PAY", 0.0)
+    evaluator = evaluator_in("prequential", tmp_path, n_jobs=2)
+    models = {"own": OfScript(), "last": sk.Persistent()}
+    with pytest.raises(TypeError, match=r"OfScript is defined in the script .* Move it into a mod"):
+        evaluator.evaluate(models, X, y)
+    assert os.listdir(tmp_path) == []
+    with parallel_config(backend="threading"):
+        evaluator.evaluate(models, X, y)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import platform
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from types import CodeType
 from typing import Any
 from zlib import crc32
 
@@ -31,6 +32,7 @@ _IGNORED = (
     *("metrics", "forgetting"),
 )
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_OF_MEASURE = " of the measure "
 #: Longest text of a value in an error.
 _SHOWN = 80
 #: Most differences that an error names.
@@ -56,10 +58,15 @@ def fingerprint(
     found = {"the evaluator": type(evaluator).__name__}
     for name, value in evaluator.get_params(deep=False).items():
         if name not in _IGNORED:
-            found[f"the parameter {name}"] = as_text(value)
+            parts = value if isinstance(value, tuple) else ()
+            found |= {f"the parameter {name}[{k}]": as_text(one) for k, one in enumerate(parts)}
+            if not parts:
+                found[f"the parameter {name}"] = as_text(value)
     found["the parameter metrics"] = ", ".join(settings.metrics)
     for name, measure in settings.metrics.items():
-        found[f"the definition of {name}"] = as_text((measure.facts, measure.function))
+        how = {"function": measure.function, "formula": measure.formula}
+        for field, value in {**measure.facts, **how}.items():
+            found[f"the {field}{_OF_MEASURE}{name}"] = as_text(value)
     found["the parameter forgetting"] = as_text(
         {name: mechanism.name for name, mechanism in settings.forgetting.items()}
     )
@@ -77,7 +84,7 @@ def _of_stream(stream: Any) -> Fingerprint:
     found = {}
     source = stream.stream if isinstance(stream, FirstRows) else stream
     if isinstance(source, TableStream):
-        for path, size, sample in zip(source.files, source.sizes(), source.samples(), strict=True):
+        for path, (size, sample) in zip(source.files, source.contents(), strict=True):
             name = os.path.basename(path)
             found[f"the size of {name}"] = f"{size:,} bytes"
             if sample is not None:
@@ -168,8 +175,19 @@ def _of_function(function: Callable[..., Any]) -> str:
     code = getattr(function, "__code__", None)
     if code is None:
         return _ADDRESS.sub("", repr(function))
-    text = code.co_code + _ADDRESS.sub("", repr(code.co_consts)).encode()
-    return f"{_name_of(function)} (checksum {crc32(text):08x})"
+    return f"{_name_of(function)} (checksum {crc32(_of_code(code)):08x})"
+
+
+def _of_code(code: CodeType) -> bytes:
+    """Return what a function does, wherever it stands: without places in files and in memory."""
+    parts = [code.co_code, " ".join(code.co_names).encode()]
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            parts.append(_of_code(value))
+        else:
+            plain = sorted(map(repr, value)) if isinstance(value, frozenset) else value
+            parts.append(_ADDRESS.sub("", repr(plain)).encode())
+    return b"\0".join(parts)
 
 
 def _name_of(thing: Any) -> str:
@@ -178,21 +196,36 @@ def _name_of(thing: Any) -> str:
 
 def differences(now: Mapping[str, str], before: Mapping[str, str]) -> list[str]:
     """Say what differs between two fingerprints."""
-    differing = [what for what in {**before, **now} if now.get(what) != before.get(what)]
+    differing = [
+        what
+        for what in {**before, **now}
+        # Another measure has other fields: its name says enough.
+        if now.get(what) != before.get(what)
+        and (_OF_MEASURE not in what or (what in now and what in before))
+    ]
     # Another model has other parameters: its class says enough.
     prefix = "the class of "
     others = [what.removeprefix(prefix) for what in differing if what.startswith(prefix)]
     parts = tuple(f" of {model}" for model in others)
     said = [
-        f"{what} is {_shown(now.get(what))} and was {_shown(before.get(what))}"
+        f"{what} is {_shown(now.get(what), begin)} and was {_shown(before.get(what), begin)}"
         for what in differing
         if what.startswith(prefix) or not what.endswith(parts)
+        for begin in [_begin_of_difference(now.get(what, ""), before.get(what, ""))]
     ]
     more = len(said) - _MOST
     return [*said[:_MOST], f"and {more} more differences"] if more > 0 else said
 
 
-def _shown(text: str | None) -> str:
+def _begin_of_difference(one: str, other: str) -> int:
+    """Return from where on long texts are shown, so that what differs can be seen."""
+    pairs = enumerate(zip(one, other, strict=False))
+    same = next((k for k, (a, b) in pairs if a != b), min(len(one), len(other)))
+    return max(0, same - _SHOWN // 2) if max(len(one), len(other)) > _SHOWN else 0
+
+
+def _shown(text: str | None, begin: int) -> str:
     if text is None:
         return "not there"
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+    start, end = "..." if begin else "", "..." if len(text) > begin + _SHOWN else ""
+    return f"{start}{text[begin : begin + _SHOWN]}{end}"

@@ -23,7 +23,7 @@ KEPT = (CHECKPOINT, OUTCOME)
 
 
 class FolderTaken(RuntimeError):
-    """Another run has taken over the folder, and this one must not write into it."""
+    """The folder is gone or another run has taken it over; this one must not write into it."""
 
 
 @dataclass(frozen=True)
@@ -93,17 +93,30 @@ class GroupFolder:
 
     def load_outcome(self) -> RunOutcome:
         """Return what the finished group did."""
-        return load_outcome(self.outcome)
+        try:
+            return load_outcome(self.outcome)
+        except ValueError as error:
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: ValueError) -> ValueError:
+        """Say what to do about a file that cannot be read."""
+        return ValueError(
+            f"{error} Or remove {self._own} and call evaluate again, which computes its models "
+            "again from the first row; what the other groups have done stays."
+        )
 
     def keeper(self, run: Any) -> "Keeper":
         """Return what goes on from the checkpoint, or else begins with a new run."""
         if not self.checkpoint.exists():
             return Keeper(self, KeptRun(run, 0, {}))
-        kept = load_checkpoint(self.checkpoint)
+        try:
+            kept = load_checkpoint(self.checkpoint)
+        except ValueError as error:
+            raise self._unreadable(error) from error
         if not isinstance(kept, KeptRun):
             raise ValueError(
                 f"{self.checkpoint} is not the checkpoint of a run folder: another file was put "
-                "in its place. Remove it to begin this group again."
+                f"in its place. Remove {self._own} to compute its models again from the first row."
             )
         return Keeper(self, kept, is_new=False)
 
@@ -129,6 +142,12 @@ class GroupFolder:
 
     def _write(self, n_rows: int, write: Any, file: Path) -> None:
         lock = self.path.parent / "lock"
+        if not self.path.parent.is_dir():
+            raise FolderTaken(
+                f"The folder {self.path.parent} is gone: it was removed or renamed, or its disk "
+                f"cannot be reached. The run ends at row {n_rows:,}. Put the folder back and call "
+                "evaluate again, which goes on from its checkpoints, or begin again."
+            )
         if read_lock(lock).get("token") != self.token:
             raise FolderTaken(
                 f"Another run has taken over {self.path.parent}, or its lock was removed: this one "

@@ -84,9 +84,14 @@ class Lock:
             age = time.time() - self._path.stat().st_mtime
         except FileNotFoundError:
             return
+        if "pid" not in other and age < SECONDS_UNTIL_DEAD:
+            raise RuntimeError(
+                f"{self._path} does not say which process runs in the folder: it is empty, damaged "
+                "or no lock of skstream. Remove this file if nothing runs there."
+            )
         if is_alive(other) and age < SECONDS_UNTIL_DEAD:
             raise RuntimeError(
-                f"{self._path.parent} is in use: process {other.get('pid', '?')} on "
+                f"{self._path.parent} is in use: process {other['pid']} on "
                 f"{other.get('host', 'some machine')} writes into it (last sign of life "
                 f"{max(0.0, age):.0f} s ago). Wait until it has ended, or give another folder."
             )

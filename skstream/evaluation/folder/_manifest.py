@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._outcome import Place
@@ -11,6 +12,7 @@ from skstream.utils._files import atomic_write
 
 FORMAT = 1
 KIND = "skstream run folder"
+_ADVICE = "Take a copy of it, or begin in another folder."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +44,8 @@ class Manifest:
 
     def save(self, path: Path) -> None:
         """Write the manifest, completely or not at all."""
-        plain = {"kind": KIND, "format": FORMAT, **vars(self), "header": self.header.plain()}
+        own = {**vars(self), "header": self.header.plain()}
+        plain = {"kind": KIND, "format": FORMAT, "checksum": checksum(own), **own}
         with atomic_write(path) as temporary:
             temporary.write_text(json.dumps(plain, indent=1))
 
@@ -61,11 +64,17 @@ class Manifest:
                 raise ValueError("it does not say that it is one")
             number = plain.pop("format", None)
         except (UnicodeDecodeError, ValueError) as error:
-            raise ValueError(f"{path} is not the manifest of a run folder: {error}.") from error
+            raise ValueError(
+                f"{path} is not the manifest of a run folder, or is damaged: {error}. {_ADVICE}"
+            ) from error
         if number != FORMAT:
             raise ValueError(
                 f"{path.parent} has run folder format {number}; this version of skstream reads "
                 f"{FORMAT}. Use the version that wrote it."
+            )
+        if plain.pop("checksum", None) != checksum(plain):
+            raise ValueError(
+                f"{path} is damaged: its content does not have the checksum in it. {_ADVICE}"
             )
         return cls._of_plain(plain, path)
 
@@ -79,5 +88,10 @@ class Manifest:
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(
                 f"{path} is damaged: its parts do not fit together ({type(error).__name__}: "
-                f"{error})."
+                f"{error}). {_ADVICE}"
             ) from error
+
+
+def checksum(plain: dict[str, Any]) -> str:
+    """Return the checksum of what a manifest says, however its text is laid out."""
+    return f"{crc32(json.dumps(plain, sort_keys=True).encode()):08x}"

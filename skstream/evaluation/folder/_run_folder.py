@@ -74,7 +74,8 @@ class RunFolder:
                 if [(lane.name, lane.fold) for lane in outcome.lanes] != places:
                     raise ValueError(
                         f"{group.outcome} is of other models than the manifest of the folder says: "
-                        "it was copied from another run."
+                        f"it was copied from another run. Remove {group.path} to compute these "
+                        "models again."
                     )
                 outcomes[number] = outcome
         return outcomes
@@ -148,7 +149,7 @@ def opened(path: Any, every: Any) -> Iterator[RunFolder]:
     OSError
         If it cannot be written.
     """
-    folder = Path(os.path.abspath(path))
+    folder = _as_folder(path)
     distance = Every.of(every)
     with ExitStack() as stack:
         with _writing(folder):
@@ -161,6 +162,18 @@ def opened(path: Any, every: Any) -> Iterator[RunFolder]:
         except BaseException:
             run_folder.leave_nothing()
             raise
+
+
+def _as_folder(path: Any) -> Path:
+    """Return the path of what is a folder, or nothing yet."""
+    if not os.fspath(path):
+        raise ValueError("The name of the run folder is empty. Give the name of a folder.")
+    folder = Path(os.path.abspath(path))
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(
+            f"{folder} is a file, not a folder. Give the name of a folder for a run."
+        )
+    return folder
 
 
 @contextmanager
@@ -198,7 +211,7 @@ def existing(path: Any) -> RunFolder:
     ValueError
         If there is none.
     """
-    folder = Path(os.path.abspath(path))
+    folder = _as_folder(path)
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {folder}.")
     run_folder = RunFolder(folder, Every())

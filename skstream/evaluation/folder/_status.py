@@ -21,7 +21,7 @@ from skstream.evaluation.folder._reports import (
 from skstream.evaluation.folder._run_folder import existing
 from skstream.utils._optional import optional_import
 
-WAITING, STALE = "waiting", "stale"
+WAITING, STALE, UNKNOWN = "waiting", "stale", "unknown"
 #: Seconds without a sign of life after which a run or a group is called stale.
 SECONDS_UNTIL_STALE = 60.0
 #: Most names in a line of a group.
@@ -34,9 +34,10 @@ class GroupStatus:
 
     Attributes
     ----------
-    state : {"waiting", "running", "finished", "stopped", "stale"}
+    state : {"waiting", "running", "finished", "stopped", "stale", "unknown"}
         "waiting": for a worker. "stale": its last report is more than a minute old; its worker has
-        died, or one call of a model takes that long.
+        died, or one call of a model takes that long. "unknown": its report is damaged; a running
+        group writes another one.
     models : tuple of (str, int)
         Names of the models, and their folds.
     n_rows : int
@@ -230,7 +231,7 @@ def status(folder: str | os.PathLike[str]) -> RunStatus:
     FileNotFoundError
         If there is no such folder.
     ValueError
-        If the folder holds no run, or a file in it is damaged.
+        If the folder holds no run, or its manifest is damaged.
 
     Examples
     --------
@@ -273,13 +274,15 @@ def _state_of(file: Path, lock: dict[str, Any]) -> str:
 def _group(
     folder: GroupFolder, places: list[Place], total: int | None, run: str, token: Any
 ) -> GroupStatus:
-    report = Report.load(folder.status)
+    try:
+        report, is_readable = Report.load(folder.status), True
+    except ValueError:
+        report, is_readable = None, False
     if report is not None and not set(report.places) <= set(places):
-        raise ValueError(
-            f"{folder.status} is of other models than the manifest of the folder says: it was "
-            "copied from another run."
-        )
+        report, is_readable = None, False  # of another run
     state = _state_of_group(folder, report, run, token)
+    if not is_readable and state != FINISHED:
+        state = UNKNOWN
     rate = None if report is None else report.rows_per_second
     n_rows = 0 if report is None else report.n_rows
     if state == FINISHED:
