@@ -18,7 +18,7 @@ def write_npz(
     save: Any = np.savez_compressed if compress else np.savez
     header = {**header, "parts": sorted(arrays)}  # checksums do not cover their names
     # NumPy before 2.1 has no allow_pickle here, and would write it as one more array.
-    pickled = [name for name, array in arrays.items() if np.asarray(array).dtype.hasobject]
+    pickled = [name for name, array in arrays.items() if array.dtype.hasobject]
     if pickled:
         raise ValueError(f"{path} is written as data, and {pickled[0]} holds Python objects.")
     with atomic_write(path) as temporary, temporary.open("wb") as file:
