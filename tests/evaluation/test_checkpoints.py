@@ -317,6 +317,7 @@ def test_rows_in_memory_are_compared_to_the_last(what, as_list, tmp_path):
 
 @pytest.mark.parametrize("first_rows", [False, True])
 def test_a_file_that_changed_late_is_noticed_and_a_copy_is_the_same(first_rows, tmp_path):
+    pytest.importorskip("pyarrow")
     lines = "".join(f"{row / 7:.9f},{'ab'[row % 2]}\n" for row in range(500))
 
     def evaluate_file(folder):
