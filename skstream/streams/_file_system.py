@@ -147,12 +147,12 @@ def find(path: Paths, suffixes: Iterable[str], filesystem: Any = None) -> FileSy
     else:
         raise TypeError(f"path must be a file, a folder or a list of files. Got {path!r} instead.")
     given = [os.fspath(name) for name in paths]
-    if "" in given and filesystem is None:
+    system = None if filesystem is None else _checked(filesystem)
+    if "" in given and (system is None or system.type_name != "subtree"):
         raise ValueError("The path of a file or folder is empty. Write '.' for this folder.")
     if any(is_uri(name) for name in given):
         return _find_uris(given, one, suffixes, filesystem)
-    if filesystem is not None:
-        system = _checked(filesystem)
+    if system is not None:
         if system.type_name == "local":
             given = [os.path.abspath(name) for name in given]
         names = dict(zip(given, given, strict=True)) if one else _no_twice(given)
@@ -186,13 +186,16 @@ def has_password(name: str) -> bool:
 
 
 def _find_uris(given: list[str], one: bool, suffixes: Iterable[str], filesystem: Any) -> FileSystem:
+    first = _shown(next(filter(is_uri, given)))
     if filesystem is not None:
         raise ValueError(
-            f"{_shown(given[0])!r} is a URI, which says its file system itself. Leave out "
+            f"{first!r} is a URI, which says its file system itself. Leave out "
             f"filesystem=, or give the path on that file system, such as 'bucket/folder'."
         )
-    for uri in given:
-        _check_signs(uri)
+    for name in given:
+        if not is_uri(name):
+            raise ValueError(f"{name!r} is a path and {first!r} a URI. Give all as URIs.")
+        _check_signs(name)
     system, _ = _of_uri(given[0])
     names = {}
     for uri in _no_twice(given):

@@ -161,6 +161,9 @@ def test_other_file_systems_are_refused(tmp_path):
         CSVStream("file:///a b", "class")
     with pytest.raises(ValueError, match="are on two file systems"):
         CSVStream([f"{uri}/part%201.csv", "s3://bucket/part 1.csv"], "class")
+    for mixed in (["part 1.csv", f"{uri}/part%201.csv"], [f"{uri}/part%201.csv", "part 1.csv"]):
+        with pytest.raises(ValueError, match=r"'part 1.csv' is a path and .* a URI"):
+            CSVStream(mixed, "class")
     with pytest.raises(ValueError, match=r"names .* twice"):
         CSVStream([f"{uri}/part%201.csv"] * 2, "class")
     with pytest.raises(ValueError, match="list of files is empty"):
@@ -224,7 +227,11 @@ def test_uris_with_one_slash_and_empty_paths_are_refused(tmp_path, monkeypatch):
     for path in ("", [""]):
         with pytest.raises(ValueError, match="path of a file or folder is empty"):
             CSVStream(path, "class")
+        with pytest.raises(ValueError, match="path of a file or folder is empty"):
+            CSVStream(path, "class", filesystem=fs.LocalFileSystem())
     assert CSVStream(".", "class").n_rows == 6
+    subtree = fs.SubTreeFileSystem(str(tmp_path / "days"), fs.LocalFileSystem())
+    assert CSVStream("", "class", filesystem=subtree).n_rows == 6
 
 
 def test_an_unknown_scheme_is_refused_by_name():
