@@ -219,8 +219,8 @@ def test_uris_of_fsspec_are_percent_encoded_like_others():
 
 
 def test_uris_with_one_slash_and_empty_paths_are_refused(tmp_path, monkeypatch):
-    with pytest.raises(FileNotFoundError, match="For a URI write 'file:///tmp/nothing'"):
-        ParquetStream("file:/tmp/nothing", "class")
+    with pytest.raises(FileNotFoundError, match="For a URI write 'file:///data/nothing'"):
+        ParquetStream("file:/data/nothing", "class")
     with pytest.raises(FileNotFoundError, match="For a URI write 's3://bucket/days'"):
         CSVStream("s3:/bucket/days", "class")
     monkeypatch.chdir(fill(tmp_path / "days", "csv"))
