@@ -1,6 +1,6 @@
 """Groups of models and folds, one for each worker, balanced by what they cost on the first rows."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from time import perf_counter
@@ -9,6 +9,7 @@ from typing import Any
 from joblib import effective_n_jobs
 
 from skstream.evaluation._outcome import Place
+from skstream.evaluation._stream_run import StreamRun
 from skstream.evaluation._workers import NewRun
 from skstream.streams._chunk import Chunk
 from skstream.utils._sklearn import QuietParallel
@@ -20,8 +21,8 @@ SECONDS_OF_START = 1.5
 #: Work of less than so many starts is done in this process.
 STARTS_THAT_PAY = 2.0
 #: Rows on which models are tried, untimed and then timed: those with kernels, and the others.
-_ROWS_OF_KERNELS = (64, 4096)
-_ROWS_OF_LOOPS = (4, 20)
+_ROWS_OF_KERNELS = (64, 2048)
+_ROWS_OF_LOOPS = (2, 10)
 
 
 @dataclass(frozen=True)
@@ -87,51 +88,96 @@ def seconds_per_row(
 ) -> dict[Place, float]:
     """Measure what each model costs, on copies and the first rows.
 
-    If that fails, all cost the same, and much: the workers then raise the same error with more
-    details.
+    The folds of a model cost the same: the first is measured; so do models with kernels that
+    differ in real numbers only. If that fails, all models cost the same, and much: the workers
+    then raise the same error with more details.
     """
+    first = _first_of(models, [name for name, _ in models])
+    alike = _first_of(models, [_kind(name, model) for (name, _), model in models.items()])
     try:
         chunk = next(iter(stream))
-        kernels = _with_kernels(new_run, models, chunk)
-        loops = [place for place in models if place not in kernels]
-        seconds = _timed(new_run, models, kernels, chunk, *_ROWS_OF_KERNELS)
-        seconds |= _timed(new_run, models, loops, chunk, *_ROWS_OF_LOOPS)
+        kernels = _kernels(new_run, {one: models[one] for one in alike.values()})
+        seconds = _seconds_of_kernels(new_run, kernels, chunk)
+        loops = {first[one]: models[first[one]] for one in models if alike[one] not in seconds}
+        by_loop = _seconds_of_loops(new_run, loops, chunk)
     except Exception:
         return dict.fromkeys(models, 1.0)
-    return {place: seconds[place] for place in models}
+    return {
+        one: by_loop[first[one]] if first[one] in by_loop else seconds[alike[one]] for one in models
+    }
 
 
-def _with_kernels(new_run: NewRun, models: Mapping[Place, Any], chunk: Chunk) -> list[Place]:
-    """Models that have kernels, and whose kernels accept the first rows."""
-    places = list(models)
-    run = new_run(deepcopy(dict(models)), places)
-    places = [place for place, loops in zip(places, run.looped, strict=True) if not loops]
-    if not places:
-        return []
-    run = new_run(deepcopy({place: models[place] for place in places}), places)
-    run.feed(chunk.part(0, _ROWS_OF_KERNELS[0]))
-    return [place for place, loops in zip(places, run.looped, strict=True) if not loops]
+def _first_of(places: Iterable[Place], keys: Iterable[Hashable]) -> dict[Place, Place]:
+    """Return the first place with the same key, of each place."""
+    first: dict[Hashable, Place] = {}
+    return {place: first.setdefault(key, place) for place, key in zip(places, keys, strict=True)}
 
 
-def _timed(
-    new_run: NewRun,
-    models: Mapping[Place, Any],
-    places: Sequence[Place],
-    chunk: Chunk,
-    begin: int,
-    end: int,
+def _kind(name: str, model: Any) -> Hashable:
+    """What models of equal cost have in common: all but seeds and the values of real parameters."""
+    if not hasattr(model, "get_params"):
+        return name
+    return type(model), tuple(
+        (key, value if isinstance(value, int | str) else type(value))
+        for key, value in model.get_params().items()
+        if key.rpartition("__")[2] != "random_state"
+    )
+
+
+def _started(new_run: NewRun, models: Mapping[Place, Any]) -> StreamRun:
+    return new_run(deepcopy(dict(models)), list(models))
+
+
+def _kernels(new_run: NewRun, models: Mapping[Place, Any]) -> dict[Place, Any]:
+    """Models for which there are kernels."""
+    run = _started(new_run, models)
+    return {place: models[place] for place in _with_kernels(run)}
+
+
+def _with_kernels(run: StreamRun) -> list[Place]:
+    return [place for place, loops in zip(run.places, run.looped, strict=True) if not loops]
+
+
+def _seconds_of_kernels(
+    new_run: NewRun, models: Mapping[Place, Any], chunk: Chunk
 ) -> dict[Place, float]:
-    """Seconds per row of each model, and its share of what all of them take together."""
-    if not places:
+    """Seconds per row of those models whose kernels accept the first rows."""
+    if not models:
         return {}
-    run = new_run(deepcopy({place: models[place] for place in places}), list(places))
-    begin = min(begin, len(chunk.y) - 1)  # of a short chunk at least one row is timed
-    if begin:
-        run.feed(chunk.part(0, begin))
-    timed = chunk.part(begin, end)
+    run = _started(new_run, models)
+    untimed, timed = _split(chunk, *_ROWS_OF_KERNELS)
+    if untimed is not None:
+        run.feed(untimed)
+    accepted = _with_kernels(run)
+    if len(accepted) < len(models):  # many rows would take the others long
+        return _seconds_of_kernels(new_run, {one: models[one] for one in accepted}, chunk)
+    return _timed(run, timed)
+
+
+def _seconds_of_loops(
+    new_run: NewRun, models: Mapping[Place, Any], chunk: Chunk
+) -> dict[Place, float]:
+    """Seconds per row of models that are executed call by call."""
+    if not models:
+        return {}
+    run = _started(new_run, models)
+    untimed, timed = _split(chunk, *_ROWS_OF_LOOPS)
+    if untimed is not None:
+        run.feed(untimed)
+    return _timed(run, timed)
+
+
+def _split(chunk: Chunk, begin: int, end: int) -> tuple[Chunk | None, Chunk]:
+    """Rows before `begin`, and those from there to `end`, of which there is at least one."""
+    begin = min(begin, len(chunk.y) - 1)
+    return chunk.part(0, begin) if begin else None, chunk.part(begin, end)
+
+
+def _timed(run: StreamRun, rows: Chunk) -> dict[Place, float]:
+    """Seconds per row of each model, and its share of what all of them take together."""
     before, started = run.seconds, perf_counter()
-    run.feed(timed)
+    run.feed(rows)
     whole = perf_counter() - started
     own = [after - earlier for after, earlier in zip(run.seconds, before, strict=True)]
-    shared = max(0.0, whole - sum(own)) / len(places)
-    return {place: (one + shared) / len(timed.y) for place, one in zip(places, own, strict=True)}
+    shared = max(0.0, whole - sum(own)) / len(own)
+    return {place: (one + shared) / len(rows.y) for place, one in zip(run.places, own, strict=True)}

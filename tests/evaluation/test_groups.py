@@ -120,3 +120,28 @@ def test_what_fails_when_it_is_tried_is_left_to_the_workers():
     assert groups_of(models, 2).places == [[("bad", 0)], [("good", 0)]]
     with parallel_config(backend="threading"), pytest.raises(sk.ModelError, match=r"'bad'.*row 2"):
         sk.PrequentialEvaluator("accuracy", n_jobs=2).evaluate(models, X, y)
+
+
+def test_models_that_cost_the_same_are_tried_once():
+    evaluator = sk.KFoldEvaluator("accuracy", n_folds=3, random_state=0)
+    models = {
+        "weak": SGDClassifier(alpha=1e-5),
+        "strong": SGDClassifier(alpha=1e-2),
+        "other loss": SGDClassifier(loss="log_loss"),
+        "plain": Diary(),
+        "plain too": Diary(),
+    }
+    stream = sk.as_stream(X, y)
+    settings, prepared, _ = evaluator._prepare(models, ["a", "b"], n_rows=stream.n_rows)
+    new_run = evaluator._new_run(settings, stream)
+    runs = []
+
+    def noted(models, places):
+        runs.append(new_run(models, places))
+        return runs[-1]
+
+    seconds = _groups.seconds_per_row(noted, prepared, stream)
+    assert list(seconds) == list(prepared)
+    assert len({value for (name, _), value in seconds.items() if name in ("weak", "strong")}) == 1
+    tried = [place for run in runs if run.n_rows for place in run.places]
+    assert sorted(tried) == [(name, 0) for name in sorted(models) if name != "strong"]
