@@ -1,6 +1,6 @@
 """Groups of models and folds, one for each worker, balanced by what they cost on the first rows."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from time import perf_counter
@@ -20,6 +20,8 @@ from skstream.utils._sklearn import QuietParallel
 SECONDS_OF_START = 1.5
 #: Work of less than so many starts is done in this process.
 STARTS_THAT_PAY = 2.0
+#: By how much whole folds may make the longest group longer.
+_AS_EVEN = 1.02
 #: Rows on which models are tried, untimed and then timed: those with kernels, and the others.
 _ROWS_OF_KERNELS = (64, 2048)
 _ROWS_OF_LOOPS = (2, 10)
@@ -69,18 +71,42 @@ def _seconds_of_start(n_jobs: int | None) -> float:
 
 
 def balanced(seconds: Mapping[Place, float], n_groups: int) -> list[list[Place]]:
-    """Give the longest first to the group that has least to do."""
+    """Divide models and folds into groups of about equal cost.
+
+    Models of the same fold share its weights, so that whole folds cost less together; they stay
+    together where the groups are then as even as without it.
+    """
+    folds: dict[int, list[Place]] = {}
+    for place in seconds:
+        folds.setdefault(place[1], []).append(place)
+    apart = _shared_out([[place] for place in seconds], seconds, n_groups)
+    together = _shared_out(list(folds.values()), seconds, n_groups)
+    is_even = len(folds) >= n_groups and (
+        _largest(together, seconds) <= _AS_EVEN * _largest(apart, seconds)
+    )
     order = list(seconds)
-    loads = [0.0] * n_groups
-    groups: list[list[Place]] = [[] for _ in range(n_groups)]
-    for place in sorted(order, key=lambda one: -seconds[one]):
-        least = loads.index(min(loads))
-        loads[least] += max(seconds[place], 1e-12)
-        groups[least].append(place)
     return sorted(
-        (sorted(group, key=order.index) for group in groups if group),
+        (sorted(group, key=order.index) for group in (together if is_even else apart) if group),
         key=lambda group: order.index(group[0]),
     )
+
+
+def _shared_out(
+    parts: Sequence[Sequence[Place]], seconds: Mapping[Place, float], n_groups: int
+) -> list[list[Place]]:
+    """Give the longest first to the group that has least to do."""
+    loads = [0.0] * n_groups
+    groups: list[list[Place]] = [[] for _ in range(n_groups)]
+    costs = [sum(seconds[place] for place in part) for part in parts]
+    for k in sorted(range(len(parts)), key=lambda k: -costs[k]):
+        least = loads.index(min(loads))
+        loads[least] += max(costs[k], 1e-12)
+        groups[least] += parts[k]
+    return groups
+
+
+def _largest(groups: Sequence[Sequence[Place]], seconds: Mapping[Place, float]) -> float:
+    return max(sum(seconds[place] for place in group) for group in groups)
 
 
 def seconds_per_row(

@@ -37,11 +37,22 @@ def groups_of(models, n_jobs, stream=None, evaluator=None):
 
 
 def test_the_longest_is_given_first_to_who_has_least():
-    seconds = dict(zip("abcdef", [3.0, 1.0, 2.0, 2.0, 3.0, 1.0], strict=True))
-    groups = balanced(seconds, 2)
+    seconds = dict(zip([(k, 0) for k in "abcdef"], [3.0, 1.0, 2.0, 2.0, 3.0, 1.0], strict=True))
+    groups = [[name for name, _ in group] for group in balanced(seconds, 2)]
     assert groups == [["a", "b", "c"], ["d", "e", "f"]]
-    assert balanced(dict.fromkeys("abc", 0.0), 2) == [["a", "c"], ["b"]]
-    assert balanced({"a": 1.0}, 3) == [["a"]]
+    assert balanced({(k, 0): 0.0 for k in "abc"}, 2) == [[("a", 0), ("c", 0)], [("b", 0)]]
+    assert balanced({("a", 0): 1.0}, 3) == [[("a", 0)]]
+
+
+def test_folds_stay_whole_where_the_groups_are_as_even():
+    def folds_of(groups):
+        return [sorted({fold for _, fold in group}) for group in groups]
+
+    seconds = {(name, fold): cost for name, cost in [("a", 1), ("b", 3)] for fold in range(4)}
+    assert folds_of(balanced(seconds, 2)) == [[0, 2], [1, 3]]
+    # Three workers: one would have two folds of four, eight seconds; lane by lane it is six.
+    loads = [sum(seconds[place] for place in group) for group in balanced(seconds, 3)]
+    assert max(loads) == 6
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 7])
