@@ -22,6 +22,7 @@ from skstream.evaluation import (
     status,
 )
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
+from skstream.model_selection import PrequentialSplit
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.streams import CSVStream, ParquetStream, as_stream, label_profile
@@ -48,6 +49,7 @@ __all__ = [
     "Persistent",
     "PersistentRegressor",
     "PrequentialEvaluator",
+    "PrequentialSplit",
     "SlidingWindow",
     "StreamPipeline",
     "TemporalCorrection",
