@@ -166,13 +166,13 @@ def test_options_reach_the_evaluator(
         "evaluate", csv_file, "--target", "label", "--batch-size", "7", "--warmup", "5",
         "--n-jobs", "2", "--random-state", "3", "--progress", "--forgetting", "adwin",
         "--unanswered", "wrong", "--missing-labels", "skip",
-        "--metric", "kappa",
+        "--metric", "kappa", "--checkpoint", "run", "--checkpoint-every", "50,000",
     )  # fmt: skip
     assert (status, errors) == (2, "skstream: error: seen enough\n")
     wanted = {
         "batch_size": 7, "n_warmup": 5, "n_jobs": 2, "random_state": 3, "progress": True,
         "forgetting": ["adwin"], "metrics": ["kappa"], "unanswered": "wrong",
-        "missing_labels": "skip",
+        "missing_labels": "skip", "checkpoint_every": 50_000,
     }  # fmt: skip
     assert {name: seen[name] for name in wanted} == wanted
 

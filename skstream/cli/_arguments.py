@@ -63,6 +63,10 @@ def _whole(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
 
 
+def _time_or_rows(text: str) -> str | int:
+    return _positive(text) if text.replace(",", "").isdigit() else text
+
+
 def _missing(text: str) -> str | float:
     if text in ("error", "nan"):
         return text
@@ -280,9 +284,11 @@ def _add_protocol(group: Any) -> None:
     )
     add(
         "--checkpoint-every",
+        type=_time_or_rows,
         default="10min",
         metavar="TIME",
-        help="distance of the checkpoints: 30s, 10min, 2h (default: %(default)s)",
+        help="distance of the checkpoints: a time, such as 30s, 10min or 2h, or a number of rows "
+        "(default: %(default)s)",
     )
 
 

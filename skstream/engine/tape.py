@@ -10,6 +10,9 @@ from skstream.utils._choices import check_place
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._npy import StoredArray
 
+#: Blocks that are joined once there are so many: each takes a hundred bytes beside its rows.
+_MOST_APART = 256
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tape:
@@ -125,15 +128,24 @@ class StoredAnswers(Sequence[np.ndarray]):
 
 
 class Recorder:
-    """Appends blocks of values without copying earlier ones, in one type."""
+    """Appends blocks of values, in one type."""
 
     def __init__(self, dtype: np.dtype[Any]):
         self._dtype = dtype
         self._blocks: list[np.ndarray] = []
+        self._n_apart = 0  # of the last blocks, which may be of a row each
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.array()  # a pickled array has a header, which is larger than a block of few rows
+        return self.__dict__
 
     def append(self, values: np.ndarray) -> None:
         """Append a block of codes, targets or weights."""
         self._blocks.append(values.astype(self._dtype))
+        self._n_apart += 1
+        if self._n_apart == _MOST_APART:
+            self._blocks[-_MOST_APART:] = [np.concatenate(self._blocks[-_MOST_APART:])]
+            self._n_apart = 0
 
     def array(self) -> np.ndarray:
         """Return everything recorded so far."""
@@ -141,4 +153,5 @@ class Recorder:
             return np.empty(0, dtype=self._dtype)
         if len(self._blocks) > 1:
             self._blocks = [np.concatenate(self._blocks)]
+        self._n_apart = 0
         return self._blocks[0]

@@ -33,6 +33,7 @@ _IGNORED = (
 )
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _OF_MEASURE = " of the measure "
+_CLASS = "the class of "
 #: Longest text of a value in an error.
 _SHOWN = 80
 #: Most differences that an error names.
@@ -72,7 +73,7 @@ def fingerprint(
     )
     found["the classes"] = "None" if settings.classes is None else str(settings.classes.tolist())
     for name, model in models.items():
-        found[f"the class of model '{name}'"] = _name_of(type(model))
+        found[f"{_CLASS}model '{name}'"] = _name_of(type(model))
         for parameter, value in _parameters(model).items():
             found[f"the parameter {parameter} of model '{name}'"] = as_text(value)
         if settings.parameters["warm_start"]:
@@ -204,17 +205,26 @@ def differences(now: Mapping[str, str], before: Mapping[str, str]) -> list[str]:
         and (_OF_MEASURE not in what or (what in now and what in before))
     ]
     # Another model has other parameters: its class says enough.
-    prefix = "the class of "
-    others = [what.removeprefix(prefix) for what in differing if what.startswith(prefix)]
+    others = [what.removeprefix(_CLASS) for what in differing if what.startswith(_CLASS)]
     parts = tuple(f" of {model}" for model in others)
     said = [
-        f"{what} is {_shown(now.get(what), begin)} and was {_shown(before.get(what), begin)}"
+        _said(what, now.get(what), before.get(what))
         for what in differing
-        if what.startswith(prefix) or not what.endswith(parts)
-        for begin in [_begin_of_difference(now.get(what, ""), before.get(what, ""))]
+        if what.startswith(_CLASS) or not what.endswith(parts)
     ]
     more = len(said) - _MOST
     return [*said[:_MOST], f"and {more} more differences"] if more > 0 else said
+
+
+def _said(what: str, now: str | None, before: str | None) -> str:
+    if what.startswith(_CLASS):
+        model = what.removeprefix(_CLASS)
+        if now is None:
+            return f"{model} is missing from this call"
+        if before is None:
+            return f"{model} is in this call and not in the run"
+    begin = _begin_of_difference(now or "", before or "")
+    return f"{what} is {_shown(now, begin)} and was {_shown(before, begin)}"
 
 
 def _begin_of_difference(one: str, other: str) -> int:
