@@ -1,6 +1,7 @@
 """Outcomes of groups of models, combined into that of the whole evaluation."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -88,7 +89,10 @@ def _dead_lane(place: Place, error: ModelError, like: LaneOutcome) -> LaneOutcom
         forgetting: {metric: np.full_like(curve, np.nan) for metric, curve in metrics.items()}
         for forgetting, metrics in like.curves.values.items()
     }
-    answers = None if like.answers is None else unanswered_like(like.answers)
+    answers = None
+    if like.answers is not None:
+        with suppress(FileNotFoundError):  # a tape on disk that was removed
+            answers = unanswered_like(like.answers)
     return LaneOutcome(
         name=name,
         fold=fold,

@@ -48,6 +48,8 @@ class EvaluationResult:
         Sorted labels; None for regression.
     tape : Tape or None
         Labels and answers, where they were kept.
+    why_no_tape : str
+        Why there is none, where its files are gone.
     costs : dict of str to Cost
         Time and size per model.
     paths : dict of str to str
@@ -104,6 +106,7 @@ class EvaluationResult:
     parameters: dict[str, Any] = field(default_factory=dict)
     selected_folds: tuple[int, ...] | None = None
     scored_sets: str = ""
+    why_no_tape: str = ""
 
     @property
     def n_rows(self) -> int:
@@ -316,7 +319,8 @@ class EvaluationResult:
         """Return the tape, or raise an error that says how to keep one."""
         if self.tape is None:
             raise ValueError(
-                "This result has no tape of labels and answers: evaluate with keep_tape=True."
+                self.why_no_tape
+                or "This result has no tape of labels and answers: evaluate with keep_tape=True."
             )
         return self.tape
 
@@ -550,6 +554,7 @@ def assemble(
         for lane in reversed(lanes)
         if lane.failure is not None
     }
+    tape, why_no_tape = _joined_tape(header, outcomes[0], by_model)
     result = kind(
         protocol=header.protocol,
         checkpoints=outcomes[0].lanes[0].curves.checkpoints,
@@ -559,7 +564,8 @@ def assemble(
         measures={name: Measure(**facts) for name, facts in header.measures.items()},
         mechanisms=header.mechanisms,
         classes=header.classes,
-        tape=_joined_tape(header, outcomes[0], by_model),
+        tape=tape,
+        why_no_tape=why_no_tape,
         costs={
             name: sum((lane.cost for lane in lanes), start=Cost())
             for name, lanes in by_model.items()
@@ -600,18 +606,26 @@ def _end_at_failures(result: EvaluationResult) -> None:
 
 def _joined_tape(
     header: ResultHeader, first: RunOutcome, by_model: Mapping[str, list[LaneOutcome]]
-) -> Tape | None:
+) -> tuple[Tape | None, str]:
+    """Return the tape, or why its files cannot be used; scores do not need them."""
     every_lane = [lane for lanes in by_model.values() for lane in lanes]
-    if first.labels is None or any(lane.answers is None for lane in every_lane):
-        return None
-    return Tape(
-        **{name: opened(column) for name, column in first.labels.items()},
+    if first.labels is None:
+        return None, ""
+    try:
+        labels = {name: opened(column) for name, column in first.labels.items()}
+    except FileNotFoundError as error:
+        return None, str(error)
+    if any(lane.answers is None for lane in every_lane):
+        return None, ""
+    tape = Tape(
+        **labels,
         classes=header.classes,
         answers={
             name: all_folds([lane.answers for lane in lanes if lane.answers is not None])
             for name, lanes in by_model.items()
         },
     )
+    return tape, ""
 
 
 def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any] | None:

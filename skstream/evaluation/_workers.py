@@ -75,17 +75,20 @@ def run_job(job: Job, stream: Any) -> RunOutcome:
             keeper = job.folder.keeper(run)
             run = keeper.run
             follow(run, stream, keeper=keeper, reporter=job.reporter)
-            return keeper.finish()
+            outcome = keeper.finish()
+            if job.folder.lane is None:  # here, since the client may be gone, or its clock another
+                job.reporter.finish(outcome)
+            return outcome
         follow(run, _noted(stream, read), reporter=job.reporter)
     except Exception as raised:
         error = _portable(raised)
         error.__cause__ = WorkerTraceback(traceback.format_exc())
     cause = None if error is None else error.__cause__
-    outcome = run.outcome() if run.n_rows or error is None else None
-    if outcome is None or (error is not None and not outcome.n_rows):
+    done = run.outcome() if run.n_rows or error is None else None
+    if done is None or (error is not None and not done.n_rows):
         return RunOutcome(lanes=[], labels=None, error=error, cause=cause)
     sums = read.sums() if keeper is None else keeper.sums()
-    return replace(outcome, error=error, cause=cause, read={**sums, **outcome.read})
+    return replace(done, error=error, cause=cause, read={**sums, **done.read})
 
 
 def _noted(stream: Iterable[Chunk], read: PassChecksums) -> Iterator[Chunk]:

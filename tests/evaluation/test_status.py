@@ -11,6 +11,8 @@ import pytest
 from joblib import parallel_config
 
 import skstream as sk
+from skstream.evaluation import _groups
+from skstream.evaluation._workers import Workers
 from skstream.evaluation.folder._reports import Report, Reporter, slowest
 from skstream.evaluation.folder._status import GroupStatus, RunStatus, duration
 from tests.evaluation._models import Breaks, numbered_rows
@@ -212,6 +214,41 @@ def test_rates_do_not_count_rows_of_an_earlier_call():
     assert replace(REPORT, n_rows=20).rows_per_second is None
     assert slowest(REPORT.seconds_per_row) == (("a", 0), 0.75)
     assert slowest({("a", 0): 1.0}) is None
+
+
+def test_a_finished_group_keeps_its_rate_if_the_client_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr(_groups, "seconds_per_row", lambda _, models, __: dict.fromkeys(models, 1))
+    taken = []
+
+    def end(workers, outcome):
+        taken.append("ab".index(outcome.lanes[0].name))
+        raise SystemExit
+
+    def evaluate():
+        evaluator = sk.PrequentialEvaluator("accuracy", checkpoint=tmp_path, n_jobs=2)
+        with parallel_config(backend="threading"):
+            evaluator.evaluate({"a": sk.Persistent(), "b": sk.Persistent()}, X, y)
+
+    with monkeypatch.context() as patched, pytest.raises(SystemExit):
+        patched.setattr(Workers, "_take", end)
+        evaluate()
+    seen = sk.status(tmp_path).groups[taken[0]]
+    assert (seen.state, seen.n_rows) == ("finished", 300)
+    assert seen.rows_per_second > 0.0
+    evaluate()
+    assert sk.status(tmp_path).groups[taken[0]] == seen
+
+
+def test_a_finished_group_keeps_its_rate_if_its_last_report_is_missing(folder):
+    file = folder / "group-0" / "status.json"
+    unsaid = replace(Report.load(file), state="running", token="t", n_rows=100, first_row=20)
+    for seconds, n_rows, rate in [(4.0, 100, 20.0), (4.0, 20, None)]:
+        replace(unsaid, seconds=seconds, n_rows=n_rows).save(file)
+        assert sk.status(folder).groups[0].rows_per_second == rate
+        evaluator = sk.PrequentialEvaluator("accuracy", checkpoint=folder)
+        evaluator.evaluate({"last": sk.Persistent(), "most": sk.MajorityClass()}, X, y)
+        assert Report.load(file).state == "finished"
+        assert sk.status(folder).groups[0].rows_per_second == rate
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,11 @@ from sklearn.naive_bayes import BernoulliNB
 import skstream as sk
 from skstream.engine.tape import StoredAnswers, Tape
 from skstream.evaluation import _compared_rows, _evaluator, _kept_tape, _rescore
+from skstream.evaluation._joined import joined
 from skstream.evaluation._kept_tape import KeptTape
 from skstream.evaluation._workers import Workers
 from skstream.evaluation.folder import _fingerprint
+from skstream.evaluation.folder._outcome_file import load_outcome
 from skstream.metrics._rows import ScoredRows
 from skstream.utils import _npy
 from tests.evaluation._models import Breaks, numbered_rows
@@ -272,9 +274,35 @@ def test_damaged_labels_are_named_when_a_result_is_made(tmp_path):
     for again in (evaluate, lambda _, folder: sk.collect_result(folder)):
         with pytest.raises(ValueError, match=r"y\.npy is damaged: the checksum.*" + ANEW):
             again("prequential", tmp_path / "run")
-    path.unlink()
-    with pytest.raises(FileNotFoundError, match=r"y\.npy holds .* not there any more.*" + ANEW):
-        evaluate("prequential", tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", EVALUATORS)
+def test_scores_do_not_need_a_tape_that_was_removed(name, tmp_path):
+    kept = evaluate(name, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "group-0" / "tape")
+    assert sk.status(tmp_path / "run").state == "finished"
+    for again in (evaluate(name, tmp_path / "run"), sk.collect_result(tmp_path / "run")):
+        assert again.tape is None
+        assert_equal_data(again.values, kept.values)
+        assert str(again) == str(kept)
+        loaded = sk.load_result(again.save(tmp_path / "saved.npz"))
+        assert_equal_data(loaded.values, kept.values)
+        for use in (
+            again.rescore,
+            lambda one=again: one.predictions("sgd"),
+            lambda one=again: one.select(models=["sgd", "nb"]).compare("sgd", "nb", test="q"),
+        ):
+            with pytest.raises(ValueError, match=r"y\.npy holds .* not there any more.*" + ANEW):
+                use()
+
+
+def test_a_model_that_died_has_no_answers_beside_a_tape_that_was_removed(tmp_path):
+    evaluate("prequential", tmp_path)
+    outcome = load_outcome(tmp_path / "group-0" / "outcome.npz")
+    shutil.rmtree(tmp_path / "group-0" / "tape")
+    dead = {("dead", 0): sk.ModelError("it died", "dead", 0)}
+    lane = joined([outcome], dead, [("sgd", 0), ("dead", 0)]).lanes[1]
+    assert (lane.failure, lane.answers) == ("it died", None)
 
 
 def test_answers_that_were_damaged_during_a_break_are_named(tmp_path):

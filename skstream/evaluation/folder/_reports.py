@@ -152,7 +152,10 @@ class Reporter:
                 return
             places = [(lane.name, lane.fold) for lane in outcome.lanes]
             seconds_of = [lane.cost.seconds for lane in outcome.lanes]
-            self._save(self._report(FINISHED, places, seconds_of, outcome.n_rows, last))
+            report = self._report(FINISHED, places, seconds_of, outcome.n_rows)
+            if last is not None and not self._begun:
+                report = self._of_another(report, last)
+            self._save(report)
 
     def _write(self, run: Any, state: str) -> None:
         if self.path is not None:
@@ -164,9 +167,8 @@ class Reporter:
         places: Sequence[Place],
         seconds_of: Sequence[float],
         n_rows: int,
-        last: Report | None = None,
     ) -> Report:
-        report = Report(
+        return Report(
             state=state,
             places=list(places),
             seconds_of=list(seconds_of),
@@ -178,10 +180,14 @@ class Reporter:
             token=self.token,
             time=time.time(),
         )
-        if last is None:
-            return report
-        since = report.time - last.time if last.token == self.token else 0.0  # else an earlier call
-        seconds = last.seconds + max(0.0, since)
+
+    def _of_another(self, report: Report, last: Report) -> Report:
+        """Complete the last report of a run with what another process did after it."""
+        if last.token == self.token:
+            seconds = last.seconds + max(0.0, report.time - last.time)
+        else:  # an earlier call; when it was done is not known, and the rate stays
+            rate = last.rows_per_second
+            seconds = 0.0 if rate is None else (report.n_rows - last.first_row) / rate
         return replace(
             report, first_row=last.first_row, seconds=seconds, host=last.host, pid=last.pid
         )
