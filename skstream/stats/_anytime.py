@@ -13,6 +13,7 @@ from skstream.stats._checks import (
     FloatArray,
     as_pair,
     check_alpha,
+    check_bounds,
     check_names,
 )
 from skstream.stats._recorder import CurveRecorder
@@ -163,14 +164,6 @@ class AnytimeComparisonResult(CurveReport):
         return sentence + "."
 
 
-def _checked_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
-    if not isinstance(bounds, str) and np.shape(bounds) == (2,):
-        low, high = bounds
-        if is_real(low) and is_real(high) and -math.inf < low < high < math.inf:
-            return float(low), float(high)
-    raise ValueError(f"bounds must be two finite, increasing numbers. Got {bounds!r} instead.")
-
-
 class RunningAnytimeComparison:
     """Anytime-valid comparison of two models while the stream is running.
 
@@ -229,7 +222,7 @@ class RunningAnytimeComparison:
         record_every: int | None = None,
         names: Sequence[str] = ("A", "B"),
     ) -> None:
-        low, high = _checked_bounds(bounds)
+        low, high = check_bounds(bounds)
         if not (isinstance(boundary, str) and boundary in BOUNDARIES):
             raise ValueError(f"boundary must be one of {sorted(BOUNDARIES)}. Got {boundary!r}.")
         if not (is_real(largest_weight) and 0 < largest_weight <= LARGEST_WEIGHT):

@@ -2,10 +2,12 @@
 
 Both classes answer the same two questions about ``S``, the sum of differences minus their
 conditional expectations, and ``V``, its variance process: how far from zero may ``|S|`` be at
-level alpha, and at which level does a given ``|S|`` lie on the boundary. The differences span an
-interval of length `SPAN`, and ``V`` sums their squared deviations from a prediction made before
-each of them, so that ``exp(l * S - psi(l) * V)`` with ``psi(l) = (-log(1 - c l) - c l) / c**2``
-and ``c = SPAN`` is a supermartingale for every ``l`` in [0, 1/c) (Howard et al. 2021, Theorem 4).
+level alpha, and at which level does a given ``|S|`` lie on the boundary. ``V`` sums the squared
+deviations of the differences from a prediction made before each of them, and no deviation lies
+farther below 0 than c, so that ``exp(l * S - psi(l) * V)`` with
+``psi(l) = (-log(1 - c l) - c l) / c**2`` is a supermartingale for every ``l`` in [0, 1/c) (Howard
+et al. 2021, Theorem 4). c is `SPAN`, the length of the interval in which the differences lie:
+enough for any prediction in that interval.
 """
 
 import math
@@ -93,14 +95,19 @@ class MixtureBoundary:
     ----------
     tuning : float
         The boundary is tightest when V is about ten times this (their rho).
+    scale : float
+        Largest deviation below the prediction (their c).
     """
 
     tuning: float = 50.0
+    scale: float = SPAN
 
-    def _log_mixture(self, total: FloatArray, variance: FloatArray) -> FloatArray:
-        r = self.tuning / SPAN**2
-        a = (variance + self.tuning) / SPAN**2
-        y = a + total / SPAN
+    def log_mixture(self, total: FloatArray, variance: FloatArray) -> FloatArray:
+        """Logarithm of the mixture; it reaches log(1 / alpha) with probability at most alpha."""
+        c = self.scale
+        r = self.tuning / c**2
+        a = (variance + self.tuning) / c**2
+        y = a + total / c
         constant = r * math.log(r) - r - math.lgamma(r) - math.log(special.gammainc(r, r))
         return np.asarray(
             constant + y - a * np.log(y) + special.gammaln(a) + np.log(special.gammainc(a, y))
@@ -108,28 +115,29 @@ class MixtureBoundary:
 
     def _slope(self, total: FloatArray, variance: FloatArray) -> FloatArray:
         """Differentiate the logarithm of the mixture by S: the mean of l under it."""
-        a = (variance + self.tuning) / SPAN**2
-        y = a + total / SPAN
+        c = self.scale
+        a = (variance + self.tuning) / c**2
+        y = a + total / c
         log_density = (a - 1) * np.log(y) - y - special.gammaln(a)
-        return np.asarray((1 - a / y + np.exp(log_density) / special.gammainc(a, y)) / SPAN)
+        return np.asarray((1 - a / y + np.exp(log_density) / special.gammainc(a, y)) / c)
 
     def radius(self, variance: FloatArray, alpha: float) -> FloatArray:
         """Largest ``|S|`` inside the boundary at level alpha."""
         variance = np.asarray(variance, dtype=np.float64)
         target = math.log(2 / alpha)
-        scale = variance + self.tuning
-        radius = np.sqrt(scale * (2 * target + np.log(scale / self.tuning)))
+        tuned = variance + self.tuning
+        radius = np.sqrt(tuned * (2 * target + np.log(tuned / self.tuning)))
         # The logarithm is increasing and convex in S: from its first step on, Newton's method
         # approaches the root from above and cannot overshoot. A fixed number of steps, more than
         # enough for any V, makes each entry independent of the others.
         for _ in range(8):
-            excess = self._log_mixture(radius, variance) - target
+            excess = self.log_mixture(radius, variance) - target
             radius = radius - excess / self._slope(radius, variance)
         return np.asarray(radius)
 
     def log_pvalue(self, deviation: FloatArray, variance: FloatArray) -> FloatArray:
         """Logarithm of the level at which ``|S| = deviation`` lies on the boundary."""
-        return np.minimum(0.0, math.log(2) - self._log_mixture(deviation, variance))
+        return np.minimum(0.0, math.log(2) - self.log_mixture(deviation, variance))
 
 
 BOUNDARIES: dict[str, Boundary] = {"stitched": StitchedBoundary(), "mixture": MixtureBoundary()}

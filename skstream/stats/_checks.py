@@ -21,6 +21,15 @@ def check_alpha(alpha: float) -> float:
     return float(alpha)
 
 
+def check_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
+    """Return the bounds of a loss as floats, or raise if they are not finite and increasing."""
+    if not isinstance(bounds, str) and np.shape(bounds) == (2,):
+        low, high = bounds
+        if is_real(low) and is_real(high) and -math.inf < low < high < math.inf:
+            return float(low), float(high)
+    raise ValueError(f"bounds must be two finite, increasing numbers. Got {bounds!r} instead.")
+
+
 def check_names(names: Sequence[str], n_models: int) -> tuple[str, ...]:
     """Return the names as a tuple of strings, one per model."""
     if isinstance(names, str):

@@ -107,9 +107,9 @@ def test_the_mixture_is_the_integral_it_stands_for() -> None:
             return u ** (r - 1) * np.exp(-r * u + slope * total - psi * variance) / weight
 
         expected = integrate.quad(mixed, 0, 1, limit=200)[0]
-        got = boundary._log_mixture(np.array([total]), np.array([variance]))
+        got = boundary.log_mixture(np.array([total]), np.array([variance]))
         assert got == pytest.approx(np.log(expected), abs=1e-8)
-    assert boundary._log_mixture(np.zeros(1), np.zeros(1)) == pytest.approx(0, abs=1e-12)
+    assert boundary.log_mixture(np.zeros(1), np.zeros(1)) == pytest.approx(0, abs=1e-12)
 
 
 def test_each_increment_is_an_exponential_supermartingale() -> None:

@@ -1,0 +1,302 @@
+"""Races over losses: what they drop is what a literal reading of their promise drops."""
+
+import itertools
+import math
+import pickle
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skstream.model_selection._race import (
+    ROWS_AT_ONCE,
+    AnytimeRace,
+    HalvingRace,
+    best_first,
+    next_anytime_look,
+    squared_differences,
+)
+from skstream.stats._boundaries import MixtureBoundary
+from tests._examples import examples
+
+Made = Callable[[int], Any]
+
+
+def losses_of(seed: int, n_candidates: int, n_rows: int, *, real: bool = False) -> np.ndarray:
+    """Losses of candidates that differ by much or hardly, and depend on each other."""
+    rng = np.random.default_rng(seed)
+    rates = np.sort(rng.choice([0.02, 0.1, 0.11, 0.3, 0.6], n_candidates))
+    shared = rng.random(n_rows)
+    u = np.where(rng.random((n_candidates, n_rows)) < 0.5, shared, rng.random(n_rows))
+    losses = (u < rng.permutation(rates)[:, None]).astype(float)
+    return losses * rng.random((n_candidates, n_rows)) if real else losses
+
+
+def raced(
+    race: Any, losses: np.ndarray, cuts: Sequence[int] = (), at: int = 0
+) -> list[tuple[int, int]]:
+    """Rows and numbers of the candidates that a race drops from row `at` on, run as by a search."""
+    found, n_rows = [], losses.shape[1]
+    while (stop := race.next_look(at)) is not None and stop <= n_rows:
+        edges = [at, *(cut for cut in sorted(set(cuts)) if at < cut < stop), stop]
+        for begin, end in itertools.pairwise(edges):
+            race.read(losses[race.left, begin:end])
+        before, at = race.left, stop
+        dropped = race.look(-losses[race.left, :stop].mean(axis=1))
+        found += [(stop, int(before[one.position])) for one in dropped]
+        assert sorted([*race.left, *(before[one.position] for one in dropped)]) == [*before]
+    return found
+
+
+def literally(
+    losses: np.ndarray, indifference: float = 0.0, alpha: float = 0.05
+) -> list[tuple[int, int]]:
+    """The same from each pair's confidence sequence, formed row by row with plain numbers."""
+    k, n_rows = losses.shape
+    boundary = MixtureBoundary(tuning=10.0, scale=1.0)
+    pair_alpha = alpha / (k * (k - 1))
+    looks = [(4 + j) * 2**e for e in range(4, 20) for j in range(4)]
+    left, regret, found = list(range(k)), [0.0] * k, []
+    sums = {(c, m): 0.0 for c in left for m in left}
+    squares = dict(sums)
+    for row in range(1, n_rows + 1):
+        for c in left:
+            for m in left:
+                difference = float(losses[c, row - 1] - losses[m, row - 1])
+                sums[c, m] += difference
+                squares[c, m] += difference**2
+        if row not in looks:
+            continue
+        # The worst first, the later one of equals.
+        for c in sorted(left, key=lambda c: (sums[c, 0], c), reverse=True):
+            ahead = [m for m in left if (sums[m, 0], m) < (sums[c, 0], c)]
+            lower = {}
+            for m in ahead:
+                radius = float(boundary.radius(np.array([squares[c, m]]), 2 * pair_alpha)[0])
+                lower[m] = (sums[c, m] - radius) / row
+            by = max(ahead, key=lambda m: lower[m], default=None)
+            if by is not None and lower[by] > regret[c] - indifference:
+                left.remove(c)
+                found.append((row, c))
+                regret[by] = max(regret[by], regret[c] - lower[by])
+    return found
+
+
+@examples(25)
+@given(
+    seed=st.integers(0, 10**6),
+    n_candidates=st.integers(2, 5),
+    indifference=st.sampled_from([0.0, 0.02, 0.2]),
+    alpha=st.sampled_from([0.05, 0.5]),
+    real=st.booleans(),
+)
+def test_dropped_as_the_confidence_sequences_of_all_pairs_say(
+    seed: int, n_candidates: int, indifference: float, alpha: float, real: bool
+) -> None:
+    losses = losses_of(seed, n_candidates, 700, real=real)
+    race = AnytimeRace(n_candidates, indifference=indifference, alpha=alpha)
+    assert sorted(raced(race, losses)) == sorted(literally(losses, indifference, alpha))
+
+
+@examples(25)
+@given(
+    seed=st.integers(0, 10**6),
+    cuts=st.lists(st.integers(1, 9_999), max_size=20),
+    real=st.booleans(),
+)
+def test_the_division_into_calls_changes_nothing(seed: int, cuts: list[int], real: bool) -> None:
+    losses = losses_of(seed, 6, 10_000, real=real)
+    whole, cut = (AnytimeRace(6, indifference=0.01) for _ in range(2))
+    assert raced(cut, losses, cuts) == raced(whole, losses)
+    for name in ("left", "_totals", "_variances", "_regrets"):
+        np.testing.assert_array_equal(getattr(cut, name), getattr(whole, name))
+
+
+@examples(25)
+@given(seed=st.integers(0, 10**6), real=st.booleans(), data=st.data())
+def test_the_order_of_candidates_changes_nothing(
+    seed: int, real: bool, data: st.DataObject
+) -> None:
+    losses = losses_of(seed, 6, 3_000, real=real)
+    order = np.array(data.draw(st.permutations(range(6))))
+    found = raced(AnytimeRace(6), losses[order])
+    assert sorted((row, order[c]) for row, c in found) == sorted(raced(AnytimeRace(6), losses))
+
+
+@examples(25)
+@given(seed=st.integers(0, 10**6), indifference=st.sampled_from([0.0, 0.05, 1.0]))
+def test_the_leader_is_never_dropped(seed: int, indifference: float) -> None:
+    losses = losses_of(seed, 5, 1_000)
+    race, at = AnytimeRace(5, indifference=indifference), 0
+    while (stop := race.next_look(at)) is not None and stop <= 1_000:
+        race.read(losses[race.left, at:stop])
+        leader = race.left[losses[race.left, :stop].mean(axis=1).argmin()]
+        race.look()
+        assert leader in race.left
+        at = stop
+
+
+@pytest.mark.parametrize("make", [AnytimeRace, lambda k: HalvingRace(k, 2_000)])
+def test_a_pickled_race_goes_on(make: Made) -> None:
+    losses = losses_of(3, 8, 2_000)
+    first = make(8)
+    found = raced(first, losses[:, :300])  # the last look is that at row 256, or 250
+    first.read(losses[first.left, 256:270])
+    second = pickle.loads(pickle.dumps(first))
+    rest = [raced(race, losses, at=270) for race in (first, second)]
+    assert rest[0] == rest[1]
+    assert found + rest[1] == raced(make(8), losses)
+
+
+def test_one_candidate_is_not_raced() -> None:
+    assert AnytimeRace(1).next_look(0) is None
+    assert HalvingRace(1, 100).next_look(0) is None
+
+
+def test_identical_candidates_stay_without_indifference() -> None:
+    losses = np.tile(losses_of(0, 1, 5_000), (3, 1))
+    assert raced(AnytimeRace(3), losses) == []
+
+
+def test_of_identical_candidates_indifference_keeps_the_first() -> None:
+    losses = np.tile(losses_of(0, 1, 5_000), (3, 1))
+    race = AnytimeRace(3, indifference=0.01)
+    assert [c for _, c in raced(race, losses)] == [1, 2]
+    assert race.left.tolist() == [0]
+
+
+def test_indifferences_do_not_add_up() -> None:
+    """Each of these is worse than the next by 0.04: dropped one by one, 0.16 would be lost."""
+    rows = np.arange(100_000)
+    wrong = np.array([(rows * 0.618_034) % 1 < rate for rate in (0.3, 0.26, 0.22, 0.18, 0.14)])
+    late = wrong[::-1].copy()  # the later the rows, the better the candidates that came last
+    late[:, :4_000] = wrong[:, :4_000]
+    for losses in (wrong, late, wrong[::-1]):
+        race = AnytimeRace(5, indifference=0.05)
+        raced(race, losses)
+        means = losses.mean(axis=1)
+        assert race._regrets.max() <= 0.05
+        if losses is not late:
+            assert means[race.left].min() <= means.min() + 0.05
+
+
+def test_indifference_drops_more() -> None:
+    losses = losses_of(5, 8, 20_000)
+    n_dropped = [len(raced(AnytimeRace(8, indifference=i), losses)) for i in (0.0, 0.05)]
+    assert n_dropped[0] < n_dropped[1]
+
+
+def test_who_drops_whom() -> None:
+    losses = np.array([np.tile([0, 1], 50), np.zeros(100), np.ones(100)])
+    race = AnytimeRace(3)
+    race.read(losses[:, :64])
+    assert [(one.position, one.by) for one in race.look()] == [(0, 1), (2, 1)]
+
+
+def test_a_candidate_that_failed_leaves() -> None:
+    losses = losses_of(2, 6, 3_000)
+    race = AnytimeRace(6)
+    race.read(losses[:, :50])
+    race.leave([1, 4])
+    assert race.left.tolist() == [0, 2, 3, 5]
+    race.read(losses[race.left, 50:64])
+    race.look()
+    assert race.n_rows == 64
+    race.leave([])
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 10.0), (-3.0, 2.0)])
+def test_losses_are_taken_as_parts_of_their_range(bounds: tuple[float, float]) -> None:
+    low, high = bounds
+    losses = losses_of(7, 5, 2_000)
+    race = AnytimeRace(5, bounds=bounds, indifference=0.02 * (high - low))
+    found = raced(race, low + (high - low) * losses)
+    assert found == raced(AnytimeRace(5, indifference=0.02), losses)
+
+
+def test_looks_are_four_per_doubling() -> None:
+    looks = [next_anytime_look(0)]
+    while looks[-1] < 10**9:
+        looks.append(next_anytime_look(looks[-1]))
+    assert looks[:10] == [64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
+    assert len(looks) == 4 * math.log2(2**30 / 64) + 1
+    assert [next_anytime_look(n) for n in (63, 64, 79, 127, 129)] == [64, 80, 80, 128, 160]
+
+
+def test_blocks_longer_than_the_buffer() -> None:
+    losses = losses_of(11, 3, 3 * ROWS_AT_ONCE)
+    race = AnytimeRace(3)
+    race.read(losses)
+    race.look()
+    np.testing.assert_array_equal(race._totals, losses[race.left].sum(axis=1))
+
+
+@examples(20)
+@given(seed=st.integers(0, 10**6), n=st.integers(0, 50))
+def test_squared_differences(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    for rows in (rng.random((4, n)), rng.integers(0, 2, (4, n)).astype(float)):
+        plain = ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
+        np.testing.assert_allclose(squared_differences(rows), plain, rtol=1e-12)
+
+
+def test_halving_keeps_the_best_part() -> None:
+    race = HalvingRace(10, 800)
+    assert race.looks == (100, 200, 400)
+    scores = np.array([0.5, np.nan, 0.9, 0.9, 0.1, 0.2, 0.9, 0.9, 0.3, 0.0])
+    dropped = race.look(scores)
+    assert race.left.tolist() == [2, 3, 6, 7]  # a third, rounded up
+    assert [(one.position, one.by) for one in dropped] == [(p, None) for p in (0, 1, 4, 5, 8, 9)]
+    race.look(np.array([[0.9, 0.9, 0.9, 0.9], [1, 3, 2, 3]]))  # ties: the second line, the earlier
+    assert race.left.tolist() == [3, 7]
+    assert race.next_look(200) == 400
+    race.look(np.array([np.nan, np.nan]))
+    assert race.left.tolist() == [3]
+    assert race.next_look(200) is None
+
+
+def test_halving_looks_at_rows_that_exist() -> None:
+    assert HalvingRace(9, 5).looks == (1, 2)
+    assert HalvingRace(9, 100, at=(0.9, 0.1)).looks == (10, 90)
+
+
+def test_best_first() -> None:
+    keys = [[1.0, np.nan, 2.0, 2.0], [0.0, 9.0, -np.inf, np.nan]]
+    assert best_first(keys).tolist() == [2, 3, 0, 1]
+    assert best_first([[np.nan, -np.inf]]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: AnytimeRace(0), "n_candidates must be a positive int"),
+        (lambda: AnytimeRace(2.0), "n_candidates must be a positive int"),
+        (lambda: AnytimeRace(2, alpha=0), r"alpha must be in \(0, 1\)"),
+        (lambda: AnytimeRace(2, indifference=-0.1), "indifference must be at least 0"),
+        (lambda: AnytimeRace(2, indifference=math.nan), "indifference must be at least 0"),
+        (lambda: AnytimeRace(2, bounds=(1, 0)), "bounds must be two finite"),
+        (lambda: HalvingRace(2, 0), "n_rows must be a positive int"),
+        (lambda: HalvingRace(2, 10, factor=1), "factor must be above 1"),
+        (lambda: HalvingRace(2, 10, at=(0.5, 1)), "shares of its rows"),
+        (lambda: HalvingRace(2, 10, at=0.5), "shares of its rows"),
+        (lambda: HalvingRace(2, 10, at=()), "shares of its rows"),
+        (lambda: HalvingRace(2, 10).look(), "one score for each of the 2 candidates"),
+        (lambda: HalvingRace(2, 10).look([1.0]), "one score for each of the 2 candidates"),
+        (lambda: AnytimeRace(2).read([0, 1]), r"Got the shape \(2,\)"),
+        (lambda: AnytimeRace(2).read([[0]]), "each of the 2 candidates left"),
+        (
+            lambda: AnytimeRace(2).read([[0, 0], [0, 2]]),
+            "candidate 1 at scored row 1 is 2",
+        ),
+        (
+            lambda: AnytimeRace(2).read([[0, math.nan], [0, 0]]),
+            "candidate 0 at scored row 1 is",
+        ),
+    ],
+)
+def test_bad_input(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
