@@ -22,7 +22,11 @@ from skstream.evaluation import (
     status,
 )
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
-from skstream.model_selection import PrequentialSplit
+from skstream.model_selection import (
+    ExpandingWindowSplit,
+    PrequentialSplit,
+    SlidingWindowSplit,
+)
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.streams import CSVStream, ParquetStream, as_stream, label_profile
@@ -37,6 +41,7 @@ __all__ = [
     "DelayedEvaluator",
     "EvaluationInterrupted",
     "EvaluationResult",
+    "ExpandingWindowSplit",
     "FadingFactor",
     "HoldoutEvaluator",
     "KFoldEvaluator",
@@ -51,6 +56,7 @@ __all__ = [
     "PrequentialEvaluator",
     "PrequentialSplit",
     "SlidingWindow",
+    "SlidingWindowSplit",
     "StreamPipeline",
     "TemporalCorrection",
     "TemporallyAugmented",

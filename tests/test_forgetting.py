@@ -49,7 +49,7 @@ def test_specifications_are_values(spec):
         spec.anything = 1
 
 
-@pytest.mark.parametrize("size", [0, -3, 1.5, True, "7", None, np.nan])
+@pytest.mark.parametrize("size", [0, -3, 1.5, True, "7", None, np.nan, np.timedelta64(3, "D")])
 def test_window_size_is_checked(size):
     with pytest.raises(
         ValueError,

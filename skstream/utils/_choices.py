@@ -4,15 +4,20 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
+# Whole numbers to Python's type system, but not to a user.
+_OTHERS = (bool, np.timedelta64)
+
 
 def is_integer(value: Any) -> bool:
-    """Whether a value is a whole number; booleans are not."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    """Whether a value is a whole number; booleans and durations are not."""
+    return isinstance(value, Integral) and not isinstance(value, _OTHERS)
 
 
 def is_real(value: Any) -> bool:
-    """Whether a value is a real number; booleans are not."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    """Whether a value is a real number; booleans and durations are not."""
+    return isinstance(value, Real) and not isinstance(value, _OTHERS)
 
 
 def check_place(name: str, place: Any, n_places: int) -> int:

@@ -149,6 +149,22 @@ def as_microseconds(values: np.ndarray, name: str = "times", first_row: int = 0)
     return np.where(is_missing, np.inf, microseconds.astype(np.float64))
 
 
+def as_numbers(values: np.ndarray, name: str, first_row: int = 0) -> np.ndarray:
+    """Times or durations as floats, in microseconds where they have units; infinite if missing."""
+    if values.dtype.kind in "mM":
+        return as_microseconds(values, name, first_row)
+    numbers: np.ndarray = values.astype(np.float64)
+    return np.where(np.isnan(numbers), np.inf, numbers)
+
+
+def shown_time(given: np.ndarray) -> str:
+    """Show the one time in an array as the user wrote it."""
+    (value,) = given.tolist() if given.dtype.kind in "fiu" else given
+    if isinstance(given, UtcTimes):
+        return f"{value} UTC"
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
 def _checked(values: np.ndarray, given: Any, name: str, kind: str, wanted: str) -> np.ndarray:
     if values.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional. Got shape {values.shape} instead.")

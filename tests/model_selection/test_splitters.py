@@ -1,11 +1,15 @@
 """Laws of all splitters, found by introspection, and what each refuses."""
 
 import pickle
+from datetime import timedelta
+from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import (
@@ -18,7 +22,7 @@ from sklearn.model_selection import (
 
 import skstream
 import skstream.model_selection as module
-from skstream.model_selection import PrequentialSplit
+from skstream.model_selection import ExpandingWindowSplit, PrequentialSplit, SlidingWindowSplit
 from skstream.model_selection._splitter import Splitter
 from tests._examples import examples
 
@@ -38,12 +42,57 @@ def prequential(draw):
         "gap": draw(st.integers(0, 3)),
     }
     tested = parts["n_splits"] * (parts["test_size"] or 1)
-    return PrequentialSplit(**parts), parts["n_warmup"] + parts["gap"] + tested
+    n_rows = parts["n_warmup"] + parts["gap"] + tested + draw(st.integers(0, 30))
+    return PrequentialSplit(**parts), n_rows
 
 
-# A splitter with any parameters, and the fewest rows that it takes.
-SETTINGS = {PrequentialSplit: prequential()}
-DEFAULT = {PrequentialSplit: PrequentialSplit(20, n_splits=3, test_size=10, gap=2)}
+@st.composite
+def windows(draw, make):
+    """A splitter that fits, with or without uneven times, and with or without label times."""
+    n_rows = draw(st.integers(12, 40))
+    times = None
+    if draw(st.booleans()):
+        spacing = draw(st.lists(st.sampled_from([0, 1, 1, 2, 5]), min_size=12, max_size=12))
+        times = np.cumsum(np.resize(spacing, n_rows)) + draw(st.integers(-5, 5))
+    arrival = np.arange(n_rows) if times is None else times
+    label_times = None
+    if draw(st.booleans()):
+        delays = draw(st.lists(st.sampled_from([0, 0, 1, 4, np.inf]), min_size=7, max_size=7))
+        label_times = arrival + np.resize([0, *delays], n_rows)
+    sizes = {
+        "train_size": draw(st.integers(1, 6)),
+        "test_size": draw(st.none() | st.integers(1, 6)),
+        "step": draw(st.none() | st.integers(1, 6)),
+        "gap": draw(st.integers(0, 3)),
+        "n_splits": draw(st.none() | st.integers(1, 3)),
+        "max_train_size": draw(st.none() | st.integers(1, 8)),
+        "keep_incomplete": draw(st.booleans()),
+    }
+    if sizes["test_size"] is None:
+        sizes |= {"step": None, "n_splits": sizes["n_splits"] or 2}
+    splitter = make(**sizes, times=times, label_times=label_times)
+    try:
+        list(splitter.split(np.zeros((n_rows, 1))))
+    except ValueError as error:
+        assume("fit into a stream" not in str(error))
+        assume("with rows fits" not in str(error))
+        assume("has no row to train on" not in str(error))
+        raise
+    return splitter, n_rows
+
+
+# A splitter with any parameters, and a number of rows that it takes.
+SETTINGS = {
+    PrequentialSplit: prequential(),
+    ExpandingWindowSplit: windows(ExpandingWindowSplit),
+    SlidingWindowSplit: windows(SlidingWindowSplit),
+}
+DEFAULT = {
+    PrequentialSplit: PrequentialSplit(20, n_splits=3, test_size=10, gap=2),
+    ExpandingWindowSplit: ExpandingWindowSplit(20, test_size=10, gap=2),
+    SlidingWindowSplit: SlidingWindowSplit(20, n_splits=4),
+}
+WINDOWS = [ExpandingWindowSplit, SlidingWindowSplit]
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 2))
@@ -57,6 +106,11 @@ every_splitter = pytest.mark.parametrize(
 def test_every_splitter_is_tested():
     assert {*SETTINGS} == {*DEFAULT} == {*SPLITTERS}
     assert {s.__name__ for s in SPLITTERS} <= {*skstream.__all__}
+
+
+def as_lists(params):
+    """Parameters that can be compared and written: their arrays as lists."""
+    return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in params.items()}
 
 
 def check_laws(splits, n_rows):
@@ -76,16 +130,18 @@ def check_laws(splits, n_rows):
 
 @pytest.mark.parametrize("make", SPLITTERS)
 @examples(60)
-@given(data=st.data(), more=st.integers(0, 30))
-def test_laws(make, data, more):
-    splitter, fewest = data.draw(SETTINGS[make])
-    n_rows = fewest + more
+@given(data=st.data())
+def test_laws(make, data):
+    splitter, n_rows = data.draw(SETTINGS[make])
     splits = list(splitter.split(np.zeros((n_rows, 1)), np.zeros(n_rows)))
     check_laws(splits, n_rows)
     assert splits
     assert len(splits) == splitter.get_n_splits(np.zeros((n_rows, 1)))
-    for again in (clone(splitter), pickle.loads(pickle.dumps(splitter)), eval(repr(splitter))):
-        assert again.get_params() == splitter.get_params()
+    copies = [clone(splitter), pickle.loads(pickle.dumps(splitter))]
+    if not any(isinstance(value, np.ndarray) for value in splitter.get_params().values()):
+        copies.append(eval(repr(splitter)))  # long arrays are cut short in it
+    for again in copies:
+        assert as_lists(again.get_params()) == as_lists(splitter.get_params())
         for (train, test), (other_train, other_test) in zip(
             splits, again.split(np.zeros((n_rows, 1))), strict=True
         ):
@@ -94,10 +150,10 @@ def test_laws(make, data, more):
 
 
 @examples(60)
-@given(case=prequential(), more=st.integers(0, 30))
-def test_prequential_blocks(case, more):
-    splitter, fewest = case
-    splits = list(splitter.split(np.zeros((fewest + more, 1))))
+@given(case=prequential())
+def test_prequential_blocks(case):
+    splitter, n_rows = case
+    splits = list(splitter.split(np.zeros((n_rows, 1))))
     tested = np.concatenate([test for _, test in splits])
     first = splitter.n_warmup + splitter.gap
     assert np.array_equal(tested, np.arange(first, first + len(tested)))
@@ -105,7 +161,7 @@ def test_prequential_blocks(case, more):
     assert len(splits[0][0]) == splitter.n_warmup
     sizes = {len(test) for _, test in splits}
     if splitter.test_size is None:
-        assert tested[-1] == fewest + more - 1
+        assert tested[-1] == n_rows - 1
         assert max(sizes) - min(sizes) <= 1
     else:
         assert sizes == {splitter.test_size}
@@ -163,3 +219,197 @@ def test_groups_are_not_used(splitter):
 def test_parameters_of_the_prequential_split_are_checked(params, message):
     with pytest.raises(ValueError, match=message):
         PrequentialSplit(**params).split(X)
+
+
+def splits_by_hand(splitter, n_rows):
+    """Row by row, what the documentation says of splitters with integer sizes."""
+    times = range(n_rows) if splitter.times is None else splitter.times
+    t = [Fraction(int(time)) for time in times]
+    known = t if splitter.label_times is None else splitter.label_times
+    steps = [b - a for a, b in pairwise(t) if b > a]
+    end = t[-1] + (Fraction(float(np.median([float(s) for s in steps]))) if steps else 0)
+    first = t[0] + splitter.train_size + splitter.gap
+    if splitter.test_size is None:
+        size = (end - first) / splitter.n_splits
+        begins = [first + size * i for i in range(splitter.n_splits)]
+        whole = True
+    else:
+        size, step = splitter.test_size, splitter.step or splitter.test_size
+        begins = [first + step * i for i in range(300)]
+        whole = splitter.keep_incomplete
+    found = []
+    for begin in begins:
+        test = [i for i in range(n_rows) if begin <= t[i] < begin + size]
+        if not test or (begin + size > end and not whole):
+            continue
+        train_end = begin - splitter.gap
+        window = [
+            i
+            for i in range(n_rows)
+            if t[i] < train_end and known[i] <= t[test[0]]
+            if isinstance(splitter, ExpandingWindowSplit) or t[i] >= train_end - splitter.train_size
+        ]
+        found.append((window[-(splitter.max_train_size or 0) :], test))
+    return found[-(splitter.n_splits or 0) :]
+
+
+@pytest.mark.parametrize("make", WINDOWS)
+@examples(100)
+@given(data=st.data())
+def test_windows_hold_the_rows_that_the_documentation_says(make, data):
+    splitter, n_rows = data.draw(windows(make))
+    splits = list(splitter.split(np.zeros((n_rows, 1))))
+    assert [(train.tolist(), test.tolist()) for train, test in splits] == splits_by_hand(
+        splitter, n_rows
+    )
+    t = np.arange(n_rows) if splitter.times is None else splitter.times
+    for train, test in splits:
+        assert t[test[0]] - t[train[-1]] > splitter.gap
+        if splitter.label_times is not None:
+            assert (splitter.label_times[train] <= t[test[0]]).all()
+        if splitter.max_train_size is not None:
+            assert len(train) <= splitter.max_train_size
+
+
+DAYS = np.arange("2024-01-01", "2024-02-10", dtype="datetime64[D]")
+ROWS = np.zeros((len(DAYS), 1))
+
+
+def as_text(splits):
+    return [(train.tolist(), test.tolist()) for train, test in splits]
+
+
+@pytest.mark.parametrize("make", WINDOWS)
+def test_durations_may_be_written_in_many_ways(make):
+    """Datetimes split as the row numbers of daily rows do; so do numbers, with a rounded step."""
+    expected = as_text(make(14, test_size=7, step=3, gap=1).split(ROWS))
+    week = timedelta(days=7)
+    for train_size, test_size, step, gap in [
+        ("14D", week, "72h", "1D"),
+        ("2W", np.timedelta64(7, "D"), timedelta(days=3), np.timedelta64(24, "h")),
+        (2 * week, "6D 24h", np.timedelta64(72 * 60, "m"), "1440min"),
+    ]:
+        splitter = make(train_size, test_size=test_size, step=step, gap=gap, times=DAYS)
+        assert as_text(splitter.split(ROWS)) == expected
+        assert as_text(splitter.set_params(times=DAYS.tolist()).split(ROWS)) == expected
+    tenths = make(1.4, test_size=0.7, step=0.3, gap=0.1, times=1e3 + np.arange(40) * 0.1)
+    assert as_text(tenths.split(ROWS)) == expected
+
+
+def test_times_from_frames():
+    pd = pytest.importorskip("pandas", reason="a frame")
+    expected = as_text(ExpandingWindowSplit("14D", test_size="7D", times=DAYS).split(ROWS))
+    frame = pd.DataFrame({"x": 0.0, "when": DAYS, "known": DAYS + np.timedelta64(1, "h")})
+    aware = pd.DatetimeIndex(DAYS).tz_localize("Europe/Lisbon")
+    for times in ("when", frame["when"], pd.DatetimeIndex(DAYS), aware):
+        splitter = ExpandingWindowSplit(pd.Timedelta("14D"), test_size="7D", times=times)
+        assert as_text(splitter.split(frame)) == expected
+        assert splitter.get_n_splits(frame) == len(expected) == 3
+        assert "times=" in repr(splitter)
+        assert repr(clone(splitter)) == repr(splitter)
+    purged = ExpandingWindowSplit("14D", test_size="7D", times="when", label_times="known")
+    assert as_text(purged.split(frame)) == expected
+    # A part of the rows brings its own column.
+    assert as_text(purged.split(frame[:30])) == expected[:2]
+
+
+def test_arguments_of_split_come_before_parameters():
+    splitter = SlidingWindowSplit("14D", test_size="7D", times=DAYS)
+    later = splitter.split(ROWS[:30], times=DAYS[:30])
+    assert as_text(later) == as_text(splitter.split(ROWS))[:2]
+    assert splitter.get_n_splits(times=DAYS[:30]) == 2
+    assert splitter.get_n_splits() == 3
+    assert SlidingWindowSplit(5, n_splits=4).get_n_splits() == 4
+    late = np.full(40, np.datetime64("NaT"))
+    with pytest.raises(ValueError, match="no label of rows 0 to 13 is known by then"):
+        list(splitter.split(ROWS, label_times=late))
+
+
+def test_metadata_reach_the_splitter_without_a_request():
+    splitter = ExpandingWindowSplit(20.0, test_size=10.0)
+    label_times = np.arange(60.0) + 3
+    expected = [
+        len(train) for train, _ in splitter.split(X, times=range(60), label_times=label_times)
+    ]
+    assert expected == [18, 28, 38, 48]
+    with config_context(enable_metadata_routing=True):
+        params = {"times": np.arange(60.0), "label_times": label_times}
+        scores = cross_validate(
+            SGDClassifier(random_state=0), X, y, cv=splitter, params=params, return_indices=True
+        )
+        assert [len(train) for train in scores["indices"]["train"]] == expected
+        search = GridSearchCV(SGDClassifier(random_state=0), {"alpha": [1e-3]}, cv=splitter)
+        search.fit(X, y, **params)
+        assert search.n_splits_ == 4
+        search.set_params(cv=PrequentialSplit(20)).fit(X, y)
+
+
+@pytest.mark.parametrize("make", WINDOWS)
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"train_size": 0}, "train_size must be more than 0, and finite. Got 0 instead"),
+        ({"train_size": 2.0}, "train_size must be a whole number of rows.* Got 2.0 instead"),
+        ({"train_size": "7D"}, r"Got '7D' instead \(durations need times\)"),
+        ({"gap": -1}, "gap must be at least 0.* Got -1"),
+        ({"test_size": -2}, "test_size must be more than 0"),
+        ({"step": 0}, "step must be more than 0"),
+        ({"test_size": None}, "needs test_size, or else n_splits"),
+        ({"n_splits": 0}, "'n_splits' parameter"),
+        ({"max_train_size": 0}, "'max_train_size' parameter"),
+        ({"keep_incomplete": 1}, "keep_incomplete must be a bool"),
+        ({"train_size": 60}, "no test part with rows fits into a stream of 40 rows"),
+        (
+            {"n_splits": 9},
+            r"only 6 test parts fit into a stream of 40 rows, not 9\. .* fewer splits",
+        ),
+        ({"times": DAYS[:-1], "train_size": "1D"}, "times has 39 values, but X has 40 rows"),
+        ({"times": DAYS[::-1]}, "times go back at row 1: 2024-02-08 comes after 2024-02-09. Sort"),
+        ({"times": DAYS}, "train_size must be a duration.* datetimes without.* Got 5 instead"),
+        ({"times": DAYS, "train_size": "soon"}, "Got 'soon' instead"),
+        ({"times": DAYS, "train_size": np.timedelta64(1, "M")}, "months have no fixed length"),
+        (
+            {"times": DAYS, "train_size": "1D", "gap": 0, "test_size": "-1D"},
+            "test_size must be a duration",
+        ),
+        ({"times": range(40), "train_size": "1D"}, "train_size must be a number, as the times"),
+        ({"times": range(40), "train_size": np.nan}, "train_size must be more than 0, and finite"),
+        ({"times": [*range(39), None]}, r"times\[39\] is nan: every row needs a time"),
+        ({"times": "when"}, "times='when' names a column, but X has no column names"),
+        ({"times": ["2024-01-01"] * 40}, "Convert texts first"),
+        ({"label_times": DAYS}, "label_times holds datetimes .* without times they are counted"),
+        ({"label_times": np.zeros(40)}, r"label_times\[1\] is 0, before row 1 itself"),
+        ({"label_times": np.full(40, np.inf)}, "Split 0, whose test part begins with row 6 at 6,"),
+        (
+            {"train_size": "1D", "test_size": "60D", "times": DAYS, "gap": 0},
+            "2024-01-01 to 2024-02-09",
+        ),
+    ],
+)
+def test_parameters_of_windows_are_checked(make, params, message):
+    splitter = make(**{"train_size": 5, "test_size": 5, "gap": 1, **params})
+    with pytest.raises(ValueError, match=message):
+        list(splitter.split(ROWS))
+
+
+@pytest.mark.parametrize("make", WINDOWS)
+def test_other_mistakes_with_windows(make):
+    with pytest.raises(ValueError, match=r"depends on the rows\. Pass X, or set n_splits"):
+        make(5, test_size=5).get_n_splits()
+    with pytest.raises(ValueError, match="got no rows"):
+        make(5, test_size=5).split(ROWS[:0])
+    with pytest.raises(ValueError, match="X is not given"):
+        make(5, test_size=5, times="when").get_n_splits()
+    hole = np.r_[np.arange(10), np.arange(100, 110)]
+    assert len(list(ExpandingWindowSplit(5, test_size=5, times=hole).split(hole))) == 3
+    with pytest.raises(ValueError, match=r"Split 1, .* at 100, .* its training window holds none"):
+        list(SlidingWindowSplit(5, test_size=5, times=hole).split(hole))
+
+
+def test_rows_of_one_time_stay_together():
+    times = np.repeat(np.arange(8), 3)
+    for train, test in SlidingWindowSplit(2, test_size=1, times=times).split(times):
+        assert len(test) == 3
+        assert (
+            times[train].tolist() == np.repeat([times[test[0]] - 2, times[test[0]] - 1], 3).tolist()
+        )

@@ -19,10 +19,10 @@ from skstream.utils._times import (
     LARGEST_EXACT,
     MISSING,
     NUMBERS,
-    UtcTimes,
-    as_microseconds,
+    as_numbers,
     duration_column,
     kind_of,
+    shown_time,
     time_column,
 )
 
@@ -135,7 +135,7 @@ class Clock:
     def read(self, values: Any, name: str, first_row: int = 0) -> Times:
         """Read times of rows from `first_row` on, which must be of the clock's kind."""
         given = time_column(values, name)
-        times = Times(_as_numbers(given, name, first_row), given, kind_of(given), name)
+        times = Times(as_numbers(given, name, first_row), given, kind_of(given), name)
         self._check(times.kind, name)
         return times
 
@@ -175,7 +175,7 @@ class Clock:
                 f"{name} is a number, but {self.source}. Pass a timedelta (datetime.timedelta or "
                 f"numpy.timedelta64) as the {name}."
             )
-        return _as_numbers(durations, name, first_row)
+        return as_numbers(durations, name, first_row)
 
     def read_one(self, value: Any, name: str) -> Times:
         """Read one time, as `read` does."""
@@ -183,7 +183,7 @@ class Clock:
             type(value) is float or (type(value) is int and abs(value) <= LARGEST_EXACT)
         ):
             given = np.array([value])
-            return Times(_as_numbers(given, name), given, NUMBERS, name)
+            return Times(as_numbers(given, name), given, NUMBERS, name)
         times = self.read([value], name)
         return replace(times, given=np.array([value], dtype=object))
 
@@ -238,21 +238,6 @@ def check_label_times(times: Times, arrival: Times, labelled: np.ndarray, first_
             'as the time of labels that never come, or missing_labels="skip".',
             at,
         )
-
-
-def _as_numbers(values: np.ndarray, name: str, first_row: int = 0) -> np.ndarray:
-    if values.dtype.kind in "mM":
-        return as_microseconds(values, name, first_row)
-    numbers: np.ndarray = values.astype(np.float64)
-    return np.where(np.isnan(numbers), np.inf, numbers)
-
-
-def shown_time(given: np.ndarray) -> str:
-    """Show the one time in an array as the user wrote it."""
-    (value,) = given.tolist() if given.dtype.kind in "fiu" else given
-    if isinstance(given, UtcTimes):
-        return f"{value} UTC"
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def shown_duration(duration: float | timedelta) -> str:

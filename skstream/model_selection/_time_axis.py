@@ -1,0 +1,157 @@
+"""The line on which window splitters measure: row numbers, or the times of the rows."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.utils._choices import is_integer, is_real
+from skstream.utils._durations import parse_duration
+from skstream.utils._times import (
+    MISSING,
+    NUMBERS,
+    as_numbers,
+    duration_column,
+    kind_of,
+    shown_time,
+    time_column,
+)
+
+# Of the usual distance between rows: far more than rounding, far less than between any two rows.
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class TimeAxis:
+    """Rows of a stream on a line.
+
+    Attributes
+    ----------
+    positions : ndarray of shape (n_rows,), dtype float64
+        Row numbers, or times (datetimes in microseconds), not decreasing.
+    given : ndarray of shape (n_rows,)
+        The same as the user gave them, for messages.
+    kind : str or None
+        Kind of the times; None for row numbers.
+    end : float
+        Where the stream ends: one usual distance (the median) after the last row.
+    tolerance : float
+        Rows so little before the edge of a part count as at the edge; not 0 for numbers only,
+        which are rounded where parts are counted off.
+    """
+
+    positions: NDArray[np.float64]
+    given: np.ndarray
+    kind: str | None
+    end: float
+    tolerance: float
+
+    @classmethod
+    def of_rows(cls, n_rows: int) -> "TimeAxis":
+        """Return the axis of rows without times."""
+        numbers = np.arange(n_rows)
+        return cls(numbers.astype(np.float64), numbers, None, float(n_rows), _TOLERANCE)
+
+    @classmethod
+    def of_times(cls, values: Any, n_rows: int | None) -> "TimeAxis":
+        """Return the axis of rows with times, which must be in order."""
+        given = time_column(values, "times")
+        _check_length("times", len(given), n_rows)
+        kind, positions = kind_of(given), as_numbers(given, "times")
+        missing = ~np.isfinite(positions)
+        if missing.any():
+            at = int(missing.argmax())
+            raise ValueError(
+                f"times[{at}] is {shown_time(given[at : at + 1])}: every row needs a time. Leave "
+                "out rows without one, or split by row numbers, without times."
+            )
+        steps = np.diff(positions)
+        if (steps < 0).any():
+            at = int((steps < 0).argmax()) + 1
+            raise ValueError(
+                f"times go back at row {at}: {shown_time(given[at : at + 1])} comes after "
+                f"{shown_time(given[at - 1 : at])}. Sort the rows (X, y and times) by time."
+            )
+        usual = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
+        tolerance = 0.0
+        if kind == NUMBERS and len(positions):
+            tolerance = _TOLERANCE * usual + 4.0 * float(np.spacing(np.abs(positions).max()))
+        end = positions[-1] + usual if len(positions) else 0.0
+        return cls(positions, given, kind, float(end), tolerance)
+
+    def length(self, value: Any, name: str, *, zero: bool = False) -> float:
+        """Read a size in rows or a duration; `zero` says whether it may be 0."""
+        least = "at least 0" if zero else "more than 0"
+        if self.kind is None:
+            if not is_integer(value):
+                hint = "" if is_real(value) or value is None else " (durations need times)"
+                raise ValueError(
+                    f"{name} must be a whole number of rows, because there are no times. Got "
+                    f"{value!r} instead{hint}."
+                )
+            length = float(value)
+        else:
+            length = self._duration(value, name)
+        if not np.isfinite(length) or length < 0.0 or (length == 0.0 and not zero):
+            raise ValueError(f"{name} must be {least}, and finite. Got {value!r} instead.")
+        return length
+
+    def _duration(self, value: Any, name: str) -> float:
+        if self.kind == NUMBERS:
+            if not is_real(value):
+                raise ValueError(
+                    f"{name} must be a number, as the times are. Got {value!r} instead."
+                )
+            return float(value)
+        if is_real(value) and value == 0:
+            return 0.0
+        duration = parse_duration(value) if isinstance(value, str) else value
+        if not isinstance(duration, (timedelta, np.timedelta64)):
+            raise ValueError(
+                f'{name} must be a duration, such as "7D", "12h" or a timedelta, because times '
+                f"holds {self.kind}. Got {value!r} instead."
+            )
+        read = duration_column(duration, name)
+        return float(as_numbers(read, name))
+
+    def label_times(self, values: Any) -> NDArray[np.float64]:
+        """Read the times at which labels become known, infinite where they never do."""
+        given = time_column(values, "label_times")
+        _check_length("label_times", len(given), len(self.positions))
+        kind = kind_of(given)
+        if kind not in (self.kind or NUMBERS, MISSING):
+            own = (
+                "times holds" if self.kind else "without times they are counted in rows, which are"
+            )
+            raise ValueError(
+                f"label_times holds {kind}, but {own} {self.kind or NUMBERS}. Both must be of one "
+                "kind."
+            )
+        known = as_numbers(given, "label_times")
+        if (known < self.positions).any():
+            at = int((known < self.positions).argmax())
+            raise ValueError(
+                f"label_times[{at}] is {shown_time(given[at : at + 1])}, before row {at} itself, "
+                f"which is at {shown_time(self.given[at : at + 1])}. Labels cannot precede their "
+                "rows; use np.inf (or NaT) for labels that never come."
+            )
+        return known
+
+    def rows_before(self, edges: Any) -> NDArray[np.intp]:
+        """Count the rows before each of some places."""
+        return np.searchsorted(self.positions, np.asarray(edges) - self.tolerance, side="left")
+
+    def shown(self, row: int) -> str:
+        """Show the place of a row as the user gave it."""
+        return shown_time(self.given[row : row + 1])
+
+
+def _check_length(name: str, length: int, n_rows: int | None) -> None:
+    if n_rows is not None and length != n_rows:
+        raise ValueError(
+            f"{name} has {length:,} values, but X has {n_rows:,} rows. Give one value per row; "
+            f"where a splitter gets a part of the rows, pass {name} to split, or name a column "
+            "of X."
+        )

@@ -1,0 +1,372 @@
+"""Walk-forward splitters: windows of rows or of time that move along the stream."""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skstream.model_selection._splitter import Indices, Splitter, check_count
+from skstream.model_selection._time_axis import TimeAxis
+from skstream.utils._sklearn import n_rows_of
+
+__all__ = ["ExpandingWindowSplit", "SlidingWindowSplit"]
+
+
+class WindowSplit(Splitter):
+    """What both window splitters do; they differ in the rows that a training part begins with."""
+
+    # Times belong to nobody else, so that they need not be requested.
+    __metadata_request__split: ClassVar[dict[str, Any]] = {"times": True, "label_times": True}
+    _is_sliding: ClassVar[bool]
+
+    def __init__(
+        self,
+        train_size: Any,
+        *,
+        test_size: Any = None,
+        step: Any = None,
+        gap: Any = 0,
+        n_splits: int | None = None,
+        max_train_size: int | None = None,
+        keep_incomplete: bool = False,
+        times: Any = None,
+        label_times: Any = None,
+    ) -> None:
+        self.train_size = train_size
+        self.test_size = test_size
+        self.step = step
+        self.gap = gap
+        self.n_splits = n_splits
+        self.max_train_size = max_train_size
+        self.keep_incomplete = keep_incomplete
+        self.times = times
+        self.label_times = label_times
+
+    def split(
+        self,
+        X: Any,
+        y: Any = None,
+        groups: Any = None,
+        *,
+        times: Any = None,
+        label_times: Any = None,
+    ) -> Iterator[tuple[Indices, Indices]]:
+        """Yield the positions of the rows to train on and to test on.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows of a stream, oldest first.
+        y : array-like of shape (n_rows,), default=None
+            Labels; only their number is looked at.
+        groups : object, default=None
+            Not used; for compatibility with scikit-learn.
+        times, label_times : array-like of shape (n_rows,) or str, default=None
+            As the parameters of the same names, in whose place they are taken. With metadata
+            routing they reach the splitter without a request.
+
+        Returns
+        -------
+        iterator of (train, test)
+            Two increasing arrays of row positions for each split.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range or does not go with the times, times go back, or
+            the sizes leave no row to train on or to test on.
+        """
+        self._check_rows(X, y, groups)
+        axis, known = self._read(X, times, label_times)
+        parts = self._parts(axis)
+        return (
+            (self._train_rows(axis, known, i, part), np.arange(part[2], part[3]))
+            for i, part in enumerate(parts)
+        )
+
+    def get_n_splits(
+        self,
+        X: Any = None,
+        y: Any = None,
+        groups: Any = None,
+        *,
+        times: Any = None,
+        label_times: Any = None,
+    ) -> int:
+        """Return the number of splits.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features), default=None
+            Rows of a stream. Needed if neither `n_splits` nor an array of times was given.
+        y : object, default=None
+            Not used; for compatibility with scikit-learn.
+        groups : object, default=None
+            Not used; for compatibility with scikit-learn.
+        times, label_times : array-like of shape (n_rows,) or str, default=None
+            As in `split`.
+
+        Returns
+        -------
+        int
+            The parameter `n_splits`, or the number of test parts with rows.
+
+        Raises
+        ------
+        ValueError
+            As in `split`.
+        """
+        if self.n_splits is not None:
+            return check_count(self, "n_splits", 1)
+        axis, _ = self._read(X, times, label_times)
+        return len(self._parts(axis))
+
+    def _read(self, X: Any, times: Any, label_times: Any) -> tuple[TimeAxis, Any]:
+        """Return the axis, and when labels become known (None: at once)."""
+        times = _column(self.times if times is None else times, "times", X)
+        label_times = _column(
+            self.label_times if label_times is None else label_times, "label_times", X
+        )
+        n_rows = None if X is None else n_rows_of(X)
+        if times is not None:
+            axis = TimeAxis.of_times(times, n_rows)
+        elif n_rows is not None:
+            axis = TimeAxis.of_rows(n_rows)
+        else:
+            raise ValueError(
+                f"The number of splits of {type(self).__name__} depends on the rows. Pass X, or "
+                "set n_splits."
+            )
+        return axis, None if label_times is None else axis.label_times(label_times)
+
+    def _parts(self, axis: TimeAxis) -> list[tuple[int, int, int, int]]:
+        """Return begin and end (exclusive) of training and test part, in rows, of every split."""
+        if not len(axis.positions):
+            raise ValueError(f"{type(self).__name__} got no rows. Give a stream that has some.")
+        n_splits = None if self.n_splits is None else check_count(self, "n_splits", 1)
+        if self.max_train_size is not None:
+            check_count(self, "max_train_size", 1)
+        if not isinstance(self.keep_incomplete, (bool, np.bool_)):
+            raise ValueError(
+                f"keep_incomplete must be a bool. Got {self.keep_incomplete!r} instead."
+            )
+        train = axis.length(self.train_size, "train_size")
+        gap = axis.length(self.gap, "gap", zero=True)
+        starts, ends = self._test_edges(axis, float(axis.positions[0]) + train + gap)
+        begins, stops = axis.rows_before(starts), axis.rows_before(ends)
+        has_rows = stops > begins
+        found = int(has_rows.sum())
+        if found < (n_splits or 1):
+            raise ValueError(self._too_few(axis, found, n_splits))
+        train_stops = axis.rows_before(starts - gap)
+        train_begins = np.zeros_like(train_stops)
+        if self._is_sliding:
+            train_begins = axis.rows_before(starts - gap - train)
+        columns = (train_begins, train_stops, begins, stops)
+        rows = np.column_stack(columns)[has_rows].tolist()
+        return [tuple(row) for row in rows[-n_splits if n_splits else 0 :]]
+
+    def _test_edges(self, axis: TimeAxis, first: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the test parts begin and end on the axis; the first begins at `first`."""
+        if self.test_size is None:
+            if self.n_splits is None or self.step is not None:
+                raise ValueError(
+                    f"{type(self).__name__} needs test_size, or else n_splits, into which the "
+                    "rows after the first training part are divided, and no step. Got "
+                    f"n_splits={self.n_splits!r} and step={self.step!r}."
+                )
+            edges = first + (axis.end - first) * np.arange(self.n_splits + 1) / self.n_splits
+            return edges[:-1], np.append(edges[1:-1], np.inf)
+        test = axis.length(self.test_size, "test_size")
+        step = test if self.step is None else axis.length(self.step, "step")
+        room = axis.end - first - (0.0 if self.keep_incomplete else test)
+        n_parts = int(np.floor(room / step + 1e-9)) + 1 if room >= -axis.tolerance else 0
+        starts = first + step * np.arange(n_parts)
+        return starts, starts + test
+
+    def _train_rows(
+        self, axis: TimeAxis, known: Any, number: int, part: tuple[int, int, int, int]
+    ) -> Indices:
+        """Return the rows of a training part whose labels are known when the test part begins."""
+        begin, stop, first_test, _ = part
+        rows = np.arange(begin, stop)
+        if known is not None:
+            rows = rows[known[begin:stop] <= axis.positions[first_test]]
+        if not len(rows):
+            why = (
+                "its training window holds none"
+                if stop == begin
+                else (f"no label of rows {begin} to {stop - 1} is known by then")
+            )
+            raise ValueError(
+                f"Split {number}, whose test part begins with row {first_test} at "
+                f"{axis.shown(first_test)}, has no row to train on: {why}. Give a longer "
+                "train_size or a shorter gap."
+            )
+        if self.max_train_size is not None:
+            rows = rows[-self.max_train_size :]
+        return rows
+
+    def _too_few(self, axis: TimeAxis, found: int, n_splits: int | None) -> str:
+        n_rows = len(axis.positions)
+        stream = f"{n_rows:,} rows"
+        if axis.kind is not None:
+            stream += f" from {axis.shown(0)} to {axis.shown(n_rows - 1)}"
+        sizes = ", ".join(
+            f"{name}={getattr(self, name)!r}"
+            for name in ("train_size", "gap", "test_size", "step")
+            if getattr(self, name) is not None
+        )
+        fit = "no test part with rows fits" if not found else f"only {found} test parts fit"
+        wanted = "" if n_splits is None or not found else f", not {n_splits}"
+        return (
+            f"With {sizes}, {fit} into a stream of {stream}{wanted}. Give smaller sizes"
+            f"{'' if n_splits is None else ', or fewer splits'}."
+        )
+
+
+def _column(values: Any, name: str, X: Any) -> Any:
+    """Return times, which may be a column of `X`."""
+    if not isinstance(values, str):
+        return values
+    if X is not None and not hasattr(X, "columns"):
+        raise ValueError(
+            f"{name}={values!r} names a column, but X has no column names. Pass the times as an "
+            "array."
+        )
+    if X is None or values not in X.columns:
+        has = "is not given" if X is None else f"has {list(X.columns)}"
+        raise ValueError(f"{name}={values!r} names a column of X, but X {has}.")
+    return X[values]
+
+
+class ExpandingWindowSplit(WindowSplit):
+    """Train on everything before a test part, for one test part after the other.
+
+    Parameters
+    ----------
+    train_size : int, float, str or timedelta
+        Size of the first training part; each later one begins at the first row too.
+    test_size : int, float, str or timedelta, default=None
+        Size of every test part. None: what follows the first training part is divided into
+        `n_splits` parts of one size.
+    step : int, float, str or timedelta, default=None
+        From the begin of one test part to the begin of the next. None: `test_size`, so that they
+        follow each other. A shorter one lets them overlap.
+    gap : int, float, str or timedelta, default=0
+        Between the end of a training part and the begin of its test part; rows there are in
+        neither.
+    n_splits : int, default=None
+        Number of splits: with `test_size`, the last so many of those that fit. None: all of them.
+    max_train_size : int, default=None
+        Most rows of a training part, always in rows; the newest are kept.
+    keep_incomplete : bool, default=False
+        Whether a last test part is kept although the stream ends before it does.
+    times : array-like of shape (n_rows,) or str, default=None
+        Time of every row, not decreasing: numbers, or datetimes with or without a time zone; or
+        the name of a column of `X` that holds them. All sizes are then durations: numbers in the
+        unit of the times, and for datetimes timedeltas (Python's, NumPy's or those of pandas) or
+        text such as "7D" or "1D 12h" (units W, D, h, min, s, ms and us). None: sizes are in rows.
+    label_times : array-like of shape (n_rows,) or str, default=None
+        Time at which the label of every row becomes known, of the kind of `times`; without times,
+        the number of the row at whose arrival it is known. Infinite, NaN or NaT: never. Training
+        rows whose label comes after the first row of the test part are left out.
+
+    See Also
+    --------
+    SlidingWindowSplit : Forgets the oldest rows.
+    PrequentialSplit : For test-then-train along the test part.
+    sklearn.model_selection.TimeSeriesSplit : Rows only, test parts counted from the end.
+
+    Notes
+    -----
+    On the line of times (or row numbers), with the first row at t, test part i = 0, 1, ... is the
+    half-open interval from t + train_size + gap + i * step, of length test_size, and its training
+    part is all that is before the begin of the interval less the gap. However unevenly the rows
+    are spaced, rows of one time are never separated. Test parts without rows are left out; a
+    training part without rows is an error. The stream ends one usual distance (the median of the
+    differences) after its last row: daily rows from the 1st to the 14th last 14 days, and a test
+    part of 7 days is whole.
+
+    Times given here belong to the rows that are split. A splitter that gets a part of the rows
+    (nested cross-validation) needs them as the name of a column, or as metadata:
+    ``GridSearchCV(...).fit(X, y, times=times)`` after
+    ``sklearn.set_config(enable_metadata_routing=True)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.model_selection import ExpandingWindowSplit
+    >>> for train, test in ExpandingWindowSplit(4, test_size=2, gap=1).split(np.zeros((9, 1))):
+    ...     print(train, test)
+    [0 1 2 3] [5 6]
+    [0 1 2 3 4 5] [7 8]
+    >>> days = np.array(["2024-01-01", "2024-01-02", "2024-01-09", "2024-01-20"], "datetime64[D]")
+    >>> splitter = ExpandingWindowSplit("7D", test_size="7D", times=days)
+    >>> for train, test in splitter.split(np.zeros((4, 1))):
+    ...     print(train, test)
+    [0 1] [2]
+    [0 1 2] [3]
+    """
+
+    _is_sliding = False
+
+
+class SlidingWindowSplit(WindowSplit):
+    """Train on a window of the newest rows before a test part, for one test part after the other.
+
+    Parameters
+    ----------
+    train_size : int, float, str or timedelta
+        Size of every training part.
+    test_size : int, float, str or timedelta, default=None
+        Size of every test part. None: what follows the first training part is divided into
+        `n_splits` parts of one size.
+    step : int, float, str or timedelta, default=None
+        From the begin of one test part to the begin of the next. None: `test_size`, so that they
+        follow each other. A shorter one lets them overlap.
+    gap : int, float, str or timedelta, default=0
+        Between the end of a training part and the begin of its test part; rows there are in
+        neither.
+    n_splits : int, default=None
+        Number of splits: with `test_size`, the last so many of those that fit. None: all of them.
+    max_train_size : int, default=None
+        Most rows of a training part, always in rows; the newest are kept. Of use with times.
+    keep_incomplete : bool, default=False
+        Whether a last test part is kept although the stream ends before it does.
+    times : array-like of shape (n_rows,) or str, default=None
+        Time of every row, not decreasing: numbers, or datetimes with or without a time zone; or
+        the name of a column of `X` that holds them. All sizes are then durations: numbers in the
+        unit of the times, and for datetimes timedeltas (Python's, NumPy's or those of pandas) or
+        text such as "7D" or "1D 12h" (units W, D, h, min, s, ms and us). None: sizes are in rows.
+    label_times : array-like of shape (n_rows,) or str, default=None
+        Time at which the label of every row becomes known, of the kind of `times`; without times,
+        the number of the row at whose arrival it is known. Infinite, NaN or NaT: never. Training
+        rows whose label comes after the first row of the test part are left out.
+
+    See Also
+    --------
+    ExpandingWindowSplit : Keeps all rows; its notes on times hold here too.
+
+    Notes
+    -----
+    Test parts are those of `ExpandingWindowSplit`. The training part of a test part that begins at
+    b is the half-open interval from b - gap - train_size to b - gap.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.model_selection import SlidingWindowSplit
+    >>> for train, test in SlidingWindowSplit(4, test_size=2).split(np.zeros((9, 1))):
+    ...     print(train, test)
+    [0 1 2 3] [4 5]
+    [2 3 4 5] [6 7]
+    >>> times = [0.0, 0.5, 3.0, 3.1, 3.2, 4.9, 5.0]
+    >>> splitter = SlidingWindowSplit(3, test_size=1, times=times)
+    >>> for train, test in splitter.split(np.zeros((7, 1))):
+    ...     print(train, test)
+    [0 1] [2 3 4]
+    [2 3 4] [5]
+    """
+
+    _is_sliding = True
