@@ -115,6 +115,13 @@ class Engine:
         if failures:
             raise min(failures.values(), key=lambda failure: failure.row)
 
+    def keep(self, numbers: Sequence[int]) -> None:
+        """Go on with some of the lanes, in their order; the others are not called any more."""
+        self.lanes = [self.lanes[k] for k in numbers]
+        self._timeline_of = [self._timeline_of[k] for k in numbers]
+        self._chains = [self._chains[k] for k in numbers]
+        self._failures_before = []
+
     @property
     def loops(self) -> bool:
         """Whether any model is executed call by call."""

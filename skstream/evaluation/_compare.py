@@ -174,8 +174,14 @@ class Scores:
     def of_folds(self, model: str) -> np.ndarray:
         """Values of a model in every fold."""
         result = self.result
-        ends = [_failed_at(result, model, place) for place in range(result.n_folds)]
+        ends = [_end_of(result, model, place) for place in range(result.n_folds)]
         if min(ends) < self.row:
+            if model in result.ended:
+                raise ValueError(
+                    f"'{model}' ended after {int(min(ends)):,} rows ({result.ended[model].reason}) "
+                    f"and has no {self.metric} from there on. Leave it out, or compare "
+                    f"at={int(min(ends))} or earlier."
+                )
             folds = [fold for fold, end in zip(result.folds, ends, strict=True) if end < self.row]
             earlier = f", or compare at={int(min(ends))} or earlier" if min(ends) else ""
             raise ValueError(
@@ -212,7 +218,7 @@ def compared_answers(
         result.curve(name)  # names the models where one is unknown
     place = _place_of_one_fold(result, fold)
     bin = _checked_bin(result, bin)
-    ends = {name: _failed_at(result, name, place) for name in (a, b)}
+    ends = {name: _end_of(result, name, place) for name in (a, b)}
     start, stop = 0, tape.n_rows
     if tape.sets is None:
         last = stop if at is None else min(at, stop)
@@ -248,7 +254,7 @@ def compared_answers(
         rows = looked_at if n_scored == stop - start else f"{n_scored:,} of {looked_at}"
     alone = result.selected_folds is None and result.n_folds == 1
     of_fold = "" if alone else f", fold {result.folds[place]}"
-    failed = f" (then {' and '.join(map(repr, ended))} failed)" if ended else ""
+    failed = f" (then {_how_ended(result, ended)})" if ended else ""
     return replace(answers, place=f"{rows}{failed}{of_fold}{of_bin(result, bin)}")
 
 
@@ -396,11 +402,25 @@ def higher_is_better(metric: str, facts: Measure, options: dict[str, Any]) -> bo
     return bool(said) if known is None else known
 
 
-def _failed_at(result: "EvaluationResult", model: str, place: int) -> float:
-    """Rows before the failure of a model in a fold; infinite where it did not fail."""
+def _end_of(result: "EvaluationResult", model: str, place: int) -> float:
+    """Rows before a model failed in a fold, or was ended; infinite where it went on."""
+    if model in result.ended:
+        return result.ended[model].n_rows
     rows = result.failed_at.get(model)
     n_valid = None if rows is None else rows[place]
     return np.inf if n_valid is None else n_valid
+
+
+def _how_ended(result: "EvaluationResult", names: Sequence[str]) -> str:
+    """Say which models failed, and which were ended."""
+    ended = [repr(name) for name in names if name in result.ended]
+    failed = [repr(name) for name in names if name not in result.ended]
+    said = [
+        f"{' and '.join(some)} {verb}"
+        for some, verb in ((failed, "failed"), (ended, "ended"))
+        if some
+    ]
+    return ", ".join(said)
 
 
 def _place_of_one_fold(result: "EvaluationResult", fold: int | None) -> int:

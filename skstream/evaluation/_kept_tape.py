@@ -1,6 +1,6 @@
 """What a run keeps of its labels and answers: in memory, or in files of its folder."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -111,6 +111,10 @@ class KeptTape:
         """Write weights at once that come late, one for every row before."""
         if self._folder is not None:
             self._columns["weight"].write(self._folder)
+
+    def keep_lanes(self, lanes: Sequence[int]) -> None:
+        """Keep the answers of some of the lanes from now on; those of the others are given up."""
+        self._answers = [self._answers[lane] for lane in lanes]
 
     def write(self, *, all_of_it: bool, sync: bool = False) -> None:
         """Write what waits to the files, if there are any.

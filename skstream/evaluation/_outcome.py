@@ -18,7 +18,8 @@ class LaneOutcome:
     """What one model did in one fold.
 
     If the model failed, `failure` is the reason and `n_valid` the number of rows of its curves and
-    answers before the failure.
+    answers before the failure. If it was ended before the run was, `ended` says where and why (an
+    `EndedModel`).
     """
 
     name: str
@@ -31,6 +32,7 @@ class LaneOutcome:
     failure: str | None = None
     n_valid: int | None = None
     n_unanswered: int = 0
+    ended: Any = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,8 @@ from skstream.evaluation._protocol_words import (
 if TYPE_CHECKING:
     from skstream.evaluation._result import EvaluationResult
 
+#: Most names and reasons of models that ended early in a table.
+_MOST_NAMES = 5
 NEXT_CALLS = "to_frame(), plot(), rescore(), compare(), save()"
 
 
@@ -24,13 +26,25 @@ def one_line(result: "EvaluationResult") -> str:
     """Answer first: the first measure of every model, then the next calls."""
     metric = result.metric_names[0]
     scores = result.scores
-    answers = ", ".join(f"{name}: {metric} {scores[name][metric]:.4f}" for name in scores)
+    answers = ", ".join(
+        f"{name}: {metric} {_shown_score(result, name, metric, scores[name][metric])}"
+        for name in scores
+    )
     scored = scored_with(result, result.forgetting_names[0])
     unusual = in_words(unusual_parameters(result))
     return (
         f"{type(result).__name__}({result.protocol}{unusual and f', {unusual}'}; {answers} "
         f"{_after(result)}{scored and f', {scored}'}; see {NEXT_CALLS})"
     )
+
+
+def _shown_score(result: "EvaluationResult", name: str, metric: str, score: float) -> str:
+    """Write a score, or the last one and its row of a model that ended earlier."""
+    end = result.ended.get(name)
+    if end is None:
+        return f"{score:.4f}"
+    last = np.mean(end.scores[result.forgetting_names[0]][metric])
+    return f"{last:.4f} after {end.n_rows:,} rows"
 
 
 def _after(result: "EvaluationResult") -> str:
@@ -51,6 +65,7 @@ def table(result: "EvaluationResult") -> str:
     lines.extend(_counts(result))
     lines.extend(_reasons(result))
     lines.extend(f"{name} failed: {message}" for name, message in result.failures.items())
+    lines.extend(_ends(result))
     lines.extend(f"{name} is left out: {why}" for name, why in result.left_out.items())
     why = result.parameters.get("in_one_process")
     if why:
@@ -84,6 +99,21 @@ def _reasons(result: "EvaluationResult") -> list[str]:
     return lines
 
 
+def _ends(result: "EvaluationResult") -> list[str]:
+    """Why models ended early: the same reason once."""
+    models: dict[str, list[str]] = {}
+    for name, end in result.ended.items():
+        models.setdefault(end.reason, []).append(name)
+    lines = [
+        f"{', '.join(names[:_MOST_NAMES])}"
+        f"{f' and {len(names) - _MOST_NAMES} more' if len(names) > _MOST_NAMES else ''} "
+        f"ended early: {reason}"
+        for reason, names in models.items()
+    ]
+    more = len(lines) - _MOST_NAMES
+    return [*lines[:_MOST_NAMES], *([f"{more} more reasons are in 'ended'"] if more > 0 else [])]
+
+
 def html(result: "EvaluationResult") -> str:
     """Scores of all models as HTML tables."""
     parts = [f"<p><b>{html_module.escape(_title(result))}</b></p>"]
@@ -98,7 +128,7 @@ def html(result: "EvaluationResult") -> str:
             f"<p>{html_module.escape(_heading(result, forgetting))}</p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
-    notes = [*_counts(result), *_reasons(result)]
+    notes = [*_counts(result), *_reasons(result), *_ends(result)]
     parts.extend(f"<p>{html_module.escape(line)}</p>" for line in notes)
     parts.append(f"<p>Next: <code>{NEXT_CALLS}</code></p>")
     return "\n".join(parts)
@@ -157,18 +187,24 @@ def _cells(result: "EvaluationResult", forgetting: str) -> tuple[list[str], list
         "model",
         *result.metric_names,
         *(["unanswered questions"] if counted else []),
+        *(["ended after"] if result.ended else []),
         "seconds",
         "path",
     ]
     scores = result.select(forgetting=forgetting).scores
     rows = []
     for name, values in scores.items():
-        cost = result.costs.get(name)
+        cost, end = result.costs.get(name), result.ended.get(name)
+        if end is not None:
+            values = {
+                metric: float(np.mean(last)) for metric, last in end.scores[forgetting].items()
+            }
         rows.append(
             [
                 name,
                 *(f"{value:.4f}" for value in values.values()),
                 *([f"{result.n_unanswered.get(name, 0):,}"] if counted else []),
+                *([f"{end.n_rows:,}" if end else ""] if result.ended else []),
                 "" if cost is None else f"{cost.seconds:.2f}",
                 result.paths.get(name, "").partition(":")[0],
             ]

@@ -11,6 +11,7 @@ from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from skstream.engine.tape import Tape
 from skstream.evaluation import _compare, _report
 from skstream.evaluation._cost import Cost
+from skstream.evaluation._ended import EndedModel, last_values
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._input import why_no_weight
 from skstream.evaluation._kept_tape import all_folds, opened
@@ -63,6 +64,10 @@ class EvaluationResult:
     failed_at : dict of str to list of (int or None)
         Per failed model and fold, how many rows (under delayed labels, labels) of the curves
         came before the failure; None for a fold that did not fail.
+    ended : dict of str to EndedModel
+        Models that were ended before the last row, as a search ends candidates: after how many
+        rows, why, and their last scores. Their curves, and so `scores`, are NaN from there on,
+        because values over other rows cannot be compared.
     left_out : dict of str to str
         Models that are not in this result because the evaluation ended before they had finished,
         and the reason.
@@ -98,6 +103,7 @@ class EvaluationResult:
     models: dict[str, Any] | None = None
     failures: dict[str, str] = field(default_factory=dict)
     failed_at: dict[str, list[int | None]] = field(default_factory=dict)
+    ended: dict[str, EndedModel] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     n_unanswered: dict[str, int] = field(default_factory=dict)
     n_unlabelled: int = 0
@@ -291,6 +297,7 @@ class EvaluationResult:
         scores = rescored(self.require_tape(), metrics, forgetting, record_every)
         result = replace(self, **scores)
         _end_at_failures(result)
+        result = replace(result, ended=_ended_again(result))
         _warn_of_undefined(result)
         _warn_of_bounds(result)
         return result
@@ -582,6 +589,7 @@ def assemble(
         baselines=header.baselines,
         parameters=header.parameters,
         scored_sets=header.scored_sets,
+        ended=_ended_models(by_model),
         left_out=dict(left_out or {}),
         **further,
     )
@@ -594,6 +602,12 @@ def assemble(
     return result
 
 
+def _ended_models(by_model: Mapping[str, Sequence[LaneOutcome]]) -> dict[str, EndedModel]:
+    """How models ended that did not go on to the last row."""
+    ends = {name: EndedModel.of_lanes(lanes) for name, lanes in by_model.items()}
+    return {name: end for name, end in ends.items() if end is not None}
+
+
 def _end_at_failures(result: EvaluationResult) -> None:
     """Give models that failed the error score from there on."""
     for name, rows in result.failed_at.items():
@@ -602,6 +616,21 @@ def _end_at_failures(result: EvaluationResult) -> None:
                 for fold, n_valid in enumerate(rows):
                     if n_valid is not None:
                         curve[result.checkpoints > n_valid, fold] = result.error_score
+
+
+def _ended_again(result: EvaluationResult) -> dict[str, EndedModel]:
+    """Where models ended, with their new last values; their new curves end there, too.
+
+    No row after its end counts for a model, so that its value at the last row is that at its end.
+    """
+    ended = {}
+    for name, one in result.ended.items():
+        by_forgetting = result.values[name]
+        ended[name] = replace(one, scores=last_values(by_forgetting))
+        for by_metric in by_forgetting.values():
+            for curve in by_metric.values():
+                curve[result.checkpoints > one.n_rows] = np.nan
+    return ended
 
 
 def _joined_tape(
@@ -671,7 +700,7 @@ def _warn_of_undefined(result: EvaluationResult) -> None:
     undefined = {
         f"{metric} of '{model}' ({forgetting}{_undefined_folds(_last(curve))})"
         for model, by_forgetting in result.values.items()
-        if model not in result.failures
+        if model not in result.failures and model not in result.ended
         for forgetting, metrics in by_forgetting.items()
         for metric, curve in metrics.items()
         if np.isnan(_final(curve))

@@ -1,6 +1,6 @@
 """A run: models evaluated together while rows arrive."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from skstream.engine.run import Answered
 from skstream.engine.timeline import Arrivals, no_rows
+from skstream.evaluation._ended import ended_lane
 from skstream.evaluation._input import EncodedRows
 from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._scoring import AskedOnce, ScoringOfArrivals
@@ -159,3 +160,32 @@ class EvaluationRun(StreamRun):
 
     def _n_valid(self, lane: int) -> int:
         return max(0, self._engine.failures[lane].begin)
+
+    def _end_lanes(self, reasons: Mapping[int, str]) -> None:
+        """End some lanes between two steps: they cost nothing from now on, and stay in the result.
+
+        The others go on as if there had been no others.
+
+        Parameters
+        ----------
+        reasons : dict of int to str
+            By number of the lane, why it ends.
+        """
+        self._score()
+        numbers = sorted(reasons)
+        for k, lane in zip(
+            numbers, self._outcomes(self._scores.curves_of(numbers), numbers), strict=True
+        ):
+            self._ended[self._places[k]] = ended_lane(lane, reasons[k])
+        self._keep_lanes([k for k in range(len(self._places)) if k not in reasons])
+
+    def _keep_lanes(self, numbers: Sequence[int]) -> None:
+        """Go on with some lanes alone."""
+        self._engine.keep(numbers)
+        self._scores.keep_lanes(numbers)
+        self._places = [self._places[k] for k in numbers]
+        self._meters = [self._meters[k] for k in numbers]
+        self._left_out = {place for place, k in enumerate(numbers) if k in self._left_out}
+        self._skipped = {
+            place: self._skipped[k] for place, k in enumerate(numbers) if k in self._skipped
+        }

@@ -12,6 +12,7 @@ from skstream.evaluation._rescore import curves_of_lanes, measures_of
 from skstream.evaluation._settings import Settings
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._rows import ScoredRows
+from skstream.metrics._running import RunningMeasures
 from skstream.metrics._user import check_take_weights
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._npy import StoredArray
@@ -196,6 +197,24 @@ class RunScores:
     def curves(self) -> list[Curves]:
         """Return the curves of every lane, with a last axis of its lines where it has several."""
         return curves_of_lanes(self._measures.curves(), self._n_lanes, self._width)
+
+    def curves_of(self, lanes: Sequence[int]) -> list[Curves]:
+        """Return the curves of some lanes, ascending, with the least work."""
+        measures = self._measures_of(lanes)
+        return curves_of_lanes(measures.curves(), len(lanes), self._width)
+
+    def keep_lanes(self, lanes: Sequence[int]) -> None:
+        """Go on with some of the lanes, ascending, as if there had never been others."""
+        self._measures = self._measures_of(lanes)
+        self._n_lanes = len(lanes)
+        if self._tape is not None:
+            self._tape.keep_lanes(lanes)
+
+    def _measures_of(self, lanes: Sequence[int]) -> RunningMeasures:
+        assert isinstance(self._measures, RunningMeasures)  # nothing ends early in sets
+        assert not self._unmeasured
+        lines = [lane * self._width + k for lane in lanes for k in range(self._width)]
+        return self._measures.of_models(lines)
 
     @property
     def _whole_tape(self) -> KeptTape | None:

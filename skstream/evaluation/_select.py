@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from skstream.engine.tape import Tape
+from skstream.evaluation._ended import FinalScores
 from skstream.forgetting import Forgetting
 from skstream.utils._choices import is_integer
 
@@ -73,6 +74,10 @@ def select(
         models=fitted,
         failures=_of(result.failures, failed),
         failed_at=_of(failed_at, failed),
+        ended={
+            name: replace(one, scores=_last_scores(one.scores, mechanisms, measures, fold_places))
+            for name, one in _of(result.ended, names).items()
+        },
         left_out=result.left_out if models is None else {},
         n_unanswered=_of(result.n_unanswered, names),
         baselines=tuple(name for name in names if name in result.baselines),
@@ -162,6 +167,20 @@ def _narrow(curve: np.ndarray, places: Mapping[int, list[int]]) -> np.ndarray:
     for axis, kept in places.items():
         curve = curve.take(kept, axis=axis)
     return curve
+
+
+def _last_scores(
+    scores: FinalScores, mechanisms: Sequence[str], measures: Sequence[str], folds: list[int] | None
+) -> FinalScores:
+    return {
+        mechanism: {
+            metric: np.asarray(scores[mechanism][metric])[
+                slice(None) if folds is None else folds
+            ].tolist()
+            for metric in measures
+        }
+        for mechanism in mechanisms
+    }
 
 
 def _fitted(models: Any, folds: list[int] | None) -> Any:

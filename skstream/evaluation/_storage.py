@@ -8,6 +8,7 @@ import numpy as np
 
 from skstream.engine.tape import Tape
 from skstream.evaluation._cost import Cost
+from skstream.evaluation._ended import EndedModel
 from skstream.evaluation._npz import read_npz, write_npz
 from skstream.evaluation._rescore import BASELINES
 from skstream.evaluation._result import EvaluationResult
@@ -80,6 +81,7 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
         "metrics": result.metric_names,
         "measures": {name: measure.facts for name, measure in result.measures.items()},
         "costs": {name: asdict(cost) for name, cost in result.costs.items()},
+        "ended": {name: asdict(one) for name, one in result.ended.items()},
         **{name: getattr(result, name) for name in (*_PLAIN, *_TUPLES)},
     }
     if isinstance(result, DelayedResult):
@@ -166,6 +168,7 @@ def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationRe
         classes=arrays.get("classes"),
         tape=_loaded_tape(arrays, header),
         costs={name: Cost(**cost) for name, cost in header["costs"].items()},
+        ended={name: EndedModel(**one) for name, one in header.get("ended", {}).items()},
         **further,
     )
 

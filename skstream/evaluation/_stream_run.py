@@ -1,7 +1,7 @@
 """Base class of runs: steps of the models, failures and decisions, checkpoints, results."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -17,6 +17,7 @@ from skstream.engine.run import Answered, Engine, Step
 from skstream.engine.timeline import End
 from skstream.evaluation._checkpoint import save_checkpoint
 from skstream.evaluation._cost import CostMeter
+from skstream.evaluation._ended import continued
 from skstream.evaluation._input import EncodedRows, encoded
 from skstream.evaluation._outcome import LaneOutcome, Place, RunOutcome
 from skstream.evaluation._pace import Pace
@@ -24,6 +25,7 @@ from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._scoring import RunScores
 from skstream.evaluation._settings import Settings
+from skstream.metrics._checkpoints import Curves
 from skstream.metrics._resolve import resolve_metrics
 from skstream.streams._chunk import Chunk
 from skstream.utils._exclusive import Exclusive, exclusive
@@ -88,7 +90,9 @@ class StreamRun(Exclusive):
     ):
         super().__init__()
         self._settings = settings
-        self._places = places
+        self._places = places  # of those that go on
+        self._all_places = places
+        self._ended: dict[Place, LaneOutcome] = {}  # those that do not
         self._engine = Engine(
             settings.lanes(models, places),
             features=features,
@@ -466,34 +470,43 @@ class StreamRun(Exclusive):
     @exclusive
     def outcome(self) -> RunOutcome:
         """Return the outcome of every lane, from which results are made."""
-        failures, settings = self._shown_failures(), self._settings
         with suppress(OSError):  # without its tape, then
             self._scores.write_tape(all_of_it=True)
-        curves = self._scores.curves()
-        lanes = [
-            LaneOutcome(
-                name=name,
-                fold=fold,
-                curves=curves[k],
-                answers=self._scores.answers(k),
-                cost=self._meters[k].cost(lane.model),
-                path=lane.model.path,
-                # A copy: the run continues, and the user may change the returned model.
-                estimator=deepcopy(lane.model.estimator()) if settings.return_models else None,
-                failure=str(failures[k]) if k in failures else None,
-                n_valid=self._n_valid(k) if k in failures else None,
-                n_unanswered=lane.model.n_unanswered,
-            )
-            for k, ((name, fold), lane) in enumerate(
-                zip(self._places, self._engine.lanes, strict=True)
-            )
-        ]
+        labels = self._scores.labels()
+        going_on = self._outcomes(self._scores.curves(), range(len(self._places)))
+        lanes = dict(zip(self._places, going_on, strict=True))
+        checkpoints = going_on[0].curves.checkpoints
+        for place, lane in self._ended.items():
+            lanes[place] = continued(lane, checkpoints, labels)
         return RunOutcome(
-            lanes=lanes,
-            labels=self._scores.labels(),
+            lanes=[lanes[place] for place in self._all_places],
+            labels=labels,
             n_rows=self._n_arrived,
             n_unlabelled=self._n_unlabelled,
         )
+
+    def _outcomes(self, curves: Sequence[Curves], numbers: Sequence[int]) -> list[LaneOutcome]:
+        """Outcomes of some lanes, by their numbers, with their curves."""
+        failures, settings = self._shown_failures(), self._settings
+        outcomes = []
+        for k, of_lane in zip(numbers, curves, strict=True):
+            (name, fold), model = self._places[k], self._engine.lanes[k].model
+            outcomes.append(
+                LaneOutcome(
+                    name=name,
+                    fold=fold,
+                    curves=of_lane,
+                    answers=self._scores.answers(k),
+                    cost=self._meters[k].cost(model),
+                    path=model.path,
+                    # A copy: the run continues, and the user may change the returned model.
+                    estimator=deepcopy(model.estimator()) if settings.return_models else None,
+                    failure=str(failures[k]) if k in failures else None,
+                    n_valid=self._n_valid(k) if k in failures else None,
+                    n_unanswered=model.n_unanswered,
+                )
+            )
+        return outcomes
 
     def _shown_failures(self) -> dict[int, ModelError]:
         """Why lanes have stopped: without what came after the failure that ends the evaluation."""

@@ -1,6 +1,7 @@
 """Rows of the stream with the answers of all models, and the buffer that forms blocks of them."""
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -286,6 +287,15 @@ class Waiting:
             None if self._weight is None else self._weight[:n],
             None if self._previous is None else self._previous[:n],
         )
+
+    def of_models(self, models: Sequence[int]) -> "Waiting":
+        """Return a copy with the answers of some of the models."""
+        twin = copy(self)
+        twin._y = self._y.copy()
+        twin._answers = self._answers[list(models)]
+        twin._weight = None if self._weight is None else self._weight.copy()
+        twin._previous = None if self._previous is None else self._previous.copy()
+        return twin
 
     def clear(self) -> None:
         """Empty the buffer."""

@@ -1,6 +1,7 @@
 """Measures of a stream while its rows arrive."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import partial
 from numbers import Integral
 from typing import Any, Self
@@ -310,6 +311,31 @@ class RunningMeasures:
             }
             for forgetting, by_metric in values.items()
         }
+
+    def of_models(self, models: Sequence[int]) -> "RunningMeasures":
+        """Return a copy with some models of the table, as if it had never had the others.
+
+        Parameters
+        ----------
+        models : sequence of int
+            Their lines, ascending.
+
+        Returns
+        -------
+        running : RunningMeasures
+            It goes on where this object stands, which stays as it is.
+        """
+        twin = copy(self)
+        n_tables = len(self.forgetting) * len(self.metrics)
+        lines = self.n_models or 1
+        twin.n_models = len(models)
+        twin._scores = self._scores.of_models(models)
+        twin._recorder = self._recorder.of_columns(
+            [table * lines + model for table in range(n_tables) for model in models]
+        )
+        twin._waiting = self._waiting.of_models(models)
+        twin._ahead, twin._wanted_before = None, False
+        return twin
 
     def merge(self, other: Self) -> Self:
         """Append what another object read after this one, as if this one had read it.

@@ -272,6 +272,19 @@ class Scores:
         not_given = NOT_GIVEN_TARGET if self.classes is None else NOT_GIVEN
         return before, np.where(rows.previous == not_given, before, rows.previous)
 
+    def of_models(self, models: Sequence[int]) -> Self:
+        """Return a copy with some of the models, in ascending order."""
+        twin = self.copy()
+        twin.n_models = len(models)
+        groups = []
+        for group in twin.groups:
+            kept = np.flatnonzero(np.isin(group.models, models))
+            if len(kept):
+                part = group.part(kept.tolist())
+                groups.append(replace(part, models=np.searchsorted(models, part.models)))
+        twin.groups = groups
+        return twin
+
     def merge(self, later: Self) -> None:
         """Append the state of the rows that followed."""
         self.groups, others = _common_groups(self.groups, later.groups)

@@ -1,6 +1,7 @@
 """Checkpoints of a stream: the rows at which curves are kept."""
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -94,6 +95,12 @@ class CheckpointRecorder:
         for kept, values in zip(self._values, columns, strict=True):
             kept[start:stop] = values
         self._n = stop
+
+    def of_columns(self, columns: Sequence[int]) -> "CheckpointRecorder":
+        """Return a copy with some of the curves."""
+        twin = copy(self)
+        twin._values = self._kept()[list(columns)]
+        return twin
 
     def skip(self) -> None:
         """Skip rows at which nothing was measured."""
