@@ -21,6 +21,9 @@ __all__ = [
     "Forgetting",
     "SlidingWindow",
     "as_forgetting",
+    "equivalent_fading_factor",
+    "equivalent_window",
+    "fading_horizon",
     "hoeffding_sample_size",
     "parse_forgetting",
     "window_half_width",
@@ -158,9 +161,9 @@ class FadingFactor(Forgetting):
     Parameters
     ----------
     fading_factor : float
-        Weight of the past, in (0, 1]; close to 1 in use, and 1 forgets nothing. A fading factor
-        forgets about as fast as a window of ``1 / (1 - fading_factor)`` rows. Žliobaitė's decay
-        is one minus this.
+        Weight of the past, in (0, 1]; close to 1 in use, and 1 forgets nothing. The weights sum
+        to ``1 / (1 - fading_factor)`` rows, and their mean is about as noisy as that of a window
+        of twice so many (`equivalent_window`). Žliobaitė's decay is one minus this.
 
     Raises
     ------
@@ -433,3 +436,169 @@ def window_half_width(n: int) -> float:
     if not is_integer(n) or n < 1:
         _refuse("window_half_width", "n", "an int in the range [1, inf)", n)
     return 2.0 * math.sqrt(0.25 / n)
+
+
+def fading_horizon(fading_factor: float, weight: float) -> int:
+    """Number of the newest rows that a fading factor remembers: each weighs at least `weight`.
+
+    Parameters
+    ----------
+    fading_factor : float
+        Weight of the past, in (0, 1).
+    weight : float
+        Weight below which a row counts as forgotten, in (0, 1); the newest row weighs 1.
+
+    Returns
+    -------
+    int
+        The smallest k with ``fading_factor ** k < weight``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    See Also
+    --------
+    equivalent_window : The window that behaves alike.
+
+    Notes
+    -----
+    A row that is k rows old weighs ``fading_factor ** k``, so that rows older than ``log(weight) /
+    log(fading_factor)`` weigh less. On a long stream all rows of at least that age together have
+    the same share ``fading_factor ** k`` of the sum of the weights, ``1 / (1 - fading_factor)``:
+    all but a share of less than `weight` of the mean comes from the rows within the horizon.
+
+    The fading factors that the paper sets beside windows of 1,000 to 5,000 rows (its Table 2) are
+    those with this horizon at a weight of 0.05.
+
+    References
+    ----------
+    J. Gama, R. Sebastião and P. P. Rodrigues. On evaluating stream learning algorithms. Machine
+    Learning 90, 2013, section 3.4.
+
+    Examples
+    --------
+    >>> from skstream.forgetting import fading_horizon
+    >>> fading_horizon(0.5, 0.2)  # weights 1, 0.5, 0.25, and then 0.125
+    3
+    >>> fading_horizon(0.997, 0.05)
+    998
+    """
+    _check_forgets("fading_horizon", fading_factor)
+    if not is_real(weight) or not 0.0 < weight < 1.0:
+        _refuse("fading_horizon", "weight", "a float in the range (0.0, 1.0)", weight)
+    # A fading factor next to 1 is not rounded on its way into the logarithm.
+    horizon = math.floor(math.log(weight) / math.log1p(fading_factor - 1.0)) + 1
+    # The quotient may be a rounding below or above a whole number.
+    if fading_factor ** (horizon - 1) < weight:
+        return horizon - 1
+    return horizon if fading_factor**horizon < weight else horizon + 1
+
+
+def equivalent_window(fading_factor: float, *, match: str = "variance") -> int:
+    """Size of the sliding window that behaves as a fading factor does.
+
+    Parameters
+    ----------
+    fading_factor : float
+        Weight of the past, in (0, 1).
+    match : {"variance", "weight"}, default="variance"
+        What both have in common. "variance": the mean has the same variance, and its rows have
+        the same mean age, ``(1 + fading_factor) / (1 - fading_factor)`` rows. "weight": the weights
+        have the same sum, ``1 / (1 - fading_factor)`` rows, about half as many.
+
+    Returns
+    -------
+    int
+        Rows, rounded, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range; a factor of 1 forgets nothing.
+
+    See Also
+    --------
+    equivalent_fading_factor : The other way round.
+    fading_horizon : Rows until a weight is small.
+
+    Notes
+    -----
+    Weights ``a ** k`` (k = 0, 1, ...) sum to ``1 / (1 - a)``, and their squares to ``1 / (1 - a **
+    2)``. If losses are independent and of one variance, the variance of their weighted mean is
+    that of a plain mean of ``(sum of weights) ** 2 / (sum of squared weights) = (1 + a) / (1 - a)``
+    rows (Kish's effective sample size). The mean age of a row is ``a / (1 - a)`` under the
+    weights, and ``(w - 1) / 2`` in a window of w rows: equal for the same w. So the two are
+    equally noisy where nothing changes and lag alike behind an error that rises or falls
+    steadily. Gama et al. (2013) give the sum of the weights as the limit of the denominator; a
+    window of that size is nearly twice as noisy as the fading factor.
+
+    References
+    ----------
+    L. Kish. Survey Sampling. Wiley, 1965, section 11.7.
+
+    J. Gama, R. Sebastião and P. P. Rodrigues. On evaluating stream learning algorithms. Machine
+    Learning 90, 2013, section 3.2.1.
+
+    Examples
+    --------
+    >>> from skstream.forgetting import equivalent_window
+    >>> equivalent_window(0.999), equivalent_window(0.999, match="weight")
+    (1999, 1000)
+    """
+    _check_forgets("equivalent_window", fading_factor)
+    matches_variance = _matches_variance("equivalent_window", match)
+    weight = 1.0 / (1.0 - fading_factor)
+    return max(1, round((1.0 + fading_factor) * weight if matches_variance else weight))
+
+
+def equivalent_fading_factor(window_size: int, *, match: str = "variance") -> float:
+    """Fading factor that behaves as a sliding window does.
+
+    Parameters
+    ----------
+    window_size : int
+        Rows in the window, at least 2: one row remembers nothing of the past.
+    match : {"variance", "weight"}, default="variance"
+        What both have in common, as in `equivalent_window`: variance (and mean age) or the sum of
+        the weights.
+
+    Returns
+    -------
+    float
+        ``(window_size - 1) / (window_size + 1)``, or ``1 - 1 / window_size`` for "weight".
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    See Also
+    --------
+    equivalent_window : The other way round, and how both are derived.
+
+    Examples
+    --------
+    >>> from skstream.forgetting import equivalent_fading_factor
+    >>> equivalent_fading_factor(1999), equivalent_fading_factor(1000, match="weight")
+    (0.999, 0.999)
+    """
+    if not is_integer(window_size) or window_size < 2:
+        owner = "equivalent_fading_factor"
+        _refuse(owner, "window_size", "an int in the range [2, inf)", window_size)
+    if _matches_variance("equivalent_fading_factor", match):
+        return (window_size - 1) / (window_size + 1)
+    return 1.0 - 1.0 / window_size
+
+
+def _check_forgets(owner: str, fading_factor: Any) -> None:
+    if not is_real(fading_factor) or not 0.0 < fading_factor < 1.0:
+        requirement = "a float in the range (0.0, 1.0); 1 forgets nothing"
+        _refuse(owner, "fading_factor", requirement, fading_factor)
+
+
+def _matches_variance(owner: str, match: Any) -> bool:
+    if match not in ("variance", "weight"):
+        _refuse(owner, "match", 'a name, "variance" or "weight"', match)
+    return bool(match == "variance")

@@ -14,6 +14,9 @@ from skstream.forgetting import (
     Forgetting,
     SlidingWindow,
     as_forgetting,
+    equivalent_fading_factor,
+    equivalent_window,
+    fading_horizon,
     hoeffding_sample_size,
     parse_forgetting,
     window_half_width,
@@ -128,9 +131,52 @@ def test_figures_of_the_paper():
     assert window_half_width(10_000) == 0.01
 
 
+@pytest.mark.parametrize("factor", [0.3, 0.5, 0.9, 0.99, 0.999])
+@pytest.mark.parametrize("weight", [0.25, 0.125, 0.05, 0.9, 1e-9])
+def test_horizon_ends_where_weights_are_small(factor, weight):
+    horizon = fading_horizon(factor, weight)
+    assert factor**horizon < weight <= factor ** (horizon - 1)
+    old_and_new = factor ** np.arange(horizon + round(40 / (1 - factor)))
+    share = old_and_new[horizon:].sum() / old_and_new.sum()
+    assert share == pytest.approx(factor**horizon, rel=1e-6)
+
+
+def test_horizons_of_the_paper():
+    # Windows and fading factors of Gama et al. (2013), Table 2, which prints four digits.
+    factors = [0.9970, 0.9985, 0.9990, 0.9993, 0.9994]
+    for size, factor in zip(range(1000, 6000, 1000), factors, strict=True):
+        assert fading_horizon(factor, 0.05) == pytest.approx(size, rel=0.07)
+    assert fading_horizon(0.995, 2.9e-7) == 3004  # section 3.4: 3,000 rows
+
+
+@pytest.mark.parametrize("size", [2, 3, 10, 999, 1000, 10**6])
+@pytest.mark.parametrize("match", ["variance", "weight"])
+def test_equivalents_are_each_others_inverse(size, match):
+    factor = equivalent_fading_factor(size, match=match)
+    assert FadingFactor(factor).fading_factor == factor
+    assert equivalent_window(factor, match=match) == size
+
+
+@pytest.mark.parametrize("size", [2, 5, 50])
+def test_equivalents_are_as_noisy_and_as_old_as_the_window(size):
+    weights = equivalent_fading_factor(size) ** np.arange(60 * size)
+    shares = weights / weights.sum()
+    assert (shares**2).sum() == pytest.approx(1 / size)  # variance of the mean of unit variances
+    assert (shares * np.arange(60 * size)).sum() == pytest.approx((size - 1) / 2)
+    assert (equivalent_fading_factor(size, match="weight") ** np.arange(60 * size)).sum() == (
+        pytest.approx(size)
+    )
+
+
 @pytest.mark.parametrize(
     "call",
     [
+        lambda: fading_horizon(1.0, 0.05),
+        lambda: fading_horizon(0.9, 1.0),
+        lambda: equivalent_window(1.0),
+        lambda: equivalent_window(0.9, match="age"),
+        lambda: equivalent_fading_factor(1),
+        lambda: equivalent_fading_factor(10.0),
         lambda: hoeffding_sample_size(0, 0.05),
         lambda: hoeffding_sample_size(0.01, 1),
         lambda: hoeffding_sample_size("a", 0.05),
