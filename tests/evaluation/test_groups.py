@@ -9,6 +9,7 @@ from sklearn.linear_model import SGDClassifier
 
 import skstream as sk
 from skstream.evaluation import _groups
+from skstream.evaluation._groups import _all_have_kernels as all_have_kernels
 from skstream.evaluation._groups import balanced, grouped
 from skstream.evaluation._workers import Workers
 from skstream.streams import make_demo_stream
@@ -90,6 +91,17 @@ def test_where_workers_do_not_pay_the_result_says_so(monkeypatch):
     alone = sk.PrequentialEvaluator("accuracy", random_state=0).evaluate(models, stream)
     assert "one process" not in str(alone)
     assert alone.scores == result.scores
+
+
+def test_threads_are_not_used_for_kernels_alone(monkeypatch):
+    monkeypatch.setattr(_groups, "_all_have_kernels", all_have_kernels)
+    models = {"sgd": SGDClassifier(), "last": sk.Persistent()}
+    stream = make_demo_stream(100)
+    evaluator = sk.PrequentialEvaluator("accuracy", n_jobs=2, random_state=0)
+    with parallel_config(backend="threading"):
+        result = evaluator.evaluate(models, stream)
+    assert "All in one process: threads take turns where all models have kernels" in str(result)
+    assert len(groups_of({**models, "diary": Diary()}, 2).places) == 2
 
 
 @pytest.mark.parametrize("known", [True, False])
