@@ -83,7 +83,12 @@ class Execution:
         """Go on with the groups of a run folder."""
         assert folder.manifest is not None
         header, groups = folder.manifest.header, folder.manifest.groups
-        left = [group for group in folder.groups if not group.is_finished]
+        left = []
+        for group in folder.groups:
+            if group.is_finished:
+                group.tidy()
+            else:
+                left.append(group)
         if len(groups) > 1 or not left:
             if left:
                 check_importable((self.new_run, self.models), self.n_jobs, folder.path)

@@ -45,6 +45,11 @@ class Job:
         """Names and folds."""
         return list(self.models)
 
+    @property
+    def has_finished_alone(self) -> bool:
+        """Whether one of the models has, in an earlier call that was killed before the others."""
+        return self.folder is not None and self.folder.has_finished_alone
+
     def alone(self, place: Place) -> "Job":
         """Return the job of one of the models and folds."""
         folder = None if self.folder is None else self.folder.of_lane(self.places.index(place))
@@ -55,7 +60,6 @@ class Job:
         if self.folder is not None and not self.folder.is_finished:
             outcome = joined(self.places)
             self.folder.finish(outcome)
-            self.folder.remove_lanes()
             self.reporter.finish(outcome)
 
 
@@ -151,12 +155,16 @@ class Workers:
         ModelError
             If a model fails, or its workers terminate, and `survive` is False.
         """
+        left = [job for job in self._jobs if job.number not in self._done]
+        together = [job for job in left if not job.has_finished_alone]
         try:
-            self._run([job for job in self._jobs if job.number not in self._done])
+            self._run(together)
         except Exception as death:
             if not _is_death(death):
                 raise
-            self._run_one_by_one()
+            self._run_one_by_one(left)
+        else:
+            self._run_one_by_one([job for job in left if job.has_finished_alone])
 
     def _run(self, jobs: Sequence[Job]) -> None:
         if not jobs:
@@ -183,10 +191,10 @@ class Workers:
             if outcome.error is None and places == job.places:
                 job.reporter.finish(outcome)
 
-    def _run_one_by_one(self) -> None:
+    def _run_one_by_one(self, jobs: Sequence[Job]) -> None:
         """Run what is left one model and fold at a time, to find the one that ends its worker."""
         done = {(lane.name, lane.fold) for outcome in self.finished for lane in outcome.lanes}
-        for job in self._jobs:
+        for job in jobs:
             left = [place for place in job.places if place not in done]
             if left and not self._goes_on(job):
                 for place in left:
@@ -194,7 +202,9 @@ class Workers:
 
     def _goes_on(self, job: Job) -> bool:
         """Let a job go on from its checkpoints, if it has a folder; whether it could be done."""
-        for _ in range(self._retries if job.folder is not None else 0):
+        if job.folder is None or job.has_finished_alone:
+            return False
+        for _ in range(self._retries):
             try:
                 self._run([job])
             except Exception as death:

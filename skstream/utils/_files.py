@@ -74,23 +74,28 @@ def atomic_write(path: str | os.PathLike[str], *, flush: bool = True) -> Iterato
         raise FileNotFoundError(
             f"{path} cannot be written: there is no folder {target.parent}. Make it first."
         )
-    temporary = _new_file_beside(target)
-    try:
+    with temporary_beside(target) as temporary:
         if mode is not None:
             temporary.chmod(stat.S_IMODE(mode))
         yield temporary
         if flush:
             _flush_to_disk(temporary)
         os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-    finally:
-        _OWN.discard(temporary.name)
     if flush:
         _flush_folder_to_disk(target.parent)
-    _remove_stale(target)
+    remove_stale(target)
+
+
+@contextmanager
+def temporary_beside(target: Path) -> Iterator[Path]:
+    """Make an empty temporary file in the same folder; remove it in the end if it is there."""
+    temporary = _new_file_beside(target)
+    try:
+        yield temporary
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+        _OWN.discard(temporary.name)
 
 
 def _mode_of(path: Path) -> int | None:
@@ -121,8 +126,8 @@ def _system() -> str:
     return hashlib.sha256(name.encode()).hexdigest()[:8]
 
 
-def _remove_stale(target: Path) -> None:
-    """Remove what killed processes left of the same file, here or on other machines."""
+def remove_stale(target: Path) -> None:
+    """Remove temporary files that killed processes left of a file, here or on other machines."""
     if len(target.stem) > _SHOWN or len(target.suffix) > _SHOWN:
         return  # other files have temporary files of such a name
     pattern = re.escape(_name_of_temporary(target, "#"))

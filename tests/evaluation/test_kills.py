@@ -9,15 +9,18 @@ import pytest
 from joblib import parallel_config
 
 import skstream as sk
+from skstream.evaluation import _workers
+from tests._examples import scaled
+from tests.evaluation import test_checkpoints
+from tests.evaluation._disk_states import copied_states
 from tests.evaluation._models import Diary
-from tests.evaluation.test_checkpoints import assert_same_result
+from tests.evaluation.test_checkpoints import EVALUATORS, Source, assert_same_result, evaluator_in
+from tests.evaluation.test_tape_on_disk import in_memory
 
 N_MOMENTS = 10
 N = 240
 X = np.random.default_rng(0).normal(size=(N, 2))
 y = np.where(X[:, 0] + np.arange(N) % 5 / 5 > 0.4, "b", "a")
-
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the killed process is a fork")
 
 
 class Slow(Diary):
@@ -37,14 +40,15 @@ class Slow(Diary):
 
 
 MODELS = {"slow": Slow(), "slower": Slow(0.002), "sums": Slow(0.0)}
+QUICK = {"one": Slow(0.0), "two": Slow(0.0), "three": Slow(0.0)}
 
 
-def evaluate(folder, n_jobs):
+def evaluate(folder, n_jobs, models=MODELS):
     evaluator = sk.KFoldEvaluator(
         "accuracy", n_folds=2, random_state=0, n_jobs=n_jobs, checkpoint=folder, checkpoint_every=8
     )
     with parallel_config(backend="threading"):
-        return evaluator.evaluate(MODELS, X, y)
+        return evaluator.evaluate(models, X, y)
 
 
 def finished(folder):
@@ -52,6 +56,7 @@ def finished(folder):
     return {path: path.stat().st_mtime_ns for path in folder.glob("group-*/outcome.npz")}
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the killed process is a fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_killed_at_any_moment_it_goes_on_to_the_same_result(n_jobs, tmp_path):
@@ -76,3 +81,83 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_result(n_jobs, tmp_path):
     assert was_finished.items() <= finished(tmp_path).items()
     assert_same_result(result, undisturbed)
     assert_same_result(sk.collect_result(tmp_path), undisturbed)
+
+
+def protocol_in(name, folder, keep_tape):
+    evaluator = evaluator_in(name, folder, checkpoint_every=50, keep_tape=keep_tape)
+    return test_checkpoints.evaluate(evaluator, Source())
+
+
+def assert_nothing_is_left_over(folder):
+    """Neither of a lock, nor of a checkpoint, nor of a file that was not written to its end."""
+    names = {path.name for path in folder.rglob("*") if path.is_file()}
+    assert not [name for name in names if name.startswith(".")]
+    assert names.isdisjoint({"lock", "run.checkpoint"})
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize(
+    ("name", "keep_tape"), [*((name, "disk") for name in EVALUATORS), ("folds", True)]
+)
+def test_killed_at_any_change_of_its_folder_it_goes_on(name, keep_tape, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # no power is lost here
+    undisturbed = protocol_in(name, None, True)
+    run = tmp_path / "run"
+    with copied_states(run, tmp_path / "states", monkeypatch) as states:
+        protocol_in(name, run, keep_tape)
+    assert len(states) > 15
+    few = np.random.default_rng(len(name)).permutation(len(states))[: scaled(3)]
+    for number in few:
+        state = states[number]
+        was_finished = finished(state)
+        with copied_states(state, tmp_path / f"again-{number}", monkeypatch) as twice:
+            result = protocol_in(name, state, keep_tape)
+        assert was_finished.items() <= finished(state).items()
+        assert_same_result(in_memory(result), undisturbed)
+        assert_nothing_is_left_over(state)
+        killed_again = twice[number % len(twice)]
+        assert_same_result(in_memory(protocol_in(name, killed_again, keep_tape)), undisturbed)
+        assert_same_result(in_memory(sk.collect_result(killed_again)), undisturbed)
+        assert_nothing_is_left_over(killed_again)
+
+
+class KilledWorker(Exception):
+    """Like Dask's."""
+
+
+class Killed(BaseException):
+    """The process is killed: nothing catches it."""
+
+
+def test_a_model_that_finished_alone_is_not_computed_again(tmp_path, monkeypatch):
+    computed, died = [], []
+
+    def run(workers, jobs):
+        for job in jobs:
+            if len(job.places) > 1:
+                died.append(job.places)
+                raise KilledWorker
+            if computed:
+                raise Killed
+            computed.append(job.places[0])
+            original_run(workers, [job])
+
+    def keeper(group, run):
+        computed.extend(run.places)
+        return original_keeper(group, run)
+
+    original_run, original_keeper = _workers.Workers._run, _workers.GroupFolder.keeper
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(_workers.Workers, "_run", run)
+        evaluate(tmp_path, 2, QUICK)
+    assert died
+    [first] = computed
+    assert len(list(tmp_path.glob("group-*/alone-*/outcome.npz"))) == 1
+    monkeypatch.setattr(_workers.GroupFolder, "keeper", keeper)
+    result = evaluate(tmp_path, 2, QUICK)
+    assert sorted(computed) == sorted((name, fold) for name in QUICK for fold in range(2))
+    assert computed.count(first) == 1
+    assert_same_result(result, evaluate(None, 1, QUICK))
+    assert_same_result(sk.collect_result(tmp_path), result)
+    assert_nothing_is_left_over(tmp_path)
+    assert not list(tmp_path.glob("group-*/alone-*"))

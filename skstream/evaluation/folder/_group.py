@@ -16,6 +16,7 @@ from skstream.evaluation.folder._lock import read_lock
 from skstream.evaluation.folder._outcome_file import load_outcome, save_outcome
 from skstream.evaluation.folder._reports import Reporter
 from skstream.streams._chunk import Chunk
+from skstream.utils._files import remove_stale
 
 CHECKPOINT, OUTCOME = "run.checkpoint", "outcome.npz"
 #: Files from which a group goes on, or is not computed again.
@@ -55,11 +56,6 @@ class GroupFolder:
     def _own(self) -> Path:
         return self.path if self.lane is None else self.path / f"alone-{self.lane}"
 
-    def remove_lanes(self) -> None:
-        """Remove what models wrote that ran alone; the tape stays."""
-        for folder in self.path.glob("alone-*"):
-            shutil.rmtree(folder, ignore_errors=True)
-
     @property
     def checkpoint(self) -> Path:
         """File of the newest checkpoint, while the group is not finished."""
@@ -85,6 +81,11 @@ class GroupFolder:
     def reporter(self) -> Reporter:
         """Writes how far the group is."""
         return Reporter(self.status, self.path.parent / "lock", self.token)
+
+    @property
+    def has_finished_alone(self) -> bool:
+        """Whether one of its models has, which went on alone, and not yet the whole group."""
+        return not self.is_finished and any(self.path.glob(f"alone-*/{OUTCOME}"))
 
     @property
     def is_finished(self) -> bool:
@@ -123,7 +124,15 @@ class GroupFolder:
     def finish(self, outcome: RunOutcome) -> None:
         """Write what the group did; the checkpoint is not needed any more."""
         self._write(outcome.n_rows, lambda: save_outcome(outcome, self.outcome), self.outcome)
+        self.tidy()
+
+    def tidy(self) -> None:
+        """Remove what a finished group does not need, also what killed processes have left."""
         self.checkpoint.unlink(missing_ok=True)
+        remove_stale(self.checkpoint)
+        if self.lane is None:  # the tape of models that ran alone stays
+            for folder in self.path.glob("alone-*"):
+                shutil.rmtree(folder, ignore_errors=True)
 
     def save(self, kept: KeptRun) -> None:
         """Replace the checkpoint."""

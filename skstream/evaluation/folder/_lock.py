@@ -9,6 +9,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
+from skstream.utils._files import remove_stale, temporary_beside
+
 #: Seconds between two signs of life of the run that holds a lock.
 SECONDS_BETWEEN_SIGNS = 10.0
 #: Seconds without one after which the run counts as dead, on whichever machine it was.
@@ -42,6 +44,7 @@ class Lock:
         while not self._take():
             self._remove_dead()
         _held.add(self.token)
+        remove_stale(self._path)
         self._thread.start()
         return self
 
@@ -61,20 +64,18 @@ class Lock:
             "started": _start_of(pid),
             "token": self.token,
         }
-        temporary = self._path.with_name(f".lock.{self.token}.tmp")
-        temporary.write_text(json.dumps(own))
-        try:
-            os.link(temporary, self._path)
-        except FileExistsError:
-            return False
-        except OSError:  # a file system without links
+        with temporary_beside(self._path) as temporary:
+            temporary.write_text(json.dumps(own))
             try:
-                with self._path.open("x") as file:
-                    file.write(json.dumps(own))
+                os.link(temporary, self._path)
             except FileExistsError:
                 return False
-        finally:
-            temporary.unlink()
+            except OSError:  # a file system without links
+                try:
+                    with self._path.open("x") as file:
+                        file.write(json.dumps(own))
+                except FileExistsError:
+                    return False
         return True
 
     def _remove_dead(self) -> None:
@@ -95,15 +96,13 @@ class Lock:
                 f"{other.get('host', 'some machine')} writes into it (last sign of life "
                 f"{max(0.0, age):.0f} s ago). Wait until it has ended, or give another folder."
             )
-        aside = self._path.with_name(f".lock.{self.token}.tmp")
-        try:
-            os.replace(self._path, aside)  # of several that find it dead, one gets it
-        except FileNotFoundError:
-            return
-        if read_lock(aside) != other:  # another was faster, and holds the lock by right
-            os.replace(aside, self._path)
-        else:
-            aside.unlink()
+        with temporary_beside(self._path) as aside:
+            try:
+                os.replace(self._path, aside)  # of several that find it dead, one gets it
+            except FileNotFoundError:
+                return
+            if read_lock(aside) != other:  # another was faster, and holds the lock by right
+                os.replace(aside, self._path)
 
     def _give_signs(self) -> None:
         while not self._released.wait(SECONDS_BETWEEN_SIGNS):

@@ -108,9 +108,9 @@ class RunFolder:
             return
         groups = list(self.path.glob("group-*"))
         if not any(one.name in KEPT for group in groups for one in group.rglob("*")):
-            (self.path / "manifest.json").unlink(missing_ok=True)
             for group in groups:
                 shutil.rmtree(group, ignore_errors=True)
+            (self.path / "manifest.json").unlink(missing_ok=True)  # last: groups need one
 
     def check_same(self, fingerprint: Fingerprint) -> None:
         """Raise an error if the run in the folder is another one, or cannot go on here."""
