@@ -24,6 +24,7 @@ from skstream.base import (
     supports_sample_weight,
 )
 from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import array_of
 from skstream.utils._sklearn import rows_of
 from skstream.utils._validation import is_classifier, tags_of, unfitted_copy
 
@@ -41,7 +42,7 @@ def inner_has(method: str) -> Callable[[Method], Method]:
 def inner_classes(model: Any) -> NDArray[Any] | None:
     """Classes of a fitted inner model, in its order; None if it has no such attribute."""
     classes = getattr(model, "classes_", None)
-    return None if classes is None else np.asarray(classes)
+    return None if classes is None else array_of(classes)
 
 
 class MetaClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):

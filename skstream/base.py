@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_non_negative, column_or_1d, validate_data
 
+from skstream.utils._labels import array_of
 from skstream.utils._masked import refuse_masked
 from skstream.utils._sklearn import is_column_transformer, rows_of
 from skstream.utils._validation import is_classifier, unfitted_copy
@@ -398,7 +399,7 @@ def _check_column(estimator: Any, y: Any) -> Any:
             "but the target y is None."
         )
     refuse_masked(y, "y")
-    return column_or_1d(y, warn=True)
+    return column_or_1d(array_of(y) if isinstance(y, (list, tuple)) else y, warn=True)
 
 
 def check_classes(estimator: Any, classes: Any) -> None:
@@ -407,11 +408,19 @@ def check_classes(estimator: Any, classes: Any) -> None:
     if known is None:
         if classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
-        estimator.classes_ = unique_labels(classes)
-    elif classes is not None and not np.array_equal(known, unique_labels(classes)):
+        estimator.classes_ = _sorted_classes(classes)
+    elif classes is not None and not np.array_equal(known, _sorted_classes(classes)):
         raise ValueError(
             f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}"
         )
+
+
+def _sorted_classes(classes: Any) -> NDArray[Any]:
+    given = array_of(classes)
+    labels: NDArray[Any] = unique_labels(given)
+    if given.dtype == object and labels.dtype.kind == "U":  # may have lost NUL characters
+        return array_of(sorted(set(given.tolist())))
+    return labels
 
 
 def check_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:

@@ -192,7 +192,10 @@ class Persistent(_LabelBaseline):
         self.previous_label_ = self.classes_[codes[-1]]
 
     def _class_weights(self) -> NDArray[np.float64]:
-        return np.asarray(self.classes_ == self.previous_label_, dtype=np.float64)
+        # As a list: NumPy compares texts without the NUL characters at their ends.
+        shares = np.zeros(len(self.classes_))
+        shares[self.classes_.tolist().index(self.previous_label_)] = 1.0
+        return shares
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "previous_label_")

@@ -11,7 +11,7 @@ from skstream.engine.block import Block, Company
 from skstream.engine.failures import BadAnswer
 from skstream.engine.kernels import Task
 from skstream.utils._label_space import UNKNOWN, LabelSpace
-from skstream.utils._masked import unmasked
+from skstream.utils._labels import array_of
 from skstream.utils._rows import not_finite, own_rows, take_rows
 from skstream.utils._validation import is_fitted
 
@@ -113,7 +113,7 @@ class Loop:
     def _answers(self, X: Any, index: np.ndarray) -> np.ndarray:
         """Answers of one call about some rows."""
         rows = own_rows(take_rows(X, index))  # the model may change and keep them
-        answer = np.asarray(unmasked(getattr(self.estimator, self.task.method)(rows)))
+        answer = array_of(getattr(self.estimator, self.task.method)(rows))
         return answer if answer.shape == (len(index),) else self._reshaped(answer, len(index))
 
     def _ask_in_company(self, X: Any, company: Company) -> np.ndarray:
@@ -148,9 +148,10 @@ class Loop:
         classes, own = self.task.classes, getattr(self.estimator, "classes_", None)
         if self.task.method == "predict" or classes is None or own is None:
             return
-        if np.asarray(own).tolist() != classes.tolist():
+        columns = array_of(own).tolist()
+        if columns != classes.tolist():
             raise BadAnswer(
-                f"{self.task.method} has columns for the classes {np.asarray(own).tolist()}, but "
+                f"{self.task.method} has columns for the classes {columns}, but "
                 f"the classes here are {classes.tolist()}. Pass its classes as classes=."
             )
 

@@ -220,4 +220,10 @@ def plain_labels(classes: np.ndarray) -> np.ndarray:
             f"Labels of type {type(classes[0]).__name__} cannot be saved as data; use strings "
             "or numbers as labels."
         )
+    lost = [label for label in classes.tolist() if label[-1:] in ("\0", b"\0")]
+    if lost:
+        raise ValueError(
+            f"The label {lost[0]!r} ends in NUL, which the file would not keep: saved results hold "
+            "labels as arrays of NumPy. Use other labels."
+        )
     return plain

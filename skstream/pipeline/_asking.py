@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstream.base import Method, offered_if
 from skstream.pipeline._transformers import is_passthrough
+from skstream.utils._labels import array_of
 
 
 def last_step_has(method: str) -> Callable[[Method], Method]:
@@ -72,7 +73,7 @@ class AsksFittedSteps:
         ndarray of shape (n_rows,)
             Labels or numbers.
         """
-        return np.asarray(self._fitted().predict(X, **params))
+        return array_of(self._fitted().predict(X, **params))
 
     @last_step_has("predict_proba")
     def predict_proba(self, X: Any, **params: Any) -> NDArray[np.float64]:
@@ -240,7 +241,7 @@ class AsksFittedSteps:
         ndarray of shape (n_rows,)
             Predictions of the last step.
         """
-        return np.asarray(self.fit(X, y, sample_weight=sample_weight).predict(X))
+        return array_of(self.fit(X, y, sample_weight=sample_weight).predict(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns that come out of the pipeline.

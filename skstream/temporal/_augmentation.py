@@ -13,6 +13,7 @@ from skstream.base import check_rows, nested
 from skstream.temporal._previous import TemporalClassifier
 from skstream.utils._columns import append_columns
 from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import array_of
 from skstream.utils._sklearn import (
     Interval,
     StrOptions,
@@ -181,11 +182,11 @@ class TemporallyAugmented(TemporalClassifier):
         ask = getattr(self.estimator_, method)
         newest = self._lags(np.empty(0, np.int64))
         if self.previous_label == "known":
-            return np.asarray(ask(self._extended(X, np.repeat(newest, X.shape[0], axis=0))))
+            return array_of(ask(self._extended(X, np.repeat(newest, X.shape[0], axis=0))))
         answers = []
         for row in range(X.shape[0]):
             extended = self._extended(rows_of(X, [row]), newest)
-            answers.append(np.asarray(ask(extended)))
+            answers.append(array_of(ask(extended)))
             if row + 1 < X.shape[0]:
                 labels = answers[-1] if method == "predict" else self.estimator_.predict(extended)
                 codes = LabelSpace(self.classes_).encode(labels)

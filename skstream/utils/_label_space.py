@@ -174,9 +174,9 @@ class LabelSpace:
 
     @cached_property
     def _texts(self) -> NDArray[Any] | None:
-        """Classes stored as objects that are all texts, as texts."""
+        """Classes stored as objects that are all texts, as texts, if none ends in NUL."""
         assert self.classes is not None
-        texts = all(isinstance(label, str) for label in self.classes)
+        texts = all(isinstance(label, str) and label[-1:] != "\0" for label in self.classes)
         return self.classes.astype(str) if texts else None
 
     @cached_property

@@ -13,10 +13,11 @@ TABLE_SPAN = 1 << 20
 
 
 def as_labels(y: Any, name: str = "y") -> NDArray[Any]:
-    """Labels or targets as a one-dimensional array that keeps their types.
+    r"""Labels or targets as a one-dimensional array that keeps their types.
 
-    ``np.asarray(["a", np.nan])`` holds the string "nan" and ``np.asarray([1, "a"])`` the string
-    "1"; here such lists become arrays of objects, and a missing label stays missing.
+    ``np.asarray(["a", np.nan])`` holds the string "nan", ``np.asarray([1, "a"])`` the string "1"
+    and ``np.asarray(["a\0"])`` the string "a"; here such lists become arrays of objects, and a
+    missing label stays missing.
 
     Parameters
     ----------
@@ -96,11 +97,25 @@ def _from_sequence(y: Any) -> NDArray[Any]:
     if labels.ndim != 1:
         return labels  # the caller says so
     kind = labels.dtype.kind
-    if kind in "US" and not all(isinstance(label, (str, bytes)) for label in values):
+    if kind in "US" and not all(map(_fits_text_array, values)):
         return _object_array(values)
     if kind == "f" and not any(isinstance(label, (float, np.floating)) for label in values):
         return _object_array(values)  # integers beyond 64 bits, which would lose digits
     return labels
+
+
+def _fits_text_array(label: Any) -> bool:
+    """Whether a NumPy array of texts gives a label back: they lose NUL characters at the end."""
+    return isinstance(label, (str, bytes)) and label[-1:] not in ("\0", b"\0")
+
+
+def array_of(values: Any) -> NDArray[Any]:
+    """Return labels, answers or numbers of any shape as an array; lists of texts keep them."""
+    values = unmasked(values)
+    array = np.asarray(values)
+    if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
+        return _from_sequence(values)
+    return array
 
 
 def _object_array(values: list[Any]) -> NDArray[Any]:
@@ -208,4 +223,6 @@ def _distinct_objects(labels: NDArray[Any], name: str) -> NDArray[Any]:
     if any(isinstance(label, str) for label in distinct):
         return _object_array(distinct)
     classes = np.asarray(distinct)
+    if classes.dtype.kind == "S":
+        return _from_sequence(distinct)
     return _whole_numbers(classes, name) if classes.dtype.kind == "f" else classes

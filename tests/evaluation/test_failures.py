@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import StandardScaler
 
 from skstream import (
     DelayedEvaluator,
@@ -480,3 +481,45 @@ def test_a_failure_at_the_first_row_leaves_no_result(evaluator, n_jobs):
     models = {name: Scripted(learning={0: RuntimeError("out of paper")}) for name in "ab"}
     with parallel_config("threading"):
         assert result_so_far(evaluator, models, X, y, 20) is None
+
+
+class Lists(ClassifierMixin, BaseEstimator):
+    """Answers with a list that holds the label learnt last."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.classes_ = getattr(self, "classes_", classes)
+        self.newest_ = y[-1]
+        return self
+
+    def predict(self, X):
+        return [self.newest_] * len(X)
+
+
+def test_labels_that_end_in_nul_are_not_taken_for_others(tmp_path):
+    y = ["a", "a\0"] * 5 + ["a\0", "a"] * 5
+    X = numbered_rows(20)
+    models = {
+        "lists": Lists(),
+        "piped": make_stream_pipeline(StandardScaler(), Lists()),
+        "last": Persistent(),
+    }
+    result = PrequentialEvaluator("accuracy").evaluate(models, X, y)
+    for name in models:
+        assert result.predictions(name).tolist()[1:] == y[:-1]
+        assert result.scores[name]["accuracy"] == pytest.approx(1 / 19)
+    with pytest.raises(ValueError, match=r"label 'a\\x00' ends in NUL, which the file would not"):
+        result.save(tmp_path / "result.npz")
+    # Of bytes, which no model of scikit-learn takes, too.
+    y = [label.encode() for label in y]
+    result = PrequentialEvaluator("accuracy").evaluate(Lists(), X, y)
+    assert result.predictions("Lists").tolist()[1:] == y[:-1]
+
+
+def test_estimators_keep_labels_that_end_in_nul():
+    y = ["a", "a\0"]
+    X = numbered_rows(2)
+    model = Persistent().partial_fit(X, y, classes=y)
+    assert model.partial_fit(X, y, classes=y).classes_.tolist() == y
+    assert model.predict(X[:1]).tolist() == ["a\0"]
+    piped = make_stream_pipeline(StandardScaler(), Lists()).partial_fit(X, y, classes=y)
+    assert piped.predict(X[:1]).tolist() == ["a\0"]

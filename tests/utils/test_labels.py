@@ -217,3 +217,16 @@ def test_targets_are_their_own_codes():
         space.encode([0.0, np.inf], first_row=7)
     with pytest.raises(ValueError, match="The targets from row 7 on are not numbers"):
         space.encode(["a"], first_row=7)
+
+
+@pytest.mark.parametrize(("short", "long"), [("a", "a\0"), (b"a", b"a\0")])
+def test_labels_in_lists_keep_nul_at_their_end(short, long):
+    assert as_labels([long, short]).tolist() == [long, short]
+    classes = find_classes([long, short, long])
+    assert classes.tolist() == [short, long]
+    assert encode([long, short], classes).tolist() == [1, 0]
+    assert encode(as_labels([short]), classes).tolist() == [0]
+    with pytest.raises(ValueError, match="Row 0 has the label"):
+        encode(np.array([short]), find_classes([long]))
+    with pytest.raises(ValueError, match="Row 0 has the label"):
+        encode([long], np.array([short]))

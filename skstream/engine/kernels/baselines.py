@@ -79,7 +79,8 @@ class PersistentKernel(_LabelKernel):
     """The memory is the code learnt last."""
 
     def _read(self) -> int:
-        return int(np.searchsorted(self.estimator.classes_, self.estimator.previous_label_))
+        labels: list[Any] = self.estimator.classes_.tolist()
+        return labels.index(self.estimator.previous_label_)
 
     def _execute(self, memory: Any, block: Block) -> tuple[NDArray[Any], int]:
         last = -1 if memory is None else memory
