@@ -1,0 +1,239 @@
+"""Which forgetting mechanism follows the true error of a model best."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skstream.evaluation._predictions import result_of_predictions
+from skstream.forgetting import Forgetting, as_forgetting
+from skstream.utils._optional import optional_import
+
+__all__ = ["ForgettingSelection", "select_forgetting"]
+
+# As noisy as windows of about 100, 200, 500, 1,000, 2,000, 5,000 and 10,000 rows, in turn.
+_SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000)
+_FACTORS = (0.98, 0.99, 0.996, 0.998, 0.999, 0.9996, 0.9998)
+CANDIDATES = (
+    "cumulative",
+    *(f"window:{size}" for size in _SIZES),
+    *(f"fading:{factor}" for factor in _FACTORS),
+)
+
+
+@dataclass(frozen=True)
+class ForgettingSelection:
+    """How closely estimates under several forgetting mechanisms follow the true error.
+
+    Attributes
+    ----------
+    metric : str
+        The measure that was estimated.
+    forgetting : dict of str to Forgetting
+        The candidates by name.
+    rmse : dict of str to float
+        Root of the mean squared difference of estimate and true value, over the compared rows.
+    bias : dict of str to float
+        Mean of estimate minus true value, over the same rows.
+    estimates : dict of str to ndarray of shape (n_rows,) or (n_streams, n_rows)
+        The estimate after every row.
+    true_error : ndarray of the same shape
+        The true value at every row; NaN where it is not known.
+    n_compared : int
+        Rows with a true value and estimates, of all streams.
+    """
+
+    metric: str
+    forgetting: dict[str, Forgetting]
+    rmse: dict[str, float]
+    bias: dict[str, float]
+    estimates: dict[str, NDArray[np.float64]]
+    true_error: NDArray[np.float64]
+    n_compared: int
+
+    @property
+    def best(self) -> str:
+        """Name of the mechanism with the smallest `rmse`; of equal ones the first."""
+        return min(self.rmse, key=lambda name: self.rmse[name])
+
+    @property
+    def best_forgetting(self) -> Forgetting:
+        """The mechanism with the smallest `rmse`, for ``forgetting=`` of an evaluator."""
+        return self.forgetting[self.best]
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with one row per mechanism, the best first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``forgetting``, ``rmse`` and ``bias``.
+        """
+        pandas = optional_import("pandas", "ForgettingSelection.to_frame")
+        return pandas.DataFrame(
+            [(name, self.rmse[name], self.bias[name]) for name in self._ranked()],
+            columns=["forgetting", "rmse", "bias"],
+        )
+
+    def __repr__(self) -> str:
+        """Show the best mechanism, and how far the others are off."""
+        width = max(len(name) for name in self.rmse)
+        lines = [
+            f"  {name:{width}}  {self.rmse[name]:.4f}  {self.bias[name]:+.4f}"
+            for name in self._ranked()
+        ]
+        return "\n".join(
+            [
+                f"{self.best} follows the true {self.metric} best, of {len(self.rmse)} "
+                f"mechanisms over {self.n_compared:,} rows.",
+                f"  {'':{width}}  rmse    bias",
+                *lines,
+                "Next: .best_forgetting, .to_frame(), .estimates",
+            ]
+        )
+
+    def _ranked(self) -> list[str]:
+        return sorted(self.rmse, key=lambda name: self.rmse[name])
+
+
+def select_forgetting(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    true_error: ArrayLike | float | Callable[[NDArray[np.intp]], ArrayLike],
+    *,
+    forgetting: Any = None,
+    metric: str = "error",
+) -> ForgettingSelection:
+    """Compare how closely prequential estimates follow an error that is known.
+
+    On a generated stream the true error of a model is known at every row, or can be measured on
+    many fresh rows. The mechanism whose estimate was closest there is a choice for real streams
+    that change as fast.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,) or (n_streams, n_rows)
+        Labels, or targets, in the order of the stream; of several streams, such as one generated
+        with several seeds, the deviations are averaged.
+    y_pred : array-like of the same shape
+        What the model predicted for each row before it learnt it (`prequential_predict`).
+    true_error : float, array-like or callable
+        The probability that the prediction of each row is wrong (the expected value of `metric`
+        over rows like it): one number, or one per row, of shape (n_rows,) or (n_streams, n_rows),
+        or a function ``f(rows)`` of an array of row positions that gives them. NaN: not known at
+        this row, which is not compared.
+    forgetting : Forgetting, str, list or dict, default=None
+        The candidates, in any form that evaluators take. None: all history; windows of 100 to
+        10,000 rows; and the fading factors that are as noisy as each of them. Name "adwin" too
+        for 0/1 losses.
+    metric : str, default="error"
+        What is estimated; any measure of an evaluator whose true value is known, such as "mae".
+
+    Returns
+    -------
+    ForgettingSelection
+        The best mechanism, all deviations, and the estimates row by row.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, a true value is infinite, or there is no row to compare.
+
+    See Also
+    --------
+    skstream.forgetting.equivalent_window : The window that is as noisy as a fading factor.
+    skstream.PrequentialEvaluator : Evaluates under the mechanism that was selected.
+
+    Notes
+    -----
+    The estimate after a row (which includes it) is compared with the true value at that row. If
+    the true values were measured on other rows, their noise adds to all deviations, on average
+    the same for every mechanism: `rmse` is too large, and the order stays.
+
+    On one stream the best of similar candidates is a matter of chance: give several.
+
+    References
+    ----------
+    J. Gama, R. Sebastião and P. P. Rodrigues. On evaluating stream learning algorithms. Machine
+    Learning 90, 2013, section 3.
+
+    Examples
+    --------
+    The error of a model is 20 %, and after a change 40 %:
+
+    >>> import numpy as np
+    >>> from skstream.model_selection import select_forgetting
+    >>> true_error = np.repeat([0.2, 0.4], 5000)
+    >>> y_true = np.zeros(10_000, dtype=int)
+    >>> y_pred = np.random.default_rng(0).random(10_000) < true_error
+    >>> selection = select_forgetting(
+    ...     y_true, y_pred.astype(int), true_error, forgetting=["cumulative", "window:500"]
+    ... )
+    >>> selection.best_forgetting
+    SlidingWindow(window_size=500)
+    """
+    if not isinstance(metric, str):
+        raise ValueError(f"metric must be the name of one measure. Got {metric!r} instead.")
+    mechanisms = as_forgetting(CANDIDATES if forgetting is None else forgetting)
+    if np.ndim(y_true) != np.ndim(y_pred):
+        raise ValueError(
+            f"y_true and y_pred must have one shape. Got {np.shape(y_true)} and {np.shape(y_pred)}."
+        )
+    if np.ndim(y_true) == 2:
+        streams = zip(np.asarray(y_true), np.asarray(y_pred), strict=True)
+        curves = [_estimates(y, p, metric, mechanisms) for y, p in streams]
+        estimates = {name: np.array([curve[name] for curve in curves]) for name in mechanisms}
+    else:
+        estimates = _estimates(y_true, y_pred, metric, mechanisms)
+    true = _true_values(true_error, next(iter(estimates.values())).shape)
+    compared = np.isfinite(true) & np.all([np.isfinite(e) for e in estimates.values()], axis=0)
+    if not compared.any():
+        raise ValueError(
+            f"There is no row at which the true {metric} and all estimates are known: "
+            f"true_error is known at {int(np.isfinite(true).sum())} of {true.size} rows. Give "
+            "more rows or more true values."
+        )
+    off: Mapping[str, NDArray[np.float64]] = {
+        name: estimate[compared] - true[compared] for name, estimate in estimates.items()
+    }
+    return ForgettingSelection(
+        metric=metric,
+        forgetting=mechanisms,
+        rmse={name: float(np.sqrt(np.mean(d**2))) for name, d in off.items()},
+        bias={name: float(np.mean(d)) for name, d in off.items()},
+        estimates=estimates,
+        true_error=true,
+        n_compared=int(compared.sum()),
+    )
+
+
+def _estimates(
+    y_true: ArrayLike, y_pred: ArrayLike, metric: str, mechanisms: Mapping[str, Forgetting]
+) -> dict[str, NDArray[np.float64]]:
+    """Return the estimates after every row of one stream, as an evaluator gives them."""
+    result = result_of_predictions(
+        y_true, y_pred, [metric], forgetting="cumulative", sample_weight=None
+    ).rescore([metric], forgetting=mechanisms, record_every=1)
+    return {name: result.values["model"][name][metric][:, 0] for name in mechanisms}
+
+
+def _true_values(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return the true value at every row, NaN where it is not known."""
+    if callable(given):
+        given = given(np.arange(shape[-1]))
+    true = np.array(given, dtype=np.float64)
+    if true.ndim and true.shape not in (shape, shape[-1:]):
+        raise ValueError(
+            f"true_error has shape {true.shape}, but there are predictions of shape {shape}. Give "
+            "one number, or one per row."
+        )
+    true = np.array(np.broadcast_to(true, shape))
+    if np.isinf(true).any():
+        row = int(np.argwhere(np.isinf(true))[0, -1])
+        raise ValueError(
+            f"true_error is infinite at row {row}. It must be a finite number, or NaN where it is "
+            "not known."
+        )
+    return true
