@@ -11,11 +11,15 @@ computed again (its file of outcomes stays as it was).
     python -m benchmarks.bench_kill single worker --moments 10 --rows 20000
 
 Kinds: "single" kills an evaluation in one process, "client" one that has two workers (which are
-not killed), "worker" one of the two workers, "dask" a worker of a Dask cluster of two. Run from the
-top of the repository, on Linux.
+not killed), "worker" one of the two workers, "dask" a worker of a Dask cluster of two, which starts
+another one and serves all evaluations. "delayed", "holdout", "strings" (labels that are text, and
+weights), "parquet" and "kernel" kill other evaluations in one process; they keep their tapes on
+disk. Every change to a folder, one by one, is tried in ``tests/evaluation/test_kills.py``. Run from
+the top of the repository, on Linux.
 """
 
 import argparse
+import faulthandler
 import os
 import signal
 import subprocess
@@ -23,53 +27,82 @@ import sys
 import tempfile
 import time
 import warnings
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from threading import Timer
+from typing import Any
 
 import numpy as np
 from sklearn.linear_model import SGDClassifier
 
 import skstream
 from benchmarks.bench_folds import generated
-from skstream import KFoldEvaluator, Persistent, load_result
+from skstream import (
+    DelayedEvaluator,
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    Persistent,
+    PrequentialEvaluator,
+    load_result,
+)
 from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.streams import ParquetStream
 
 MODELS = {
     "SGD": SGDClassifier(),
     "naive Bayes": IncrementalGaussianNB(),
     "persistent": Persistent(),
 }
-KINDS = ("single", "client", "worker", "dask")
+METRICS = ["accuracy", "kappa"]
+#: Of the evaluations in one process: how they are made, and further options.
+PROTOCOLS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "single": (KFoldEvaluator, {"n_folds": 4, "engine": "loop"}),
+    "delayed": (DelayedEvaluator, {"delay": 300, "n_bins": 4, "keep_tape": "disk"}),
+    "holdout": (HoldoutEvaluator, {"holdout": "next", "every": 50, "keep_tape": "disk"}),
+    "strings": (PrequentialEvaluator, {"engine": "loop", "keep_tape": "disk"}),
+    "parquet": (KFoldEvaluator, {"n_folds": 4, "engine": "loop", "keep_tape": "disk"}),
+    "kernel": (KFoldEvaluator, {"n_folds": 4, "keep_tape": "disk"}),
+}
+IN_WORKERS = ("client", "worker", "dask")
+KINDS = ("single", *IN_WORKERS, *(kind for kind in PROTOCOLS if kind != "single"))
 #: Tries after which an evaluation is left alone, so that the next one gets its turn.
 MOST_KILLS = 8
+#: Seconds after which an evaluation on a cluster counts as hanging; it says where it stands.
+HANGS = 300
 
 
-def victim(options: argparse.Namespace) -> None:
+def victim(kind: str, folder: Path, save: Path, rows: int) -> None:
     """Evaluate with checkpoints, and save the result."""
-    X, y = generated(options.rows)
-    evaluator = KFoldEvaluator(
-        ["accuracy", "kappa"],
-        n_folds=4,
+    X, y = generated(rows)
+    make, params = PROTOCOLS["single" if kind in IN_WORKERS else kind]
+    evaluator = make(
+        METRICS,
         random_state=0,
-        engine="loop",
-        n_jobs=1 if options.victim == "single" else 2,
-        checkpoint=options.folder,
+        n_jobs=2 if kind in IN_WORKERS else 1,
+        checkpoint=folder,
         checkpoint_every="0.3s",
+        **params,
     )
-    if options.victim != "dask":
-        evaluator.evaluate(MODELS, X, y).save(options.save)
-        return
-    import distributed
-    import joblib
+    if kind == "strings":
+        weight = np.random.default_rng(1).uniform(0.5, 2.0, rows)
+        labels = np.array(["down", "up"])[y]
+        result = evaluator.evaluate(MODELS, X, labels, sample_weight=weight)
+    elif kind == "parquet":
+        stream = ParquetStream(save.with_name("rows.parquet"), target="y")
+        result = evaluator.evaluate(MODELS, stream)
+    else:
+        result = evaluator.evaluate(MODELS, X, y)
+    result.save(save)
 
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster),
-        joblib.parallel_config(backend="dask"),
-    ):
-        evaluator.evaluate(MODELS, X, y).save(options.save)
+
+def write_parquet(path: Path, rows: int) -> None:
+    """Write the rows to a file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    X, y = generated(rows)
+    columns = {f"x{k}": column for k, column in enumerate(X.T)}
+    pq.write_table(pa.table({**columns, "y": y}), path)
 
 
 def command(kind: str, folder: Path, save: Path, rows: int) -> list[str]:
@@ -131,6 +164,8 @@ class Trial:
         self.expected = place / "expected.npz"
         self.wrong: list[str] = []
         self.n_kills = self.n_evaluations = 0
+        if kind == "parquet":
+            write_parquet(place / "rows.parquet", options.rows)
         self._started(place / "undisturbed", self.expected).wait()
         folder = place / "again"  # as the first start of a program takes longer
         process = self._started(folder, self.expected)
@@ -193,7 +228,7 @@ class Trial:
             pass
         else:
             return False  # it got through before
-        if self.kind in ("worker", "dask"):
+        if self.kind == "worker":
             workers = workers_of(process.pid)
             if workers:
                 os.kill(int(self.rng.choice(workers)), signal.SIGKILL)
@@ -201,6 +236,55 @@ class Trial:
             return False  # it must go on by itself
         self.n_kills += 1
         return True
+
+
+class DaskTrial:
+    """Evaluations on one Dask cluster, of which a worker is killed at a random moment each."""
+
+    def __init__(self, options: argparse.Namespace, place: Path, stack: ExitStack) -> None:
+        import distributed
+
+        cluster = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+        )
+        self._client = stack.enter_context(distributed.Client(stack.enter_context(cluster)))
+        self.rows, self.place = options.rows, place
+        self.rng = np.random.default_rng([options.seed, KINDS.index("dask")])
+        self.expected = place / "expected.npz"
+        self.wrong: list[str] = []
+        self.n_kills = self.n_evaluations = 0
+        victim("single", place / "undisturbed", self.expected, options.rows)
+        self._evaluate("first")  # as the workers import what they need
+        begin = time.monotonic()
+        self._evaluate("second")
+        self.seconds = time.monotonic() - begin
+
+    def _evaluate(self, name: str) -> None:
+        import joblib
+
+        self._client.wait_for_workers(2)
+        save = self.place / f"{name}.npz"
+        faulthandler.dump_traceback_later(HANGS, exit=True)
+        with joblib.parallel_config(backend="dask"):
+            victim("dask", self.place / name, save, self.rows)
+        faulthandler.cancel_dump_traceback_later()
+        self.wrong += [f"{one} of {name}" for one in differences(save, self.expected)]
+
+    def evaluate(self, n_kills: int) -> None:
+        """One evaluation, during which a worker is killed; it must go on by itself."""
+        del n_kills  # one is enough: the next worker takes seconds to start
+        self.n_evaluations += 1
+        self._client.wait_for_workers(2)
+        timer = Timer(self.rng.uniform(0, self.seconds), self._kill)
+        timer.start()
+        self._evaluate(f"run-{self.n_evaluations}")
+        timer.cancel()
+        timer.join()
+
+    def _kill(self) -> None:
+        pids = list(self._client.run(os.getpid).values())
+        kill([int(self.rng.choice(pids))])
+        self.n_kills += 1
 
 
 def main() -> None:
@@ -217,15 +301,19 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.victim:
-        victim(options)
+        victim(options.victim, Path(options.folder), Path(options.save), options.rows)
         return
     if not set(options.kinds) <= set(KINDS):
         parser.error(f"kinds are {', '.join(KINDS)}")
     print(f"skstream {skstream.__version__}, load {os.getloadavg()[0]:.1f}", flush=True)
     wrong = []
     for kind in options.kinds or KINDS:
-        with tempfile.TemporaryDirectory() as place:
-            trial = Trial(kind, options, Path(place))
+        with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
+            trial: Trial | DaskTrial
+            if kind == "dask":
+                trial = DaskTrial(options, Path(place), stack)
+            else:
+                trial = Trial(kind, options, Path(place))
             while trial.n_kills < options.moments and trial.n_evaluations < 5 * options.moments:
                 trial.evaluate(min(MOST_KILLS, options.moments - trial.n_kills))
             found = "; ".join(trial.wrong) or "all results are the same"
