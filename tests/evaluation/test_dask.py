@@ -54,7 +54,7 @@ class Fails(WhoAmI):
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Two worker processes of one thread, on loopback, without a dashboard."""
+    """Two worker processes of one thread, on loopback and free ports."""
     with pytest.MonkeyPatch.context() as patch:
         # Two fresh processes would compile for longer than they evaluate.
         patch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
@@ -64,7 +64,7 @@ def cluster() -> Iterator[Any]:
                 threads_per_worker=1,
                 processes=True,
                 host="127.0.0.1",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",
             ) as cluster,
             distributed.Client(cluster) as client,
         ):
@@ -147,6 +147,26 @@ def test_rows_in_memory_are_sent_once(cluster):
             models, Counted(demo.X, demo.y), classes=["DOWN", "UP"]
         )
     assert Counted.n_pickled == 1
+
+
+def test_rows_that_the_cluster_has_lost_are_sent_again(cluster, monkeypatch):
+    """Dask cancels their future, and calls that need it, when the worker that held them dies."""
+    models = {"last": Persistent(), "sgd": SGDClassifier()}
+    demo, scatter, sent = make_demo_stream(50), distributed.Client.scatter, []
+
+    def lose(client: Any, *data: Any, **options: Any) -> Any:
+        futures = scatter(client, *data, **options)
+        sent.append(futures)
+        if len(sent) == 1:
+            client.cancel(futures, force=True)
+        return futures
+
+    monkeypatch.setattr(distributed.Client, "scatter", lose)
+    alone = PrequentialEvaluator("accuracy", random_state=0).evaluate(models, demo)
+    with parallel_config(backend="dask"):
+        there = PrequentialEvaluator("accuracy", random_state=0, n_jobs=2).evaluate(models, demo)
+    assert len(sent) > 1  # once more for each attempt
+    assert there.scores == alone.scores
 
 
 class KillsItsWorker(WhoAmI):

@@ -165,7 +165,9 @@ def workers(backend):
     distributed = pytest.importorskip("distributed", reason="needs distributed")
     one = {"n_workers": 1, "threads_per_worker": 4, "processes": False, "protocol": "tcp"}
     with (
-        distributed.LocalCluster(**one, host="127.0.0.1", dashboard_address=None) as cluster,
+        distributed.LocalCluster(
+            **one, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+        ) as cluster,
         distributed.Client(cluster),
         parallel_config(backend="dask"),
     ):
