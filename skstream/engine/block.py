@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+
+from skstream.engine.sharing import SharedWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,8 @@ class Block:
         For each call of ``predict``, by the number of asks left when it is made (this number does
         not change if earlier asks are left out): the rows of the call. None: those asked, no
         others.
+    shared : SharedWork or None
+        What other models that are shown the same block have made of it; None: there are none.
     """
 
     learn_X: Any
@@ -67,6 +72,7 @@ class Block:
     batches: np.ndarray | None = None
     groups: np.ndarray | None = None
     company: Mapping[int, Company] | None = None
+    shared: SharedWork | None = None
 
     @property
     def n_learns(self) -> int:
@@ -118,6 +124,13 @@ def part_of(block: Block, learns: slice, asks: slice) -> Block:
     """Some consecutive learns of a block, with asks stamped among them."""
     if learns == slice(0, block.n_learns) and asks == slice(0, block.n_asks):
         return block
+    if block.shared is None:
+        return _cut(block, learns, asks)
+    key = ("part", learns.start, learns.stop, asks.start, asks.stop)
+    return block.shared.once(key, (block,), None, partial(_cut, block, learns, asks))
+
+
+def _cut(block: Block, learns: slice, asks: slice) -> Block:
     company, n_later = block.company, block.n_asks - asks.stop
     if company is not None:
         n_left = block.n_asks - asks.start

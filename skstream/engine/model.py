@@ -1,7 +1,6 @@
 """Execution of one model: by a kernel if that is exact, else by the loop."""
 
 import re
-from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal
 
@@ -19,7 +18,7 @@ from skstream.engine.failures import (
 from skstream.engine.kernels import Declined, Kernel, Task
 from skstream.engine.kernels.step import checked_step
 from skstream.engine.loop import Loop, LoopFailed, no_answers
-from skstream.engine.resuming import Left, Resumed, shifted_bounds
+from skstream.engine.resuming import Left, Resumed
 from skstream.engine.retries import (
     MOST_ROWS,
     ROWS_OF_RETRY,
@@ -225,12 +224,8 @@ class ModelRun:
         before = no_answers(self.task, early)
         if block.n_learns == 0:
             return before
-        groups = None if block.groups is None else shifted_bounds(block.groups, early)
-        stamp = block.stamp[early:]
-        block = replace(block, ask_index=block.ask_index[early:], stamp=stamp, groups=groups)
-        asks = operations.part(slice(0, block.n_learns), slice(early, block.n_asks))
-        operations = replace(asks, stamp=stamp, groups=groups)
-        answers = self._execute(block, operations)
+        learns, asks = slice(0, block.n_learns), slice(early, block.n_asks)
+        answers = self._execute(part_of(block, learns, asks), operations.part(learns, asks))
         return np.concatenate([before, answers])
 
     def _execute(self, block: Block, operations: Operations) -> np.ndarray:

@@ -14,6 +14,7 @@ from skstream.engine.evolving import Features, with_current_features
 from skstream.engine.failures import ModelError
 from skstream.engine.model import ModelRun
 from skstream.engine.rows import RowStore
+from skstream.engine.sharing import SharedWork
 from skstream.engine.standins import calls_about, calls_of
 from skstream.engine.timeline import Arrivals, Operations, Timeline, no_rows
 
@@ -94,6 +95,7 @@ class Engine:
             self._timelines[0] = replace(self._timelines[0], keep_unlabelled=True)
         self._states = [timeline.initial() for timeline in self._timelines]
         self._store = RowStore()
+        self._shared = SharedWork() if len(self.lanes) > len(self._timelines) else None
         self._failures_before: list[tuple[ModelError | None, int]] = []
         self.is_torn = False
         self.held_out: HeldOut | None = None
@@ -156,6 +158,12 @@ class Engine:
             if not self.is_torn:
                 self.abandon()
             raise
+        finally:
+            self._forget_shared()
+
+    def _forget_shared(self) -> None:
+        if self._shared is not None:
+            self._shared.clear()
 
     def _run(self, event: Any) -> Step:
         states, operations = [], []
@@ -169,11 +177,12 @@ class Engine:
             after, its_operations = came
             states.append(after)
             operations.append(its_operations)
-        blocks = [self._block(one) for one in operations]
+        blocks = [replace(self._block(one), shared=self._shared) for one in operations]
         chained = None
         if any(self._chains):
             calls = calls_of(operations[0], self._states[0].unlearnt())
             chained = calls.narrowed(self._block(calls.operations), operations[0])
+            chained = replace(chained, shared=self._shared)
         lanes = []
         self.is_torn = any(len(one.learn_rows) for one in operations)
         for lane, k, is_chain in zip(self.lanes, self._timeline_of, self._chains, strict=True):
@@ -185,6 +194,7 @@ class Engine:
     def commit(self, step: Step) -> None:
         """Take the event that was executed last, and forget the rows no longer needed."""
         self._states = step.states
+        self._forget_shared()  # what models made that went on after a failure
         self._store.release(step.operations[0].released)
 
     def abandon(self) -> None:

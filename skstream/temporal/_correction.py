@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstream._meta import inner_has
 from skstream.temporal._previous import TemporalClassifier
+from skstream.utils._few_columns import row_sums
 from skstream.utils._masked import refuse_masked
 from skstream.utils._sklearn import Interval, StrOptions
 
@@ -200,27 +201,23 @@ class TemporalCorrection(TemporalClassifier):
         counts, previous = self.class_counts_[np.newaxis], int(self._previous_codes()[0])
         if self.previous_label == "known":
             transitions = self.transition_counts_[[previous]]
-            return corrected(posterior, transitions, counts, self.smoothing)
+            return corrected(posterior, corrections(transitions, counts, self.smoothing))
         answers = np.empty(posterior.shape)
         for row in range(len(posterior)):
             transitions = self.transition_counts_[[previous]]
-            answers[row] = corrected(posterior[[row]], transitions, counts, self.smoothing)[0]
+            factors = corrections(transitions, counts, self.smoothing)
+            answers[row] = corrected(posterior[[row]], factors)[0]
             previous = int(answers[row].argmax())
         return answers
 
 
-def corrected(
-    posterior: NDArray[np.float64],
-    transitions: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    smoothing: float,
+def corrections(
+    transitions: NDArray[np.float64], counts: NDArray[np.float64], smoothing: float
 ) -> NDArray[np.float64]:
-    """Posterior corrected by the counts of what followed the previous label.
+    """What probabilities are multiplied by, from the counts of what followed the previous label.
 
     Parameters
     ----------
-    posterior : ndarray of shape (n_rows, n_classes)
-        The inner model's probabilities.
     transitions : ndarray of shape (n_rows or 1, n_classes)
         Counts of the classes that came after each row's previous label.
     counts : ndarray of shape (n_rows or 1, n_classes)
@@ -230,12 +227,18 @@ def corrected(
 
     Returns
     -------
-    ndarray of shape (n_rows, n_classes)
-        Corrected probabilities.
+    ndarray of shape (n_rows or 1, n_classes)
+        Probabilities after the previous label, divided by those of all rows.
     """
-    extra = smoothing * posterior.shape[1]
-    given = (transitions + smoothing) / (transitions.sum(axis=1, keepdims=True) + extra)
-    prior = (counts + smoothing) / (counts.sum(axis=1, keepdims=True) + extra)
-    products: NDArray[np.float64] = posterior * (given / prior)
-    products /= products.sum(axis=1, keepdims=True)
+    extra = smoothing * counts.shape[1]
+    given = (transitions + smoothing) / (row_sums(transitions) + extra)
+    prior = (counts + smoothing) / (row_sums(counts) + extra)
+    factors: NDArray[np.float64] = given / prior
+    return factors
+
+
+def corrected(posterior: NDArray[np.float64], factors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The inner model's probabilities, multiplied by their factors and normalised."""
+    products: NDArray[np.float64] = posterior * factors
+    products /= row_sums(products)
     return products

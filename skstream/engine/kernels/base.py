@@ -124,6 +124,10 @@ class TransformKernel(_StateMachine):
 
     #: Whether the rows that come out may have more columns than those that go in.
     expands: bool = True
+    #: Whether models on one timeline may share the step, if their transformers are alike. A state
+    #: must then fit the kernel of any of them: it refers to no estimator that the loop may change,
+    #: and `export` copies what it writes.
+    shareable: bool = False
 
     @abstractmethod
     def step(self, state: Any, block: Block) -> tuple[Any, Block]:

@@ -1,10 +1,10 @@
 """Kernels of stream pipelines: the transformers' kernels one after the other, then the model's."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 from skstream.engine.block import Block
@@ -12,6 +12,7 @@ from skstream.engine.kernels.base import Kernel, Task, TransformKernel
 from skstream.engine.kernels.compose import check_weights
 from skstream.engine.kernels.registry import find_kernel, find_transform_kernel
 from skstream.engine.kernels.schema import OTHER_CLASSES, knows_classes
+from skstream.engine.sharing import bytes_of_rows, key_of
 from skstream.pipeline import StreamPipeline
 from skstream.pipeline._asking import FittedPipeline
 from skstream.pipeline._transformers import is_passthrough
@@ -28,11 +29,20 @@ class _ChainState(NamedTuple):
 
 
 class Chain:
-    """Kernels of transformers that follow one another; they learn a block all or none."""
+    """Kernels of transformers that follow one another; they learn a block all or none.
+
+    Models on one timeline share the leading steps in which they are alike: each step is shown the
+    very block that the step before it has made.
+    """
 
     def __init__(self, steps: Sequence[Step], task: Task):
         self._kernels = [
             find_transform_kernel(step, task) for _, step in steps if not is_passthrough(step)
+        ]
+        shown = task.asking("predict")  # steps do not see what is asked
+        self._keys = [
+            key_of(type(kernel), kernel.estimator, shown) if kernel.shareable else None
+            for kernel in self._kernels
         ]
 
     def initial_state(self) -> _ChainState:
@@ -51,8 +61,12 @@ class Chain:
     def step(self, state: _ChainState, block: Block) -> tuple[_ChainState, Block]:
         """Learn and transform; return the state after it, and the block that comes out."""
         states, row_bytes = [], state.row_bytes
-        for kernel, before in zip(self._kernels, state.states, strict=True):
-            after, block = kernel.step(before, block)
+        for kernel, key, before in zip(self._kernels, self._keys, state.states, strict=True):
+            step = partial(kernel.step, before, block)
+            if key is None or block.shared is None:
+                after, block = step()
+            else:
+                after, block = block.shared.once(key, (block,), before, step)
             states.append(after)
             if kernel.expands and (block.n_learns or block.n_asks):
                 row_bytes = max(row_bytes or 0, _bytes_per_row(block))
@@ -69,15 +83,7 @@ def _bytes_per_row(block: Block) -> int:
     rows = [block.learn_X] if block.n_learns else []
     if block.n_asks and block.ask_X is not block.learn_X:
         rows.append(block.ask_X)
-    return max(_bytes_of(X) // max(int(X.shape[0]), 1) for X in rows or [block.ask_X])
-
-
-def _bytes_of(X: Any) -> int:
-    if sparse.issparse(X):
-        return int(X.data.nbytes + X.indices.nbytes)
-    if hasattr(X, "iloc"):
-        return int(X.memory_usage(index=False).sum())
-    return int(getattr(X, "nbytes", 0))
+    return max(bytes_of_rows(X) // max(int(X.shape[0]), 1) for X in rows or [block.ask_X])
 
 
 class _State(NamedTuple):

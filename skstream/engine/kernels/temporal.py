@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,8 @@ from skstream.temporal._augmentation import (
     lags_after,
     warn_if_labels_are_dropped,
 )
-from skstream.temporal._correction import corrected
+from skstream.temporal._correction import corrected, corrections
+from skstream.utils._few_columns import best_columns
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._running_sums import accumulate
 from skstream.utils._validation import is_fitted, unfitted_copy
@@ -169,6 +171,11 @@ class TemporalCorrectionKernel(_TemporalKernel):
 
     _methods = ("predict", "predict_proba")
 
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        counts = estimator.fading_factor, estimator.smoothing
+        self._key = type(self), *counts, *map(type, counts)
+
     @classmethod
     def _inner_task(cls, task: Task) -> Task:
         return task.asking("predict_proba")
@@ -186,26 +193,32 @@ class TemporalCorrectionKernel(_TemporalKernel):
         check_weights(block)
         columns = state.columns.after(block)
         inner, posterior = self._inner.step(state.inner, block)
-        answers, counts = self._corrected(block, posterior, state.memory)
+        # They hang on labels, whichever model is corrected.
+        count = partial(self._corrections, block, state.memory)
+        if block.shared is None:
+            factors, counts = count()
+        else:
+            of = block.y, block.stamp, block.weight
+            factors, counts = block.shared.once(self._key, of, state.memory, count)
+        answers: NDArray[Any] = corrected(posterior, factors)
         if self.task.method == "predict":
-            answers = answers.argmax(axis=1)
+            answers = best_columns(answers)
         return _State(columns, counts, inner), answers
 
-    def _corrected(
-        self, block: Block, posterior: Floats, counts: _Counts
-    ) -> tuple[NDArray[Any], _Counts]:
-        """Probabilities corrected by the counts of their time, and the counts after the block."""
+    def _corrections(self, block: Block, counts: _Counts) -> tuple[Floats, _Counts]:
+        """Factors of probabilities by the counts at their time, and the counts after the block."""
+        smoothing = self.estimator.smoothing
         if len(counts.classes) > _FEW_CLASSES:
             given, prior, counts = self._count_one_by_one(block, counts)
-            return corrected(posterior, given, prior, self.estimator.smoothing), counts
-        answers = np.empty_like(posterior)
+            return corrections(given, prior, smoothing), counts
+        factors = np.empty((block.n_asks, len(counts.classes)))
         step = max(1, _TRANSITIONS_AT_ONCE // counts.transitions.size)
         for begin in range(0, max(block.n_learns, 1), step):
             end = min(begin + step, block.n_learns)
             asks = slice(*np.searchsorted(block.stamp, [begin + (begin > 0), end + 1]))
             given, prior, counts = self._count(block, counts, begin, end, block.stamp[asks] - begin)
-            answers[asks] = corrected(posterior[asks], given, prior, self.estimator.smoothing)
-        return answers, counts
+            factors[asks] = corrections(given, prior, smoothing)
+        return factors, counts
 
     def _count(
         self, block: Block, counts: _Counts, begin: int, end: int, stamp: NDArray[np.int64]

@@ -1,5 +1,6 @@
 """Kernel of scikit-learn's ColumnTransformer as a step: each part's kernel on its columns."""
 
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -42,14 +43,17 @@ class ColumnTransformerKernel(TransformKernel):
 
     Which columns go where, and the categories that a data frame declares, only the first rows
     tell. So a transformer is accepted first, and the first block declined if a part turns out
-    to have no kernel.
+    to have no kernel. The parts that kernels export to belong to the state, not to the transformer.
     """
+
+    shareable = True
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         self._start: _State | None = None
         if is_fitted(estimator):
-            self._start = _State(estimator, _parts_of(estimator, task), Columns.of(estimator))
+            fitted = deepcopy(estimator)
+            self._start = _State(fitted, _parts_of(fitted, task), Columns.of(estimator))
 
     @classmethod
     def refusal(cls, transformer: Any, task: Task) -> str | None:
@@ -99,8 +103,7 @@ class ColumnTransformerKernel(TransformKernel):
             return
         for part in state.parts:
             part.kernel.export(part.state)
-        if state.fitted is not self.estimator:
-            vars(self.estimator).update(vars(state.fitted))
+        vars(self.estimator).update(vars(deepcopy(state.fitted)))
 
 
 def _parts_of(fitted: ColumnTransformer, task: Task) -> list[_Part]:

@@ -40,6 +40,7 @@ class RangeKernel(TransformKernel):
     """What scalers by extreme values have in common."""
 
     expands = False
+    shareable = True
     _accepts_sparse = False
 
     @classmethod

@@ -53,6 +53,7 @@ class StandardScalerKernel(TransformKernel):
     """
 
     expands = False
+    shareable = True
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)

@@ -105,6 +105,8 @@ class StatelessKernel(TransformKernel):
     columns at most. The fitted transformer is the state; it does not change any more.
     """
 
+    shareable = True
+
     @classmethod
     def refusal(cls, transformer: Any, task: Task) -> str | None:
         """Refuse what may look at other rows than the one that it transforms."""
@@ -153,8 +155,8 @@ class StatelessKernel(TransformKernel):
 
     def export(self, state: Any) -> None:
         """Write the fitted attributes."""
-        if state is not None and state is not self.estimator:
-            vars(self.estimator).update(vars(state))
+        if state is not None and not _is_settled(self.estimator):
+            vars(self.estimator).update(vars(copy.deepcopy(state)))
 
 
 def _is_settled(transformer: Any) -> bool:
