@@ -253,13 +253,17 @@ class StreamEvaluator(BaseEstimator):
         )
         if folder is None:
             return execution.of_groups(self._groups(execution, settings))
-        of_this = fingerprint(self, named_models(models), settings, stream)
+        of_this = fingerprint(self, named_models(models), settings, stream, self._held_out())
         if folder.manifest is None:
             groups = self._groups(execution, settings)
             folder.begin(groups, places, settings.header, of_this, stream.n_rows)
         else:
             folder.check_same(of_this)
         return execution.in_folder(folder)
+
+    def _held_out(self) -> Stream | None:
+        """Return the stream of the held-out rows, which a run that goes on compares."""
+        return None
 
     def _check_can_go_on(self, stream: Stream) -> None:
         """Raise an error if an evaluation could not go on from a checkpoint."""

@@ -27,7 +27,7 @@ from skstream.evaluation._pace import Pace
 from skstream.evaluation._run import EvaluationRun
 from skstream.evaluation._settings import Settings
 from skstream.metrics._rows import ScoredRows, Sets
-from skstream.streams import Stream
+from skstream.streams import Stream, as_stream
 from skstream.streams._chunk import Chunk
 from skstream.utils._sklearn import Interval
 
@@ -203,6 +203,18 @@ class HoldoutEvaluator(StreamEvaluator):
         if stream is not None and held_out is not None:
             held_out.warn_of_overlap(stream)
         return partial(HoldoutRun, settings, held_out)
+
+    def _held_out(self) -> Stream | None:
+        # One set of rows in memory is compared as the parameter that it is.
+        return None if isinstance(self.holdout, str | tuple) else as_stream(self.holdout)
+
+    def _check_can_go_on(self, stream: Stream) -> None:
+        super()._check_can_go_on(stream)
+        if is_one_shot(self.holdout):
+            raise ValueError(
+                "checkpoint= needs held-out rows that can be read again, and holdout is a one-shot "
+                f"iterator. {READ_AGAIN}"
+            )
 
     def _begin_iterator(self, *, has_workers: bool) -> None:
         """Raise an error if held-out rows that can be read once are needed again."""

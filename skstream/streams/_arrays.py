@@ -107,6 +107,16 @@ class ArrayStream(Stream):
         names = list(self.X.columns)
         return names if all(isinstance(name, str) for name in names) else None
 
+    def row_options(self) -> dict[str, Any]:
+        """Return nothing: the rows are in memory, and say all.
+
+        Returns
+        -------
+        options : dict
+            Empty.
+        """
+        return {}
+
     def chunks(self) -> Iterator[Chunk]:
         """Slices of the rows, in order."""
         for start in range(0, self.n_rows, self.chunk_size):
@@ -170,6 +180,16 @@ class ChunkStream(Stream):
         """Names of the features, if the source says them."""
         names = getattr(self.source, "feature_names", None)
         return None if names is None else list(names)
+
+    def row_options(self) -> dict[str, Any]:
+        """Return nothing: the source yields the rows as it likes.
+
+        Returns
+        -------
+        options : dict
+            Empty.
+        """
+        return {}
 
     def chunks(self) -> Iterable[Any]:
         """Chunks of the source, from its beginning."""

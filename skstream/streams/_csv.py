@@ -322,6 +322,23 @@ class CSVStream(TableStream):
     def _first_record(self) -> list[str]:
         return first_records(self._file(self.files[0]), self.delimiter, self.encoding)[0]
 
+    def row_options(self) -> dict[str, Any]:
+        """Return how the files are read, where that decides which rows come.
+
+        Returns
+        -------
+        options : dict of str to object
+            Values by name.
+        """
+        return {
+            **super().row_options(),
+            "delimiter": self.delimiter,
+            "null_values": sorted(set(self.null_values)),
+            "decimal": self.decimal,
+            "header": self.header,
+            "encoding": self.encoding,
+        }
+
     def about_missing_label(self, row: int) -> str:
         """Say what stands in the file where a row has no label.
 

@@ -117,6 +117,10 @@ class FirstRows(Stream):
         """Names of the features."""
         return self.stream.feature_names
 
+    def row_options(self) -> dict[str, Any]:
+        """Return the options of the stream."""
+        return self.stream.row_options()
+
     def about_missing_label(self, row: int) -> str:
         """Ask the stream where a label is missing, in words."""
         return self.stream.about_missing_label(row)

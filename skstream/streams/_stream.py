@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from inspect import signature
 from typing import Any
 
 from numpy.typing import NDArray
@@ -60,6 +61,25 @@ class Stream(ABC):
     def feature_names(self) -> list[str] | None:
         """Names of the features; None if they have none."""
         return None
+
+    def row_options(self) -> dict[str, Any]:
+        """Return what decides which rows come, beside the data; a run that goes on compares it.
+
+        An evaluation with ``checkpoint=`` refuses to go on with a stream that has other options.
+        Define it where other values than the parameters of the constructor decide, or fewer.
+
+        Returns
+        -------
+        options : dict of str to object
+            Values by name. Without another definition: those parameters of the constructor that are
+            attributes of the same name, `chunk_size` left out.
+        """
+        names = signature(type(self)).parameters
+        return {
+            name: getattr(self, name)
+            for name in names
+            if name != "chunk_size" and hasattr(self, name)
+        }
 
     def about_missing_label(self, row: int) -> str:
         """Say what the source shows where a row has no label.

@@ -183,6 +183,18 @@ class TableStream(Stream):
         """Size of each file, and the checksum of blocks all over it if it is on a local disk."""
         return list(zip(self._storage.sizes(), self._storage.samples(), strict=True))
 
+    def row_options(self) -> dict[str, Any]:
+        """Return how the files are read, where that decides which rows come.
+
+        Returns
+        -------
+        options : dict of str to object
+            Values by name.
+        """
+        target = {"target": self.target, "target_kind": self._roles[self.target]}
+        features = {"columns": self._features, "kinds": self.kinds, "missing": self.missing}
+        return {**target, **features, **self._meta, "as_frame": self.as_frame}
+
     def _file(self, name: str) -> DataFile:
         return self._storage.file(name)
 
@@ -282,13 +294,9 @@ class TableStream(Stream):
 
     def _frame(self, X: dict[str, NDArray[Any]], index: Index, first_row: int, n: int) -> Any:
         pd = optional_import("pandas", f"{type(self).__name__}(as_frame=True)")
-        data = {
-            name: pd.Categorical.from_codes(values, categories=list(index[name]))
-            if name in index
-            else values
-            for name, values in X.items()
-        }
-        return pd.DataFrame(data, index=pd.RangeIndex(first_row, first_row + n))
+        for name in X.keys() & index.keys():
+            X[name] = pd.Categorical.from_codes(X[name], categories=list(index[name]))
+        return pd.DataFrame(X, index=pd.RangeIndex(first_row, first_row + n))
 
     def _labels(self, column: Any, index: Index, first_row: int) -> NDArray[Any]:
         if self.target not in index:

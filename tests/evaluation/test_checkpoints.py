@@ -17,7 +17,14 @@ from sklearn.naive_bayes import BernoulliNB
 import skstream as sk
 from skstream.evaluation import _groups, _workers
 from skstream.evaluation._checkpoint import load_run
-from skstream.evaluation.folder import GroupFolder, _fingerprint, _group, _lock, _manifest
+from skstream.evaluation.folder import (
+    GroupFolder,
+    _differences,
+    _fingerprint,
+    _group,
+    _lock,
+    _manifest,
+)
 from skstream.evaluation.folder._every import Every
 from skstream.metrics import Measure
 from skstream.streams import as_stream
@@ -280,7 +287,7 @@ def changed(**params):
             (X, y),
             r"run: model 'new' is in this call and not in the run; model 'most' is in .* run\.",
         ),
-        (changed(), MODELS, (X[1:], y[1:]), "the number of rows is 119 and was 120"),
+        (changed(), MODELS, (X[1:], y[1:]), "the number of rows of the stream is 119 and was 120"),
         (changed(), MODELS, (X + 1, y), "checksum of the features"),
         (changed(), MODELS, (X, y[::-1]), "checksum of the labels"),
         (
@@ -289,7 +296,12 @@ def changed(**params):
             (X, y),
             "the higher_is_better of the measure accuracy is False and was True",
         ),
-        (changed(), MODELS, (X[:, :2], y), "the kind of rows is dense array of 2 columns"),
+        (
+            changed(),
+            MODELS,
+            (X[:, :2], y),
+            "the kind of rows of the stream is dense array of 2 columns",
+        ),
     ],
 )
 def test_another_run_is_refused_by_what_differs(change, models, rows, message, tmp_path):
@@ -306,7 +318,7 @@ def test_what_differs_of_long_texts_is_shown(tmp_path):
     evaluator.evaluate(MODELS, X, y)
     with pytest.raises(ValueError, match=r"run: the parameter holdout\[0\] is array of shape"):
         evaluator.set_params(holdout=(X[:7] + 1, y[:7])).evaluate(MODELS, X, y)
-    found = _fingerprint.differences({"it": "a" * 500 + "new"}, {"it": "a" * 500 + "old"})
+    found = _differences.differences({"it": "a" * 500 + "new"}, {"it": "a" * 500 + "old"})
     assert found == [f"it is ...{'a' * 40}new and was ...{'a' * 40}old"]
     names = {_fingerprint.as_text(one) for one in (lambda v: v.sum(), lambda v: v.min())}
     assert len(names) == 2
@@ -333,7 +345,7 @@ def test_rows_in_memory_are_compared_to_the_last(what, as_list, tmp_path):
     first = evaluator.evaluate(MODELS, stream(rows, 50), classes=["a", "b"])
     again = evaluator.evaluate(MODELS, stream(rows, 70), classes=["a", "b"])
     assert_same_result(again, first)
-    with pytest.raises(ValueError, match=f"another run: the checksum of the {what} is"):
+    with pytest.raises(ValueError, match=f"run: the checksum of the {what} of the stream is"):
         evaluator.evaluate(MODELS, stream(late, 50), classes=["a", "b"])
 
 
@@ -356,7 +368,7 @@ def test_a_file_that_changed_late_is_noticed_and_a_copy_is_the_same(first_rows, 
     os.utime(tmp_path / "one" / "rows.csv", (0, 0))
     assert_same_result(evaluate_file("one"), first)
     assert_same_result(evaluate_file("copy"), first)
-    with pytest.raises(ValueError, match=r"another run: the checksum of rows\.csv is"):
+    with pytest.raises(ValueError, match=r"run: the checksum of rows\.csv of the stream is"):
         evaluate_file("other")
 
 

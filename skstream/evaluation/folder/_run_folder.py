@@ -9,8 +9,9 @@ from typing import Any
 
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._outcome import Place, RunOutcome
+from skstream.evaluation.folder._differences import differences
 from skstream.evaluation.folder._every import Every
-from skstream.evaluation.folder._fingerprint import Fingerprint, differences, versions
+from skstream.evaluation.folder._fingerprint import Fingerprint, versions
 from skstream.evaluation.folder._group import KEPT, GroupFolder
 from skstream.evaluation.folder._lock import Lock, read_lock
 from skstream.evaluation.folder._manifest import Manifest

@@ -1,0 +1,357 @@
+"""Run folders go on in the same call alone: what is compared, and not changed by a restart."""
+
+import os
+import subprocess
+import sys
+from functools import partial
+from threading import Lock
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.frozen import FrozenEstimator
+from sklearn.preprocessing import StandardScaler
+
+import skstream as sk
+from skstream.evaluation.folder import _fingerprint
+from skstream.evaluation.folder._as_text import as_text
+from skstream.evaluation.folder._content import content
+from skstream.metrics import Measure
+from skstream.streams import CSVStream, ParquetStream, Stream, as_stream
+from skstream.streams._open import FirstRows
+
+N = 60
+X = np.random.default_rng(0).normal(size=(N, 2))
+y = np.arange(N) % 2
+
+
+@pytest.fixture(autouse=True)
+def short_head(monkeypatch):
+    monkeypatch.setattr(_fingerprint, "HEAD", 10)
+
+
+class Option(sk.MajorityClass):
+    """A model with a parameter."""
+
+    def __init__(self, option=None):
+        self.option = option
+
+
+class Plain:
+    """An object without parameters."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __call__(self, y_true, y_pred):
+        return self.value
+
+    def measure(self, y_true, y_pred):
+        return self.value
+
+    def __repr__(self):
+        return "Plain()"
+
+
+class Slots:
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+
+class NoParameters:
+    """A model without get_params."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def partial_fit(self, X, y, classes=None):
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.value)
+
+
+def with_default(value):
+    def option(y_true, y_pred, by=value):
+        return by
+
+    return option
+
+
+def with_keyword(value):
+    def option(y_true, y_pred, *, by=value):
+        return by
+
+    return option
+
+
+def with_closure(value):
+    def option(y_true, y_pred):
+        return value
+
+    return option
+
+
+def masked(value):
+    return np.ma.array([1, 2, 3], mask=[value == 1, True, False])
+
+
+def series(value):
+    return pytest.importorskip("pandas").Series([1, 2], index=["a", value])
+
+
+OPTIONS = {
+    "RandomState": np.random.RandomState,
+    "default_rng": np.random.default_rng,
+    "nested": lambda seed: {"rng": [np.random.default_rng(seed)]},
+    "object": Plain,
+    "slots": Slots,
+    "frozen distribution": partial(stats.norm, 0),
+    "mask": masked,
+    "index": series,
+    "set": lambda value: {"a", value},
+    "frozenset in a dict": lambda value: {"k": frozenset(["a", value])},
+    "array of objects": lambda value: np.array([Plain(value), None], dtype=object),
+    "long list": lambda value: [Plain(0)] * 1000 + [Plain(value)],
+    "bound method": lambda value: Plain(value).measure,
+    "default": with_default,
+    "keyword": with_keyword,
+    "closure": with_closure,
+    "cache": lambda value: {"a": partial(with_default(0), value)},
+    "fitted": lambda value: FrozenEstimator(StandardScaler().fit([[value], [3]])),
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options_are_compared_by_what_they_hold(name):
+    make = OPTIONS[name]
+    one, again, other = (as_text(make(value)) for value in (1, 1, 2))
+    assert one == again
+    assert one != other
+    assert " at 0x" not in one
+    assert len(one) < 300
+
+
+def folder_run(folder, model=None, rows=(X, y), **params):
+    evaluator = sk.PrequentialEvaluator(**{"metrics": "accuracy", **params}, checkpoint=folder)
+    evaluator.set_params(random_state=0)
+    return evaluator.evaluate(model or sk.MajorityClass(), *rows)
+
+
+def test_another_content_is_named(tmp_path):
+    folder_run(tmp_path, Option(Plain(1)))
+    assert folder_run(tmp_path, Option(Plain(1))).scores
+    with pytest.raises(
+        ValueError,
+        match=r"the parameter option of model 'Option' is \S+\.Plain, of other content\. Make",
+    ):
+        folder_run(tmp_path, Option(Plain(2)))
+
+
+def test_a_model_without_parameters_is_compared_whole(tmp_path):
+    folder_run(tmp_path, NoParameters(0))
+    with pytest.raises(ValueError, match=r"run: the state of model 'NoParameters' is"):
+        folder_run(tmp_path, NoParameters(1))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [Plain, lambda v: Plain(v).measure, with_default, with_closure],
+    ids=["object", "method", "default", "closure"],
+)
+def test_measures_are_compared_with_their_state(make, tmp_path, monkeypatch):
+    # Functions within functions are not written into checkpoints: this is about the comparison.
+    monkeypatch.setattr("skstream.evaluation.folder._group.save_checkpoint", lambda *_: None)
+    folder_run(tmp_path, metrics=Measure(make(0.25), name="own"))
+    with pytest.raises(ValueError, match=r"the function of the measure own is .*, of other conte"):
+        folder_run(tmp_path, metrics=Measure(make(0.5), name="own"))
+
+
+def test_what_cannot_be_compared_is_refused_before_the_first_row(tmp_path):
+    class Restless(Plain):
+        def __reduce__(self):
+            return Plain, (next(numbers),)
+
+    numbers = iter(range(100))
+    for option, why in [(Lock(), "cannot pickle"), (Restless(1), "another one each time")]:
+        model = Option()
+        model.option = option
+        model.__class__ = Shared
+        with pytest.raises(
+            TypeError,
+            match=rf"the parameter option of model 'Shared' .* cannot be compared: .*{why}",
+        ):
+            folder_run(tmp_path, model)
+    assert os.listdir(tmp_path) == []
+
+
+class Shared(Option):
+    """A model whose copies share its option."""
+
+    def __sklearn_clone__(self):
+        return Option()
+
+
+def texts_of_values():
+    """Texts of values that are the same in every process; hashes and addresses are others."""
+    words = {f"word {k}" for k in range(20)}
+    values = [make(1) for name, make in OPTIONS.items() if name != "index"]
+    values += [words, {"k": frozenset(words)}, lambda v: v in {"a", "b", "c", "d"}, np.log, np]
+    return [as_text(value) for value in values]
+
+
+def test_a_restart_changes_no_text():
+    script = f"from {__name__} import texts_of_values; print(texts_of_values())"
+    other = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONHASHSEED": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    assert other.stdout.strip() == str(texts_of_values())
+
+
+def holdout_run(folder, holdout):
+    evaluator = sk.HoldoutEvaluator(
+        "accuracy", holdout=holdout, every=20, holdout_size=5, random_state=0, checkpoint=folder
+    )
+    return evaluator.evaluate(sk.MajorityClass(), X, y)
+
+
+def late(labels):
+    return np.where(np.arange(N) == 50, 1 - labels, labels)
+
+
+@pytest.mark.parametrize("as_chunks", [False, True])
+def test_held_out_rows_in_memory_are_compared_to_the_last(as_chunks, tmp_path):
+    def stream(labels, size=7):
+        made = as_stream(X + 1, labels, chunk_size=size)
+        return list(made) if as_chunks else made
+
+    holdout_run(tmp_path, stream(y))
+    holdout_run(tmp_path, stream(y, 9))
+    with pytest.raises(ValueError, match=r"run: the checksum of the labels of the holdout is"):
+        holdout_run(tmp_path, stream(late(y)))
+
+
+def write(path, **columns):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "z": y, **columns})
+    if path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_parquet(path, index=False)
+    return path
+
+
+def test_held_out_files_are_compared(tmp_path):
+    path = write(tmp_path / "h.csv")
+    holdout_run(tmp_path / "run", CSVStream(path, "z"))
+    holdout_run(tmp_path / "run", CSVStream(path, "z"))
+    write(path, z=late(y))
+    with pytest.raises(ValueError, match=r"run: the checksum of h\.csv of the holdout is"):
+        holdout_run(tmp_path / "run", CSVStream(path, "z"))
+
+
+def test_held_out_rows_that_come_once_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"needs held-out rows that can be read again"):
+        holdout_run(tmp_path, iter([(X, y)]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": "fraud"}, r"the parameter target of the stream is 'fraud' and was 'z'\. Make"),
+        ({"missing": 5.0}, r"the parameter missing of the stream is 5\.0 and was 'nan'\. Make"),
+        ({"sample_weight": "w"}, r"parameter sample_weight of the stream is 'w' and was not there"),
+        ({"columns": ["a"]}, r"the parameter columns of the stream is \['a'\] and was \['a', 'b"),
+        ({"nominal": ["z"]}, r"the parameter target_kind of the stream is "),
+        ({"nominal": ["a"]}, r"the parameter kinds of the stream is \{'a': 'category', 'b': 'nu"),
+        ({"null_values": ["", "-"]}, r"the parameter null_values of the stream is \['', '-'\] and"),
+    ],
+)
+def test_options_of_files_are_compared(options, message, tmp_path):
+    path = write(tmp_path / "s.csv", fraud=late(y), w=np.where(np.arange(N) == 50, 9, 1))
+    plain = {"target": "z", "columns": ["a", "b"]}
+    for kind in (CSVStream, ParquetStream):
+        if kind is ParquetStream:
+            path = write(tmp_path / "s.parquet", fraud=late(y), w=1.0)
+            if "null_values" in options or "nominal" in options:
+                continue
+        folder = tmp_path / kind.__name__
+        first = folder_run(folder, rows=(kind(path, **plain),)).scores
+        assert folder_run(folder, rows=(kind(path, **plain, chunk_size=7),)).scores == first
+        for stream in (kind(path, **{**plain, **options}),):
+            with pytest.raises(ValueError, match=message):
+                folder_run(folder, rows=(stream,))
+            with pytest.raises(ValueError, match=message):
+                folder_run(folder, rows=(FirstRows(stream, 10 * N),))
+
+
+def test_of_other_files_nothing_more_is_said(tmp_path):
+    paths = [write(tmp_path / f"s.{ending}") for ending in ("csv", "parquet")]
+    folder_run(tmp_path / "run", rows=(CSVStream(paths[0], "z"),))
+    with pytest.raises(
+        ValueError,
+        match=r"run: the files of the stream are s\.parquet and were s\.csv\. Make",
+    ):
+        folder_run(tmp_path / "run", rows=(ParquetStream(paths[1], "z"),))
+
+
+def test_files_of_one_name_are_compared_apart(tmp_path):
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder / "s.csv")
+    stream = CSVStream([tmp_path / folder / "s.csv" for folder in "ab"], "z")
+    folder_run(tmp_path / "run", rows=(stream,))
+    write(tmp_path / "a" / "s.csv", z=late(y))
+    with pytest.raises(ValueError, match=r"checksum of file 0 \(s\.csv\) of the stream is"):
+        folder_run(tmp_path / "run", rows=(stream,))
+
+
+class Generated(Stream):
+    """A third party's stream."""
+
+    def __init__(self, shift=0, chunk_size=10):
+        self.shift, self.chunk_size = shift, chunk_size
+
+    @property
+    def classes(self):
+        return np.array([0, 1])
+
+    def chunks(self):
+        for first in range(0, N, self.chunk_size):
+            part = slice(first, first + self.chunk_size)
+            yield X[part], (late(y) if self.shift else y)[part]
+
+
+def test_parameters_of_other_streams_are_compared(tmp_path):
+    folder_run(tmp_path, rows=(Generated(),))
+    folder_run(tmp_path, rows=(Generated(chunk_size=20),))
+    with pytest.raises(ValueError, match="parameter shift of the stream is 1 and was 0"):
+        folder_run(tmp_path, rows=(Generated(1),))
+
+
+def test_a_folder_of_an_older_format_is_refused(tmp_path):
+    folder_run(tmp_path)
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"format": 2', '"format": 1'))
+    with pytest.raises(ValueError, match=r"has run folder format 1; this version .* reads 2"):
+        folder_run(tmp_path)
+
+
+def test_what_holds_itself_has_a_content():
+    loop = [1]
+    loop.append(loop)
+    again = [1]
+    again.append(again)
+    assert content(loop) == content(again) != content([1, [1]])
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(TypeError, match="nested too deeply"):
+        content(deep)
