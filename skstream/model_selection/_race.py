@@ -238,6 +238,8 @@ class AnytimeRace:
         allowed = max(self.indifference - self._regrets[position], 0.0) / span * self.n_rows
         # log(mixture) <= x**2 / (2 V): few pairs are left for the costly functions.
         possible = (sums + allowed) ** 2 >= 2 * variances * self._log_threshold
+        if not possible.any():
+            return None
         ahead, sums, variances = ahead[possible], sums[possible], variances[possible]
         certain = BOUNDARY.log_mixture(sums + allowed, variances) > self._log_threshold
         if not certain.any():
@@ -398,9 +400,9 @@ def squared_differences(rows: FloatArray) -> FloatArray:
         return np.asarray(squares[:, None] + squares[None, :] - 2 * products)
     sums = np.empty((len(rows), len(rows)))
     for line, losses in enumerate(rows):
-        difference = rows - losses
+        difference = rows[line:] - losses
         np.multiply(difference, difference, out=difference)
-        sums[line] = difference.sum(axis=1)
+        sums[line, line:] = sums[line:, line] = difference.sum(axis=1)
     return sums
 
 
