@@ -6,7 +6,8 @@ Electricity (where SKSTREAM_DATA names the folder that holds it), all rows for t
 1. Every race on the answers of one evaluation of the whole grid. "work" is the share of the whole
    grid's rows that the candidates read, "lost" the accuracy of the chosen one below that of the
    best of the grid.
-2. River's successive halving on the same answers, where River is installed.
+2. River's successive halving on the same answers, and over as many models of River's own, where
+   River is installed. CapyMOA's runs its own models alone, and is not compared.
 
     python -m benchmarks.bench_race
 
@@ -119,6 +120,34 @@ def river_halving(y: np.ndarray, answers: np.ndarray) -> tuple[float, np.ndarray
     return read / (k * n), np.array([halving.best_model.number])
 
 
+def river_models(X: np.ndarray, y: np.ndarray) -> None:
+    """River's successive halving over 48 of its own models: another grid, no past labels."""
+    if find_spec("river") is None:
+        print("\nRiver's own models: River is not installed")
+        return
+    from river import linear_model, metrics, model_selection, optim, preprocessing
+
+    grid = ParameterGrid({"rate": np.geomspace(1e-3, 1, 12), "l2": [0, 1e-5, 1e-4, 1e-3]})
+    models = [
+        preprocessing.StandardScaler()
+        | linear_model.LogisticRegression(optim.SGD(one["rate"]), l2=one["l2"])
+        for one in grid
+    ]
+    rows = [dict(enumerate(x)) for x in X.tolist()]
+    labels = (y == y[0]).tolist()
+    begin = time.process_time()
+    halving = model_selection.SuccessiveHalvingClassifier(models, metrics.Accuracy(), len(y))
+    right = 0
+    for x, label in zip(rows, labels, strict=True):
+        right += halving.predict_one(x) == label
+        halving.learn_one(x, label)
+    print(
+        f"\nRiver's successive halving over {len(models)} of its scaler -> logistic regression: "
+        f"accuracy of its answers {right / len(y):.3f}, {time.process_time() - begin:.2f} s of "
+        "processor time"
+    )
+
+
 def on_answers(X: np.ndarray, y: np.ndarray) -> None:
     """Races on the answers of one evaluation of the whole grid."""
     for name, grid in GRIDS.items():
@@ -152,6 +181,7 @@ def main() -> None:
     if stream is None:
         raise SystemExit("Set SKSTREAM_DATA to a folder with electricity.parquet.")
     on_answers(*stream)
+    river_models(*stream)
 
 
 if __name__ == "__main__":

@@ -324,7 +324,7 @@ class HalvingRace:
         self.n_rows = int(n_rows)
         self.factor = float(factor)
         shares = _checked_shares(at)
-        self.looks = tuple(sorted({max(1, int(share * self.n_rows)) for share in shares}))
+        self.looks = tuple(sorted({max(1, round(share * self.n_rows)) for share in shares}))
 
     def next_look(self, n_rows: int) -> int | None:
         """Return the first of `looks` above `n_rows`; None: there is no more."""

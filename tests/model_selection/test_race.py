@@ -255,7 +255,7 @@ def test_halving_keeps_the_best_part() -> None:
 
 def test_halving_looks_at_rows_that_exist() -> None:
     assert HalvingRace(9, 5).looks == (1, 2)
-    assert HalvingRace(9, 100, at=(0.9, 0.1)).looks == (10, 90)
+    assert HalvingRace(9, 100, at=(0.9, 0.29)).looks == (29, 90)
 
 
 def test_best_first() -> None:
