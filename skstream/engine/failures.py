@@ -2,7 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
+from traceback import walk_tb
 from typing import Any
+
+#: What a model's methods may raise; of SystemExit see `ends_program`.
+RAISED = (Exception, SystemExit)
 
 
 class BadAnswer(ValueError):
@@ -23,7 +28,7 @@ class ModelError(ValueError):
         -1 before the first one.
     result : EvaluationResult or None
         Scores before the failure, if there are any; with several workers, of the models that had
-        finished.
+        finished, or else of those that ran with the one that failed.
     """
 
     def __init__(self, message: str, model: str = "", fold: int = 0, row: int = -1):
@@ -45,8 +50,29 @@ def failures_named(name: str, fold: int, action: str, n_folds: int = 1) -> Itera
         yield
     except ModelError:
         raise
-    except Exception as error:
+    except RAISED as error:
+        if ends_program(error):
+            raise
         raise model_error(name, fold, n_folds, action, error) from error
+
+
+def ends_program(error: BaseException) -> bool:
+    """Whether this is a SystemExit raised by a handler of signals, and not by a model itself.
+
+    A model that calls ``sys.exit`` has failed, and ``error_score`` applies. A program that is told
+    to end by a signal (SIGTERM) must end, and its handler is called in the middle of whatever
+    runs, mostly a model. Python gives the handler the frame that it interrupted, which is the one
+    before it in the traceback; no other function has that.
+    """
+    if not isinstance(error, SystemExit):
+        return False
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    for caller, frame in pairwise(frames):
+        for value in frame.f_locals.values():
+            values = value if isinstance(value, tuple) else (value,)
+            if any(one is caller for one in values):
+                return True
+    return False
 
 
 def model_error(

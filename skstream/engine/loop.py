@@ -8,7 +8,7 @@ import numpy as np
 
 from skstream.base import learner
 from skstream.engine.block import Block, Company
-from skstream.engine.failures import BadAnswer
+from skstream.engine.failures import RAISED, BadAnswer, ends_program
 from skstream.engine.kernels import Task
 from skstream.utils._label_space import UNKNOWN, LabelSpace
 from skstream.utils._labels import array_of
@@ -105,7 +105,9 @@ class Loop:
                 answer = self._answers(block.ask_X, block.ask_index[begin:end])
             else:
                 answer = self._ask_in_company(block.ask_X, block.company[block.n_asks - begin])
-        except Exception as error:
+        except RAISED as error:
+            if ends_program(error):
+                raise
             raise LoopFailed("answering", begin) from error
         self.seconds_asking += perf_counter() - started
         return answer
@@ -182,7 +184,9 @@ class Loop:
         try:
             rows = own_rows(take_rows(block.learn_X, block.learn_index[begin:end]))
             self._learn(rows, labels[begin:end], weight, self._classes)
-        except Exception as error:
+        except RAISED as error:
+            if ends_program(error):
+                raise
             raise LoopFailed("learning", begin) from error
         self.seconds_learning += perf_counter() - started
         self._classes = None

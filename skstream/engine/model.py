@@ -9,8 +9,10 @@ import numpy as np
 from skstream.base import asks_row_by_row, learning_parts
 from skstream.engine.block import Block, part_of
 from skstream.engine.failures import (
+    RAISED,
     BadAnswer,
     ModelError,
+    ends_program,
     failures_named,
     in_short,
     model_error,
@@ -299,7 +301,9 @@ class ModelRun:
             self.failure = self._error("running its kernel", error)
             self.failure.__cause__ = error
             return no_answers(self.task, block.n_asks)
-        except Exception as error:
+        except RAISED as error:
+            if ends_program(error):
+                raise
             # The loop meets the same error at its row, or continues without an error.
             self._reason = f"its kernel failed with a {in_short(error)}"
             self._retries = None
@@ -338,7 +342,7 @@ class ModelRun:
             if failure.index if failure.action == "learning" else block.stamp[failure.index]:
                 self._is_new, self._warmup = False, None  # it has learnt the rows before
             # Models that need several rows raise a ValueError about it, or another error.
-            hopeless = isinstance(failure.__cause__, TypeError | AttributeError)
+            hopeless = isinstance(failure.__cause__, TypeError | AttributeError | SystemExit)
             if self._warmup is not None and is_first and block.batches is None and not hopeless:
                 self._gathers = True
                 self._estimator = unfitted_copy(self._warmup.fresh)

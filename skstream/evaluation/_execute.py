@@ -30,13 +30,13 @@ class EvaluationInterrupted(KeyboardInterrupt):
         that had finished. None if there was nothing yet.
     """
 
-    def __init__(self, result: EvaluationResult | None):
+    def __init__(self, result: EvaluationResult | None, advice: str = ""):
         so_far = (
             "nothing was finished, so that there is no result so far"
             if result is None
             else "the result so far is in its attribute 'result'"
         )
-        super().__init__(f"Evaluation interrupted: {so_far}.")
+        super().__init__(f"Evaluation interrupted: {so_far}.{advice if result is None else ''}")
         self.result = result
 
 
@@ -94,6 +94,15 @@ class Execution:
                 check_importable((self.new_run, self.models), self.n_jobs, folder.path)
             return self._apart(header, groups, folder)
         return self._in_lockstep(header, folder.groups[0])
+
+    def _sent(self) -> dict[str, Any]:
+        """What is sent to the workers, by the names that messages use."""
+        return {
+            **{f"Model '{name}'": model for (name, _), model in self.models.items()},
+            **{f"Measure '{name}'": one for name, one in self.settings.metrics.items()},
+            "The stream": self.stream,
+            "What is given as holdout, delay or reduce": self.new_run,
+        }
 
     def _in_lockstep(self, header: ResultHeader, group: GroupFolder | None) -> EvaluationResult:
         """Evaluate all models and folds in this process, in one pass."""
@@ -156,7 +165,7 @@ class Execution:
                 )
                 for number, group in enumerate(groups)
             ]
-            workers = Workers(jobs, self.n_jobs, self.retries, survive=header.survives)
+            workers = Workers(jobs, self.n_jobs, self.retries, header.survives, self._sent())
             try:
                 if folder is not None:
                     workers.take_finished(folder.finished())
@@ -170,12 +179,22 @@ class Execution:
                     job.finish(partial(joined, workers.finished, workers.dead))
             except KeyboardInterrupt as interrupt:
                 result = so_far("the evaluation was interrupted")
-                raise EvaluationInterrupted(result) from interrupt
+                raise EvaluationInterrupted(result, _advice(folder)) from interrupt
             except (Exception, SystemExit) as error:
                 why = f"{type(error).__name__} ended the evaluation"
                 carry(error, partial(so_far, why), self.stream)
                 raise
         return assemble(header, [outcome])
+
+
+def _advice(folder: RunFolder | None) -> str:
+    """Say how rows that workers have done are not lost."""
+    if folder is not None:
+        return f" The same call goes on from the checkpoints in {folder.path}."
+    return (
+        " Workers return what they did when they have finished; with checkpoint=, the same call "
+        "goes on from the rows that they have done."
+    )
 
 
 def carry(

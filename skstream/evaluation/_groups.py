@@ -49,8 +49,10 @@ def grouped(
     """Distribute models and folds over workers: as many groups as workers at most."""
     places = list(models)
     n_groups = min(effective_n_jobs(n_jobs), len(places))
-    if n_groups < 2 or not stream.reiterable:
+    if n_groups < 2:
         return Groups([places])
+    if not stream.reiterable:
+        return Groups([places], "the stream can be read only once")
     backend = QuietParallel(n_jobs=n_jobs)._backend
     if getattr(backend, "uses_threads", False) and _all_have_kernels(new_run, models):
         # Two threads took 12 to 26 % more processor time than one, and no less on the clock (ten

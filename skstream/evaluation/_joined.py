@@ -49,12 +49,31 @@ def joined(
 def joined_so_far(
     finished: Sequence[RunOutcome], places: Sequence[Place], why: str
 ) -> tuple[RunOutcome | None, dict[str, str]]:
-    """Combine the models that are complete; name the others, and why they are left out."""
+    """Combine the models that are complete; name the others, and why they are left out.
+
+    Rows that a group did before one of its models failed count where no other model is complete:
+    all models of a result have the same rows.
+    """
+    outcomes = [outcome for outcome in finished if outcome.lanes]
+    failed = [outcome for outcome in outcomes if isinstance(outcome.error, ModelError)]
+    others = [outcome for outcome in outcomes if not isinstance(outcome.error, ModelError)]
+    of_others, left_out = _most_complete(others, places, why)
+    if of_others is None:
+        of_failed, _ = _most_complete(failed, places, why)
+        if of_failed is not None:
+            shown = {lane.name for lane in of_failed.lanes}
+            return of_failed, {name: why for name, why in left_out.items() if name not in shown}
+    return of_others, left_out
+
+
+def _most_complete(
+    outcomes: Sequence[RunOutcome], places: Sequence[Place], why: str
+) -> tuple[RunOutcome | None, dict[str, str]]:
+    """Combine the outcomes of the same rows in which most models are complete."""
     groups: dict[Any, list[RunOutcome]] = {}
-    for outcome in finished:
-        if outcome.lanes and not isinstance(outcome.error, ModelError):
-            key = outcome.n_rows, tuple(sorted(outcome.read.items()))
-            groups.setdefault(key, []).append(outcome)
+    for outcome in outcomes:
+        key = outcome.n_rows, tuple(sorted(outcome.read.items()))
+        groups.setdefault(key, []).append(outcome)
     names = list(dict.fromkeys(name for name, _ in places))
     n_folds = len(places) // len(names)
     best: dict[str, list[LaneOutcome]] = {}

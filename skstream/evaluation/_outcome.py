@@ -53,5 +53,5 @@ class RunOutcome:
     n_unlabelled: int = 0
     unlabelled_held_out: tuple[int, int] | None = None
     read: Checksums = field(default_factory=dict)
-    error: Exception | None = None
+    error: Exception | SystemExit | None = None
     cause: BaseException | None = None

@@ -9,15 +9,17 @@ from typing import Any
 
 from sklearn.utils.parallel import delayed
 
-from skstream.engine.failures import ModelError
+from skstream.engine.failures import RAISED, ModelError, ends_program
+from skstream.evaluation._checkpoint import NOT_PICKLED
 from skstream.evaluation._follow import follow
 from skstream.evaluation._outcome import Place, RunOutcome
 from skstream.evaluation._passes import PassChecksums
 from skstream.evaluation._stream_run import StreamRun
-from skstream.evaluation.folder import GroupFolder, Reporter
+from skstream.evaluation.folder import GroupFolder, Reporter, first_not_pickled
 from skstream.streams._chunk import Chunk
 from skstream.utils._dask import on_cluster
 from skstream.utils._sklearn import QuietParallel
+from skstream.utils._warnings import warn
 
 NewRun = Callable[..., StreamRun]
 
@@ -71,7 +73,7 @@ def run_job(job: Job, stream: Any) -> RunOutcome:
     if job.folder is not None and job.folder.is_finished:
         return job.folder.load_outcome()
     run = job.new_run(job.models, job.places)
-    error: Exception | None = None
+    error: Exception | SystemExit | None = None
     read = PassChecksums()
     keeper = None
     try:
@@ -84,7 +86,9 @@ def run_job(job: Job, stream: Any) -> RunOutcome:
                 job.reporter.finish(outcome)
             return outcome
         follow(run, _noted(stream, read), reporter=job.reporter)
-    except Exception as raised:
+    except RAISED as raised:
+        if ends_program(raised):  # this process is told to end
+            raise
         error = _portable(raised)
         error.__cause__ = WorkerTraceback(traceback.format_exc())
     cause = None if error is None else error.__cause__
@@ -101,7 +105,7 @@ def _noted(stream: Iterable[Chunk], read: PassChecksums) -> Iterator[Chunk]:
         yield chunk
 
 
-def _portable(error: Exception) -> Exception:
+def _portable(error: Exception | SystemExit) -> Exception | SystemExit:
     """Return the exception if it can be pickled, else an exception with its text."""
     try:
         pickle.loads(pickle.dumps(error))
@@ -123,6 +127,8 @@ class Workers:
         Number of further attempts, alone, with a model and fold whose worker terminated.
     survive : bool
         Whether the others continue if a model fails or its workers terminate.
+    sent : dict of str to object
+        What is sent to the workers, by the names that messages use.
 
     Attributes
     ----------
@@ -132,11 +138,19 @@ class Workers:
         Models and folds whose workers terminated in every attempt.
     """
 
-    def __init__(self, jobs: Sequence[Job], n_jobs: int | None, retries: int, survive: bool):
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        n_jobs: int | None,
+        retries: int,
+        survive: bool,
+        sent: Mapping[str, Any],
+    ):
         self._jobs = list(jobs)
         self._n_jobs = n_jobs
         self._retries = retries
         self._survive = survive
+        self._sent = sent
         self._done: set[int] = set()  # jobs that an earlier call has finished
         self.finished: list[RunOutcome] = []
         self.dead: dict[Place, ModelError] = {}
@@ -173,7 +187,8 @@ class Workers:
         calls = (delayed(run_job)(replace(job, stream=None), job.stream) for job in jobs)
         parallel = QuietParallel(n_jobs=self._n_jobs)
         if not parallel._backend.supports_return_generator:  # multiprocessing: all at the end
-            for outcome in parallel(calls):
+            outcomes = self._at_the_end(parallel, calls)
+            for outcome in sorted(outcomes, key=_has_failed):
                 self._take(outcome)
             return
         parallel = QuietParallel(n_jobs=self._n_jobs, return_as="generator_unordered")
@@ -182,9 +197,30 @@ class Workers:
             for outcome in outcomes:
                 self._take(outcome)
 
+    def _at_the_end(self, parallel: Any, calls: Any) -> list[RunOutcome]:
+        if "Multiprocessing" in type(parallel._backend).__name__:
+            warn(
+                "With joblib's backend 'multiprocessing' a worker that dies is not noticed, and "
+                "the evaluation waits for it for ever. The backend 'loky' (joblib's default) "
+                "notices it and tries its models again."
+            )
+        try:
+            return list(parallel(calls))
+        except NOT_PICKLED as error:
+            part = first_not_pickled(self._sent)
+            if part is None:
+                raise
+            raise TypeError(
+                f"{part} cannot be sent to workers of joblib's backend 'multiprocessing', which "
+                f"import it by its name ({error}). Define its functions and classes in a module "
+                "and import them, or use the backend 'loky' (joblib's default), which sends them "
+                "as they are."
+            ) from error
+
     def _take(self, outcome: RunOutcome) -> None:
         self.finished.append(outcome)
-        if isinstance(outcome.error, ModelError) and not self._survive:
+        if _has_failed(outcome) and not self._survive:
+            assert outcome.error is not None
             raise outcome.error from outcome.cause
         for job in self._jobs:
             places = [(lane.name, lane.fold) for lane in outcome.lanes]
@@ -242,6 +278,10 @@ class Workers:
         self.dead[place] = error
         if not self._survive:
             raise error
+
+
+def _has_failed(outcome: RunOutcome) -> bool:
+    return isinstance(outcome.error, ModelError)
 
 
 def _is_death(error: BaseException) -> bool:

@@ -439,6 +439,8 @@ class CSVStream(TableStream):
     def _broken(
         self, file: str, first: int, row: int, columns: list[str], error: Exception
     ) -> StreamError:
+        if isinstance(error, FileNotFoundError):
+            return super()._broken(file, first, row, columns, error)
         try:
             misfit = self._misfit(file, columns)
         except (ValueError, OSError):  # the file is damaged, not a single value
@@ -499,6 +501,8 @@ class CSVStream(TableStream):
                     decimal_point=self.decimal,
                 ),
             )
+        except FileNotFoundError:
+            raise
         except (pa.ArrowInvalid, OSError) as error:
             raise ValueError(
                 f"{file} cannot be read as a CSV file: {in_words(str(error))}"

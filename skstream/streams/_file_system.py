@@ -2,9 +2,11 @@
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from socket import gethostname
 from typing import Any
 from urllib.parse import quote, unquote
 from zlib import crc32
@@ -50,9 +52,30 @@ class DataFile:
 
     def text(self) -> Any:
         """Open it for reading from the beginning, decompressed if its name says that it must be."""
-        if self.filesystem is None:
-            return optional_import("pyarrow", "CSVStream").input_stream(self.path)
-        return self.filesystem.open_input_stream(self.path)
+        with self.named_if_missing():
+            if self.filesystem is None:
+                return optional_import("pyarrow", "CSVStream").input_stream(self.path)
+            return self.filesystem.open_input_stream(self.path)
+
+    @contextmanager
+    def named_if_missing(self) -> Iterator[None]:
+        """Say where the file is missing, which was there when the stream was made."""
+        try:
+            yield
+        except FileNotFoundError as error:
+            in_memory = self.is_remote and "memory" in self.filesystem.type_name
+            advice = (
+                "Files in memory belong to one process, and worker processes do not see them: "
+                "write them to a disk or store that all workers see, or pass n_jobs=1."
+                if in_memory
+                else "Worker processes open files themselves, each on its own machine: put them "
+                "where all machines see them under the same name. Otherwise it was removed or "
+                "renamed since."
+            )
+            raise FileNotFoundError(
+                f"There is no file {self.name!r} in process {os.getpid()} on {gethostname()}, "
+                f"though it was there when the stream was made. {advice}"
+            ) from error
 
 
 class FileSystem:

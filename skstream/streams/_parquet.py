@@ -217,12 +217,13 @@ def _open(file: DataFile) -> Any:
     parquet = optional_import("pyarrow.parquet", "ParquetStream")
     try:
         # pyarrow's default (pre_buffer=True) keeps every row group read so far until the end.
-        return parquet.ParquetFile(
-            file.path,
-            filesystem=file.filesystem,
-            pre_buffer=False,
-            buffer_size=_REMOTE_BUFFER if file.is_remote else _BUFFER,
-        )
+        with file.named_if_missing():
+            return parquet.ParquetFile(
+                file.path,
+                filesystem=file.filesystem,
+                pre_buffer=False,
+                buffer_size=_REMOTE_BUFFER if file.is_remote else _BUFFER,
+            )
     except pa.ArrowInvalid as error:
         raise ValueError(f"{file} cannot be read as a Parquet file: {error}") from error
 

@@ -5,12 +5,17 @@ import signal
 import threading
 import time
 import warnings
+from functools import partial
+from itertools import islice
+from pickle import PicklingError
 
 import numpy as np
 import pytest
-from joblib import parallel_config
+from joblib import parallel_config, register_parallel_backend
+from joblib.parallel import ThreadingBackend
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDClassifier
 
 from skstream import (
@@ -23,12 +28,14 @@ from skstream import (
     load_result,
 )
 from skstream.engine.run import Engine
-from skstream.evaluation import EvaluationInterrupted
+from skstream.evaluation import EvaluationInterrupted, _evaluator
+from skstream.evaluation._groups import Groups
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._pace import TARGET, Pace
-from skstream.evaluation._workers import Workers, _portable
+from skstream.evaluation._workers import Workers, _portable, run_job
 from skstream.streams import StreamError, make_demo_stream
 from skstream.streams._chunk import Chunk
+from skstream.utils._sklearn import QuietParallel
 
 DEMO = make_demo_stream(600)
 CLASSES = ["DOWN", "UP"]
@@ -605,3 +612,143 @@ def test_the_result_ends_where_a_model_failed(evaluator, n_scored, n_rows, engin
     assert result.checkpoints[-1] == n_scored
     assert np.isfinite(result.scores["SGDClassifier"]["accuracy"])
     assert n_rows is None or result.n_rows == n_rows
+
+
+def ends_itself():
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize("answering", [False, True])
+def test_a_model_that_ends_the_program_is_a_failure_of_its_row(answering):
+    class Ends(Looped):
+        def predict(self, X):
+            if answering and self.n_ == 250:
+                raise SystemExit("enough")
+            return super().predict(X)
+
+    both = {"ends": Ends(at=-1 if answering else 251, does=ends_itself), "last": Persistent()}
+    message = "answering row 250: SystemExit: enough" if answering else "row 250: SystemExit: 3"
+    for n_jobs in (1, 2):
+        evaluator = PrequentialEvaluator("accuracy", n_jobs=n_jobs)
+        with parallel_config(backend="threading"), pytest.raises(ModelError, match=message) as one:
+            evaluator.evaluate(both, DEMO.X, DEMO.y)
+        assert one.value.row == 250
+        assert one.value.result.n_rows >= 250
+        with parallel_config(backend="threading"), pytest.warns(FitFailedWarning, match=message):
+            result = with_options(evaluator, error_score=np.nan).evaluate(both, DEMO.X, DEMO.y)
+        assert result.failed_at == {"ends": [250]}
+        assert result.scores["last"]["accuracy"] > 0
+
+
+class Handler:
+    def __call__(self, *_):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise SystemExit(7)
+
+
+def handle(code, number, frame):
+    raise SystemExit(code)
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [Handler(), partial(handle, 7), lambda number, frame: handle(7, number, frame)],
+    ids=["object", "partial", "lambda"],
+)
+@pytest.mark.parametrize("error_score", ["raise", np.nan])
+def test_a_program_told_to_end_ends_though_a_model_runs(handler, error_score):
+    def terminate():
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        with pytest.raises(SystemExit) as caught:
+            PrequentialEvaluator("accuracy", error_score=error_score).evaluate(
+                {"told": Looped(at=250, does=terminate), "last": Persistent()}, DEMO
+            )
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert caught.value.code == 7
+
+
+def test_a_stream_that_ends_the_program_keeps_its_result_with_workers():
+    class Ends(Source):
+        def __iter__(self):
+            yield from islice(super().__iter__(), 3)
+            raise SystemExit(3)
+
+    with parallel_config(backend="threading"), pytest.raises(SystemExit) as caught:
+        PrequentialEvaluator("accuracy", n_jobs=2).evaluate(models(), Ends(), classes=CLASSES)
+    assert caught.value.code == 3
+    assert caught.value.result.model_names == list(models())
+    assert caught.value.result.n_rows == 300
+
+
+def test_a_failing_group_keeps_its_rows_where_no_other_has_finished():
+    def fail():
+        raise ZeroDivisionError("by nothing")
+
+    def run(workers, jobs):  # the second group has not finished
+        workers._take(run_job(jobs[0], jobs[0].stream))
+
+    chosen = {"bad": Looped(at=301, does=fail), "good": Looped(), "waits": Looped()}
+    groups = [[("bad", 0), ("good", 0)], [("waits", 0)]]
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(ModelError) as caught:
+        patched.setattr(_evaluator, "grouped", lambda *_: Groups(groups))
+        patched.setattr(Workers, "_run", run)
+        PrequentialEvaluator("accuracy", n_jobs=2).evaluate(chosen, DEMO.X, DEMO.y)
+    result = caught.value.result
+    alone = PrequentialEvaluator("accuracy")
+    assert result.n_rows == 300
+    assert result.model_names == ["bad", "good"]
+    assert result.left_out == {"waits": "it had not finished when ModelError ended the evaluation"}
+    expected = alone.evaluate(Looped(), DEMO.X[:300], DEMO.y[:300]).scores["Looped"]
+    assert result.scores["good"] == result.scores["bad"] == expected
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_ctrl_c_with_workers_names_the_checkpoints(monkeypatch, tmp_path, folder):
+    def interrupted(workers):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Workers, "run", interrupted)
+    evaluator = PrequentialEvaluator(
+        "accuracy", n_jobs=2, checkpoint=tmp_path / "run" if folder else None
+    )
+    message = f"goes on from .* {tmp_path / 'run'}" if folder else "finished; with checkpoint="
+    threads = parallel_config(backend="threading")
+    with threads, pytest.raises(EvaluationInterrupted, match=message):
+        evaluator.evaluate(models(), DEMO.X, DEMO.y)
+
+
+class MultiprocessingBackend(ThreadingBackend):
+    """Threads under the name of the processes."""
+
+    supports_return_generator = False
+
+
+def test_the_backend_that_does_not_notice_deaths_is_named():
+    register_parallel_backend("mp_of_tests", MultiprocessingBackend)
+    evaluator = PrequentialEvaluator("accuracy", n_jobs=2, random_state=0)
+    with parallel_config(backend="mp_of_tests"), pytest.warns(UserWarning, match="dies is not"):
+        result = evaluator.evaluate(models(), DEMO.X, DEMO.y)
+    assert result.scores == with_options(evaluator, n_jobs=1).evaluate(models(), DEMO).scores
+
+
+def test_what_cannot_be_sent_is_named(monkeypatch):
+    def refuse(parallel, calls):
+        raise PicklingError("attribute lookup <lambda> failed")
+
+    register_parallel_backend("mp_of_tests", MultiprocessingBackend)
+    monkeypatch.setattr(QuietParallel, "__call__", refuse)
+    mine = {"acc": "accuracy", "mine": lambda y_true, y_pred: 0.5}
+    two = {"a": Looped(), "b": Looped(does=lambda: None)}
+    for metrics, chosen, name in [
+        (mine, {"a": Looped(), "b": Looped()}, "Measure 'mine'"),
+        ("accuracy", two, "Model 'b'"),
+    ]:
+        evaluator = PrequentialEvaluator(metrics, n_jobs=2)
+        message = f"^{name} cannot be sent .* use the backend 'loky'"
+        processes, warns = parallel_config(backend="mp_of_tests"), pytest.warns(UserWarning)
+        with processes, warns, pytest.raises(TypeError, match=message):
+            evaluator.evaluate(chosen, DEMO.X, DEMO.y)

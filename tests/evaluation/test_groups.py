@@ -168,3 +168,12 @@ def test_models_that_cost_the_same_are_tried_once():
     assert len({value for (name, _), value in seconds.items() if name in ("weak", "strong")}) == 1
     tried = [place for run in runs if run.n_rows for place in run.places]
     assert sorted(tried) == [(name, 0) for name in sorted(models) if name != "strong"]
+
+
+def test_a_stream_that_can_be_read_once_says_so():
+    chunks = iter([(X, y)])
+    with parallel_config(backend="threading"):
+        result = sk.PrequentialEvaluator("accuracy", n_jobs=2).evaluate(
+            {"a": Diary(), "b": Diary()}, chunks, classes=["a", "b"]
+        )
+    assert "All in one process: the stream can be read only once" in str(result)

@@ -101,6 +101,32 @@ def test_files_in_memory_of_fsspec():
         memory.rm("/days", recursive=True)
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_files_in_the_memory_of_another_process_are_explained(tmp_path, kind):
+    fsspec = pytest.importorskip("fsspec", reason="needs fsspec")
+    folder, stream = fill(tmp_path / "days", kind), CSVStream if kind == "csv" else ParquetStream
+    memory = fsspec.filesystem("memory")
+    memory.put(str(folder), "/days", recursive=True)
+    streams = [
+        stream("memory://days", "class"),
+        stream("/days", "class", filesystem=memory),
+        stream(folder, "class"),
+    ]
+    memory.rm("/days", recursive=True)  # as in a worker process
+    for file in folder.glob(f"part*.{kind}"):
+        file.unlink()
+    for there in streams:
+        advice = (
+            "each on its own machine: put them where all machines see them"
+            if there is streams[2]
+            else "memory belong to one process, and worker processes do not see them: write them"
+        )
+        with pytest.raises((FileNotFoundError, StreamError)) as caught:
+            rows_of(there)
+        assert f"There is no file '{there.files[0]}' in process " in str(caught.value)
+        assert advice in str(caught.value)
+
+
 def test_a_run_folder_knows_the_sizes_of_files_with_uris(tmp_path):
     uri = fill(tmp_path / "days", "csv").as_uri()
     evaluator = PrequentialEvaluator("accuracy", checkpoint=tmp_path / "run")

@@ -3,7 +3,7 @@
 from skstream.evaluation.folder._collect import collect_result
 from skstream.evaluation.folder._fingerprint import fingerprint
 from skstream.evaluation.folder._group import GroupFolder
-from skstream.evaluation.folder._importable import check_importable
+from skstream.evaluation.folder._importable import check_importable, first_not_pickled
 from skstream.evaluation.folder._outcome_file import load_outcome, save_outcome
 from skstream.evaluation.folder._reports import Reporter
 from skstream.evaluation.folder._run_folder import RunFolder, existing, opened
@@ -19,6 +19,7 @@ __all__ = [
     "collect_result",
     "existing",
     "fingerprint",
+    "first_not_pickled",
     "load_outcome",
     "opened",
     "save_outcome",

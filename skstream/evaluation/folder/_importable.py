@@ -1,6 +1,7 @@
 """Whether models and functions can be in the checkpoints that workers write."""
 
 import pickle
+from collections.abc import Mapping
 from types import FunctionType
 from typing import Any
 
@@ -54,6 +55,16 @@ def check_importable(parts: Any, n_jobs: int | None, where: Any) -> None:
             f"(checkpoint={str(where)!r}). Move it into a module of its own and import it, or use "
             "n_jobs=1."
         )
+
+
+def first_not_pickled(parts: Mapping[str, Any]) -> str | None:
+    """Return the name of the first part that cannot be pickled by the names of its functions."""
+    for name, part in parts.items():
+        try:
+            pickle.Pickler(_Nowhere()).dump(part)
+        except NOT_PICKLED:
+            return name
+    return None
 
 
 def _shares_the_script(n_jobs: int | None) -> bool:
