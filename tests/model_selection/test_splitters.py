@@ -128,8 +128,26 @@ def check_laws(splits, n_rows):
     assert begins == sorted(begins)
 
 
+@pytest.mark.parametrize(
+    "splits",
+    [
+        [([0, 1, 1], [2])],
+        [([0, 1], [3, 2])],
+        [([0, 2], [1, 3])],
+        [([0, 1], [1, 2])],
+        [([], [1])],
+        [([0], [4, 5])],
+        [([0, 1], [2]), ([0], [1])],
+    ],
+    ids=["twice", "unordered", "future", "both", "empty", "beyond", "backwards"],
+)
+def test_broken_splits_are_caught(splits):
+    with pytest.raises(AssertionError):
+        check_laws([(np.array(a, int), np.array(b, int)) for a, b in splits], n_rows=5)
+
+
 @pytest.mark.parametrize("make", SPLITTERS)
-@examples(60)
+@examples(30)
 @given(data=st.data())
 def test_laws(make, data):
     splitter, n_rows = data.draw(SETTINGS[make])
@@ -149,7 +167,7 @@ def test_laws(make, data):
             assert np.array_equal(test, other_test)
 
 
-@examples(60)
+@examples(30)
 @given(case=prequential())
 def test_prequential_blocks(case):
     splitter, n_rows = case
@@ -254,7 +272,7 @@ def splits_by_hand(splitter, n_rows):
 
 
 @pytest.mark.parametrize("make", WINDOWS)
-@examples(100)
+@examples(50)
 @given(data=st.data())
 def test_windows_hold_the_rows_that_the_documentation_says(make, data):
     splitter, n_rows = data.draw(windows(make))
