@@ -24,6 +24,8 @@ from skstream.evaluation import (
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
 from skstream.model_selection import (
     ExpandingWindowSplit,
+    OptimisticScoreWarning,
+    PrequentialSearch,
     PrequentialSplit,
     SlidingWindowSplit,
 )
@@ -50,10 +52,12 @@ __all__ = [
     "MajorityWindow",
     "MeanRegressor",
     "ModelError",
+    "OptimisticScoreWarning",
     "ParquetStream",
     "Persistent",
     "PersistentRegressor",
     "PrequentialEvaluator",
+    "PrequentialSearch",
     "PrequentialSplit",
     "SlidingWindow",
     "SlidingWindowSplit",

@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from skstream.base import learner
 from skstream.baselines import MajorityWindow
+from skstream.model_selection import PrequentialSearch
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
@@ -27,6 +28,14 @@ from tests._public import public_objects
 EXAMPLES: dict[type, list[Any]] = {
     LabelNoise: [LabelNoise(GaussianNB(), random_state=0)],
     MajorityWindow: [MajorityWindow(), MajorityWindow(window_size=3)],
+    PrequentialSearch: [
+        PrequentialSearch(SGDClassifier(random_state=0), {"alpha": [1e-4, 1e-2]}, tuning=20),
+        PrequentialSearch(
+            make_stream_pipeline(StandardScaler(), SGDRegressor(random_state=0)),
+            {"sgdregressor__alpha": [1e-4, 1e-2]},
+            metric="mae",
+        ),
+    ],
     StreamPipeline: [
         make_stream_pipeline(StandardScaler(), GaussianNB()),
         make_stream_pipeline(StandardScaler(), SGDRegressor(random_state=0)),

@@ -11,7 +11,7 @@ from skstream.evaluation._follow import follow
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._input import MissingLabelError
 from skstream.evaluation._joined import joined, joined_so_far
-from skstream.evaluation._outcome import Place
+from skstream.evaluation._outcome import Place, RunOutcome
 from skstream.evaluation._progress import bar_of_workers, progress_bar
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
@@ -75,8 +75,15 @@ class Execution:
 
     def of_groups(self, groups: Sequence[Sequence[Place]]) -> EvaluationResult:
         """Evaluate groups of models and folds, each along its own pass through the stream."""
+        return assemble(self.settings.header, [self.outcomes_of_groups(groups)[0]])
+
+    def outcomes_of_groups(
+        self, groups: Sequence[Sequence[Place]]
+    ) -> tuple[RunOutcome, list[RunOutcome]]:
+        """Evaluate groups as `of_groups`; return the outcome of all, and those of the groups."""
         if len(groups) == 1:
-            return self._in_lockstep(self.settings.header, None)
+            outcome = self._in_lockstep(self.settings.header, None)
+            return outcome, [outcome]
         return self._apart(self.settings.header, groups, None)
 
     def in_folder(self, folder: RunFolder) -> EvaluationResult:
@@ -92,8 +99,8 @@ class Execution:
         if len(groups) > 1 or not left:
             if left:
                 check_importable((self.new_run, self.models), self.n_jobs, folder.path)
-            return self._apart(header, groups, folder)
-        return self._in_lockstep(header, folder.groups[0])
+            return assemble(header, [self._apart(header, groups, folder)[0]])
+        return assemble(header, [self._in_lockstep(header, folder.groups[0])])
 
     def _sent(self) -> dict[str, Any]:
         """What is sent to the workers, by the names that messages use."""
@@ -104,7 +111,7 @@ class Execution:
             "What is given as holdout, delay or reduce": self.new_run,
         }
 
-    def _in_lockstep(self, header: ResultHeader, group: GroupFolder | None) -> EvaluationResult:
+    def _in_lockstep(self, header: ResultHeader, group: GroupFolder | None) -> RunOutcome:
         """Evaluate all models and folds in this process, in one pass."""
         run = self.new_run(self.models, list(self.models))
         keeper = None if group is None else group.keeper(run)
@@ -138,11 +145,11 @@ class Execution:
             except (Exception, SystemExit) as error:
                 carry(error, so_far, self.stream)
                 raise
-        return assemble(header, [outcome])
+        return outcome
 
     def _apart(
         self, header: ResultHeader, groups: Sequence[Sequence[Place]], folder: RunFolder | None
-    ) -> EvaluationResult:
+    ) -> tuple[RunOutcome, list[RunOutcome]]:
         """Evaluate every group of models and folds in a separate worker."""
         places = list(self.models)
         total = None if self.stream.n_rows is None else self.stream.n_rows * len(places)
@@ -184,7 +191,7 @@ class Execution:
                 why = f"{type(error).__name__} ended the evaluation"
                 carry(error, partial(so_far, why), self.stream)
                 raise
-        return assemble(header, [outcome])
+        return outcome, workers.finished
 
 
 def _advice(folder: RunFolder | None) -> str:

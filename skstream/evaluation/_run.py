@@ -96,12 +96,16 @@ class EvaluationRun(StreamRun):
     def _take(self, chunk: EncodedRows, skip: bool, advance: Advance = ignored) -> None:
         begin = 0
         while begin < chunk.n_rows:
-            piece = chunk.take(slice(begin, begin + self._pace.size))
+            piece = chunk.take(slice(begin, begin + self._rows_at_once()))
             begin += piece.n_rows
             rest = chunk.take(slice(begin, None))
             with self._before_rest(partial(self._take, rest, skip)):
                 self._advance(piece, skip)
             advance(piece.n_rows)
+
+    def _rows_at_once(self) -> int:
+        """Return how many rows the next step takes at most."""
+        return self._pace.size
 
     @exclusive
     def feed(self, chunk: Chunk, advance: Advance = ignored) -> Self:
@@ -151,6 +155,10 @@ class EvaluationRun(StreamRun):
         if self._ends_by_failure:
             rows = self._until_failure(rows)
             self._n_unlabelled -= int(np.count_nonzero(self._unlabelled >= self._n_arrived))
+        self._keep(rows)
+
+    def _keep(self, rows: ScoredRows) -> None:
+        """Keep rows that are finished in every lane, for the scores."""
         self._scores.keep(rows)
 
     def _until_failure(self, rows: ScoredRows) -> ScoredRows:

@@ -194,6 +194,11 @@ class RunScores:
             scores.measure()
         return scores
 
+    def final(self) -> dict[str, dict[str, Any]]:
+        """Return the last values, by mechanism and measure: one for each line of answers."""
+        assert isinstance(self._measures, RunningMeasures)
+        return self._measures.final()
+
     def curves(self) -> list[Curves]:
         """Return the curves of every lane, with a last axis of its lines where it has several."""
         return curves_of_lanes(self._measures.curves(), self._n_lanes, self._width)

@@ -1,0 +1,163 @@
+"""Candidates of a search: what a grid or distributions describe, checked and named."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid, ParameterSampler
+
+from skstream.utils._choices import is_integer
+from skstream.utils._validation import unfitted_copy
+from skstream.utils._warnings import warn
+
+#: Longest text of a value in the name of a candidate.
+_LONGEST = 40
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The models of a search, in their order.
+
+    Attributes
+    ----------
+    params : list of dict
+        Parameters of each, as they are set.
+    models : dict of str to estimator
+        Unfitted models by name.
+    """
+
+    params: list[dict[str, Any]]
+    models: dict[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.params)
+
+    @property
+    def names(self) -> list[str]:
+        """Name of each."""
+        return list(self.models)
+
+
+def candidates_of(
+    estimator: Any, param_grid: Any, n_iter: int | None, random_state: Any
+) -> Candidates:
+    """Return the candidates of a grid, or as many as are to be sampled from distributions.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Model whose parameters are set.
+    param_grid : dict or list of dict
+        Values by parameter; distributions too, with `n_iter`.
+    n_iter : int or None
+        Number of candidates that are sampled; None: all of the grid.
+    random_state : int or None
+        Seed of the sampling.
+
+    Returns
+    -------
+    candidates : Candidates
+        All different.
+
+    Raises
+    ------
+    ValueError
+        If there is no candidate, a parameter is unknown, or two candidates of a grid are the same.
+    """
+    _check_grid(param_grid, n_iter)
+    if n_iter is None:
+        params = _different(list(ParameterGrid(param_grid)))
+    else:
+        params = _sampled(ParameterSampler(param_grid, n_iter, random_state=random_state))
+    models = [_model_with(estimator, some) for some in params]
+    return Candidates(params, dict(zip(_names(params), models, strict=True)))
+
+
+def _check_grid(param_grid: Any, n_iter: int | None) -> None:
+    grids = [param_grid] if isinstance(param_grid, Mapping) else param_grid
+    is_list = isinstance(grids, Sequence) and not isinstance(grids, str | bytes)
+    if not is_list or not all(isinstance(grid, Mapping) for grid in grids):
+        raise TypeError(
+            f"param_grid must be a dict of lists of values, or a list of such dicts. Got "
+            f"{param_grid!r} of type {type(param_grid).__name__} instead."
+        )
+    if not any(grids):
+        raise ValueError(
+            f"param_grid={param_grid!r} is empty: name parameters and their values. A model alone "
+            "is evaluated by PrequentialEvaluator."
+        )
+    drawn = [name for grid in grids for name, values in grid.items() if hasattr(values, "rvs")]
+    if drawn and n_iter is None:
+        raise ValueError(
+            f"param_grid[{drawn[0]!r}] is a distribution: pass n_iter=, the number of candidates "
+            "to sample, or a list of values."
+        )
+
+
+def _model_with(estimator: Any, params: Mapping[str, Any]) -> Any:
+    model = unfitted_copy(estimator)
+    if params:
+        model.set_params(**clone(dict(params), safe=False))
+    return model
+
+
+def _keys(params: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Texts that are equal where candidates have equal parameters."""
+    return [joblib.hash(sorted((name, _plain(v)) for name, v in one.items())) for one in params]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _different(params: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    first: dict[str, int] = {}
+    for number, key in enumerate(_keys(params)):
+        if first.setdefault(key, number) != number:
+            raise ValueError(
+                f"Candidates {first[key]} and {number} of param_grid are the same, "
+                f"{params[number]}: give every value once."
+            )
+    return params
+
+
+def _sampled(sampler: ParameterSampler) -> list[dict[str, Any]]:
+    params = list(sampler)
+    different = list(dict(zip(_keys(params), params, strict=True)).values())
+    if len(different) < len(params):
+        warn(
+            f"n_iter={len(params)} draws from param_grid gave {len(different)} different "
+            "candidates; each is evaluated once."
+        )
+    return different
+
+
+def _names(params: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Name candidates by their parameters, whose paths are left out where the ends are enough."""
+    paths = list(dict.fromkeys(name for one in params for name in one))
+    ends = [path.rpartition("__")[2] for path in paths]
+    shown = {p: end if ends.count(end) == 1 else p for p, end in zip(paths, ends, strict=True)}
+    names: list[str] = []
+    for one in params:
+        name = ", ".join(f"{shown[path]}={_text(value)}" for path, value in one.items())
+        again = sum(name == earlier.partition(" #")[0] for earlier in names)
+        names.append(f"{name} #{again + 1}" if again else name)
+    return names
+
+
+def _text(value: Any) -> str:
+    value = _plain(value)
+    if isinstance(value, float):
+        short = f"{value:.6g}"
+        return short if float(short) == value else repr(value)
+    text = value if isinstance(value, str) else " ".join(repr(value).split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def check_n_iter(n_iter: Any) -> None:
+    """Raise an error if a number of candidates is none."""
+    if n_iter is not None and not (is_integer(n_iter) and n_iter >= 1):
+        raise ValueError(f"n_iter must be an int of at least 1, or None. Got {n_iter!r} instead.")

@@ -1,0 +1,685 @@
+"""A search for the best parameters in one pass through a stream."""
+
+import numbers
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.exceptions import FitFailedWarning
+from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_is_fitted
+
+from skstream.base import (
+    Method,
+    check_can_learn,
+    check_classes,
+    check_labels,
+    check_rows,
+    check_some_weight,
+    check_targets,
+    check_weight,
+    forget,
+    offered_if,
+)
+from skstream.evaluation._checkpoint import load_checkpoint, save_checkpoint
+from skstream.evaluation._evaluator import known_classes
+from skstream.evaluation._outcome import Place
+from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.model_selection._candidates import Candidates, candidates_of, check_n_iter
+from skstream.model_selection._search_plan import Plan, RowsAfter, plan_of
+from skstream.model_selection._search_report import cv_results, honest_interval, table
+from skstream.model_selection._search_run import SearchRun, all_failed, last_scores
+from skstream.streams import Stream, as_stream
+from skstream.streams._open import FirstRows
+from skstream.utils._sklearn import Interval, StrOptions
+from skstream.utils._validation import is_regressor, tags_of
+from skstream.utils._warnings import warn
+
+
+class OptimisticScoreWarning(UserWarning):
+    """`best_score_` was read where there is an honest score.
+
+    The best candidate was chosen by its score on the tuning rows, so that this score is too good on
+    average.
+    """
+
+
+def _best_has(method: str) -> Callable[[Method], Method]:
+    """Offer a method where the candidates have it."""
+
+    def check(search: Any) -> bool:
+        if not search.refit:
+            raise AttributeError(
+                f"With refit=False the best candidate is not kept, so that there is no {method}."
+            )
+        getattr(search.estimator, method)  # raises the model's own AttributeError
+        return True
+
+    return offered_if(check)
+
+
+class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
+    """Search for the best parameters while a stream passes once, test-then-train.
+
+    All candidates run side by side, each as `PrequentialEvaluator` would run it alone: every row
+    is predicted, scored, then learnt. After the `tuning` rows the best one is chosen, and goes on
+    alone; its score on the rows that follow is honest, because it was not chosen on them.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Model with ``partial_fit``, whose parameters are searched.
+    param_grid : dict of str to list, or list of such dicts
+        Values by parameter, as for `sklearn.model_selection.GridSearchCV`; with `n_iter`,
+        distributions too, as for `RandomizedSearchCV`.
+    n_iter : int, default=None
+        Number of candidates to sample. None: all of the grid.
+    metric : str, callable, Measure, or dict with one of them, default="kappa_plus"
+        Measure by which the best is chosen. Among equals the one with the higher accuracy is
+        better, then the earlier one. Regressors need another, such as "mae".
+    forgetting : str or Forgetting, default="cumulative"
+        Which rows count in the scores, as for `PrequentialEvaluator`.
+    tuning : int or float, default=None
+        Rows of the tuning prefix, after which the best is chosen, or their share of a known
+        length. None: all rows are used to choose, and there is no honest score.
+    race : {"anytime", "halving"}, default=None
+        Whether candidates are dropped before the choice. "anytime": when it is certain at level
+        `alpha`, over all rows and all pairs of candidates at once, that a candidate is worse than
+        another over the rows so far, or better by less than `indifference`. It compares losses row
+        by row: for "accuracy", "error", "kappa_m" and "kappa_temporal" without forgetting, and
+        for "mae" with `loss_bounds`. "halving": the best ``1 / halving_factor`` are kept at the
+        shares `halving_at` of the tuning rows, by `metric`, without any promise.
+    indifference : float, default=0.0
+        Difference of mean losses that does not matter to you, as 0.005 for half a percent of
+        accuracy: what differs less is not told apart, which saves time.
+    alpha : float, default=0.05
+        Largest probability that the anytime race drops a candidate wrongly, and that the
+        interval of the honest score is wrong.
+    halving_factor : float, default=3
+        One of so many candidates is kept at each look.
+    halving_at : tuple of float, default=(1/8, 1/4, 1/2)
+        Shares of the tuning rows at which the worse are dropped.
+    loss_bounds : tuple of two float, default=None
+        Smallest and largest possible absolute error of a regressor, from what is known of the
+        targets, not from these rows.
+    refit : bool, default=True
+        Keep the best model, and predict with it. It is never fitted a second time.
+    n_warmup, batch_size, missing_labels : int, int, str
+        As for `PrequentialEvaluator`.
+    keep_tape : bool or "auto", default="auto"
+        Keep labels and answers, so that `result_` can be scored again and compared. "auto": where
+        the number of rows is known.
+    engine : {"auto", "loop"}, default="auto"
+        As for `PrequentialEvaluator`.
+    random_state : int, default=None
+        Seed of the sampling, and of every random_state that is None.
+    n_jobs : int, default=None
+        Workers at once, each with some of the candidates; the results do not depend on it. With a
+        race all of them are in one process.
+    error_score : "raise" or float, default=nan
+        Score of a candidate that fails, while the others go on; "raise": the search ends.
+    progress : bool, default=False
+        Show a progress bar (needs tqdm).
+
+    Attributes
+    ----------
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where the rows came in a data frame with string names.
+    n_features_in_ : int
+        Number of columns of the rows.
+
+    Raises
+    ------
+    ValueError
+        From `fit` and `partial_fit`, if a parameter is not valid.
+
+    See Also
+    --------
+    PrequentialEvaluator : Evaluates models without choosing among them.
+    sklearn.model_selection.GridSearchCV : Fits every candidate on every split.
+
+    Notes
+    -----
+    The best model is the very one that was evaluated: it has learnt every row, one by one, and
+    ``partial_fit`` goes on with it. After a choice the others are gone.
+
+    A dropped candidate costs nothing any more; those that are left answer as if it had never been
+    there. In `cv_results_` its score is that of its rows, which cannot be compared with scores of
+    all rows: its rank comes after those that were not dropped, the later dropped before the
+    earlier. ``dropped_at`` is -1 for those that were not, and ``std_test_score`` is NaN, because
+    there is one pass.
+
+    After a drift a race may rightly have dropped a candidate that would be the best from then on:
+    what it promises is about the mean over the rows up to the drop.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from skstream import PrequentialSearch, TemporalCorrection
+    >>> from skstream.streams import make_demo_stream
+    >>> search = PrequentialSearch(
+    ...     TemporalCorrection(SGDClassifier(loss="log_loss")),
+    ...     {"fading_factor": [0.9, 0.99, 1.0], "estimator__alpha": [0.0001, 0.01]},
+    ...     metric="kappa_temporal",
+    ...     tuning=1000,
+    ...     random_state=0,
+    ... )
+    >>> search = search.fit(make_demo_stream(3000))
+    >>> search.n_candidates_, search.best_params_["estimator__alpha"]
+    (6, 0.01)
+    >>> low, high = search.honest_interval_
+    >>> low < search.honest_score_ < high
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_iter": "no_validation",
+        "race": [StrOptions({"anytime", "halving"}), None],
+        "alpha": [Interval(numbers.Real, 0, 1, closed="neither")],
+        "refit": ["boolean"],
+        "n_warmup": [Interval(numbers.Integral, 1, None, closed="left")],
+        "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
+        "missing_labels": [StrOptions({"error", "skip"})],
+        "keep_tape": ["boolean", StrOptions({"auto"})],
+        "engine": [StrOptions({"auto", "loop"})],
+        "random_state": [Interval(numbers.Integral, 0, 2**32 - 1, closed="both"), None],
+        "error_score": [StrOptions({"raise"}), numbers.Real],
+        "progress": ["boolean"],
+    }
+
+    # Weights decide what is learnt and scored here.
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"sample_weight": True, "classes": UNUSED}
+    __metadata_request__partial_fit: ClassVar[dict[str, Any]] = {
+        "sample_weight": True,
+        "classes": UNUSED,
+    }
+
+    _run: SearchRun
+    _candidates: Candidates
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        n_iter: int | None = None,
+        metric: Any = "kappa_plus",
+        forgetting: Any = "cumulative",
+        tuning: int | float | None = None,
+        race: str | None = None,
+        indifference: float = 0.0,
+        alpha: float = 0.05,
+        halving_factor: float = 3,
+        halving_at: tuple[float, ...] = (1 / 8, 1 / 4, 1 / 2),
+        loss_bounds: tuple[float, float] | None = None,
+        refit: bool = True,
+        n_warmup: int = 1,
+        batch_size: int = 1,
+        missing_labels: str = "error",
+        keep_tape: bool | str = "auto",
+        engine: str = "auto",
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+        error_score: Any = np.nan,
+        progress: bool = False,
+    ):
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.n_iter = n_iter
+        self.metric = metric
+        self.forgetting = forgetting
+        self.tuning = tuning
+        self.race = race
+        self.indifference = indifference
+        self.alpha = alpha
+        self.halving_factor = halving_factor
+        self.halving_at = halving_at
+        self.loss_bounds = loss_bounds
+        self.refit = refit
+        self.n_warmup = n_warmup
+        self.batch_size = batch_size
+        self.missing_labels = missing_labels
+        self.keep_tape = keep_tape
+        self.engine = engine
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.error_score = error_score
+        self.progress = progress
+
+    # -- learning
+
+    def fit(self, X: Any, y: Any = None, *, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Forget everything, then run all candidates along a stream, in one pass.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or stream
+            Features in time order; or, without `y`, any iterable of chunks ``(X, y)`` or
+            ``(X, y, meta)``.
+        y : array-like of shape (n_rows,), default=None
+            Labels or targets.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that may come; found in `y` where it is an array.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of learning and scoring; 0: asked, but neither learnt nor scored.
+
+        Returns
+        -------
+        self : object
+            The search itself.
+
+        Raises
+        ------
+        ValueError
+            If a parameter, a row or a label is bad, or all candidates fail.
+        EvaluationInterrupted
+            On Ctrl-C. The search can be used, and goes on with ``partial_fit``, after the rows
+            that it has taken.
+        """
+        self._check()
+        self._forget()
+        stream = self._stream(X, y, sample_weight)
+        known = known_classes(stream) if classes is None else classes
+        plan = self._plan(known, stream.n_rows, "y" if classes is None else "classes")
+        try:
+            self._follow(plan, stream)
+        finally:
+            self._note_columns()
+        self._warn_of_failures()
+        run = self._run
+        if run.tuned is None and run.rules.tuning is not None:
+            raise ValueError(
+                f"tuning={self.tuning!r} rows did not come: the stream ended after "
+                f"{run.n_rows:,}. The search has the scores so far; pass fewer, or tuning=None "
+                "for a search without an honest score."
+            )
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Go on with further rows: each is predicted, scored, then learnt.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Features, in time order.
+        y : array-like of shape (n_rows,)
+            Labels or targets.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that may come. Required at the first call for classifiers.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of learning and scoring.
+
+        Returns
+        -------
+        self : object
+            The search itself.
+
+        Raises
+        ------
+        ValueError
+            If a row or a label is bad, or all candidates have failed.
+        RuntimeError
+            If `fit` has ended the stream.
+        """
+        first = not hasattr(self, "_run")
+        if first:
+            self._check()
+        X, y = self._checked(X, y, reset=first)
+        weight = check_weight(sample_weight, len(y))
+        if first:
+            plan = self._plan(classes, None, "classes")
+            self._run = plan.new_run()(plan.models, list(plan.models))
+        elif classes is not None and self._run.settings.classes is not None:
+            check_classes(self, classes)
+        if self._run.rules.tuning is None and self._run.tuned is not None:
+            raise RuntimeError(
+                "Workers have evaluated the candidates (n_jobs), and only the best is here. Use "
+                "n_jobs=None to go on with all of them, or tuning= to go on with the chosen one."
+            )
+        self._run.hold_failures().update(X, y, sample_weight=weight)
+        self._warn_of_failures()
+        return self
+
+    def _check(self) -> None:
+        self._validate_params()
+        check_n_iter(self.n_iter)
+        check_can_learn(self.estimator)
+
+    def _forget(self) -> None:
+        forget(self)
+        for name in ("_run", "_candidates", "_warned"):
+            if name in vars(self):
+                delattr(self, name)
+
+    def _stream(self, X: Any, y: Any, sample_weight: Any) -> Stream:
+        if y is not None or hasattr(X, "shape"):
+            X, y = self._checked(X, y, reset=True)
+            weight = check_weight(sample_weight, len(y))
+            check_some_weight(weight)
+            return as_stream(X, y, sample_weight=weight)
+        stream = as_stream(X, sample_weight=sample_weight)
+        if not stream.reiterable and self.race is None and effective_n_jobs(self.n_jobs) > 1:
+            raise ValueError(
+                f"n_jobs={self.n_jobs} needs a stream that can be read again, by every worker, and "
+                "this one is a one-shot iterator. Pass the generator function itself instead of "
+                "its result, a list of chunks, or files; or n_jobs=None."
+            )
+        return stream
+
+    def _checked(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
+        """Check rows as scikit-learn's estimators do; values may be missing."""
+        X = check_rows(self, X, reset=reset)
+        if y is not None and self.missing_labels == "skip":
+            return X, y
+        return X, (check_targets if is_regressor(self.estimator) else check_labels)(self, y)
+
+    def _plan(self, classes: Any, n_rows: int | None, source: str) -> Plan:
+        """Resolve the parameters; make the candidates."""
+        candidates = candidates_of(self.estimator, self.param_grid, self.n_iter, self.random_state)
+        plan = plan_of(self, candidates, classes, n_rows, source)
+        self._candidates = candidates
+        return plan
+
+    def _follow(self, plan: Plan, stream: Stream) -> None:
+        """Run all candidates along the tuning rows, and the best one along the rest."""
+        groups = plan.groups(self, stream)
+        if len(groups) == 1:
+            self._follow_in_one(plan, stream)
+            return
+        first = stream if plan.rules.tuning is None else FirstRows(stream, plan.rules.tuning)
+        execution = plan.execution(self, plan.new_run(in_group=True), first)
+        tuned, finished = execution.outcomes_of_groups(groups)
+        best = tuned.lanes[plan.rules.order(tuned.lanes)[0]]
+        if best.failure is not None:
+            raise all_failed(len(tuned.lanes), best.failure)
+        for outcome in finished:
+            if any(lane.name == best.name for lane in outcome.lanes):
+                self._run = outcome.run.leave_group()
+        if plan.rules.tuning is None or tuned.n_rows == plan.rules.tuning:
+            self._run.choose(tuned)
+        if plan.rules.tuning is not None:
+            self._follow_in_one(plan, RowsAfter(stream, self._run.n_rows))
+
+    def _follow_in_one(self, plan: Plan, stream: Stream) -> None:
+        """Go on in this process; the run stays open for further rows."""
+
+        def begin(models: Any, places: list[Place]) -> SearchRun:
+            if not hasattr(self, "_run"):
+                self._run = plan.new_run()(models, places)
+            return self._run
+
+        plan.execution(self, begin, stream).outcomes_of_groups([list(plan.models)])
+
+    def _note_columns(self) -> None:
+        """Note the columns of a stream, as `fit` of arrays has done."""
+        schema = self._run.schema if hasattr(self, "_run") else None
+        if schema is None or hasattr(self, "n_features_in_"):
+            return
+        self.n_features_in_ = schema.width
+        if schema.names is not None and all(isinstance(name, str) for name in schema.names):
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+
+    def _warn_of_failures(self) -> None:
+        """Warn of candidates that have failed since the last warning; raise if all have."""
+        run = self._run
+        failures = run.failures
+        warned = getattr(self, "_warned", ())
+        for name in failures:
+            if name not in warned:
+                warn(failures[name], FitFailedWarning)
+        self._warned = tuple(failures)
+        run.check_some_left()
+
+    # -- what was found
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_run") and self._run.has_learnt
+
+    def _fitted(self) -> SearchRun:
+        check_is_fitted(self)
+        return self._run
+
+    @property
+    def run_(self) -> SearchRun:
+        """The run, which tells how many rows came, and goes on after a failure (``go_on``)."""
+        return self._fitted()
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Sorted labels; regressors have none."""
+        classes = self._fitted().settings.classes
+        if classes is None:
+            raise AttributeError("The candidates are regressors, which have no classes_.")
+        return classes
+
+    @property
+    def n_candidates_(self) -> int:
+        """Number of candidates."""
+        self._fitted()
+        return len(self._candidates)
+
+    @property
+    def best_index_(self) -> int:
+        """Number of the best candidate, as in `cv_results_`; before the choice, so far."""
+        run = self._fitted()
+        return self._candidates.names.index(run.chosen or run.name_of(run.best_number()))
+
+    @property
+    def best_params_(self) -> dict[str, Any]:
+        """Parameters of the best candidate."""
+        return dict(self._candidates.params[self.best_index_])
+
+    @property
+    def best_estimator_(self) -> Any:
+        """The best model: the very one that was evaluated, after all rows it has learnt."""
+        run = self._fitted()
+        if not self.refit:
+            raise AttributeError("With refit=False there is no best_estimator_.")
+        return run.estimator(run.best_number())
+
+    @property
+    def best_score_(self) -> float:
+        """Score of the best candidate on the tuning rows, on which it was chosen."""
+        run = self._fitted()
+        if self._has_honest_score:
+            warn(
+                "best_score_ is the score on the tuning rows, by which the best of "
+                f"{len(self._candidates)} candidates was chosen: it is too good on average. "
+                "honest_score_ is that on the rows after them.",
+                OptimisticScoreWarning,
+            )
+        return last_scores(run.tuning_outcome().lanes[self.best_index_])[run.rules.metric]
+
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """Scores, ranks and costs of all candidates, with the names of scikit-learn's searches."""
+        return cv_results(self._fitted(), self._candidates)
+
+    @property
+    def result_(self) -> EvaluationResult:
+        """Result of the tuning rows: curves, answers and costs of all candidates."""
+        run = self._fitted()
+        return assemble(run.settings.header, [run.tuning_outcome()], so_far=True)
+
+    @property
+    def _has_honest_score(self) -> bool:
+        return self._run.tuned is not None and self._run.rules.tuning is not None
+
+    def _after_choice(self) -> SearchRun:
+        run = self._fitted()
+        if run.rules.tuning is None:
+            raise AttributeError(
+                "There is no honest score: all rows were used to choose (tuning=None). Pass "
+                "tuning=, a number of rows or a share of them, to have the best candidate scored "
+                "on the rows that follow."
+            )
+        if run.tuned is None:
+            raise AttributeError(
+                f"There is no honest score yet: the best candidate is chosen after "
+                f"{run.rules.tuning:,} rows, and {run.n_rows:,} have come."
+            )
+        return run
+
+    @property
+    def honest_result_(self) -> EvaluationResult:
+        """Result of the chosen candidate on the rows after the tuning rows alone."""
+        run = self._after_choice()
+        return assemble(run.settings.header, [run.outcome()], so_far=True)
+
+    @property
+    def honest_score_(self) -> float:
+        """Score of the chosen candidate on the rows after the tuning rows."""
+        run = self._after_choice()
+        return last_scores(run.outcome().lanes[0])[run.rules.metric]
+
+    @property
+    def honest_interval_(self) -> tuple[float, float]:
+        """Interval around the honest score, at level ``1 - alpha``; NaN where there is none."""
+        found = honest_interval(self._after_choice(), self.alpha)
+        return found.low, found.high
+
+    @property
+    def honest_interval_method_(self) -> str:
+        """How the interval was made, or why there is none."""
+        return honest_interval(self._after_choice(), self.alpha).method
+
+    def __str__(self) -> str:
+        return table(self) if self.__sklearn_is_fitted__() else repr(self)
+
+    # -- the best model
+
+    @_best_has("predict")
+    def predict(self, X: Any) -> Any:
+        """Predict with the best model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_rows,)
+            Labels or targets.
+        """
+        return self._of_best("predict", X)
+
+    @_best_has("predict_proba")
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of the classes by the best model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_rows, n_classes)
+            In the order of ``classes_``.
+        """
+        return self._of_best("predict_proba", X)
+
+    @_best_has("decision_function")
+    def decision_function(self, X: Any) -> Any:
+        """Decision values of the best model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_rows,) or (n_rows, n_classes)
+            As the model gives them.
+        """
+        return self._of_best("decision_function", X)
+
+    @_best_has("score")
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Score of the best model as its own ``score`` gives it, of rows that are not learnt.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+        y : array-like of shape (n_rows,)
+            Labels or targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights.
+
+        Returns
+        -------
+        score : float
+            Accuracy of classifiers, R² of regressors.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        return float(self.best_estimator_.score(X, y, sample_weight=sample_weight))
+
+    def _of_best(self, method: str, X: Any) -> Any:
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        return getattr(self.best_estimator_, method)(X)
+
+    # -- files, tags
+
+    def save(self, path: str | Path) -> Path:
+        """Save the search, to go on with ``partial_fit`` after `load`.
+
+        The file holds the models and is written by joblib: load it only if you trust its author. It
+        is written completely or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+
+        Returns
+        -------
+        path : Path
+            The file written.
+        """
+        save_checkpoint(self, Path(path))
+        return Path(path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Load a search that `save` wrote.
+
+        Loading can run any code, so load only files that you trust.
+
+        Parameters
+        ----------
+        path : str or Path
+            File written by `save`.
+
+        Returns
+        -------
+        search : PrequentialSearch
+            The search, as it was saved.
+        """
+        loaded = load_checkpoint(path)
+        if not isinstance(loaded, cls):
+            raise ValueError(
+                f"{path} holds a {type(loaded).__name__}, and no {cls.__name__}. Runs of "
+                "evaluators are loaded with load_run."
+            )
+        return loaded
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = tags_of(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = deepcopy(inner.classifier_tags)
+        tags.regressor_tags = deepcopy(inner.regressor_tags)
+        tags.target_tags = deepcopy(inner.target_tags)
+        tags.input_tags = deepcopy(inner.input_tags)
+        tags.non_deterministic = inner.non_deterministic
+        return tags

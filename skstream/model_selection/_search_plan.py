@@ -1,0 +1,296 @@
+"""What the parameters of a search mean: the measure, the tuning rows, the race."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from skstream.evaluation import PrequentialEvaluator
+from skstream.evaluation._execute import Execution
+from skstream.evaluation._groups import grouped
+from skstream.evaluation._outcome import Place
+from skstream.evaluation._settings import Settings
+from skstream.forgetting import Cumulative
+from skstream.metrics import Measure
+from skstream.metrics._resolve import resolve_metrics
+from skstream.model_selection._candidates import Candidates
+from skstream.model_selection._interval import HonestLoss
+from skstream.model_selection._race import AnytimeRace, HalvingRace, Race
+from skstream.model_selection._search_run import Rules, SearchRun
+from skstream.streams import Stream
+from skstream.streams._open import FirstRows
+from skstream.utils._choices import is_integer, is_real
+
+#: Measures that rank candidates as the mean of the 0/1 loss does: those with "kappa" compare
+#: with one and the same baseline.
+_RACED = ("accuracy", "error", "kappa_m", "kappa_temporal")
+#: Measures that are a mean of a loss, or one minus it.
+_MEANS = {"accuracy": "zero_one", "error": "zero_one", "mae": "absolute"}
+
+
+def evaluator_of(search: Any) -> PrequentialEvaluator:
+    """Return the evaluator that does what a search asks for."""
+    metrics = search.metric if isinstance(search.metric, dict) else [search.metric]
+    if len(metrics) != 1 or isinstance(search.metric, list | tuple):
+        raise ValueError(
+            f"metric must be one measure, by which the best is chosen. Got {search.metric!r}. "
+            "Others follow from result_.rescore(metrics), without running a model again."
+        )
+    return PrequentialEvaluator(
+        search.metric if isinstance(search.metric, dict) else [search.metric],
+        forgetting=search.forgetting,
+        batch_size=search.batch_size,
+        n_warmup=search.n_warmup,
+        missing_labels=search.missing_labels,
+        keep_tape=search.keep_tape,
+        engine=search.engine,
+        random_state=search.random_state,
+        n_jobs=search.n_jobs,
+        error_score=search.error_score,
+        progress=search.progress,
+    )
+
+
+def with_tie_breaker(settings: Settings, tuning: int | None) -> Settings:
+    """Return settings that also measure accuracy, which decides among equal candidates."""
+    if len(settings.forgetting) > 1:
+        raise ValueError(
+            f"forgetting must be one mechanism, by which the best is chosen. Got "
+            f"{list(settings.forgetting)}. Others follow from result_.rescore(forgetting=...)."
+        )
+    metrics = dict(settings.metrics)
+    if settings.classes is not None and all(m.name != "accuracy" for m in metrics.values()):
+        metrics |= resolve_metrics("accuracy", classes=settings.classes)
+    parameters = {**settings.parameters, "tuning": tuning}
+    return replace(settings, metrics=metrics, parameters=parameters)
+
+
+def tuning_rows(tuning: Any, n_rows: int | None, n_warmup: int) -> int | None:
+    """Return the number of tuning rows: checked, and a share of a known length in rows."""
+    if tuning is None:
+        return None
+    if is_integer(tuning) and tuning >= 1:
+        n_tuning = int(tuning)
+    elif is_real(tuning) and not is_integer(tuning) and 0 < tuning < 1:
+        if n_rows is None:
+            raise ValueError(
+                f"tuning={tuning!r} is a share of the rows, and how many will come is not known: "
+                "pass a number of rows."
+            )
+        n_tuning = math.ceil(tuning * n_rows)
+    else:
+        raise ValueError(
+            "tuning must be a number of rows (int of at least 1), a share of them (float between "
+            f"0 and 1), or None. Got {tuning!r} instead."
+        )
+    if n_rows is not None and n_tuning >= n_rows:
+        raise ValueError(
+            f"tuning={tuning!r} leaves none of the {n_rows:,} rows for the honest score. Pass "
+            "fewer rows, or tuning=None to choose by all rows, without an honest score."
+        )
+    if n_tuning <= n_warmup:
+        raise ValueError(
+            f"tuning={tuning!r} rows are all in the warm-up (n_warmup={n_warmup}), so that none "
+            "is scored. Pass more."
+        )
+    return n_tuning
+
+
+def rules_of(search: Any, settings: Settings, tuning: int | None) -> Rules:
+    """Return how candidates are compared, and check that they can be."""
+    (metric, measure) = next(iter(settings.metrics.items()))
+    if measure.higher_is_better is None:
+        raise ValueError(
+            f"It is not known whether a higher value of {metric!r} is better, so that none can be "
+            "the best. Pass metric=Measure(function, higher_is_better=...)."
+        )
+    loss, worst = None, 1.0
+    if search.race == "anytime":
+        loss = _loss_of_race(search, settings, metric, measure)
+        worst = 1.0 if loss == "zero_one" else float(search.loss_bounds[1])
+    others = [name for name in settings.metrics if name != metric]
+    return Rules(
+        metric=metric,
+        lower_is_better=not measure.higher_is_better,
+        tie_breaker=others[0] if others else None,
+        tuning=tuning,
+        loss=loss,
+        worst_loss=worst,
+    )
+
+
+def _loss_of_race(search: Any, settings: Settings, metric: str, measure: Measure) -> str:
+    (forgetting,) = settings.forgetting.values()
+    if forgetting != Cumulative():
+        raise ValueError(
+            f'race="anytime" compares means over all rows so far, and forgetting is {forgetting}. '
+            'Use forgetting="cumulative", or race="halving".'
+        )
+    if measure.name in _RACED and settings.classes is not None:
+        return "zero_one"
+    if measure.name == "mae" and search.loss_bounds is not None:
+        return "absolute"
+    if measure.name == "mae":
+        raise ValueError(
+            'race="anytime" needs the smallest and largest possible absolute error: pass '
+            'loss_bounds=(0, ...), from what is known of the targets, or use race="halving".'
+        )
+    raise ValueError(
+        f'race="anytime" drops candidates by their losses row by row, and {metric!r} is decided '
+        f'by no such loss. Use metric={", ".join(map(repr, _RACED))}, or "mae" with loss_bounds; '
+        'or race="halving".'
+    )
+
+
+def race_of(search: Any, n_candidates: int, n_rows: int | None) -> Race | None:
+    """Return the race over so many tuning rows; None: nobody is dropped early."""
+    if search.race == "anytime":
+        return AnytimeRace(
+            n_candidates,
+            bounds=(0, 1) if search.loss_bounds is None else search.loss_bounds,
+            indifference=search.indifference,
+            alpha=search.alpha,
+        )
+    if search.race == "halving":
+        if n_rows is None:
+            raise ValueError(
+                'race="halving" looks at shares of the tuning rows, and how many will come is not '
+                "known: pass tuning=, a number of rows."
+            )
+        return HalvingRace(n_candidates, n_rows, factor=search.halving_factor, at=search.halving_at)
+    return None
+
+
+def honest_loss_of(search: Any, settings: Settings, rules: Rules) -> HonestLoss | None:
+    """Return what follows the mean loss of the chosen one, if its score is such a mean."""
+    measure = settings.metrics[rules.metric]
+    (forgetting,) = settings.forgetting.values()
+    loss = _MEANS.get(measure.name)
+    if rules.tuning is None or loss is None or forgetting != Cumulative():
+        return None
+    if loss == "zero_one":
+        return HonestLoss(loss, measure.name == "accuracy", (0, 1), search.alpha)
+    if search.loss_bounds is None:
+        return None
+    return HonestLoss(loss, False, search.loss_bounds, search.alpha)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is to be done: the candidates, and how they are compared.
+
+    Attributes
+    ----------
+    settings : Settings
+        Of the evaluation.
+    models : dict of (str, int) to estimator
+        One prepared model per candidate.
+    rules : Rules
+        How they are compared.
+    race : Race or None
+        Who is dropped early.
+    honest : HonestLoss or None
+        What follows the losses of the chosen one.
+    """
+
+    settings: Settings
+    models: Mapping[Place, Any]
+    rules: Rules
+    race: Race | None
+    honest: HonestLoss | None
+
+    def new_run(self, *, in_group: bool = False) -> Callable[..., SearchRun]:
+        """Return the function that makes a run of some candidates."""
+        return partial(
+            SearchRun,
+            self.settings,
+            rules=self.rules,
+            race=self.race,
+            honest=self.honest,
+            in_group=in_group,
+        )
+
+    def groups(self, search: Any, stream: Stream) -> Sequence[Sequence[Place]]:
+        """Divide the candidates among workers; those of a race stay together."""
+        places = list(self.models)
+        if self.race is not None:
+            return [places]
+        tuning = self.rules.tuning
+        first = stream if tuning is None else FirstRows(stream, tuning)
+        found = grouped(search.n_jobs, self.new_run(in_group=True), self.models, first)
+        if found.why_one:
+            self.settings.parameters["in_one_process"] = found.why_one
+        return found.places
+
+    def execution(self, search: Any, new_run: Callable[..., SearchRun], stream: Any) -> Execution:
+        """Return what evaluates the candidates along a stream."""
+        return Execution(
+            settings=self.settings,
+            new_run=new_run,
+            models=self.models,
+            stream=stream,
+            n_jobs=search.n_jobs,
+            retries=2,
+            title=type(search).__name__,
+            progress=search.progress,
+        )
+
+
+def plan_of(
+    search: Any, candidates: Candidates, classes: Any, n_rows: int | None, source: str
+) -> Plan:
+    """Resolve the parameters of a search; `source` is where the classes come from."""
+    tuning = tuning_rows(search.tuning, n_rows, search.n_warmup)
+    evaluator = evaluator_of(search)
+    settings, models, _ = evaluator._prepare(
+        candidates.models, classes, n_rows=n_rows, source=source
+    )
+    settings = with_tie_breaker(settings, tuning)
+    rules = rules_of(search, settings, tuning)
+    n_tuning = n_rows if tuning is None else tuning
+    n_scored = None if n_tuning is None else max(1, n_tuning - search.n_warmup)
+    race = race_of(search, len(candidates), n_scored)
+    if race is not None and search.n_jobs not in (None, 1):
+        settings.parameters["in_one_process"] = "a race compares the candidates after few rows"
+    honest = honest_loss_of(search, settings, rules)
+    return Plan(settings=settings, models=models, rules=rules, race=race, honest=honest)
+
+
+class RowsAfter(Stream):
+    """The rows of another stream after the first ones.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+    n_before : int
+        Rows that are passed over.
+    """
+
+    def __init__(self, stream: Stream, n_before: int) -> None:
+        self.stream = stream
+        self._n_before = n_before
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows, with those passed over; None if that of the stream is unknown."""
+        return self.stream.n_rows
+
+    @property
+    def classes(self) -> Any:
+        """Sorted class labels of the whole stream."""
+        return self.stream.classes
+
+    def about_missing_label(self, row: int) -> str:
+        """Ask the stream where a label is missing, in words."""
+        return self.stream.about_missing_label(row)
+
+    def chunks(self) -> Iterator[Any]:
+        """Chunks of the stream, the first one shortened."""
+        left = self._n_before
+        for chunk in self.stream:
+            n = len(chunk.y)
+            if n > left:
+                yield tuple(chunk.part(left, n) if left else chunk)
+            left = max(0, left - n)

@@ -1,0 +1,134 @@
+"""What a search has found, as a table, as text and as scikit-learn's `cv_results_`."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.ma import MaskedArray
+
+from skstream.evaluation._report import aligned
+from skstream.evaluation._result import assemble
+from skstream.forgetting import Cumulative
+from skstream.model_selection._candidates import Candidates
+from skstream.model_selection._interval import Interval, jackknife
+from skstream.model_selection._search_run import SearchRun, last_scores
+
+if TYPE_CHECKING:
+    from skstream.model_selection._search import PrequentialSearch
+
+#: Candidates in the printed table.
+_MOST = 5
+
+
+def cv_results(run: SearchRun, candidates: Candidates) -> dict[str, Any]:
+    """Return the columns of `cv_results_`, a line for each candidate."""
+    lanes, rules = run.tuning_outcome().lanes, run.rules
+    lasts = [last_scores(lane) for lane in lanes]
+    ranks = np.empty(len(lanes), dtype=np.int32)
+    ranks[rules.order(lanes)] = np.arange(1, len(lanes) + 1)
+    drops = [run.dropped.get(name) for name in candidates.names]
+    results: dict[str, Any] = {"candidate": np.array(candidates.names, dtype=object)}
+    for name in dict.fromkeys(name for one in candidates.params for name in one):
+        given = [one.get(name) for one in candidates.params]
+        column = MaskedArray(
+            np.empty(len(lanes), dtype=object),
+            mask=[name not in one for one in candidates.params],
+        )
+        for number, value in enumerate(given):
+            if name in candidates.params[number]:
+                column[number] = value
+        results[f"param_{name}"] = column
+    results["params"] = [dict(one) for one in candidates.params]
+    results["mean_test_score"] = np.array([last[rules.metric] for last in lasts])
+    results["std_test_score"] = np.full(len(lanes), np.nan)
+    results["rank_test_score"] = ranks
+    if rules.tie_breaker is not None:
+        results[rules.tie_breaker] = np.array([last[rules.tie_breaker] for last in lasts])
+    results["dropped_at"] = np.array([-1 if one is None else one.n_rows for one in drops])
+    results["dropped_by"] = np.array([None if one is None else one.by for one in drops], object)
+    results["seconds"] = np.array([lane.cost.seconds for lane in lanes])
+    return results
+
+
+def honest_interval(run: SearchRun, alpha: float) -> Interval:
+    """Return the interval around the honest score."""
+    (name, forgetting) = next(iter(run.settings.forgetting.items()))
+    if forgetting != Cumulative():
+        return Interval.none(f"under {name} the score is about the newest rows alone")
+    if run.honest_loss is not None:
+        return run.honest_loss.interval()
+    outcome = run.outcome()
+    (lane,) = outcome.lanes
+    return jackknife(
+        assemble(run.settings.header, [outcome], so_far=True),
+        lane.name,
+        run.settings.metrics[run.rules.metric],
+        run.settings.forgetting,
+        last_scores(lane)[run.rules.metric],
+        alpha,
+    )
+
+
+def table(search: "PrequentialSearch") -> str:
+    """Return what was found: the best, its scores, how many were dropped, and the next calls."""
+    run, rules = search.run_, search.run_.rules
+    results = search.cv_results_
+    best, metric = search.best_index_, rules.metric
+    n_rows = run.tuning_outcome().n_rows
+    lines = [
+        f"{type(search).__name__}: the best of {search.n_candidates_} candidates is",
+        f"  {results['candidate'][best]}",
+        f"{metric} on the {n_rows:,} tuning rows: {results['mean_test_score'][best]:.4f}"
+        " (it was chosen by these)",
+    ]
+    if run.tuned is not None and rules.tuning is not None:
+        low, high = search.honest_interval_
+        between = "" if np.isnan(low) else f", in [{low:.4f}, {high:.4f}]"
+        lines += [
+            f"{metric} on the {run.n_rows - n_rows:,} rows after them: "
+            f"{search.honest_score_:.4f}{between}",
+            f"  ({search.honest_interval_method_})",
+        ]
+    elif rules.tuning is None:
+        lines.append("There is no honest score: all rows were used to choose (pass tuning=).")
+    else:
+        lines.append(f"There is no honest score yet: the choice is made after {rules.tuning:,}.")
+    n_dropped = int(np.count_nonzero(results["dropped_at"] >= 0))
+    if search.race is not None:
+        promise = (
+            f"with probability {1 - search.alpha:g} none that was the best by more than "
+            f"{search.indifference:g}"
+            if search.race == "anytime"
+            else "halving promises nothing about them"
+        )
+        lines.append(f"{n_dropped} candidates were dropped early ({promise}).")
+    failures = run.failures
+    if failures:
+        lines.append(f"{len(failures)} candidates failed: {', '.join(failures)}")
+    lines += ["", *_best_rows(search, results)]
+    why = run.settings.parameters.get("in_one_process")
+    if why:
+        lines.append(f"All in one process: {why}")
+    calls = "cv_results_, best_params_, predict(X), result_.plot(), partial_fit(X, y), save(path)"
+    return "\n".join([*lines, "", f"Next: {calls}"])
+
+
+def _best_rows(search: "PrequentialSearch", results: dict[str, Any]) -> list[str]:
+    """Table of the first candidates by rank."""
+    metric, tie = search.run_.rules.metric, search.run_.rules.tie_breaker
+    header = ["candidate", metric, *([tie] if tie else []), "rows", "seconds", ""]
+    n_rows = search.run_.tuning_outcome().n_rows
+    rows = []
+    for k in np.argsort(results["rank_test_score"])[:_MOST]:
+        end = results["dropped_at"][k]
+        rows.append(
+            [
+                results["candidate"][k],
+                f"{results['mean_test_score'][k]:.4f}",
+                *([f"{results[tie][k]:.4f}"] if tie else []),
+                f"{n_rows if end < 0 else end:,}",
+                f"{results['seconds'][k]:.2f}",
+                "" if end < 0 else "dropped",
+            ]
+        )
+    more = search.n_candidates_ - len(rows)
+    return [*aligned(header, rows), *([f"and {more} more"] if more > 0 else [])]

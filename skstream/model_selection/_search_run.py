@@ -1,0 +1,382 @@
+"""The run of a search: candidates that end early, a choice, and the chosen one that goes on."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from skstream.engine.run import Answered
+from skstream.evaluation._input import EncodedRows
+from skstream.evaluation._outcome import LaneOutcome, Place, RunOutcome
+from skstream.evaluation._run import EvaluationRun
+from skstream.evaluation._scoring import RunScores
+from skstream.evaluation._settings import Settings
+from skstream.metrics._rows import ScoredRows
+from skstream.model_selection._interval import HonestLoss
+from skstream.model_selection._race import Race, best_first
+from skstream.streams._chunk import Chunk
+from skstream.utils._label_space import LabelSpace, is_given
+from skstream.utils._rows import Schema
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """How candidates are compared.
+
+    Attributes
+    ----------
+    metric : str
+        Name of the measure, in the settings of the run.
+    lower_is_better : bool
+        Whether its lowest value is the best.
+    tie_breaker : str or None
+        Measure, the higher the better, that decides among candidates with equal values.
+    tuning : int or None
+        Rows after which one is chosen; None: no choice is made.
+    loss : str or None
+        Loss of a row, "zero_one" or "absolute", of the race; None: the race reads none.
+    worst_loss : float
+        Loss of a model that has failed.
+    """
+
+    metric: str
+    lower_is_better: bool
+    tie_breaker: str | None
+    tuning: int | None
+    loss: str | None = None
+    worst_loss: float = 1.0
+
+    def keys(self, values: Mapping[str, Any]) -> np.ndarray:
+        """Return lines by which candidates are ordered, the higher the better."""
+        first = np.asarray(values[self.metric], dtype=np.float64)
+        lines = [-first if self.lower_is_better else first]
+        if self.tie_breaker is not None:
+            lines.append(np.asarray(values[self.tie_breaker], dtype=np.float64))
+        return np.array(lines)
+
+    def order(self, lanes: Sequence[LaneOutcome]) -> list[int]:
+        """Order candidates: those that went on, then those that ended last, then the failed."""
+        lasts = [last_scores(lane) for lane in lanes]
+        values = {metric: [last[metric] for last in lasts] for metric in lasts[0]}
+        return [int(k) for k in best_first([_lengths(lanes), *self.keys(values)])]
+
+
+def last_scores(lane: LaneOutcome) -> dict[str, float]:
+    """Return the last values of a candidate, under the first forgetting."""
+    if lane.ended is not None:
+        by_metric = next(iter(lane.ended.scores.values()))
+        return {metric: values[0] for metric, values in by_metric.items()}
+    by_metric = next(iter(lane.curves.values.values()))
+    return {
+        metric: float(curve[-1]) if len(curve) and lane.failure is None else np.nan
+        for metric, curve in by_metric.items()
+    }
+
+
+def _lengths(lanes: Sequence[LaneOutcome]) -> list[float]:
+    """How far candidates came, as far as it matters for their order."""
+    return [
+        -1.0 if lane.failure is not None else np.inf if lane.ended is None else lane.ended.n_rows
+        for lane in lanes
+    ]
+
+
+@dataclass(frozen=True)
+class DroppedCandidate:
+    """Where a race dropped a candidate, and which one it lost against (None: no single one)."""
+
+    n_rows: int
+    by: str | None
+
+
+def all_failed(
+    n: int, message: str, *, n_dropped: int = 0, cause: BaseException | None = None
+) -> Exception:
+    """Return the error for a search of whose `n` candidates none is left."""
+    kind = TypeError if isinstance(cause, TypeError) else ValueError  # as models raise it
+    others = f" that the race has left ({n_dropped} were dropped before)" if n_dropped else ""
+    return kind(f"All {n - n_dropped} candidates{others} failed. The first failure: {message}")
+
+
+class SearchRun(EvaluationRun):
+    """Run of candidates along a stream: the race ends some early, and a choice all but one.
+
+    Parameters
+    ----------
+    settings : Settings
+        The evaluator's settings, resolved.
+    models : dict of (str, int) to estimator
+        One prepared model per candidate.
+    places : list of (str, int)
+        Their names, in the order of the candidates.
+    rules : Rules
+        How candidates are compared.
+    race : Race, default=None
+        Who is dropped early; None: nobody.
+    honest : HonestLoss, default=None
+        Follows the losses of the chosen one, if its measure is the mean of a bounded loss.
+    in_group : bool, default=False
+        Whether there are other candidates elsewhere: the choice is then made by `choose`.
+
+    Attributes
+    ----------
+    tuned : RunOutcome or None
+        What all candidates did on the tuning rows, once one has been chosen.
+    chosen : str or None
+        Its name.
+    dropped : dict of str to DroppedCandidate
+        Whom the race has dropped.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        models: Mapping[Place, Any],
+        places: list[Place],
+        *,
+        rules: Rules,
+        race: Race | None = None,
+        honest: HonestLoss | None = None,
+        in_group: bool = False,
+    ):
+        super().__init__(settings, models, places)
+        self.rules = rules
+        self.tuned: RunOutcome | None = None
+        self.chosen: str | None = None
+        self.dropped: dict[str, DroppedCandidate] = {}
+        self.honest_loss = deepcopy(honest)
+        self._in_group = in_group
+        self._race = deepcopy(race)
+        self._next_look = None if race is None else race.next_look(0)
+        self._n_scored = 0
+        self._weight: float | None = None  # of every row, in a race on losses
+        # Scores of the chosen one: until there is one, they only learn the labels.
+        self._honest = None if rules.tuning is None else RunScores(settings, 1)
+        self._nothing = LabelSpace(settings.classes).nothing
+        # What was asked for before, and after which row; not pickled.
+        self._best: tuple[int, int] | None = None
+        self._so_far: tuple[RunOutcome, int] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What models have learnt is in the attributes of estimators, wherever it was before: a run
+        # whose models were asked in the meantime looks the same.
+        for lane in self._engine.lanes:
+            lane.model.estimator()
+        return {**super().__getstate__(), "_best": None, "_so_far": None}
+
+    def _guard(self) -> AbstractContextManager[Any]:
+        """Delay Ctrl-C to the end of a step, so that the models can be used and go on after it."""
+        return self._hold_interrupts() if self._interrupt is None else nullcontext()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the evaluation."""
+        return self._settings
+
+    @property
+    def schema(self) -> Schema | None:
+        """Columns of the rows; None before the first."""
+        return self._schema
+
+    @property
+    def has_learnt(self) -> bool:
+        """Whether the models have learnt a row."""
+        return bool(self._engine.states[0].n_learnt)
+
+    def close(self) -> Self:
+        """Execute an incomplete batch, after which no rows can follow; else leave the run open."""
+        if self._settings.batch_size > 1:
+            super().close()
+        self._decide()
+        return self
+
+    # -- pieces, looks and the choice: at rows that follow from their numbers alone
+
+    def _rows_at_once(self) -> int:
+        n_rows = super()._rows_at_once()
+        if self.tuned is None:
+            if self.rules.tuning is not None:
+                n_rows = min(n_rows, self.rules.tuning - self._n_arrived)
+            if self._next_look is not None:
+                n_rows = min(n_rows, self._next_look - self._n_scored)
+        return max(1, n_rows)
+
+    def _advance(self, piece: EncodedRows, skip: bool) -> None:
+        self._decide()  # what an interrupt after the last step has put off
+        super()._advance(piece, skip)
+        self._decide()
+
+    def _decide(self) -> None:
+        """Look at the race, and choose, if it is time."""
+        if self.tuned is not None or self._has_failed:
+            return
+        while self._next_look is not None and self._n_scored >= self._next_look:
+            self._look()
+        if self._n_arrived == self.rules.tuning and not self._in_group:
+            self.choose()
+
+    def _look(self) -> None:
+        race = self._race
+        assert race is not None
+        self._score()
+        failed = sorted(self._engine.failures)
+        if failed:
+            self._check_some_left(failed)
+            race.leave(failed)
+            self._end_lanes(dict.fromkeys(failed, ""))
+        scores = self.rules.keys(self._last_values()) if race.needs_scores else None
+        names = [name for name, _ in self._places]
+        n_rows, reasons = self._scores.n_rows, {}
+        for one in race.look(scores):
+            by = None if one.by is None else names[one.by]
+            self.dropped[names[one.position]] = DroppedCandidate(n_rows, by)
+            against = "by halving" if by is None else f"it lost against {by}"
+            reasons[one.position] = f"dropped after {n_rows:,} rows, {against}"
+        if reasons:
+            self._end_lanes(reasons)
+        self._next_look = race.next_look(self._n_scored)
+
+    def _last_values(self) -> dict[str, Any]:
+        """Return the last values of every measure, of those that are left."""
+        by_metric: dict[str, Any] = next(iter(self._scores.final().values()))
+        return by_metric
+
+    def check_some_left(self) -> None:
+        """Raise an error if all candidates have failed."""
+        if self.tuned is None:
+            self._check_some_left(sorted(self._engine.failures))
+
+    def _check_some_left(self, failed: Sequence[int]) -> None:
+        if len(failed) == len(self._places):
+            self._has_failed = True
+            first = min(self._engine.failures.values(), key=lambda failure: failure.row)
+            raise all_failed(
+                len(self._all_places),
+                str(first),
+                n_dropped=len(self.dropped),
+                cause=first.__cause__,
+            ) from first
+
+    def best_number(self) -> int:
+        """Return which of the lanes is the best so far."""
+        if self._best is None or self._best[1] != self._n_arrived:
+            self._score()
+            failed = sorted(self._engine.failures)
+            self._check_some_left(failed)
+            lengths = np.zeros(len(self._places))
+            lengths[failed] = -1
+            order = best_first([lengths, *self.rules.keys(self._last_values())])
+            self._best = int(order[0]), self._n_arrived
+        return self._best[0]
+
+    def choose(self, tuned: RunOutcome | None = None) -> None:
+        """Choose the best; the others end, and the chosen one goes on with scores of its own.
+
+        Parameters
+        ----------
+        tuned : RunOutcome, default=None
+            What all candidates did, if some of them are in other runs; the best is in this one.
+        """
+        self._check_some_left(sorted(self._engine.failures))
+        self.tuned = self.outcome() if tuned is None else replace(tuned, run=None)
+        name = self.tuned.lanes[self.rules.order(self.tuned.lanes)[0]].name
+        place = name, 0
+        self._keep_lanes([self._places.index(place)])
+        self._all_places, self._ended = [place], {}
+        self._race = self._next_look = self._best = self._so_far = None
+        self._n_unlabelled = 0
+        self.chosen = name
+        if self._honest is not None:
+            self._scores, self._honest = self._honest, None
+
+    def tuning_outcome(self) -> RunOutcome:
+        """Return what all candidates did on the tuning rows, so far."""
+        if self.tuned is not None:
+            return self.tuned
+        if self._so_far is None or self._so_far[1] != self._n_arrived:
+            self._so_far = self.outcome(), self._n_arrived
+        return self._so_far[0]
+
+    def outcome(self) -> RunOutcome:
+        """Return the outcome of every candidate, and once one was chosen of that one."""
+        outcome = super().outcome()
+        return replace(outcome, run=self) if self._in_group else outcome
+
+    def leave_group(self) -> Self:
+        """Go on alone, after the others were evaluated elsewhere."""
+        self._in_group = False
+        return self
+
+    # -- rows
+
+    def _encoded(self, chunk: Chunk, missing_labels: str) -> EncodedRows:
+        rows = super()._encoded(chunk, missing_labels)
+        if self._race is not None and self._race.reads_losses and rows.weight is not None:
+            self._check_weights(rows.weight)
+        return rows
+
+    def _check_weights(self, weight: np.ndarray) -> None:
+        positive = weight[weight > 0]
+        if len(positive):
+            if self._weight is None:
+                self._weight = float(positive[0])
+            other = positive[positive != self._weight]
+            if len(other):
+                raise ValueError(
+                    'race="anytime" compares means over rows of equal weight, and sample_weight '
+                    f"holds {self._weight:g} and {other[0]:g}. Use race='halving' or race=None."
+                )
+
+    def _note(self, answered: list[Answered]) -> None:
+        super()._note(answered)
+        if self._honest is not None:
+            self._honest.measure()
+
+    def _keep(self, rows: ScoredRows) -> None:
+        super()._keep(rows)
+        if self.tuned is not None:
+            if self.honest_loss is not None:
+                self.honest_loss.read(rows)
+            return
+        if self._honest is not None:
+            nothing = np.full((1, len(rows)), self._nothing, rows.answers.dtype)
+            self._honest.keep(ScoredRows(rows.y, nothing, rows.weight))
+        if self._race is not None:
+            self._read_race(self._race, rows)
+
+    def _read_race(self, race: Race, rows: ScoredRows) -> None:
+        scored = is_given(rows.y) & is_given(rows.answers).any(axis=0)
+        if rows.weight is not None:
+            scored &= rows.weight > 0
+        self._n_scored += int(np.count_nonzero(scored))
+        if race.reads_losses:
+            try:
+                race.read(self._losses(rows.y[scored], rows.answers[:, scored]))
+            except ValueError:  # a loss beyond its bounds
+                self._has_failed = True
+                raise
+
+    def _losses(self, y: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        if self.rules.loss == "zero_one":
+            return np.asarray(answers != y, dtype=np.float64)
+        return np.where(np.isnan(answers), self.rules.worst_loss, np.abs(answers - y))
+
+    def estimator(self, number: int) -> Any:
+        """Return the fitted model of a lane: the very one that goes on."""
+        return self._engine.lanes[number].model.estimator()
+
+    def name_of(self, number: int) -> str:
+        """Return the name of a lane."""
+        return self._places[number][0]
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Why candidates have failed, so far, by name."""
+        lanes = list(self._ended.values()) if self.tuned is None else self.tuned.lanes
+        failures = {lane.name: lane.failure for lane in lanes if lane.failure is not None}
+        for k, failure in self._engine.failures.items():
+            failures[self._places[k][0]] = str(failure)
+        return failures

@@ -1,0 +1,483 @@
+"""A search is an evaluation of its candidates, one of which goes on: laws, and bad input."""
+
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from joblib import parallel_config
+from numpy.testing import assert_array_equal
+from scipy.stats import loguniform
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import FitFailedWarning, NotFittedError
+from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from skstream import (
+    EvaluationInterrupted,
+    FadingFactor,
+    ModelError,
+    PrequentialEvaluator,
+    TemporalCorrection,
+    make_stream_pipeline,
+)
+from skstream.metrics import Measure
+from skstream.model_selection import OptimisticScoreWarning, PrequentialSearch
+from skstream.naive_bayes import IncrementalGaussianNB
+
+N_ROWS, TUNING = 900, 400
+GRID = {"alpha": [1e-4, 1e-2, 1.0, 100.0], "penalty": ["l2", "l1"]}
+
+
+def stream(n: int = N_ROWS) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    return X, np.where(X[:, 0] + rng.normal(size=n) > 0, "UP", "DOWN")
+
+
+def search(estimator: Any = None, grid: Any = None, **parameters: Any) -> PrequentialSearch:
+    return PrequentialSearch(
+        SGDClassifier() if estimator is None else estimator,
+        GRID if grid is None else grid,
+        **{"random_state": 0, "keep_tape": True, **parameters},
+    )
+
+
+def fitted(estimator: Any = None, grid: Any = None, **parameters: Any) -> PrequentialSearch:
+    return search(estimator, grid, **parameters).fit(*stream())
+
+
+def models_of(one: PrequentialSearch) -> dict[str, Any]:
+    """Return the candidates by their names in the results."""
+    params = one.cv_results_["params"]
+    return {
+        name: clone(one.estimator).set_params(**some)
+        for name, some in zip(one.result_.model_names, params, strict=True)
+    }
+
+
+def assert_same(one: PrequentialSearch, other: PrequentialSearch) -> None:
+    """The same to the last bit, in whatever order the candidates are."""
+    assert one.best_params_ == other.best_params_
+    first, second = one.result_, other.result_
+    results = [(first, second)]
+    if one.run_.rules.tuning is not None and one.run_.tuned is not None:
+        results.append((one.honest_result_, other.honest_result_))
+        assert one.honest_interval_ == other.honest_interval_
+    for ours, theirs in results:
+        assert_array_equal(ours.checkpoints, theirs.checkpoints)
+        assert sorted(ours.model_names) == sorted(theirs.model_names)
+        assert ours.ended == theirs.ended
+        for name in ours.model_names:
+            for metric in ours.metric_names:
+                assert_array_equal(ours.curve(name, metric), theirs.curve(name, metric))
+            if ours.tape is not None and theirs.tape is not None:
+                assert_array_equal(ours.predictions(name), theirs.predictions(name))
+    assert_array_equal(one.best_estimator_.coef_, other.best_estimator_.coef_)
+
+
+SEARCHES: list[tuple[Any, Any, dict[str, Any]]] = [
+    (SGDClassifier(), GRID, {}),
+    (SGDClassifier(), GRID, {"metric": "error", "forgetting": FadingFactor(0.99)}),
+    (SGDClassifier(), GRID, {"metric": "kappa", "batch_size": 40, "n_warmup": 5}),
+    (
+        make_stream_pipeline(StandardScaler(), TemporalCorrection(SGDClassifier(loss="log_loss"))),
+        {
+            "temporalcorrection__fading_factor": [0.9, 1.0],
+            "temporalcorrection__estimator__alpha": [0.01, 1.0],
+        },
+        {"metric": "kappa_temporal"},
+    ),
+    (
+        TemporalCorrection(SGDClassifier(loss="log_loss")),
+        [{"smoothing": [0.5]}, {"estimator": [IncrementalGaussianNB()], "smoothing": [1.0, 2.0]}],
+        {"metric": "accuracy"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("estimator", "grid", "parameters"), SEARCHES, ids=range(len(SEARCHES)))
+def test_a_search_is_the_evaluation_of_its_candidates(
+    estimator: Any, grid: Any, parameters: dict[str, Any]
+) -> None:
+    X, y = stream()
+    whole = fitted(estimator, grid, **parameters)
+    parts = fitted(estimator, grid, **parameters, tuning=TUNING)
+    metric = parameters.get("metric", "kappa_plus")
+    evaluator = PrequentialEvaluator(
+        list(dict.fromkeys([metric, "accuracy"])),
+        **{name: value for name, value in parameters.items() if name != "metric"},
+        random_state=0,
+        keep_tape=True,
+        return_models=True,
+    )
+    for one, n_rows in ((whole, N_ROWS), (parts, TUNING)):
+        expected = evaluator.evaluate(models_of(one), X[:n_rows], y[:n_rows])
+        result = one.result_
+        n_scored = result.n_rows  # an incomplete batch at the choice is scored after it
+        assert n_scored == n_rows or parameters.get("batch_size", 1) > 1
+        for name in expected.model_names:
+            assert_array_equal(
+                result.predictions(name), expected.predictions(name)[: len(result.tape.y)]
+            )
+            for one_metric in expected.metric_names:
+                curve = expected.curve(name, one_metric)[expected.checkpoints <= n_scored]
+                assert_array_equal(
+                    result.curve(name, one_metric)[
+                        np.isin(result.checkpoints, expected.checkpoints)
+                    ],
+                    curve,
+                )
+    everything = evaluator.evaluate(models_of(whole), X, y).models or {}
+    for one in (whole, parts):
+        best = everything[one.result_.model_names[one.best_index_]]
+        assert_array_equal(one.predict(X[:50]), best.predict(X[:50]))
+        assert joblib.hash(one.best_estimator_.get_params()) == joblib.hash(best.get_params())
+
+
+RACES: list[dict[str, Any]] = [
+    {"tuning": TUNING},
+    {"tuning": TUNING, "race": "anytime", "metric": "accuracy", "indifference": 0.05},
+    {"tuning": TUNING, "race": "halving"},
+    {"tuning": TUNING, "batch_size": 40, "race": "halving", "metric": "kappa"},
+    {"race": "anytime", "metric": "kappa_m", "indifference": 0.02},
+    {"tuning": TUNING, "batch_size": 32, "race": "anytime", "metric": "accuracy"},
+]
+every_race = pytest.mark.parametrize("parameters", RACES, ids=str)
+
+
+@every_race
+def test_it_does_not_depend_on_chunks(parameters: dict[str, Any]) -> None:
+    X, y = stream()
+    whole = fitted(**parameters)
+    if whole.race:
+        assert whole.result_.ended
+    for size in (3, 97):
+        chunks = [(X[k : k + size], y[k : k + size]) for k in range(0, N_ROWS, size)]
+        # Halving needs the number of rows that come, where the tuning rows are not given.
+        assert_same(search(**parameters).fit(chunks, classes=["DOWN", "UP"]), whole)
+
+
+@every_race
+def test_it_resumes_at_any_row(parameters: dict[str, Any], tmp_path: Path) -> None:
+    X, y = stream()
+    whole = fitted(**parameters)
+    for cut in (1, 65, 399, 401):
+        one = search(**parameters)
+        one.partial_fit(X[:cut], y[:cut], classes=["UP", "DOWN"])
+        one = PrequentialSearch.load(one.save(tmp_path / "search"))
+        one.partial_fit(X[cut:], y[cut:])
+        if one.batch_size > 1:
+            one.run_.close()  # as fit does: an incomplete batch is learnt
+        assert_same(one, whole)
+
+
+@every_race
+def test_it_does_not_depend_on_the_order_of_candidates(parameters: dict[str, Any]) -> None:
+    if parameters.get("race") == "halving":
+        parameters = {**parameters, "halving_at": (0.9,)}  # few rows: exact ties, by the order
+    backwards = {name: values[::-1] for name, values in GRID.items()}
+    assert_same(fitted(**parameters), fitted(grid=backwards, **parameters))
+
+
+@pytest.mark.parametrize("parameters", [{}, {"tuning": TUNING}, {"batch_size": 40}], ids=str)
+def test_it_does_not_depend_on_workers(parameters: dict[str, Any]) -> None:
+    X, y = stream()
+    whole = fitted(**parameters)
+    with parallel_config(backend="threading"):
+        one = fitted(**parameters, n_jobs=3)
+        assert "one process" not in str(one)
+        assert_same(one, whole)
+        chunks = [(X[:500], y[:500]), (X[500:], y[500:])]
+        assert_same(search(**parameters, n_jobs=3).fit(chunks, classes=["DOWN", "UP"]), whole)
+    if "tuning" in parameters:
+        assert_same(one.partial_fit(X[:9], y[:9]), whole.partial_fit(X[:9], y[:9]))
+    else:
+        with pytest.raises(RuntimeError, match="Workers have evaluated the candidates"):
+            one.partial_fit(X, y)
+
+
+def test_a_candidate_is_the_same_up_to_its_drop() -> None:
+    X, y = stream()
+    one = fitted(metric="accuracy", race="anytime")
+    whole = PrequentialEvaluator("accuracy", random_state=0).evaluate(models_of(one), X, y)
+    assert one.result_.ended
+    for name, end in one.result_.ended.items():
+        assert_array_equal(
+            one.result_.predictions(name)[: end.n_rows], whole.predictions(name)[: end.n_rows]
+        )
+    dropped = one.cv_results_["dropped_at"]
+    assert set(dropped[dropped >= 0] - 1) <= {64, 80, 96, 112, 128, 160, 192, 224, 256, 320} | {
+        384, 448, 512, 640, 768, 896
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "kappa_m", "kappa_temporal", "kappa_plus"])
+def test_the_honest_score_is_of_rows_on_which_nothing_was_chosen(metric: str) -> None:
+    X, y = stream()
+    one = fitted(metric=metric, tuning=TUNING)
+    name = one.result_.model_names[one.best_index_]
+    assert one.result_.n_rows == TUNING
+    tape = one.honest_result_.require_tape()
+    asked = tape.answers[name][0] >= 0
+    assert_array_equal(np.flatnonzero(asked), np.arange(TUNING, N_ROWS))
+    # An evaluation of that model alone, whose answers to the tuning rows do not count.
+    alone = PrequentialEvaluator(metric, random_state=0).evaluate(
+        {name: models_of(one)[name]}, X, y
+    )
+    assert_array_equal(alone.predictions(name)[asked], one.honest_result_.predictions(name)[asked])
+    alone.tape.answers[name][0, :TUNING] = -1
+    assert alone.rescore(metric).scores[name][metric] == one.honest_score_
+    low, high = one.honest_interval_
+    assert low < one.honest_score_ < high
+    assert f"[{low:.4f}, {high:.4f}]" in str(one)
+
+
+def test_the_honest_interval_of_accuracy_needs_no_tape() -> None:
+    with_tape, without = (
+        fitted(metric="accuracy", tuning=TUNING, keep_tape=keep) for keep in (True, False)
+    )
+    assert with_tape.honest_interval_ == without.honest_interval_
+    assert np.isnan(fitted(tuning=TUNING, keep_tape=False).honest_interval_).all()
+    faded = fitted(tuning=TUNING, forgetting="window:100")
+    assert np.isnan(faded.honest_interval_).all()
+    assert "newest rows" in faded.honest_interval_method_
+
+
+def test_honest_intervals_hold_the_score_of_other_rows() -> None:
+    rng = np.random.default_rng(1)
+    hits = {"accuracy": 0, "kappa": 0}
+    for metric in hits:
+        for _ in range(40):
+            X = rng.normal(size=(400, 1))
+            y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
+            one = search(
+                IncrementalGaussianNB(), {"var_smoothing": [1e-9]}, metric=metric, tuning=50
+            ).fit(X, y)
+            low, high = one.honest_interval_
+            truth = 0.75 if metric == "accuracy" else 0.5  # of the best rule
+            hits[metric] += low <= truth <= high
+    assert min(hits.values()) >= 34
+
+
+def test_the_best_score_is_read_with_a_warning_where_there_is_an_honest_one() -> None:
+    one = fitted(tuning=TUNING)
+    with pytest.warns(OptimisticScoreWarning, match="too good on average"):
+        assert one.best_score_ == one.cv_results_["mean_test_score"][one.best_index_]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert 0 < fitted().best_score_ < 1
+
+
+def test_results_are_those_of_scikit_learns_searches() -> None:
+    one = fitted(grid=[{"alpha": [1e-4, 1.0]}, {"penalty": ["l1"]}], metric="accuracy")
+    results = one.cv_results_
+    assert results["params"] == [{"alpha": 1e-4}, {"alpha": 1.0}, {"penalty": "l1"}]
+    assert results["param_alpha"].mask.tolist() == [False, False, True]
+    scores = results["mean_test_score"]
+    assert results["rank_test_score"].tolist() == (1 + np.argsort(np.argsort(-scores))).tolist()
+    assert one.best_params_ == results["params"][int(scores.argmax())]
+    assert one.n_candidates_ == 3
+    assert (results["dropped_at"] == -1).all()
+    assert (results["seconds"] > 0).all()
+    assert one.classes_.tolist() == ["DOWN", "UP"]
+    assert one.score(*stream()) > 0.6
+
+
+def test_equal_scores_go_to_the_higher_accuracy_then_to_the_earlier() -> None:
+    # kappa_plus is 0 for all that beat no baseline.
+    X, y = stream(200)
+    y[:] = np.where(np.arange(200) % 10, "UP", "DOWN")
+    grid = {"alpha": [1e5, 1e3, 1e4], "fit_intercept": [False]}
+    one = search(grid=grid).fit(X, y)
+    results = one.cv_results_
+    assert (results["mean_test_score"] == 0).sum() >= 2
+    best = np.flatnonzero(results["mean_test_score"] == results["mean_test_score"].max())
+    assert one.best_index_ == best[results["accuracy"][best].argmax()]
+    same = search(Perceptron(), {"warm_start": [False, True], "verbose": [0]}).fit(X, y)
+    assert same.best_index_ == 0
+
+
+def test_lower_is_better_where_the_measure_says_so() -> None:
+    one = fitted(metric="error")
+    scores = one.cv_results_["mean_test_score"]
+    assert one.best_score_ == scores.min()
+
+
+def test_regressors_race_on_absolute_errors_within_bounds() -> None:
+    X, _ = stream()
+    y = np.clip(X[:, 0], -1, 1)
+    grid = {"alpha": [1e-4, 10.0], "eta0": [0.01, 1e-5]}
+    one = search(
+        SGDRegressor(), grid, metric="mae", race="anytime", loss_bounds=(0, 2), tuning=700
+    ).fit(X, y)
+    assert one.result_.ended
+    assert not hasattr(one, "classes_")
+    low, high = one.honest_interval_
+    assert 0 <= low < one.honest_score_ < high <= 2
+    with pytest.raises(ValueError, match="outside bounds"):
+        search(SGDRegressor(), grid, metric="mae", race="anytime", loss_bounds=(0, 0.1)).fit(X, y)
+
+
+class Fragile(ClassifierMixin, BaseEstimator):
+    """Fails at a row."""
+
+    def __init__(self, at: int = 10**9) -> None:
+        self.at = at
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "Fragile":
+        self.n_ = getattr(self, "n_", 0) + len(X)
+        self.classes_ = np.array(["DOWN", "UP"])
+        if self.n_ > self.at:
+            raise RuntimeError("it broke")
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), "UP")
+
+
+@pytest.mark.parametrize("race", [None, "halving", "anytime"])
+def test_candidates_that_fail_are_left_out_as_in_scikit_learn(race: str | None) -> None:
+    X, y = stream(150)
+    one = search(Fragile(), {"at": [5, 10**9, 100]}, race=race, tuning=120, metric="accuracy")
+    with pytest.warns(FitFailedWarning, match="it broke") as caught:
+        one.fit(X, y)
+    assert one.best_params_ == {"at": 10**9}
+    assert len([w for w in caught if w.category is FitFailedWarning]) == len(one.run_.failures)
+    assert np.isnan(one.cv_results_["mean_test_score"][0])
+    assert "failed: at=5" in str(one)
+    with pytest.raises(ModelError, match="it broke"):
+        search(Fragile(), {"at": [30, 50]}, error_score="raise").fit(X, y)
+    with (
+        pytest.raises(ValueError, match="failure: Model 'at=30' failed while learning row 30"),
+        pytest.warns(FitFailedWarning),
+    ):
+        search(Fragile(), {"at": [30, 50]}, race=race, metric="accuracy").fit(X, y)
+
+
+def test_an_interrupted_search_can_be_used_and_goes_on() -> None:
+    X, y = stream()
+
+    def rows() -> Iterator[Any]:
+        yield X[:300], y[:300]
+        raise KeyboardInterrupt
+
+    one = search(tuning=TUNING)
+    with pytest.raises(EvaluationInterrupted) as caught:
+        one.fit(rows(), classes=["DOWN", "UP"])
+    assert caught.value.result.n_rows == one.run_.n_rows == 300
+    assert len(one.predict(X[:5])) == 5
+    assert_same(one.partial_fit(X[300:], y[300:]), fitted(tuning=TUNING))
+
+
+def test_the_search_goes_on_after_fit() -> None:
+    X, y = stream()
+    for cut in (300, 500):
+        one = search(tuning=300).fit(X[:cut], y[:cut]) if cut > 300 else search(tuning=300)
+        if cut == 300:
+            one.partial_fit(X[:cut], y[:cut], classes=["DOWN", "UP"])
+        assert_same(one.partial_fit(X[cut:], y[cut:]), fitted(tuning=300))
+
+
+def test_candidates_are_sampled_from_distributions() -> None:
+    grid = {"alpha": loguniform(1e-5, 1.0), "penalty": ["l1", "l2"]}
+    one, again = (fitted(grid=grid, n_iter=5) for _ in range(2))
+    assert one.n_candidates_ == 5
+    assert one.cv_results_["params"] == again.cv_results_["params"]
+    with pytest.warns(UserWarning, match="gave 2 different candidates"):
+        fitted(grid={"alpha": loguniform(1, 1.0000001), "penalty": ["l2"]} | {"alpha": _Coin()},
+               n_iter=9)  # fmt: skip
+
+
+class _Coin:
+    """A distribution of two values."""
+
+    def rvs(self, random_state: Any) -> float:
+        return float(random_state.choice([0.1, 0.2]))
+
+
+def test_without_refit_nothing_predicts() -> None:
+    one = fitted(refit=False)
+    assert not hasattr(one, "predict")
+    assert not hasattr(one, "best_estimator_")
+    assert one.best_params_
+
+
+def test_reading_changes_nothing() -> None:
+    one = fitted(tuning=TUNING)
+    before = joblib.hash(one)
+    assert one.cv_results_
+    assert str(one)
+    assert one.predict(stream()[0]).shape == (N_ROWS,)
+    assert joblib.hash(one) == before
+    with pytest.raises(NotFittedError):
+        search().predict(stream()[0])
+    assert "PrequentialSearch(" in str(search())
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"metric": "acuracy"}, "accuracy"),
+    ({"metric": ["accuracy", "kappa"]}, "metric must be one measure"),
+    ({"metric": Measure(lambda y, p: 0.0, name="odd")}, "higher_is_better"),
+    ({"forgetting": {"a": "cumulative", "b": "adwin"}}, "forgetting must be one mechanism"),
+    ({"grid": {}}, "is empty: name parameters"),
+    ({"grid": []}, "is empty: name parameters"),
+    ({"grid": {"alpha": []}}, "non-empty"),
+    ({"grid": {"alfa": [1]}}, "Invalid parameter 'alfa' for estimator SGDClassifier"),
+    ({"grid": {"alpha": [1.0, 2.0, 1.0]}}, "Candidates 0 and 2 of param_grid are the same"),
+    ({"grid": {"alpha": loguniform(1, 2)}}, "is a distribution: pass n_iter"),
+    ({"n_iter": 0}, "n_iter must be"),
+    ({"tuning": N_ROWS}, "leaves none of the 900 rows"),
+    ({"tuning": 1}, "all in the warm-up"),
+    ({"tuning": 1.0}, "tuning must be"),
+    ({"tuning": True}, "tuning must be"),
+    ({"race": "anytime"}, "'accuracy', 'error', 'kappa_m', 'kappa_temporal'"),
+    ({"race": "anytime", "metric": "accuracy", "forgetting": "window:9"}, "cumulative"),
+    ({"race": "fast"}, "race"),
+    ({"race": "halving", "halving_factor": 1}, "halving factor"),
+    ({"race": "halving", "halving_at": ()}, "shares"),
+    ({"alpha": 0.0}, "alpha"),
+    ({"race": "anytime", "metric": "accuracy", "indifference": -1}, "indifference"),
+    ({"n_jobs": 2, "chunks": "one-shot"}, "needs a stream that can be read again"),
+    ({"race": "halving", "chunks": "one-shot"}, "pass tuning="),
+    ({"tuning": 0.5, "chunks": "one-shot"}, "share of the rows"),
+    ({"tuning": 5000, "chunks": "one-shot"}, "ended after 900"),
+    ({"race": "anytime", "metric": "accuracy", "weight": np.arange(N_ROWS) + 1.0}, "weight"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD, ids=lambda one: str(one)[:60])
+def test_bad_input_is_refused_in_words(parameters: dict[str, Any], message: str) -> None:
+    X, y = stream()
+    chunks, weight = parameters.pop("chunks", None), parameters.pop("weight", None)
+    one = search(**parameters)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        if chunks:
+            one.fit(iter([(X, y)]), classes=["DOWN", "UP"])
+        else:
+            one.fit(X, y, sample_weight=weight)
+
+
+def test_bad_estimators_and_missing_attributes_are_explained() -> None:
+    with pytest.raises(TypeError, match="has no partial_fit"):
+        search(SVC(), {"C": [1.0]}).fit(*stream())
+    with pytest.raises(TypeError, match="must be a dict"):
+        fitted(grid="alpha")
+    with pytest.raises(AttributeError, match=r"Pass tuning="):
+        _ = fitted().honest_score_
+    one = search(tuning=TUNING).partial_fit(*stream(100), classes=["DOWN", "UP"])
+    with pytest.raises(AttributeError, match="chosen after 400 rows, and 100 have come"):
+        _ = one.honest_score_
+    assert "no honest score yet" in str(one)
+    assert "race compares" in str(fitted(race="halving", n_jobs=2))
+
+
+def test_only_a_saved_search_is_loaded(tmp_path: Path) -> None:
+    run = PrequentialEvaluator().start(SGDClassifier(), classes=[0, 1])
+    with pytest.raises(ValueError, match="holds a EvaluationRun, and no PrequentialSearch"):
+        PrequentialSearch.load(run.save(tmp_path / "run"))
