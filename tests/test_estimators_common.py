@@ -29,7 +29,7 @@ EXAMPLES: dict[type, list[Any]] = {
     LabelNoise: [LabelNoise(GaussianNB(), random_state=0)],
     MajorityWindow: [MajorityWindow(), MajorityWindow(window_size=3)],
     PrequentialSearch: [
-        PrequentialSearch(SGDClassifier(random_state=0), {"alpha": [1e-4, 1e-2]}, tuning=20),
+        PrequentialSearch(SGDClassifier(random_state=0), {"alpha": [1e-4, 1e-2]}, tuning=5),
         PrequentialSearch(
             make_stream_pipeline(StandardScaler(), SGDRegressor(random_state=0)),
             {"sgdregressor__alpha": [1e-4, 1e-2]},

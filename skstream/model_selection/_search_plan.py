@@ -86,7 +86,7 @@ def tuning_rows(tuning: Any, n_rows: int | None, n_warmup: int) -> int | None:
         )
     if n_rows is not None and n_tuning >= n_rows:
         raise ValueError(
-            f"tuning={tuning!r} leaves none of the {n_rows:,} rows for the honest score. Pass "
+            f"tuning={tuning!r} leaves no row for the honest score (n_samples={n_rows}). Pass "
             "fewer rows, or tuning=None to choose by all rows, without an honest score."
         )
     if n_tuning <= n_warmup:

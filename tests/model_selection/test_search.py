@@ -432,7 +432,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"grid": {"alpha": [1.0, 2.0, 1.0]}}, "Candidates 0 and 2 of param_grid are the same"),
     ({"grid": {"alpha": loguniform(1, 2)}}, "is a distribution: pass n_iter"),
     ({"n_iter": 0}, "n_iter must be"),
-    ({"tuning": N_ROWS}, "leaves none of the 900 rows"),
+    ({"tuning": N_ROWS}, "leaves no row for the honest score (n_samples=900)"),
     ({"tuning": 1}, "all in the warm-up"),
     ({"tuning": 1.0}, "tuning must be"),
     ({"tuning": True}, "tuning must be"),
