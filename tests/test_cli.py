@@ -305,6 +305,27 @@ def test_interruption_gives_the_result_so_far(
     assert ("cumulative", "persistent", "accuracy") in saved_scores(tmp_path)
 
 
+def test_interruption_before_the_first_row_is_one_sentence(
+    run: Run, csv_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "open_apart", interrupted)
+    status, output, errors = run("evaluate", csv_file, "--target", "label")
+    assert (status, output) == (130, "")
+    assert errors.startswith("skstream: interrupted")
+    assert errors.count("\n") == 1
+
+
+def test_a_distance_of_checkpoints_needs_their_folder(run: Run, csv_file: Path) -> None:
+    command = ("evaluate", csv_file, "--target", "label", "--checkpoint-every")
+    for every in ("10min", "100"):
+        status, _, errors = run(*command, every)
+        assert status == 2
+        assert "--checkpoint-every needs a folder for checkpoints: add --checkpoint" in errors
+
+
 @pytest.mark.filterwarnings("default:Undefined")
 def test_warnings_are_one_line(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")

@@ -285,10 +285,9 @@ def _add_protocol(group: Any) -> None:
     add(
         "--checkpoint-every",
         type=_time_or_rows,
-        default="10min",
         metavar="TIME",
         help="distance of the checkpoints: a time, such as 30s, 10min or 2h, or a number of rows "
-        "(default: %(default)s)",
+        "(default: 10min)",
     )
 
 

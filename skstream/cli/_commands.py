@@ -27,7 +27,7 @@ from skstream.evaluation import (
     collect_result,
 )
 from skstream.evaluation import status as status_of
-from skstream.evaluation._evaluator import StreamEvaluator
+from skstream.evaluation._evaluator import EVERY_CHECKPOINT, StreamEvaluator
 from skstream.metrics._resolve import resolve_metrics
 from skstream.streams import Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._csv import NULL_VALUES
@@ -72,7 +72,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     >>> main(["evaluate", "stream.txt", "--target", "class"])
     2
     """
-    options = make_parser(demo, evaluate, show_status, collect).parse_args(arguments)
+    try:
+        options = make_parser(demo, evaluate, show_status, collect).parse_args(arguments)
+        return _run(options)
+    except KeyboardInterrupt:  # beyond the evaluation itself, which gives the result so far
+        _say("interrupted; what was not printed or written yet is not there")
+        return INTERRUPTED
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Run the command, and say its errors in one line."""
     with _one_line_warnings():
         try:
             status = int(options.run(options))
@@ -98,6 +107,8 @@ def evaluate(options: argparse.Namespace) -> int:
     if options.plot_metric is not None and options.plot is None:
         raise ValueError("--plot-metric says what to draw, and needs --plot FILE.")
     check_options(options)
+    if options.checkpoint_every is not None and options.checkpoint is None:
+        raise ValueError("--checkpoint-every needs a folder for checkpoints: add --checkpoint.")
     opened = open_apart(options, **_reading(options))
     files, stream = opened.files, opened.stream
     if given and not files.feature_names:
@@ -189,7 +200,7 @@ def _evaluator(options: argparse.Namespace, holdout: Any) -> StreamEvaluator:
         "random_state": options.random_state,
         "progress": options.progress,
         "checkpoint": options.checkpoint,
-        "checkpoint_every": options.checkpoint_every,
+        "checkpoint_every": options.checkpoint_every or EVERY_CHECKPOINT,
     }
     if holdout is not None:
         every = options.every or EVERY

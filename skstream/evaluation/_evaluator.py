@@ -46,6 +46,8 @@ from skstream.utils._warnings import warn
 
 #: Bytes of answers in memory from which on "auto" says how many they are.
 BYTES_OF_LARGE_TAPE = 10**9
+#: Distance of the checkpoints, unless the user says another one.
+EVERY_CHECKPOINT = "10min"
 # Arrays up to this size are shown by their values in the heading of a result.
 _FEW_VALUES = 8
 
@@ -108,7 +110,7 @@ class StreamEvaluator(BaseEstimator):
     error_score: Any = "raise"
     progress: bool = False
     checkpoint: str | os.PathLike[str] | None = None
-    checkpoint_every: Any = "10min"
+    checkpoint_every: Any = EVERY_CHECKPOINT
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the forgetting, as ``forgetting__window_size=500``.
@@ -337,6 +339,13 @@ class StreamEvaluator(BaseEstimator):
             raise ValueError(
                 'keep_tape="disk" keeps labels and answers in files of a run folder: name it, '
                 "checkpoint=FOLDER, and call evaluate; or pass keep_tape=True or False."
+            )
+        every = self.checkpoint_every
+        if self.checkpoint is None and not (isinstance(every, str) and every == EVERY_CHECKPOINT):
+            raise ValueError(
+                f"checkpoint_every={every!r} says how often checkpoints are written, and "
+                "checkpoint=None that there are none. Name a folder for them, checkpoint=FOLDER, "
+                "or leave checkpoint_every= out."
             )
 
     def _check_protocol(self) -> None:

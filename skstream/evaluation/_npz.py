@@ -69,7 +69,8 @@ def read_npz(
         raise
     except Exception as error:  # the errors of zipfile and zlib on damaged files are not documented
         # A damaged list of its parts lets zipfile look for them before the beginning of the file.
-        why = "its list of parts cannot be read" if isinstance(error, OSError) else error
+        is_cut = isinstance(error, OSError | zipfile.BadZipFile)
+        why = "its list of parts, at its end, cannot be read" if is_cut else error
         raise ValueError(f"{path} is not {what}, or is damaged: {why}.{hint}") from error
     if found != number:
         raise ValueError(

@@ -6,19 +6,22 @@ from datetime import timedelta
 _UNITS = {
     "W": timedelta(weeks=1),
     "D": timedelta(days=1),
+    "d": timedelta(days=1),
     "h": timedelta(hours=1),
     "min": timedelta(minutes=1),
     "s": timedelta(seconds=1),
     "ms": timedelta(milliseconds=1),
     "us": timedelta(microseconds=1),
 }
+#: The units in words.
+UNITS = "W (weeks), D or d (days), h, min, s, ms and us"
 _PART = re.compile(rf"\s*(\d+(?:\.\d+)?)\s*({'|'.join(sorted(_UNITS, key=len, reverse=True))})\s*")
 
 
 def parse_duration(text: str) -> timedelta | None:
     """Duration of a text such as ``"30s"``, ``"7D"`` or ``"1D 12h"``; None if it is none.
 
-    The units are those of pandas that have one fixed length: W, D, h, min, s, ms and us.
+    The units are those of pandas that have one fixed length: W, D (or d), h, min, s, ms and us.
     """
     duration, at = timedelta(0), 0
     while at < len(text):

@@ -94,6 +94,8 @@ def _advice(path: Path) -> str:
     """Say how to get a file of a run folder again, which is below the folder "tape" of a group."""
     tape = next((folder for folder in path.parents if folder.name == "tape"), path.parent)
     group = tape.parent
+    if not group.is_dir():
+        return "make the result again where the folder is now, with collect_result(folder)."
     return f"remove {group.name} in {group.parent} and make the same call again to compute it anew."
 
 

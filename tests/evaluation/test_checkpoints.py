@@ -63,7 +63,8 @@ class Source:
 
 
 def evaluator_in(name, folder, **params):
-    params = {"random_state": 1, "checkpoint": folder, "checkpoint_every": 10, **params}
+    every = "10min" if folder is None else 10
+    params = {"random_state": 1, "checkpoint": folder, "checkpoint_every": every, **params}
     params.setdefault("keep_tape", True)
     return type(EVALUATORS[name])(**{**own_params(name), **params})
 
@@ -445,7 +446,7 @@ def test_a_foreign_checkpoint_is_not_unpickled(tmp_path):
             match=r"run\.checkpoint is (damaged|not a check).*remove \S+group-0 and",
         ):
             evaluate(evaluator, Source())
-    run = evaluator.set_params(checkpoint=None).start(MODELS, classes=["a", "b"])
+    run = evaluator_in("prequential", None).start(MODELS, classes=["a", "b"])
     run.save(checkpoint)
     evaluator.set_params(checkpoint=tmp_path)
     with pytest.raises(ValueError, match="is not the checkpoint of a run folder"):
@@ -466,7 +467,10 @@ def test_a_damaged_outcome_can_be_computed_again(tmp_path):
     first = evaluator.evaluate(MODELS, X, y)
     outcome = tmp_path / "group-0" / "outcome.npz"
     outcome.write_bytes(outcome.read_bytes()[:-100])
-    with pytest.raises(ValueError, match=r"outcome\.npz .*is damaged.*remove \S+group-0 and"):
+    with pytest.raises(
+        ValueError,
+        match=r"damaged: its list of .* Put a whole copy of it back, or remove \S+group-0 and",
+    ):
         evaluator.evaluate(MODELS, X, y)
     shutil.rmtree(tmp_path / "group-0")
     assert_same_result(evaluator.evaluate(MODELS, X, y), first)
@@ -593,6 +597,11 @@ def test_a_run_whose_folder_was_taken_over_writes_nothing_more(tmp_path, monkeyp
     [
         ({"checkpoint_every": "soon"}, "checkpoint_every must be a text such as"),
         ({"checkpoint_every": 0}, "checkpoint_every must be"),
+        ({"checkpoint_every": "10m"}, r"units of time are .*D or d \(days\), h, min, s.*Got '10m'"),
+        (
+            {"checkpoint": None},
+            "checkpoint_every=10 says how often .* there are none. Name a folder",
+        ),
         ({"checkpoint_every": timedelta(0)}, "checkpoint_every must be"),
         ({"return_models": True}, "return_models=True does not go with checkpoint="),
         ({"checkpoint": 3}, "The 'checkpoint' parameter"),

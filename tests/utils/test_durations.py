@@ -12,6 +12,7 @@ from skstream.utils._durations import parse_duration
         ("10min", 600),
         (" 1.5 h ", 5400),
         ("7D", 7 * 86400),
+        ("1d", 86400),
         ("1D 12h", 1.5 * 86400),
         ("2W1D", 15 * 86400),
         ("250ms", 0.25),

@@ -6,7 +6,7 @@ from numbers import Integral
 from time import monotonic
 from typing import Any
 
-from skstream.utils._durations import parse_duration
+from skstream.utils._durations import UNITS, parse_duration
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Every:
             return cls(seconds=duration.total_seconds())
         raise ValueError(
             'checkpoint_every must be a text such as "30s", "10min" or "2h", a timedelta, or a '
-            f"number of rows, and more than 0. Got {given!r} instead."
+            f"number of rows, and more than 0; units of time are {UNITS}. Got {given!r} instead."
         )
 
     def is_due(self, rows: int, since: float) -> bool:

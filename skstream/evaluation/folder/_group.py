@@ -102,8 +102,9 @@ class GroupFolder:
     def _unreadable(self, error: ValueError) -> ValueError:
         """Say what to do about a file that cannot be read."""
         return ValueError(
-            f"{error} Or remove {self._own} and call evaluate again, which computes its models "
-            "again from the first row; what the other groups have done stays."
+            f"{error} Put a whole copy of it back, or remove {self._own} and call evaluate again, "
+            "which computes its models again from the first row; what the other groups have done "
+            "stays."
         )
 
     def keeper(self, run: Any) -> "Keeper":
