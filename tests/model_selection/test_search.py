@@ -26,6 +26,7 @@ from skstream import (
     TemporalCorrection,
     make_stream_pipeline,
 )
+from skstream.evaluation import _groups
 from skstream.metrics import Measure
 from skstream.model_selection import OptimisticScoreWarning, PrequentialSearch
 from skstream.naive_bayes import IncrementalGaussianNB
@@ -186,7 +187,10 @@ def test_it_does_not_depend_on_the_order_of_candidates(parameters: dict[str, Any
 
 
 @pytest.mark.parametrize("parameters", [{}, {"tuning": TUNING}, {"batch_size": 40}], ids=str)
-def test_it_does_not_depend_on_workers(parameters: dict[str, Any]) -> None:
+def test_it_does_not_depend_on_workers(
+    parameters: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_groups, "_all_have_kernels", lambda *_: False)  # else threads do not pay
     X, y = stream()
     whole = fitted(**parameters)
     with parallel_config(backend="threading"):
