@@ -334,6 +334,8 @@ def test_parameters_of_other_streams_are_compared(tmp_path):
     folder_run(tmp_path, rows=(Generated(chunk_size=20),))
     with pytest.raises(ValueError, match="parameter shift of the stream is 1 and was 0"):
         folder_run(tmp_path, rows=(Generated(1),))
+    with pytest.raises(TypeError, match=r"cannot be compared: .* Define the .* method row_options"):
+        folder_run(tmp_path, rows=(Generated(Lock()),))
 
 
 def test_a_folder_of_an_older_format_is_refused(tmp_path):

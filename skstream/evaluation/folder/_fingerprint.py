@@ -90,10 +90,15 @@ def _put(
     try:
         found[what] = compare(value)
     except NotComparable as error:
+        advice = (
+            "Define the stream's method row_options, which says what is compared"
+            if what.endswith(STREAMS)
+            else "Give an object that can be pickled, such as a number, a text or a function"
+        )
         raise TypeError(
             f"checkpoint= compares {what} with that of the run that goes on, and "
-            f"{type(value).__name__} cannot be compared: {error}. Give an object that can be "
-            "pickled, such as a number, a text or a function, or leave out checkpoint=."
+            f"{type(value).__name__} cannot be compared: {error}. {advice}, or leave out "
+            "checkpoint=."
         ) from error
 
 
