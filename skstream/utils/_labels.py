@@ -111,10 +111,12 @@ def _fits_text_array(label: Any) -> bool:
 
 def array_of(values: Any) -> NDArray[Any]:
     """Return labels, answers or numbers of any shape as an array; lists of texts keep them."""
+    if type(values) is np.ndarray:
+        return values
     values = unmasked(values)
     array = np.asarray(values)
-    if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
-        return _from_sequence(values)
+    if array.dtype.kind in "US" and array.ndim == 1 and isinstance(values, (list, tuple)):
+        return array if all(map(_fits_text_array, values)) else _object_array(list(values))
     return array
 
 
