@@ -17,7 +17,8 @@ from skstream.stats._boundaries import MixtureBoundary
 from skstream.stats._checks import FloatArray, check_alpha, check_bounds
 from skstream.utils._choices import is_integer, is_real
 
-FIRST_LOOK = 64
+# A look costs a model with a kernel as much as some hundred rows, because the kernel stops there.
+FIRST_LOOK = 256
 # Losses are gathered into blocks of this many rows, which begin anew after each look: sums do not
 # depend on how the rows are divided into calls.
 ROWS_AT_ONCE = 4096
@@ -153,7 +154,7 @@ class AnytimeRace:
         self._n_waiting = 0
 
     def next_look(self, n_rows: int) -> int | None:
-        """Return the first of the rows 64, 80, 96, 112, 128, 160, ... above `n_rows`."""
+        """Return the first of the rows 256, 384, 512, 768, 1024, ... above `n_rows`."""
         return None if len(self.left) < 2 else next_anytime_look(n_rows)
 
     def read(self, losses: ArrayLike) -> None:
@@ -369,10 +370,10 @@ class HalvingRace:
 
 
 def next_anytime_look(n_rows: int) -> int:
-    """Return the first of 64, 80, 96, 112, 128, 160, ... above `n_rows`: four per doubling."""
+    """Return the first of 256, 384, 512, 768, 1024, ... above `n_rows`: two per doubling."""
     if n_rows < FIRST_LOOK:
         return FIRST_LOOK
-    step = 1 << (int(n_rows).bit_length() - 3)
+    step = 1 << (int(n_rows).bit_length() - 2)
     return (n_rows // step + 1) * step
 
 
