@@ -159,11 +159,8 @@ class Engine:
                 self.abandon()
             raise
         finally:
-            self._forget_shared()
-
-    def _forget_shared(self) -> None:
-        if self._shared is not None:
-            self._shared.clear()
+            if self._shared is not None:
+                self._shared.clear()
 
     def _run(self, event: Any) -> Step:
         states, operations = [], []
@@ -177,12 +174,11 @@ class Engine:
             after, its_operations = came
             states.append(after)
             operations.append(its_operations)
-        blocks = [replace(self._block(one), shared=self._shared) for one in operations]
+        blocks = [self._shown(self._block(one)) for one in operations]
         chained = None
         if any(self._chains):
             calls = calls_of(operations[0], self._states[0].unlearnt())
-            chained = calls.narrowed(self._block(calls.operations), operations[0])
-            chained = replace(chained, shared=self._shared)
+            chained = self._shown(calls.narrowed(self._block(calls.operations), operations[0]))
         lanes = []
         self.is_torn = any(len(one.learn_rows) for one in operations)
         for lane, k, is_chain in zip(self.lanes, self._timeline_of, self._chains, strict=True):
@@ -194,7 +190,6 @@ class Engine:
     def commit(self, step: Step) -> None:
         """Take the event that was executed last, and forget the rows no longer needed."""
         self._states = step.states
-        self._forget_shared()  # what models made that went on after a failure
         self._store.release(step.operations[0].released)
 
     def abandon(self) -> None:
@@ -218,6 +213,10 @@ class Engine:
             lane.model.run(chained if is_chain else block, operations)
             for lane, is_chain in zip(self.lanes, self._chains, strict=True)
         ]
+
+    def _shown(self, block: Block) -> Block:
+        """Return a block for all lanes of a timeline."""
+        return block if self._shared is None else self._shared.show(block)
 
     def _block(self, operations: Any) -> Block:
         if operations.checkpoint is not None:

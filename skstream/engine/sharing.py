@@ -8,6 +8,7 @@ fails, is executed by the loop for a while or comes from a checkpoint only finds
 
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from scipy import sparse
@@ -33,10 +34,17 @@ class SharedWork:
     """
 
     def __init__(self) -> None:
+        self._shown: dict[int, Any] = {}  # blocks that several models may be shown
         self._kept: dict[tuple[Any, ...], list[_Kept]] = {}
         self._n_times: dict[tuple[Any, ...], int] = {}
         self._wanted_once: set[Any] = set()
         self._n_bytes = 0
+
+    def show(self, block: Any) -> Any:
+        """Return the block of an event for all models that are shown it."""
+        block = replace(block, shared=self)
+        self._shown[id(block)] = block
+        return block
 
     def once(self, key: Any, of: tuple[Any, ...], state: Any, make: Callable[[], Made]) -> Made:
         """Return what `make` returns, or returned before.
@@ -52,6 +60,8 @@ class SharedWork:
         make : callable
             ``make()`` makes it; a function of `key`, `of` and `state`.
         """
+        if any(_is_block(one) and id(one) not in self._shown for one in of):
+            return make()  # nobody else has the block
         place = (key, *map(id, of))
         self._n_times[place] = self._n_times.get(place, 0) + 1
         kept = self._kept.get(place, [])
@@ -65,15 +75,15 @@ class SharedWork:
             if self._n_bytes + n_bytes <= _MOST_BYTES:
                 self._n_bytes += n_bytes
                 self._kept.setdefault(place, []).append(_Kept(of, state, made))
+                results = made if isinstance(made, tuple) else (made,)
+                self._shown.update((id(one), one) for one in results if _is_block(one))
         return made
 
     def clear(self) -> None:
         """Forget everything after an event; what one model alone wanted is not kept in the next."""
-        if not self._n_times:
-            return
         several = {place[0] for place, n in self._n_times.items() if n > 1}
         self._wanted_once = {place[0] for place in self._n_times} - several
-        self._kept, self._n_times, self._n_bytes = {}, {}, 0
+        self._shown, self._kept, self._n_times, self._n_bytes = {}, {}, {}, 0
 
 
 def _are_alike(one: Any, other: Any) -> bool:
@@ -81,6 +91,10 @@ def _are_alike(one: Any, other: Any) -> bool:
         return pickle.dumps(one) == pickle.dumps(other)
     except Exception:  # pickling may raise any error: they are not known to be alike
         return False
+
+
+def _is_block(one: Any) -> bool:
+    return hasattr(one, "learn_X")
 
 
 def key_of(*parts: Any) -> bytes | None:
@@ -95,11 +109,9 @@ def _bytes_of(made: Any, of: tuple[Any, ...]) -> int:
     """Memory of rows and arrays that were made, without what they were made from."""
     if isinstance(made, tuple):
         return sum(_bytes_of(part, of) for part in made)
-    if not hasattr(made, "learn_X"):
+    if not _is_block(made):
         return bytes_of_rows(made)
-    known = {
-        id(X) for block in of if hasattr(block, "learn_X") for X in (block.learn_X, block.ask_X)
-    }
+    known = {id(X) for block in of if _is_block(block) for X in (block.learn_X, block.ask_X)}
     rows = {id(X): X for X in (made.learn_X, made.ask_X) if id(X) not in known}
     return sum(map(bytes_of_rows, rows.values()))
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.block import Block
+from skstream.engine.sharing import key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,21 @@ class _StateMachine(ABC):
     state, and continues from the one that a step returns. A step that raises has changed nothing.
     """
 
+    #: Whether models on one timeline may share a step, if these parts of them are alike. A state
+    #: must then fit the kernel of any of them: it refers to no estimator that the loop may change,
+    #: and `export` copies what it writes.
+    shareable: bool = False
+
     def __init__(self, estimator: Any, task: Task):
         self.estimator = estimator
         self.task = task
+
+    def likeness(self) -> bytes | None:
+        """Return what is equal for kernels that may share a step; None if they may not.
+
+        Called when a kernel is made.
+        """
+        return key_of(type(self), self.estimator, self.task) if self.shareable else None
 
     @classmethod
     @abstractmethod
@@ -124,14 +137,15 @@ class TransformKernel(_StateMachine):
 
     #: Whether the rows that come out may have more columns than those that go in.
     expands: bool = True
-    #: Whether models on one timeline may share the step, if their transformers are alike. A state
-    #: must then fit the kernel of any of them: it refers to no estimator that the loop may change,
-    #: and `export` copies what it writes.
-    shareable: bool = False
 
     @abstractmethod
     def step(self, state: Any, block: Block) -> tuple[Any, Block]:
         """Learn and transform; return the state after it, and the block that comes out."""
+
+    def likeness(self) -> bytes | None:
+        """Return what is equal for kernels that may share a step, whatever is asked after it."""
+        shown = self.task.asking("predict")
+        return key_of(type(self), self.estimator, shown) if self.shareable else None
 
     def row_bytes(self, state: Any) -> int | None:
         """Memory that a row takes besides what comes out; None: not known before the first row."""

@@ -1,12 +1,13 @@
 """What kernels of meta-estimators and pipelines have in common."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn import get_config
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined
+from skstream.engine.kernels.base import Declined, Kernel, TransformKernel
 from skstream.utils._rows import stack_rows, take_rows
 
 
@@ -14,6 +15,15 @@ def check_weights(block: Block) -> None:
     """Leave weights to the loop where metadata routing decides which model they reach."""
     if block.weight is not None and get_config()["enable_metadata_routing"]:
         raise Declined("weights have no kernel where metadata routing says whom they reach")
+
+
+def shared_step(
+    kernel: Kernel | TransformKernel, likeness: bytes | None, state: Any, block: Block
+) -> tuple[Any, Any]:
+    """Step of a kernel, taken over from that of another model if it has made the same one."""
+    if likeness is None or block.shared is None:
+        return kernel.step(state, block)
+    return block.shared.once(likeness, (block,), state, partial(kernel.step, state, block))
 
 
 def separate_rows(block: Block) -> tuple[Any, Any, np.ndarray]:

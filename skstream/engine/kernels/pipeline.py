@@ -1,7 +1,6 @@
 """Kernels of stream pipelines: the transformers' kernels one after the other, then the model's."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -9,10 +8,10 @@ from sklearn.pipeline import Pipeline
 
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Kernel, Task, TransformKernel
-from skstream.engine.kernels.compose import check_weights
+from skstream.engine.kernels.compose import check_weights, shared_step
 from skstream.engine.kernels.registry import find_kernel, find_transform_kernel
 from skstream.engine.kernels.schema import OTHER_CLASSES, knows_classes
-from skstream.engine.sharing import bytes_of_rows, key_of
+from skstream.engine.sharing import bytes_of_rows
 from skstream.pipeline import StreamPipeline
 from skstream.pipeline._asking import FittedPipeline
 from skstream.pipeline._transformers import is_passthrough
@@ -39,11 +38,7 @@ class Chain:
         self._kernels = [
             find_transform_kernel(step, task) for _, step in steps if not is_passthrough(step)
         ]
-        shown = task.asking("predict")  # steps do not see what is asked
-        self._keys = [
-            key_of(type(kernel), kernel.estimator, shown) if kernel.shareable else None
-            for kernel in self._kernels
-        ]
+        self._likenesses = [kernel.likeness() for kernel in self._kernels]
 
     def initial_state(self) -> _ChainState:
         """Return what the transformers have learnt."""
@@ -61,12 +56,9 @@ class Chain:
     def step(self, state: _ChainState, block: Block) -> tuple[_ChainState, Block]:
         """Learn and transform; return the state after it, and the block that comes out."""
         states, row_bytes = [], state.row_bytes
-        for kernel, key, before in zip(self._kernels, self._keys, state.states, strict=True):
-            step = partial(kernel.step, before, block)
-            if key is None or block.shared is None:
-                after, block = step()
-            else:
-                after, block = block.shared.once(key, (block,), before, step)
+        kernels = zip(self._kernels, self._likenesses, state.states, strict=True)
+        for kernel, likeness, before in kernels:
+            after, block = shared_step(kernel, likeness, before, block)
             states.append(after)
             if kernel.expands and (block.n_learns or block.n_asks):
                 row_bytes = max(row_bytes or 0, _bytes_per_row(block))
@@ -103,6 +95,7 @@ class StreamPipelineKernel(Kernel):
         *transformers, (_, model) = self._pipeline.steps
         self._chain = Chain(transformers, task)
         self._model = find_kernel(model, task)
+        self._likeness = self._model.likeness()
         self.bitwise = self._model.bitwise
 
     @classmethod
@@ -126,7 +119,7 @@ class StreamPipelineKernel(Kernel):
         """Execute a block; return the state after it, and the answers to its asks in order."""
         check_weights(block)
         chain, transformed = self._chain.step(state.chain, block)
-        model, answers = self._model.step(state.model, transformed)
+        model, answers = shared_step(self._model, self._likeness, state.model, transformed)
         return _State(state.has_learnt or block.n_learns > 0, chain, model), answers
 
     def export(self, state: _State) -> None:

@@ -10,13 +10,19 @@ from numpy.typing import NDArray
 
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Kernel, Task, value_of
-from skstream.engine.kernels.compose import check_weights, joined_rows, separate_rows
+from skstream.engine.kernels.compose import (
+    check_weights,
+    joined_rows,
+    separate_rows,
+    shared_step,
+)
 from skstream.engine.kernels.registry import find_kernel
 from skstream.engine.kernels.schema import (
     Columns,
     class_labels,
     refused_task,
 )
+from skstream.engine.sharing import key_of
 from skstream.temporal._augmentation import (
     extended_by_labels,
     lags_after,
@@ -56,6 +62,7 @@ class _TemporalKernel(Kernel):
         fitted = is_fitted(estimator)
         self._model = estimator.estimator_ if fitted else unfitted_copy(estimator.estimator)
         self._inner = find_kernel(self._model, self._inner_task(task))
+        self._likeness = self._inner.likeness()
         self._classes = class_labels(task)
         self.bitwise = self._inner.bitwise
 
@@ -114,6 +121,10 @@ class _TemporalKernel(Kernel):
 class TemporallyAugmentedKernel(_TemporalKernel):
     """Shows the inner kernel each row with the labels learnt just before."""
 
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        self._key = key_of(type(self), estimator.n_lags, estimator.encoding, self._classes)
+
     def _memory(self, fitted: bool) -> Codes:
         history = self.estimator.previous_labels_ if fitted else self._classes[:0]
         codes: Codes = LabelSpace(self._classes).encode(history)
@@ -130,25 +141,32 @@ class TemporallyAugmentedKernel(_TemporalKernel):
             return state, self._inner.step(state.inner, block)[1]
         check_weights(block)
         columns = state.columns.after(block)
-        lags = lags_after(state.memory, block.y, self.estimator.n_lags)
-        learnt, others, is_other = separate_rows(block)
-        width = learnt.shape[1]
-        learnt = self._extended(learnt, lags[:-1])
+        extend = partial(self._with_lags, block, state.memory)
+        if self._key is None or block.shared is None:
+            memory, extended = extend()
+        else:
+            memory, extended = block.shared.once(self._key, (block,), state.memory, extend)
         if state.columns.number is None and block.n_learns:
-            warn_if_labels_are_dropped(self._model, learnt, learnt.shape[1] - width)
+            n_appended = extended.learn_X.shape[1] - block.learn_X.shape[1]
+            warn_if_labels_are_dropped(self._model, extended.learn_X, n_appended)
+        inner, answers = shared_step(self._inner, self._likeness, state.inner, extended)
+        return _State(columns, memory, inner), answers
+
+    def _with_lags(self, block: Block, memory: Codes) -> tuple[Codes, Block]:
+        """Labels remembered after a block, and the block whose rows have those before them."""
+        lags = lags_after(memory, block.y, self.estimator.n_lags)
+        learnt, others, is_other = separate_rows(block)
+        learnt = self._extended(learnt, lags[:-1])
         others = self._extended(others, lags[block.stamp[is_other]])
         rows, ask_index = joined_rows(learnt, others, is_other, block.stamp)
-        inner, answers = self._inner.step(
-            state.inner,
-            replace(
-                block,
-                learn_X=rows,
-                learn_index=np.arange(block.n_learns),
-                ask_X=rows,
-                ask_index=ask_index,
-            ),
+        extended = replace(
+            block,
+            learn_X=rows,
+            learn_index=np.arange(block.n_learns),
+            ask_X=rows,
+            ask_index=ask_index,
         )
-        return _State(columns, lags[-1][lags[-1] >= 0], inner), answers
+        return lags[-1][lags[-1] >= 0], extended
 
     def _extended(self, X: Any, lags: Codes) -> Any:
         return extended_by_labels(X, lags, self._classes, self.estimator)
@@ -173,8 +191,7 @@ class TemporalCorrectionKernel(_TemporalKernel):
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
-        counts = estimator.fading_factor, estimator.smoothing
-        self._key = type(self), *counts, *map(type, counts)
+        self._key = key_of(type(self), estimator.fading_factor, estimator.smoothing, self._classes)
 
     @classmethod
     def _inner_task(cls, task: Task) -> Task:
@@ -192,10 +209,10 @@ class TemporalCorrectionKernel(_TemporalKernel):
         """Execute a block; return the state after it, and the answers to its asks in order."""
         check_weights(block)
         columns = state.columns.after(block)
-        inner, posterior = self._inner.step(state.inner, block)
+        inner, posterior = shared_step(self._inner, self._likeness, state.inner, block)
         # They hang on labels, whichever model is corrected.
         count = partial(self._corrections, block, state.memory)
-        if block.shared is None:
+        if self._key is None or block.shared is None:
             factors, counts = count()
         else:
             of = block.y, block.stamp, block.weight

@@ -55,6 +55,7 @@ from skstream.engine.kernels.linear.support import agrees_with_sklearn, refused
 from skstream.engine.kernels.linear.ties import Decisions, room_for_ties
 from skstream.engine.kernels.schema import Columns
 from skstream.engine.kernels.versions import VersionedArray
+from skstream.engine.sharing import key_of
 from skstream.utils._numba import numba_enabled
 from skstream.utils._rows import own_rows, take_rows
 from skstream.utils._validation import is_fitted
@@ -96,6 +97,8 @@ _Learnt = tuple[VersionedArray, Floats, Floats]
 class _LinearKernel(Kernel):
     """What classifiers and regressors have in common."""
 
+    shareable = True
+
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         self._settings: Settings = read_settings(estimator)
@@ -105,6 +108,14 @@ class _LinearKernel(Kernel):
         # The first learn whose traces are in the estimator, and the attributes it had before.
         self._exported: tuple[Any, Any, float] | None = None
         self._own_attributes = set(vars(estimator))
+
+    def likeness(self) -> bytes | None:
+        """Return what is equal for kernels that may share a step: all but the seed.
+
+        Row by row nothing is shuffled.
+        """
+        others = {name: of for name, of in vars(self.estimator).items() if name != "random_state"}
+        return key_of(type(self.estimator), others, self.task)
 
     def initial_state(self) -> _State | None:
         """Return what the estimator has learnt; None before the first row."""

@@ -71,6 +71,7 @@ class DiscreteKernel(Kernel):
     """
 
     bitwise = False
+    shareable = True
 
     # Subclasses and instances may say otherwise.
     _dtypes: tuple[type, ...] = EXACT_OR_SINGLE

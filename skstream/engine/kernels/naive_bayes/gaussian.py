@@ -43,6 +43,7 @@ class GaussianKernel(Kernel):
     """
 
     bitwise = False
+    shareable = True
     # What is learnt has the precision of the rows.
     _keeps_single: ClassVar[bool] = True
 
