@@ -1,13 +1,13 @@
 """The unit of work of a model: interleaved learns and asks over some rows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from skstream.engine.sharing import SharedWork
+from skstream.engine.sharing import Made, SharedWork
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,17 @@ class Block:
         """Number of questions asked."""
         return len(self.ask_index)
 
+    def once(
+        self, key: Any, state: Any, make: Callable[[], Made], of: tuple[Any, ...] | None = None
+    ) -> Made:
+        """Return ``make()``, or what another model has made of the block; see `SharedWork.once`.
+
+        `of` is what it is made of if not of the whole block; without a key nothing is shared.
+        """
+        if key is None or self.shared is None:
+            return make()
+        return self.shared.once(key, (self,) if of is None else of, state, make)
+
 
 def cuts(block: Block, n_rows: int) -> Iterator[tuple[slice, slice]]:
     """Divide a block into parts of about `n_rows` learns, and as many asks, in their order.
@@ -124,10 +135,8 @@ def part_of(block: Block, learns: slice, asks: slice) -> Block:
     """Some consecutive learns of a block, with asks stamped among them."""
     if learns == slice(0, block.n_learns) and asks == slice(0, block.n_asks):
         return block
-    if block.shared is None:
-        return _cut(block, learns, asks)
     key = ("part", learns.start, learns.stop, asks.start, asks.stop)
-    return block.shared.once(key, (block,), None, partial(_cut, block, learns, asks))
+    return block.once(key, None, partial(_cut, block, learns, asks))
 
 
 def _cut(block: Block, learns: slice, asks: slice) -> Block:

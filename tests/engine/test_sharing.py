@@ -255,7 +255,7 @@ def test_folds_and_weights_and_routing():
 
 
 def test_little_is_kept_of_what_one_model_wants_and_nothing_after_an_event(monkeypatch):
-    models = [make_stream_pipeline(MinMaxScaler((0, k)), sgd()) for k in (1, 2, 3)]
+    models = [make_stream_pipeline(MinMaxScaler((0, k)), GaussianNB()) for k in (1, 2, 3)]
     kept = []
     clear = sharing.SharedWork.clear
 

@@ -21,9 +21,7 @@ def shared_step(
     kernel: Kernel | TransformKernel, likeness: bytes | None, state: Any, block: Block
 ) -> tuple[Any, Any]:
     """Step of a kernel, taken over from that of another model if it has made the same one."""
-    if likeness is None or block.shared is None:
-        return kernel.step(state, block)
-    return block.shared.once(likeness, (block,), state, partial(kernel.step, state, block))
+    return block.once(likeness, state, partial(kernel.step, state, block))
 
 
 def separate_rows(block: Block) -> tuple[Any, Any, np.ndarray]:

@@ -142,10 +142,7 @@ class TemporallyAugmentedKernel(_TemporalKernel):
         check_weights(block)
         columns = state.columns.after(block)
         extend = partial(self._with_lags, block, state.memory)
-        if self._key is None or block.shared is None:
-            memory, extended = extend()
-        else:
-            memory, extended = block.shared.once(self._key, (block,), state.memory, extend)
+        memory, extended = block.once(self._key, state.memory, extend)
         if state.columns.number is None and block.n_learns:
             n_appended = extended.learn_X.shape[1] - block.learn_X.shape[1]
             warn_if_labels_are_dropped(self._model, extended.learn_X, n_appended)
@@ -212,11 +209,8 @@ class TemporalCorrectionKernel(_TemporalKernel):
         inner, posterior = shared_step(self._inner, self._likeness, state.inner, block)
         # They hang on labels, whichever model is corrected.
         count = partial(self._corrections, block, state.memory)
-        if self._key is None or block.shared is None:
-            factors, counts = count()
-        else:
-            of = block.y, block.stamp, block.weight
-            factors, counts = block.shared.once(self._key, of, state.memory, count)
+        labels = block.y, block.stamp, block.weight
+        factors, counts = block.once(self._key, state.memory, count, labels)
         answers: NDArray[Any] = corrected(posterior, factors)
         if self.task.method == "predict":
             answers = best_columns(answers)

@@ -13,6 +13,7 @@ draw from it). Dense float32 rows have a loop of their own (`single`).
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ from skstream.utils._numba import numba_enabled
 from skstream.utils._rows import own_rows, take_rows
 from skstream.utils._validation import is_fitted
 
-# Longer blocks run in parts, whose arrays stay in the processor's cache.
+# Longer blocks run in parts.
 PART_ROWS = 8192
 
 
@@ -92,6 +93,8 @@ class _State:
 # Weights after a block, margins of the rows learnt and decision values of the rows asked; the
 # intercepts are changed in place.
 _Learnt = tuple[VersionedArray, Floats, Floats]
+# Learns that are executed together, and bounds of the asks among them.
+_Parts = list[tuple[slice, Integers]]
 
 
 class _LinearKernel(Kernel):
@@ -104,6 +107,8 @@ class _LinearKernel(Kernel):
         self._settings: Settings = read_settings(estimator)
         self._class_weight = _class_weights(estimator, task)
         self._takes_weights = type(estimator) not in AGGRESSIVE_CLASSIFIERS + AGGRESSIVE_REGRESSORS
+        own = self._settings, self._class_weight, self._n_vectors, task.classes is None
+        self._key = key_of("linear steps", *own)
         self._ties: Ties | None = None
         # The first learn whose traces are in the estimator, and the attributes it had before.
         self._exported: tuple[Any, Any, float] | None = None
@@ -140,14 +145,9 @@ class _LinearKernel(Kernel):
             block = _with_weights_as_repetition(block)
         if state is None and block.n_asks and block.stamp[0] == 0:
             raise Declined("asking before anything is learnt has no kernel")
-        # A row asked right before it is learnt is answered by the margin that learning needs.
-        foreign = _foreign_asks(block)
-        asked = replace(block, ask_index=block.ask_index[foreign], stamp=block.stamp[foreign])
-        _check_storages(asked)
         after, known = state, Columns() if state is None else state.columns
-        rows = read_block(
-            asked, known, accept_sparse=True, finite=False, keep_single=True, sparse_single=True
-        )
+        read = partial(_read, block, known)
+        foreign, asked, parts, rows = block.once("linear rows", known, read)
         if rows.columns.number is None:
             return state, self._answers(np.empty((0, self._n_vectors)))  # no work, and no state
         if state is None:
@@ -161,11 +161,11 @@ class _LinearKernel(Kernel):
         if dtype == np.float32 and not agrees_with_sklearn(np.float32, numba_enabled()):
             raise Declined("float32 rows have no kernel on this processor")
         if sparse.issparse(rows.learn) or sparse.issparse(rows.ask):
-            W, margins, answers = self._learn_sparse(asked, rows, state, b)
+            W, margins, answers = self._learn_sparse(asked, parts, rows, state, b)
         elif dtype == np.float32:
             W, margins, answers = self._learn_single(block, rows, state, b)
         else:
-            W, margins, answers = self._learn_dense(asked, rows, state, b)
+            W, margins, answers = self._learn_dense(asked, parts, rows, state, b)
         if block.n_learns:
             first = state.first or _first_learn(block)
             after = replace(state, W=W, b=b, t=state.t + block.n_learns, first=first)
@@ -197,10 +197,12 @@ class _LinearKernel(Kernel):
         classes = self.task.classes
         return 1 if classes is None or len(classes) == 2 else len(classes)
 
-    def _learn_dense(self, block: Block, rows: Learnt, state: _State, b: Floats) -> _Learnt:
+    def _learn_dense(
+        self, block: Block, parts: _Parts, rows: Learnt, state: _State, b: Floats
+    ) -> _Learnt:
         """Of float64 rows."""
         W, margins, answers = state.W.read().copy(), *_empty(block, b)
-        for part, bounds in _parts(block):
+        for part, bounds in parts:
             asked = slice(bounds[0], bounds[-1])
             X, results = rows.learn[part], (bounds - bounds[0], margins[part], answers[asked])
             learns = self._learns(block, part, X, state.t)
@@ -215,13 +217,15 @@ class _LinearKernel(Kernel):
         check_bounded(margins, answers, W, b)
         return VersionedArray(W), margins, answers
 
-    def _learn_sparse(self, block: Block, rows: Learnt, state: _State, b: Floats) -> _Learnt:
+    def _learn_sparse(
+        self, block: Block, parts: _Parts, rows: Learnt, state: _State, b: Floats
+    ) -> _Learnt:
         """Of CSR rows, of either precision; a short block copies no weights but those in use."""
         margins, answers = _empty(block, b)
         W = state.W
         if block.n_learns > PART_ROWS:
             W = VersionedArray(W.read().copy())
-        for part, bounds in _parts(block):
+        for part, bounds in parts:
             asked = slice(bounds[0], bounds[-1])
             X, results = rows.learn[part], (bounds - bounds[0], margins[part], answers[asked])
             learns = self._learns(block, part, X, state.t)
@@ -259,6 +263,13 @@ class _LinearKernel(Kernel):
 
     def _learns(self, block: Block, part: slice, X: Any, t: float) -> Learns:
         """All that is known about the rows of a part before the first of them is learnt."""
+        make = partial(self._steps_ahead, block, part, X, t)
+        if self._settings.rule.aggressive == PA1:
+            return make()  # hangs on the rows
+        key = None if self._key is None else (self._key, part.start, part.stop, t, X.dtype)
+        return block.once(key, None, make, (block.y, block.weight))
+
+    def _steps_ahead(self, block: Block, part: slice, X: Any, t: float) -> Learns:
         n, y = part.stop - part.start, block.y[part]
         read = rounded if X.dtype == np.float32 else np.asarray
         weight = np.ones(n) if block.weight is None else read(block.weight[part])
@@ -352,8 +363,22 @@ class LinearRegressorKernel(_LinearKernel):
         return raw[:, 0]
 
 
+def _read(block: Block, known: Columns) -> tuple[NDArray[np.intp], Block, _Parts, Learnt]:
+    """Which asks are not for the row learnt next, and the block with these alone, read in parts.
+
+    A row asked right before it is learnt is answered by the margin that learning needs.
+    """
+    foreign = _foreign_asks(block)
+    asked = replace(block, ask_index=block.ask_index[foreign], stamp=block.stamp[foreign])
+    _check_storages(asked)
+    rows = read_block(
+        asked, known, accept_sparse=True, finite=False, keep_single=True, sparse_single=True
+    )
+    return foreign, asked, list(_parts(asked)), rows
+
+
 def _parts(block: Block) -> Iterator[tuple[slice, Integers]]:
-    """Learns that are executed together, and bounds of the asks among them."""
+    """Divide learns into parts whose arrays stay in the processor's cache."""
     n = block.n_learns
     asks = np.zeros(n + 2, dtype=np.int64)
     if block.n_asks:
