@@ -1,7 +1,6 @@
 """Which estimator has which kernel: one table of names, so that only what is used is imported."""
 
 import importlib
-import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -198,7 +197,7 @@ def changed_methods(estimator: Any) -> str | None:
     """
     kind = type(estimator)
     for name in getattr(estimator, "__dict__", ()):
-        own = inspect.getattr_static(kind, name, None)
+        own = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
         if callable(own) or hasattr(own, "__get__"):
             return f"a {name} of its own"
     for name in _METHOD_NAMES:

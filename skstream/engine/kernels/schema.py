@@ -1,5 +1,7 @@
 """Columns, classes and parameters that kernels know, or refuse."""
 
+import functools
+import pickle
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -107,7 +109,13 @@ def refused_task(
 
 def class_labels(task: Task) -> Any:
     """Class labels as an estimator keeps them."""
-    return unique_labels(task.classes)
+    return _unique_labels(pickle.dumps(task.classes)).copy()
+
+
+@functools.lru_cache(maxsize=64)
+def _unique_labels(classes: bytes) -> Any:
+    """Of pickled labels: scikit-learn takes long to find out of what kind they are."""
+    return unique_labels(pickle.loads(classes))
 
 
 def refused_output(transformer: Any) -> str | None:

@@ -394,8 +394,8 @@ def _empty(block: Block, b: Floats) -> tuple[Floats, Floats]:
 
 
 def _class_weights(estimator: Any, task: Task) -> Floats:
-    if task.classes is None:
-        return np.ones(0)
+    if task.classes is None or estimator.class_weight is None:
+        return np.ones(0 if task.classes is None else len(task.classes))
     weights = compute_class_weight(estimator.class_weight, classes=task.classes, y=task.classes)
     return np.asarray(weights, dtype=np.float64)
 

@@ -4,6 +4,7 @@ import functools
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.linear_model import SGDClassifier
 
 from skstream.engine.kernels.base import Task
@@ -11,8 +12,12 @@ from skstream.engine.kernels.linear.blocks import learn_dense
 from skstream.engine.kernels.linear.loops import Learns
 from skstream.engine.kernels.linear.settings import read_settings, refused_parameter
 from skstream.engine.kernels.linear.single import learn_rows, raw_answers
+from skstream.engine.sharing import key_of
 from skstream.utils._numba import numba_enabled
 from skstream.utils._validation import is_fitted
+
+_ACCEPTED: dict[bytes, bool] = {}
+_MOST_REMEMBERED = 4096
 
 
 def refused(estimator: Any, task: Task) -> str | None:
@@ -42,6 +47,18 @@ def _is_accepted_by_sklearn(estimator: Any, task: Task) -> bool:
     threads would be affected. Of the parameters that are not refused before, none warns.
     """
     unfitted = {name: value for name, value in vars(estimator).items() if name[-1] != "_"}
+    # Candidates of a search, and folds, have the same parameters over and over.
+    key = key_of(type(estimator), unfitted, task.classes, get_config())
+    if key is None or (accepted := _ACCEPTED.get(key)) is None:
+        accepted = _learns_a_row(estimator, unfitted, task)
+        if key is not None:
+            if len(_ACCEPTED) >= _MOST_REMEMBERED:
+                _ACCEPTED.clear()
+            _ACCEPTED[key] = accepted
+    return accepted
+
+
+def _learns_a_row(estimator: Any, unfitted: dict[str, Any], task: Task) -> bool:
     copy = object.__new__(type(estimator))  # the constructor of a deprecated class warns
     vars(copy).update(unfitted, verbose=0, random_state=0)
     try:
