@@ -21,6 +21,7 @@ from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
 from skstream.evaluation._settings import (
     Settings,
+    check_fitted,
     check_fitted_classes,
     check_unanswered,
     checked_timelines,
@@ -308,6 +309,8 @@ class StreamEvaluator(BaseEstimator):
         settings = self._settings(named, classes, n_rows=n_rows, source=source, seed=seed)
         if self.warm_start:
             check_fitted_classes(named, settings.classes)
+            if self.n_warmup == 0:
+                check_fitted(named)
         n_folds = len(settings.timelines)
         prepared = prepared_models(
             named, n_folds, seed=settings.parameters["seed"], warm_start=self.warm_start
@@ -438,9 +441,10 @@ def known_classes(stream: Any) -> Any:
 def warn_of_one_batch(batch_size: int, n_rows: int | None, n_warmup: int) -> None:
     """Warn of a batch of more than all rows, after which nothing is asked."""
     if n_rows and batch_size > n_rows:
+        but = f" but the first, as many as n_warmup={n_warmup}," if n_warmup else ""
         warn(
-            f"batch_size={batch_size} is more than the {n_rows:,} rows: all but the first, as many "
-            f"as n_warmup={n_warmup}, are asked before any of them is learnt."
+            f"batch_size={batch_size} is more than the {n_rows:,} rows: all{but} are asked before "
+            "any of them is learnt."
         )
 
 

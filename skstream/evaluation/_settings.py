@@ -21,7 +21,7 @@ from skstream.utils._choices import names_as_text
 from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels
 from skstream.utils._seeds import seed_estimator
-from skstream.utils._validation import is_regressor, unfitted_copy
+from skstream.utils._validation import is_fitted, is_regressor, unfitted_copy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,6 +230,16 @@ def prepared_models(
                     else seed_estimator(unfitted_copy(model), seed, name, fold)
                 )
     return prepared
+
+
+def check_fitted(models: Mapping[str, Any]) -> None:
+    """Refuse models that have learnt nothing where they are asked from the first row on."""
+    for name, model in models.items():
+        if not is_fitted(model):
+            raise ValueError(
+                f"Model '{name}' has learnt nothing, and n_warmup=0 asks it for the first row. Fit "
+                "it before, or pass n_warmup=1."
+            )
 
 
 def check_fitted_classes(models: Mapping[str, Any], classes: np.ndarray | None) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skstream.model_selection._positions import Positions
 from skstream.model_selection._splitter import Indices, Splitter, check_count
 from skstream.utils._sklearn import n_rows_of
 
@@ -100,7 +101,7 @@ class PrequentialSplit(Splitter):
         self._check_rows(X, y, groups)
         edges = self._edges(n_rows_of(X))
         return (
-            (np.arange(begin - self.gap), np.arange(begin, end))
+            (Positions.of(np.arange(begin - self.gap)), Positions.of(np.arange(begin, end)))
             for begin, end in itertools.pairwise(edges)
         )
 

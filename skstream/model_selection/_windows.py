@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skstream.model_selection._positions import Positions
 from skstream.model_selection._splitter import Indices, Splitter, check_count
 from skstream.model_selection._time_axis import TimeAxis
 from skstream.utils._sklearn import n_rows_of
@@ -80,7 +81,10 @@ class WindowSplit(Splitter):
         axis, known = self._read(X, times, label_times)
         parts = self._parts(axis)
         return (
-            (self._train_rows(axis, known, i, part), np.arange(part[2], part[3]))
+            (
+                Positions.of(self._train_rows(axis, known, i, part)),
+                Positions.of(np.arange(part[2], part[3])),
+            )
             for i, part in enumerate(parts)
         )
 

@@ -114,6 +114,18 @@ def prepared(name: str, transformer: Any, X: Any) -> Any:
     raise TypeError(_refusal(name, transformer))
 
 
+def check_goes_on(name: str, transformer: Any) -> None:
+    """Raise a TypeError if a fitted transformer would have to be fitted again on later rows."""
+    if is_passthrough(transformer) or isinstance(transformer, FrozenEstimator):
+        return
+    if is_column_transformer(transformer):
+        for part_name, part, _ in transformer.transformers_:
+            if not _is_dropped(part):
+                check_goes_on(f"{name}__{part_name}", part)
+    elif not (learns(transformer) or _is_fitted_at_once(transformer)):
+        raise TypeError(_refusal(name, transformer))
+
+
 def _refusal(name: str, transformer: Any) -> str:
     relative = relative_of(transformer)
     instead = f"{relative}, another" if relative else "a"

@@ -1,0 +1,134 @@
+"""Guards of the order of time in scikit-learn's model selection."""
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+
+from skstream.utils._sklearn import n_rows_of
+from skstream.utils._warnings import warn
+
+__all__ = ["FutureLeakWarning", "check_time_order"]
+
+
+class FutureLeakWarning(UserWarning):
+    """A model is tested on rows that come before rows it was trained on, or out of order.
+
+    See Also
+    --------
+    PrequentialSplit : Trains on the first rows and tests on those that follow.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skstream.model_selection import FutureLeakWarning
+    >>> warnings.simplefilter("error", FutureLeakWarning)  # for the tests of a project
+    """
+
+
+def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None) -> Any:
+    """Warn if a splitter trains on rows that come after a row it tests, or shuffles rows.
+
+    Scikit-learn's searches show a scorer and an estimator neither the splitter nor the other part
+    of the rows. Ask here, where the splitter and all rows are known:
+    ``GridSearchCV(..., cv=check_time_order(cv, X, y))``.
+
+    Parameters
+    ----------
+    cv : splitter, or iterable of (train, test)
+        What ``cv=`` gets. Numbers of folds are refused.
+    X : array-like of shape (n_rows, n_features)
+        The rows, oldest first.
+    y : array-like of shape (n_rows,), default=None
+        Labels, for splitters that look at them.
+    groups : array-like of shape (n_rows,), default=None
+        Groups, for splitters that look at them.
+
+    Returns
+    -------
+    cv : splitter or list of (train, test)
+        What was given; an iterable as a list.
+
+    Raises
+    ------
+    ValueError
+        If `cv` is None or a number: scikit-learn makes folds of it, and all but the last are
+        trained on the future.
+
+    Warns
+    -----
+    FutureLeakWarning
+        Names the first split that trains on the future, or whose rows are not in order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import TimeSeriesSplit
+    >>> from skstream.model_selection import check_time_order
+    >>> check_time_order(TimeSeriesSplit(3), np.zeros((20, 1))).get_n_splits()
+    3
+    """
+    check_consistent_length(X, y)
+    if cv is None or isinstance(cv, numbers.Integral):
+        raise ValueError(
+            f"cv={cv!r} makes folds, and all but the last are trained on rows that come after "
+            f"their test rows. Use PrequentialSplit(n_warmup={max(1, n_rows_of(X) // 10)}) with "
+            "prequential_scorer, or a walk-forward splitter: ExpandingWindowSplit, "
+            "SlidingWindowSplit, or scikit-learn's TimeSeriesSplit."
+        )
+    splits = cv if hasattr(cv, "split") else list(cv)
+    for number, (train, test) in enumerate(
+        cv.split(X, y, groups) if hasattr(cv, "split") else splits
+    ):
+        train, test = (_positions(rows, n_rows_of(X)) for rows in (train, test))
+        problem = _problem(train, test)
+        if problem:
+            name = type(cv).__name__ if hasattr(cv, "split") else "cv"
+            warn(
+                f"Split {number} of {name} {problem} Use PrequentialSplit(n_warmup=...) with "
+                "prequential_scorer, or a walk-forward splitter such as ExpandingWindowSplit.",
+                FutureLeakWarning,
+            )
+            break
+    return splits
+
+
+def _positions(rows: Any, n_rows: int) -> np.ndarray:
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == bool and len(rows) == n_rows else rows
+
+
+def _problem(train: np.ndarray, test: np.ndarray) -> str:
+    """Say what is wrong with a split; empty if it keeps the order of time."""
+    if not len(train) or not len(test):
+        return ""
+    late = int(np.count_nonzero(train > test.min()))
+    if late:
+        return (
+            f"tests row {test.min():,} and trains on {late:,} rows that come after it (up to row "
+            f"{train.max():,}): the model has seen the future of that row."
+        )
+    for part, rows in (("training", train), ("test", test)):
+        if len(rows) > 1 and (np.diff(rows) < 0).any():
+            return f"has its {part} rows in shuffled order: they are not learnt as they came."
+    return ""
+
+
+def warn_if_backwards(X: Any) -> None:
+    """Warn if the index of a data frame shows that its rows go back in time.
+
+    Positions are not known to a scorer; an index of times or row numbers is, where there is one.
+    """
+    index: Any = getattr(X, "index", None)
+    if getattr(index, "is_monotonic_increasing", True) or index.dtype.kind not in "iufM":
+        return
+    values = np.asarray(index)
+    row = int(np.flatnonzero(values[1:] < values[:-1])[0]) + 1
+    warn(
+        f"The test rows go back in time: row {row} has the index {index[row]}, after "
+        f"{index[row - 1]}. A splitter or a step before it has shuffled them, so that the model "
+        "may have been trained on rows that come after these. Use PrequentialSplit(n_warmup=...) "
+        "on rows in the order of time; if the index is no time, drop it: X.reset_index(drop=True).",
+        FutureLeakWarning,
+    )

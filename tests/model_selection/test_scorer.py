@@ -1,0 +1,391 @@
+"""The scorer: the evaluator on the test rows, and a hand-written loop, to the last bit."""
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from joblib import parallel_config
+from scipy import sparse
+from sklearn import clone, config_context
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - it is experimental
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.metrics import f1_score, get_scorer
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+    KFold,
+    RandomizedSearchCV,
+    ShuffleSplit,
+    TimeSeriesSplit,
+    cross_validate,
+    learning_curve,
+    validation_curve,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
+
+from skstream import (
+    Persistent,
+    PrequentialEvaluator,
+    TemporalCorrection,
+    TemporallyAugmented,
+    make_stream_pipeline,
+)
+from skstream.forgetting import FadingFactor
+from skstream.metrics import Measure, kappa_m_score
+from skstream.model_selection import (
+    ExpandingWindowSplit,
+    FutureLeakWarning,
+    PrequentialSplit,
+    check_time_order,
+    prequential_scorer,
+)
+from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.streams import make_demo_stream
+from tests._examples import examples
+
+X, Y, _ = next(iter(make_demo_stream(240, random_state=3)))
+N = 80
+SGD = SGDClassifier(random_state=0)
+LOG = SGDClassifier(loss="log_loss", random_state=0)
+MODELS = {
+    "sgd": SGD,
+    "corrected": TemporalCorrection(LOG, fading_factor=0.99),
+    "augmented": TemporallyAugmented(SGD),
+    "scaled": make_stream_pipeline(StandardScaler(), SGD),
+    "naive Bayes": IncrementalGaussianNB(),
+    "persistent": Persistent(),
+    "frozen": FrozenEstimator(clone(SGD).fit(X[:N], Y[:N])),
+}
+METRICS = ["accuracy", "error", "kappa", "kappa_m", "kappa_temporal", "kappa_plus", "f1:UP"]
+
+
+def hand_loop(model, rows, labels, weight=None):
+    """Share of rows that a fitted model predicts before it learns them."""
+    right = np.zeros(len(labels), dtype=bool)
+    for row in range(len(labels)):
+        right[row] = model.predict(rows[[row]])[0] == labels[row]
+        if weight is None or weight[row] > 0:
+            w = {} if weight is None else {"sample_weight": weight[[row]]}
+            model.partial_fit(rows[[row]], labels[[row]], **w)
+    # Sums of whole numbers are exact in any order.
+    weight = np.ones(len(labels)) if weight is None else weight
+    return weight[right].sum() / weight.sum()
+
+
+def evaluated(model, metric, rows, labels, **params):
+    evaluator = PrequentialEvaluator(metric, warm_start=True, n_warmup=0, **params)
+    return evaluator.evaluate({"m": model}, rows, labels, classes=["DOWN", "UP"]).scores["m"]
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+def test_the_scorer_is_the_evaluator_on_the_same_rows(name, engine):
+    model = clone(MODELS[name]).fit(X[:N], Y[:N])
+    before = pickle.dumps(model)
+    expected = evaluated(model, METRICS, X[N:], Y[N:], engine=engine)
+    metrics = METRICS if engine == "auto" else METRICS[-3:]
+    scores = {m: prequential_scorer(m, engine=engine)(model, X[N:], Y[N:]) for m in metrics}
+    assert scores == {m: -expected[m] if m == "error" else expected[m] for m in metrics}
+    assert pickle.dumps(model) == before
+
+
+@given(
+    begin=st.integers(20, 100),
+    size=st.integers(1, 40),
+    batch_size=st.integers(1, 70),
+    forgetting=st.sampled_from(["cumulative", "window:7", FadingFactor(0.9), "adwin"]),
+    metric=st.sampled_from(METRICS),
+    name=st.sampled_from(sorted(MODELS)),
+    engine=st.sampled_from(["auto", "loop"]),
+)
+@examples(15)
+@pytest.mark.filterwarnings("ignore:batch_size=", "ignore:Undefined at the last row")
+def test_the_scorer_is_the_evaluator_under_all_settings(
+    begin, size, batch_size, forgetting, metric, name, engine
+):
+    model = clone(MODELS[name]).fit(X[:begin], Y[:begin])
+    rows, labels = X[begin : begin + size], Y[begin : begin + size]
+    options = {"forgetting": forgetting, "batch_size": batch_size, "engine": engine}
+    score = prequential_scorer(metric, **options)(model, rows, labels)
+    expected = evaluated(model, metric, rows, labels, **options)[metric]
+    np.testing.assert_equal(score, -expected if metric == "error" else expected)
+
+
+@pytest.mark.parametrize("splitter", [PrequentialSplit(N), PrequentialSplit(N, n_splits=3, gap=2)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_grid_search_is_a_hand_loop(splitter, weighted):
+    model = MODELS["corrected"]
+    weight = np.arange(240) % 3.0 if weighted else None
+    grid = [{"fading_factor": [0.9]}, {"estimator__alpha": [1e-2]}]
+    search = GridSearchCV(
+        model, grid, scoring=prequential_scorer("accuracy"), cv=splitter, error_score="raise"
+    )
+    search.fit(X, Y, **({} if weight is None else {"sample_weight": weight}))
+    for i, params in enumerate(search.cv_results_["params"]):
+        for k, (train, test) in enumerate(splitter.split(X)):
+            fitted = clone(model).set_params(**params)
+            w = {} if weight is None else {"sample_weight": weight[train]}
+            fitted.fit(X[train], Y[train], **w)
+            tested = None if weight is None else weight[test]
+            expected = hand_loop(fitted, X[test], Y[test], tested)
+            assert search.cv_results_[f"split{k}_test_score"][i] == expected
+
+
+def test_the_first_test_row_is_asked_and_baselines_begin_with_it():
+    model = Persistent().fit(X[:2], ["DOWN", "UP"])
+    assert prequential_scorer("accuracy")(model, X[2:3], ["UP"]) == 1.0
+    assert prequential_scorer("accuracy")(model, X[2:3], ["DOWN"]) == 0.0
+    # It knows the last training label; the baseline, which does not, has no answer to row 0.
+    rows, labels = X[2:6], ["DOWN", "DOWN", "UP", "UP"]
+    assert prequential_scorer("kappa_temporal")(model, rows, labels) == 0.0
+
+
+def test_all_tools_of_scikit_learn_take_it():
+    model, cv = MODELS["corrected"], PrequentialSplit(N)
+    accuracy = prequential_scorer("accuracy")
+    expected = accuracy(clone(model).fit(X[:N], Y[:N]), X[N:], Y[N:])
+    scorers = {m: prequential_scorer(m) for m in ("accuracy", "kappa_temporal", "error")}
+    found = cross_validate(model, X, Y, cv=cv, scoring=scorers, error_score="raise")
+    assert found["test_accuracy"] == [expected] == 1 + found["test_error"]
+    values = validation_curve(
+        model, X, Y, param_name="fading_factor", param_range=[0.9, 0.99], cv=cv, scoring=accuracy
+    )
+    assert values[1][1] == expected
+    # The oldest rows of the warm-up: those between them and the test rows are not learnt.
+    _, _, curve = learning_curve(model, X, Y, train_sizes=[40, N], cv=cv, scoring=accuracy)
+    assert curve[1] == expected
+    assert curve[0] == accuracy(clone(model).fit(X[:40], Y[:40]), X[N:], Y[N:])
+    search = RandomizedSearchCV(
+        model, {"fading_factor": [0.99, 0.9]}, n_iter=2, cv=cv, scoring=accuracy, random_state=0
+    )
+    with parallel_config(backend="threading", n_jobs=2):
+        search.fit(X, Y)
+    assert expected in search.cv_results_["mean_test_score"]
+    assert search.score(X, Y) == accuracy(search.best_estimator_, X, Y)
+    assert repr(clone(search).scoring) == repr(pickle.loads(pickle.dumps(accuracy)))
+
+
+def test_weights_are_routed():
+    weight = np.arange(240) % 2.0
+    fitted = clone(SGD).fit(X[:N], Y[:N])
+    expected = prequential_scorer("accuracy")(fitted, X[N:], Y[N:], sample_weight=weight[N:])
+    assert expected != prequential_scorer("accuracy")(fitted, X[N:], Y[N:])
+    with config_context(enable_metadata_routing=True):
+        scorer = prequential_scorer("accuracy").set_score_request(sample_weight=True)
+        model = clone(SGD).set_fit_request(sample_weight=False)
+        params = {"scoring": clone(scorer), "cv": PrequentialSplit(N), "error_score": "raise"}
+        search = GridSearchCV(model, {"alpha": [1e-4]}, **params)
+        assert search.fit(X, Y, sample_weight=weight).best_score_ == expected
+        found = cross_validate(
+            model, X, Y, params={"sample_weight": weight}, **{**params, "scoring": {"a": scorer}}
+        )
+        assert found["test_a"] == [expected]
+
+
+def test_regressors_and_measures_of_which_lower_is_better():
+    target = X @ [1.0, 2.0, 3.0, 4.0]
+    model = SGDRegressor(random_state=0).fit(X[:N], target[:N])
+    evaluator = PrequentialEvaluator(["mae", "r2"], warm_start=True, n_warmup=0)
+    expected = evaluator.evaluate({"m": model}, X[N:], target[N:]).scores["m"]
+    for metric in ("mae", get_scorer("neg_mean_absolute_error")):
+        assert prequential_scorer(metric)(model, X[N:], target[N:]) == -expected["mae"]
+    assert prequential_scorer("r2")(model, X[N:], target[N:]) == expected["r2"]
+    assert repr(prequential_scorer("mae")) == "prequential_scorer('mae') -> -mae"
+    assert repr(prequential_scorer("r2", batch_size=2)) == "prequential_scorer('r2', batch_size=2)"
+
+
+def test_functions_and_measures():
+    def cost(y_true, y_pred):
+        return float(np.mean(y_true != y_pred))
+
+    model = clone(SGD).fit(X[:N], Y[:N])
+    error = -prequential_scorer("error")(model, X[N:], Y[N:])
+    assert prequential_scorer(cost)(model, X[N:], Y[N:]) == pytest.approx(error)
+    loss = prequential_scorer(Measure(cost, higher_is_better=False))
+    assert loss(model, X[N:], Y[N:]) == pytest.approx(-error)
+    f1 = prequential_scorer(partial(f1_score, pos_label="UP"))(model, X[N:], Y[N:])
+    assert f1 == prequential_scorer("f1:UP")(model, X[N:], Y[N:])
+    hindsight = prequential_scorer(partial(kappa_m_score, majority="hindsight"))
+    expected = PrequentialEvaluator(hindsight.metric, n_warmup=0, warm_start=True)
+    found = expected.evaluate({"m": model}, X[N:], Y[N:]).scores["m"]
+    assert [hindsight(model, X[N:], Y[N:])] == list(found.values())
+    assert repr(prequential_scorer(cost)) == "prequential_scorer(cost)"
+
+
+@pytest.mark.parametrize("container", ["csr", "list", "frame"])
+def test_containers(container):
+    if container == "frame":
+        rows = pytest.importorskip("pandas").DataFrame(X, columns=list("abcd"))
+    else:
+        rows = sparse.csr_array(X) if container == "csr" else X.tolist()
+    cv, scorer = PrequentialSplit(N), prequential_scorer("accuracy")
+    model = IncrementalGaussianNB() if container != "csr" else SGD
+    found = cross_validate(model, rows, list(Y), cv=cv, scoring=scorer, error_score="raise")
+    head = rows[:N]
+    fitted = clone(model).fit(head, Y[:N])
+    assert found["test_score"] == [scorer(fitted, rows[N:], Y[N:])]
+
+
+def test_a_plain_pipeline_goes_on_with_its_fitted_steps():
+    plain = clone(make_pipeline(Normalizer(), make_pipeline(StandardScaler()), SGD))
+    plain.fit(X[:N], Y[:N])
+    before = pickle.dumps(plain)
+    score = prequential_scorer("accuracy")(plain, X[N:], Y[N:])
+    assert pickle.dumps(plain) == before
+    norm, scale, sgd = plain[0], pickle.loads(pickle.dumps(plain[1][0])), plain[2]
+    sgd, right = pickle.loads(pickle.dumps(sgd)), 0
+    for row in range(N, len(Y)):
+        x = norm.transform(X[[row]])
+        right += sgd.predict(scale.transform(x))[0] == Y[row]
+        sgd.partial_fit(scale.partial_fit(x).transform(x), Y[[row]])
+    assert score == right / (len(Y) - N)
+    columns = ColumnTransformer([("s", StandardScaler(), [0, 1])], remainder="passthrough")
+    frozen = FrozenEstimator(PCA(2).fit(X[:N]))
+    for step in (columns, frozen, "passthrough"):
+        whole = make_pipeline(step, clone(SGD)).fit(X[:N], Y[:N])
+        assert 0.5 < prequential_scorer("accuracy")(whole, X[N:], Y[N:]) < 1
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (RandomForestClassifier(2), "RandomForestClassifier cannot learn from a stream"),
+        (make_pipeline(PCA(2), SGD), "Step 'pca': PCA cannot learn row by row"),
+        (make_pipeline(StandardScaler(), RandomForestClassifier(2)), "Step 'randomforest"),
+        (
+            make_pipeline(ColumnTransformer([("p", PCA(1), [0, 1])]), SGD),
+            "Step 'columntransformer__p': PCA cannot learn row by row",
+        ),
+    ],
+)
+def test_models_that_cannot_go_on(model, message):
+    model = clone(model).fit(X[:N], Y[:N])
+    with pytest.raises(TypeError, match=message):
+        prequential_scorer("accuracy")(model, X[N:], Y[N:])
+
+
+def test_other_mistakes_with_fitted_models():
+    scorer = prequential_scorer("accuracy")
+    for model in (SGD, make_stream_pipeline(StandardScaler(), SGD)):
+        with pytest.raises(ValueError, match="has learnt nothing: call fit first"):
+            scorer(model, X, Y)
+    fitted = clone(SGD).fit(X[:N], Y[:N])
+    with pytest.raises(ValueError, match="needs y"):
+        scorer(fitted, X)
+    labels = np.r_[Y[:5], ["LEVEL"]]
+    message = "not learnt the label of test row 5, 'LEVEL', which is not among .* longer warm-up"
+    with pytest.raises(ValueError, match=message):
+        scorer(fitted, X[:6], labels)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("acuracy",), ValueError, "Did you mean 'accuracy'"),
+        (("roc_auc",), ValueError, "probabilities"),
+        (("kappa_se",), ValueError, "does not say how good a model is"),
+        ((["accuracy"],), TypeError, "a dict of scorers"),
+        (({"a": "accuracy"},), TypeError, "a dict of scorers"),
+        ((None,), TypeError, "one number, by one measure"),
+        ((3,), TypeError, "Got 3 of type int"),
+        (("accuracy", "fadign:0.9"), ValueError, "forgetting"),
+        (("accuracy", ["cumulative", "adwin"]), TypeError, "one mechanism of forgetting"),
+        (("accuracy", "cumulative", 0), ValueError, "'batch_size' parameter"),
+        (("accuracy", "cumulative", 1, "fast"), ValueError, "'engine' parameter"),
+    ],
+)
+def test_mistakes_are_found_when_the_scorer_is_made(arguments, error, message):
+    names = ("forgetting", "batch_size", "engine")
+    options = dict(zip(names, arguments[1:], strict=False))
+    with pytest.raises(error, match=message):
+        prequential_scorer(arguments[0], **options)
+
+
+def test_an_evaluator_asks_fitted_models_from_the_first_row_on():
+    with pytest.raises(ValueError, match="n_warmup=0 asks for the first row before anything"):
+        PrequentialEvaluator(n_warmup=0).evaluate(SGD, X, Y)
+    with pytest.raises(ValueError, match="Model 'SGDClassifier' has learnt nothing"):
+        PrequentialEvaluator(n_warmup=0, warm_start=True).evaluate(SGD, X, Y)
+    fitted = clone(SGD).fit(X[:N], Y[:N])
+    for batch_size in (1, 3):
+        evaluator = PrequentialEvaluator(n_warmup=0, warm_start=True, batch_size=batch_size)
+        result = evaluator.evaluate({"m": fitted}, X[N:], Y[N:])
+        assert result.predictions("m")[0] == fitted.predict(X[N : N + 1])[0]
+
+
+@pytest.mark.parametrize("kind", [HalvingGridSearchCV, HalvingRandomSearchCV])
+@pytest.mark.parametrize(
+    "cv", [PrequentialSplit(N), ExpandingWindowSplit(N, test_size=60)], ids=["preq", "window"]
+)
+def test_halving_by_rows_is_refused(kind, cv):
+    params = {"cv": cv, "scoring": prequential_scorer("accuracy"), "random_state": 0}
+    if kind is HalvingRandomSearchCV:
+        params["n_candidates"] = 3
+    grid = {"alpha": [1e-4, 1e-3, 1e-2]}
+    with pytest.raises(ValueError, match='HalvingRandomSearchCV do so with resource="n_samples"'):
+        kind(SGD, grid, **params).fit(X, Y)
+    by_epochs = {"resource": "max_iter", "min_resources": 3, "max_resources": 9}
+    halving = kind(SGDClassifier(random_state=0, tol=None), grid, **by_epochs, **params)
+    assert halving.fit(X, Y).best_params_["max_iter"] == 9
+
+
+def test_positions_are_arrays_in_every_other_way():
+    train, test = next(PrequentialSplit(5).split(X))
+    assert (train[:3] == [0, 1, 2]).all() and (train[train > 2] == [3, 4]).all()
+    assert (np.unique(train, return_index=True)[1] == train).all()
+    assert type(train + 1) is np.ndarray and train.sum() == 10
+    assert (X[test] == X[5:]).all()
+    for rows in ([2], [0, 2], np.array([4, 3, 2, 1, 0]), (np.array([2, 0]), ...)):
+        with pytest.raises(ValueError, match="in the order of time"):
+            train[rows]
+    with pytest.raises(ValueError, match="in the order of time"):
+        np.take(train, [2, 0])
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        (KFold(3), r"Split 0 of KFold tests row 0 and trains on 160 rows .* \(up to row 239\)"),
+        (KFold(3, shuffle=True, random_state=0), "Split 0 of KFold .* the future of that row"),
+        (ShuffleSplit(2, random_state=0), "Split 0 of ShuffleSplit"),
+        ([([1, 0], [2, 3])], "Split 0 of cv has its training rows in shuffled order"),
+        (iter([([0], [1]), ([0, 1], [3, 2])]), "Split 1 of cv has its test rows in shuffled"),
+        ([(np.arange(240) > 5, np.arange(240) <= 5)], "tests row 0 and trains on 234 rows"),
+    ],
+)
+def test_splitters_that_train_on_the_future_are_named(cv, message):
+    with pytest.warns(FutureLeakWarning, match=message):
+        checked = check_time_order(cv, X, Y)
+    assert checked is cv or isinstance(checked, list)
+
+
+def test_splitters_in_the_order_of_time_pass():
+    for cv in (PrequentialSplit(20), ExpandingWindowSplit(9, test_size=5), TimeSeriesSplit(3)):
+        assert check_time_order(cv, X) is cv
+    assert check_time_order(iter([([0], [1])]), X) == [([0], [1])]
+    for cv in (5, None, np.int64(3)):
+        with pytest.raises(ValueError, match=r"Use PrequentialSplit\(n_warmup=24\)"):
+            check_time_order(cv, X)
+
+
+def test_an_index_that_goes_back_is_noticed():
+    pd = pytest.importorskip("pandas", reason="an index")
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    scorer, cv = prequential_scorer("accuracy"), ShuffleSplit(1, random_state=0)
+    with pytest.warns(FutureLeakWarning, match=r"row \d+ has the index \d+, after \d+\. A"):
+        cross_validate(SGD, frame, Y, cv=cv, scoring=scorer)
+    frame.index = pd.date_range("2024-01-01", periods=240, tz="Europe/Lisbon")[::-1]
+    with pytest.warns(FutureLeakWarning, match="row 1 has the index 2024"):
+        cross_validate(SGD, frame, Y, cv=PrequentialSplit(N), scoring=scorer)
+    # Names of rows are no times.
+    frame.index = [f"row {i}" for i in range(240)]
+    cross_validate(SGD, frame, Y, cv=cv, scoring=scorer, error_score="raise")
