@@ -25,31 +25,27 @@ class Candidates:
     ----------
     params : list of dict
         Parameters of each, as they are set.
-    models : dict of str to estimator
-        Unfitted models by name.
+    names : list of str
+        Name of each.
     """
 
     params: list[dict[str, Any]]
-    models: dict[str, Any]
+    names: list[str]
 
     def __len__(self) -> int:
         return len(self.params)
 
-    @property
-    def names(self) -> list[str]:
-        """Name of each."""
-        return list(self.models)
+    def models(self, estimator: Any) -> dict[str, Any]:
+        """Return new unfitted models by name: copies of an estimator with the parameters."""
+        models = [_model_with(estimator, some) for some in self.params]
+        return dict(zip(self.names, models, strict=True))
 
 
-def candidates_of(
-    estimator: Any, param_grid: Any, n_iter: int | None, random_state: Any
-) -> Candidates:
+def candidates_of(param_grid: Any, n_iter: int | None, random_state: Any) -> Candidates:
     """Return the candidates of a grid, or as many as are to be sampled from distributions.
 
     Parameters
     ----------
-    estimator : estimator
-        Model whose parameters are set.
     param_grid : dict or list of dict
         Values by parameter; distributions too, with `n_iter`.
     n_iter : int or None
@@ -65,15 +61,14 @@ def candidates_of(
     Raises
     ------
     ValueError
-        If there is no candidate, a parameter is unknown, or two candidates of a grid are the same.
+        If there is no candidate, or two candidates of a grid are the same.
     """
     _check_grid(param_grid, n_iter)
     if n_iter is None:
         params = _different(list(ParameterGrid(param_grid)))
     else:
         params = _sampled(ParameterSampler(param_grid, n_iter, random_state=random_state))
-    models = [_model_with(estimator, some) for some in params]
-    return Candidates(params, dict(zip(_names(params), models, strict=True)))
+    return Candidates(params, _names(params))
 
 
 def _check_grid(param_grid: Any, n_iter: int | None) -> None:

@@ -380,7 +380,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     def _plan(self, classes: Any, n_rows: int | None, source: str) -> Plan:
         """Resolve the parameters; make the candidates."""
-        candidates = candidates_of(self.estimator, self.param_grid, self.n_iter, self.random_state)
+        candidates = candidates_of(self.param_grid, self.n_iter, self.random_state)
         plan = plan_of(self, candidates, classes, n_rows, source)
         self._candidates = candidates
         return plan

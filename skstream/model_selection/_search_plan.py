@@ -10,7 +10,7 @@ from skstream.evaluation import PrequentialEvaluator
 from skstream.evaluation._execute import Execution
 from skstream.evaluation._groups import grouped
 from skstream.evaluation._outcome import Place
-from skstream.evaluation._settings import Settings
+from skstream.evaluation._settings import Settings, named_models
 from skstream.forgetting import Cumulative
 from skstream.metrics import Measure
 from skstream.metrics._resolve import resolve_metrics
@@ -21,6 +21,7 @@ from skstream.model_selection._search_run import Rules, SearchRun
 from skstream.streams import Stream
 from skstream.streams._open import FirstRows
 from skstream.utils._choices import is_integer, is_real
+from skstream.utils._seeds import seed_estimator
 
 #: Measures that rank candidates as the mean of the 0/1 loss does: those with "kappa" compare
 #: with one and the same baseline.
@@ -243,10 +244,13 @@ def plan_of(
     """Resolve the parameters of a search; `source` is where the classes come from."""
     tuning = tuning_rows(search.tuning, n_rows, search.n_warmup)
     evaluator = evaluator_of(search)
-    settings, models, _ = evaluator._prepare(
-        candidates.models, classes, n_rows=n_rows, source=source
-    )
+    evaluator._validate()
+    named = named_models(candidates.models(search.estimator))
+    settings = evaluator._settings(named, classes, n_rows=n_rows, source=source, seed=None)
     settings = with_tie_breaker(settings, tuning)
+    # They are copies already, which nobody else has.
+    seed = settings.parameters["seed"]
+    models = {(name, 0): seed_estimator(one, seed, name, 0) for name, one in named.items()}
     rules = rules_of(search, settings, tuning)
     n_tuning = n_rows if tuning is None else tuning
     n_scored = None if n_tuning is None else max(1, n_tuning - search.n_warmup)
