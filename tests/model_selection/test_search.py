@@ -206,15 +206,18 @@ def test_it_does_not_depend_on_workers(
             one.partial_fit(X, y)
 
 
-def test_a_candidate_is_the_same_up_to_its_drop() -> None:
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_candidate_is_the_same_up_to_its_drop(shared: bool) -> None:
     X, y = stream()
-    one = fitted(metric="accuracy", race="anytime")
+    estimator, grid, _ = SEARCHES[3] if shared else SEARCHES[0]
+    one = fitted(estimator, grid, metric="accuracy", race="anytime", indifference=0.03)
     whole = PrequentialEvaluator("accuracy", random_state=0).evaluate(models_of(one), X, y)
     assert one.result_.ended
-    for name, end in one.result_.ended.items():
-        assert_array_equal(
-            one.result_.predictions(name)[: end.n_rows], whole.predictions(name)[: end.n_rows]
-        )
+    for name in whole.model_names:
+        end = one.result_.ended[name].n_rows if name in one.result_.ended else N_ROWS
+        assert_array_equal(one.result_.predictions(name)[:end], whole.predictions(name)[:end])
+        before = whole.checkpoints <= end
+        assert_array_equal(one.result_.curve(name)[before], whole.curve(name)[before])
     dropped = one.cv_results_["dropped_at"]
     assert set(dropped[dropped >= 0] - 1) <= {64, 80, 96, 112, 128, 160, 192, 224, 256, 320} | {
         384, 448, 512, 640, 768, 896
