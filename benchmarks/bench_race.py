@@ -8,8 +8,9 @@ Electricity (where SKSTREAM_DATA names the folder that holds it), all rows for t
    best of the grid.
 2. River's successive halving on the same answers, and over as many models of River's own, where
    River is installed. CapyMOA's runs its own models alone, and is not compared.
-3. `PrequentialSearch` over both grids: processor time without and with races, the fastest of
-   several. "60 rows" is what it takes to make and check the candidates.
+3. `PrequentialSearch` over both grids, and over the wide one with the stream ten times over:
+   processor time without and with races, the fastest of several. "60 rows" is what it takes to
+   make and check the candidates, "1 candidate" what the first of them takes alone.
 
     python -m benchmarks.bench_race
     python -m benchmarks.bench_race --repeat 5
@@ -186,26 +187,28 @@ def on_answers(X: np.ndarray, y: np.ndarray) -> None:
 
 def searches(X: np.ndarray, y: np.ndarray, repeat: int) -> None:
     """Processor time of searches."""
-    print(f"\n  {'PrequentialSearch, seconds':36}{'wide':>8}{'narrow':>8}")
+    long = np.tile(X, (10, 1)), np.tile(y, 10)
+    kinds: dict[str, tuple[bool, int | None, dict[str, Any]]] = {
+        "60 rows": (False, 60, {}),
+        "1 candidate": (True, None, {}),
+        "no race": (False, None, {}),
+        **{kind: (False, None, parameters) for kind, parameters in SEARCHES.items()},
+    }
+    print(f"\n  {'PrequentialSearch, seconds':36}{'wide':>8}{'narrow':>8}{'wide x 10':>11}")
+    for kind, (alone, n_rows, parameters) in kinds.items():
+        times = []
+        for name, stream in (("wide", (X, y)), ("narrow", (X, y)), ("wide", long)):
+            grid = {key: values[:1] if alone else values for key, values in GRIDS[name].items()}
+            rows = [part[:n_rows] for part in stream]
+            times.append(min(_seconds(grid, rows, parameters) for _ in range(repeat)))
+        print(f"  {kind:36}{times[0]:8.2f}{times[1]:8.2f}{times[2]:11.2f}")
 
-    def fastest(name: str, n_rows: int, parameters: dict[str, Any]) -> float:
-        found = []
-        for _ in range(repeat):
-            search = PrequentialSearch(
-                model(), GRIDS[name], metric="accuracy", keep_tape=False, **parameters
-            )
-            begin = time.process_time()
-            search.fit(X[:n_rows], y[:n_rows])
-            found.append(time.process_time() - begin)
-        return min(found)
 
-    for kind, (n_rows, parameters) in {
-        "60 rows": (60, {}),
-        "no race": (len(y), {}),
-        **{kind: (len(y), parameters) for kind, parameters in SEARCHES.items()},
-    }.items():
-        times = [fastest(name, n_rows, parameters) for name in GRIDS]
-        print(f"  {kind:36}" + "".join(f"{seconds:8.2f}" for seconds in times))
+def _seconds(grid: dict[str, list[Any]], rows: list[np.ndarray], parameters: Any) -> float:
+    search = PrequentialSearch(model(), grid, metric="accuracy", keep_tape=False, **parameters)
+    begin = time.process_time()
+    search.fit(*rows)
+    return time.process_time() - begin
 
 
 def main() -> None:
