@@ -22,6 +22,7 @@ from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.testing import check_stream_estimator
+from skstream.utils._validation import is_fitted, tags_of
 from tests._public import public_objects
 
 # Estimators that cannot be made without parameters, or that are worth checking with others.
@@ -252,6 +253,15 @@ def test_nothing_learnt_from_weights_of_zero_is_no_answer(model: Any) -> None:
     model.partial_fit(X, y, sample_weight=np.zeros(12), **classes)
     with pytest.raises(NotFittedError):
         model.predict(X)
+
+
+# `is_fitted` does not look up their tags.
+@pytest.mark.parametrize(
+    "estimator", [StreamPipeline([("p", StandardScaler())]), *INSTANCES], ids=repr
+)
+def test_our_estimators_are_fitted_when_scikit_learn_says_so(estimator: Any) -> None:
+    assert tags_of(estimator).requires_fit
+    assert not is_fitted(clone(estimator))
 
 
 def test_a_new_estimator_cannot_be_forgotten() -> None:
