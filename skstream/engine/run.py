@@ -123,6 +123,8 @@ class Engine:
         self._timeline_of = [self._timeline_of[k] for k in numbers]
         self._chains = [self._chains[k] for k in numbers]
         self._failures_before = []
+        if len(self.lanes) <= len(self._timelines):
+            self._shared = None
 
     @property
     def loops(self) -> bool:

@@ -17,7 +17,8 @@ class Cost:
     seconds_asking, seconds_learning : float
         Time in ``predict`` and in ``partial_fit`` where the model was executed call by call.
     seconds_in_kernel : float
-        Time in a kernel, which asks and learns at once.
+        Time in a kernel, which asks and learns at once. What models evaluated together share counts
+        for the first of them.
     size : float
         Bytes of the pickled model at the end; NaN where it cannot be pickled.
     ram_hours : float
