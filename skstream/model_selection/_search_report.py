@@ -115,7 +115,9 @@ def table(search: "PrequentialSearch") -> str:
 def _best_rows(search: "PrequentialSearch", results: dict[str, Any]) -> list[str]:
     """Table of the first candidates by rank."""
     metric, tie = search.run_.rules.metric, search.run_.rules.tie_breaker
-    header = ["candidate", metric, *([tie] if tie else []), "rows", "seconds", ""]
+    shows_drops = search.race is not None
+    header = ["candidate", metric, *([tie] if tie else []), "rows", "seconds"]
+    header += ["dropped"] if shows_drops else []
     n_rows = search.run_.tuning_outcome().n_rows
     rows = []
     for k in np.argsort(results["rank_test_score"])[:_MOST]:
@@ -127,7 +129,7 @@ def _best_rows(search: "PrequentialSearch", results: dict[str, Any]) -> list[str
                 *([f"{results[tie][k]:.4f}"] if tie else []),
                 f"{n_rows if end < 0 else end:,}",
                 f"{results['seconds'][k]:.2f}",
-                "" if end < 0 else "dropped",
+                *(["" if end < 0 else "yes"] if shows_drops else []),
             ]
         )
     more = search.n_candidates_ - len(rows)

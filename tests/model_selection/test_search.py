@@ -1,10 +1,11 @@
 """A search is an evaluation of its candidates, one of which goes on: laws, and bad input."""
 
 import re
+import signal
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import joblib
 import numpy as np
@@ -380,6 +381,31 @@ def test_an_interrupted_search_can_be_used_and_goes_on() -> None:
     assert caught.value.result.n_rows == one.run_.n_rows == 300
     assert len(one.predict(X[:5])) == 5
     assert_same(one.partial_fit(X[300:], y[300:]), fitted(tuning=TUNING))
+
+
+class Interrupted(SGDClassifier):
+    """Ctrl-C is pressed at a row."""
+
+    pressed_: ClassVar[list[int]] = []
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+        self.pressed_.append(len(self.pressed_))
+        if len(self.pressed_) == 100:
+            signal.raise_signal(signal.SIGINT)
+        return super().partial_fit(X, y, classes=classes)
+
+
+def test_ctrl_c_comes_between_two_steps() -> None:
+    X, y = stream(200)
+    grid = {"alpha": [1e-4, 1.0], "penalty": ["l2"]}
+    one, whole = (search(Interrupted(), grid, tuning=50) for _ in range(2))
+    Interrupted.pressed_.clear()
+    with pytest.raises(EvaluationInterrupted):
+        one.fit(X, y)
+    n = one.run_.n_rows
+    assert 0 < n < 200
+    assert one.cv_results_["mean_test_score"].shape == (2,)
+    assert_same(one.partial_fit(X[n:], y[n:]), whole.fit(X, y))
 
 
 def test_the_search_goes_on_after_fit() -> None:
