@@ -24,10 +24,12 @@ from skstream.evaluation import (
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
 from skstream.model_selection import (
     ExpandingWindowSplit,
+    FutureLeakWarning,
     OptimisticScoreWarning,
     PrequentialSearch,
     PrequentialSplit,
     SlidingWindowSplit,
+    prequential_scorer,
 )
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
@@ -45,6 +47,7 @@ __all__ = [
     "EvaluationResult",
     "ExpandingWindowSplit",
     "FadingFactor",
+    "FutureLeakWarning",
     "HoldoutEvaluator",
     "KFoldEvaluator",
     "LabelNoise",
@@ -71,5 +74,6 @@ __all__ = [
     "load_run",
     "make_stream_pipeline",
     "prequential_predict",
+    "prequential_scorer",
     "status",
 ]
