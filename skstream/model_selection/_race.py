@@ -8,7 +8,7 @@ their number alone, so that a search drops the same candidates however its strea
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -152,6 +152,15 @@ class AnytimeRace:
         self._regrets = np.zeros(n_candidates)
         self._block = np.empty((n_candidates, ROWS_AT_ONCE))
         self._n_waiting = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Of the block, only the rows that wait: checkpoints stay small.
+        return {**self.__dict__, "_block": self._block[:, : self._n_waiting]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        waiting, self._block = self._block, np.empty((len(self.left), ROWS_AT_ONCE))
+        self._block[:, : self._n_waiting] = waiting
 
     def next_look(self, n_rows: int) -> int | None:
         """Return the first of the rows 256, 384, 512, 768, 1024, ... above `n_rows`."""

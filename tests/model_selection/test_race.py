@@ -146,6 +146,12 @@ def test_a_pickled_race_goes_on(make: Made) -> None:
     assert found + rest[1] == raced(make(8), losses)
 
 
+def test_a_pickled_race_is_small() -> None:
+    race = AnytimeRace(50)
+    race.read(np.zeros((50, 100)))
+    assert len(pickle.dumps(race)) < 70_000  # 50 x 100 losses and 50 x 50 sums
+
+
 def test_one_candidate_is_not_raced() -> None:
     assert AnytimeRace(1).next_look(0) is None
     assert HalvingRace(1, 100).next_look(0) is None
