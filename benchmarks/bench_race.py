@@ -99,7 +99,7 @@ def race_on(race: Any, losses: np.ndarray) -> tuple[float, np.ndarray, float]:
 def river_halving(y: np.ndarray, answers: np.ndarray) -> tuple[float, np.ndarray] | None:
     """River's successive halving over models that repeat these answers; None without River.
 
-    Its budget is the number of rows: halving ends after about a fifth of them.
+    Its budget is the number of rows: its halving ends after a twelfth of them.
     """
     if find_spec("river") is None:
         return None
