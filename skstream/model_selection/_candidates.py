@@ -101,7 +101,14 @@ def _model_with(estimator: Any, params: Mapping[str, Any]) -> Any:
 
 def _keys(params: Sequence[Mapping[str, Any]]) -> list[str]:
     """Texts that are equal where candidates have equal parameters."""
-    return [joblib.hash(sorted((name, _plain(v)) for name, v in one.items())) for one in params]
+    return [" ".join(f"{name}={_key(one[name])}" for name in sorted(one)) for one in params]
+
+
+def _key(value: Any) -> str:
+    try:
+        return str(joblib.hash(_plain(value)))
+    except Exception:  # what cannot be pickled, such as a lambda, equals itself alone
+        return str(id(value))
 
 
 def _plain(value: Any) -> Any:

@@ -49,6 +49,12 @@ class OptimisticScoreWarning(UserWarning):
     """
 
 
+def _has_none(y: Any) -> bool:
+    """Whether a label is missing, which would be compared with texts in vain."""
+    values = np.asarray(y)
+    return values.dtype == object and any(one is None for one in values.ravel().tolist())
+
+
 def _best_has(method: str) -> Callable[[Method], Method]:
     """Offer a method where the candidates have it."""
 
@@ -292,6 +298,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             self._note_columns()
         self._warn_of_failures()
         run = self._run
+        run.warn_of_undefined()
         if run.tuned is None and run.rules.tuning is not None:
             raise ValueError(
                 f"tuning={self.tuning!r} rows did not come: the stream ended after "
@@ -374,8 +381,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     def _checked(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
         """Check rows as scikit-learn's estimators do; values may be missing."""
         X = check_rows(self, X, reset=reset)
-        if y is not None and self.missing_labels == "skip":
-            return X, y
+        if y is not None and (self.missing_labels == "skip" or _has_none(y)):
+            return X, y  # the run names the row, where that is an error
         return X, (check_targets if is_regressor(self.estimator) else check_labels)(self, y)
 
     def _plan(self, classes: Any, n_rows: int | None, source: str) -> Plan:

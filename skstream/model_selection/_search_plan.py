@@ -242,6 +242,11 @@ def plan_of(
     search: Any, candidates: Candidates, classes: Any, n_rows: int | None, source: str
 ) -> Plan:
     """Resolve the parameters of a search; `source` is where the classes come from."""
+    if n_rows is not None and n_rows <= search.n_warmup:
+        raise ValueError(
+            f"n_warmup={search.n_warmup} leaves no row to score (n_samples={n_rows}): the warm-up "
+            "is learnt unasked. Pass more rows, or a shorter warm-up."
+        )
     tuning = tuning_rows(search.tuning, n_rows, search.n_warmup)
     evaluator = evaluator_of(search)
     evaluator._validate()

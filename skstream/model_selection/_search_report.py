@@ -22,7 +22,12 @@ _MOST = 5
 def cv_results(run: SearchRun, candidates: Candidates) -> dict[str, Any]:
     """Return the columns of `cv_results_`, a line for each candidate."""
     lanes, rules = run.tuning_outcome().lanes, run.rules
-    lasts = [last_scores(lane) for lane in lanes]
+    # Any number for what failed, as in scikit-learn; it ranks last all the same.
+    failed = run.settings.error_score
+    lasts = [
+        last_scores(lane) if lane.failure is None else dict.fromkeys(run.settings.metrics, failed)
+        for lane in lanes
+    ]
     ranks = np.empty(len(lanes), dtype=np.int32)
     ranks[rules.order(lanes)] = np.arange(1, len(lanes) + 1)
     drops = [run.dropped.get(name) for name in candidates.names]
@@ -54,7 +59,7 @@ def honest_interval(run: SearchRun, alpha: float) -> Interval:
     (name, forgetting) = next(iter(run.settings.forgetting.items()))
     if forgetting != Cumulative():
         return Interval.none(f"under {name} the score is about the newest rows alone")
-    if run.honest_loss is not None:
+    if run.honest_loss is not None and not run.honest_loss.problem:
         return run.honest_loss.interval()
     outcome = run.outcome()
     (lane,) = outcome.lanes

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skstream.engine.run import Answered
 from skstream.evaluation._input import EncodedRows
@@ -20,6 +21,7 @@ from skstream.model_selection._race import Race, best_first
 from skstream.streams._chunk import Chunk
 from skstream.utils._label_space import LabelSpace, is_given
 from skstream.utils._rows import Schema
+from skstream.utils._warnings import warn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,6 +261,19 @@ class SearchRun(EvaluationRun):
                 n_dropped=len(self.dropped),
                 cause=first.__cause__,
             ) from first
+
+    def warn_of_undefined(self) -> None:
+        """Warn if the measure has chosen nothing, because it is undefined for all."""
+        lanes = [lane for lane in self.tuning_outcome().lanes if lane.failure is None]
+        metric, tie_breaker = self.rules.metric, self.rules.tie_breaker
+        if lanes and all(np.isnan(last_scores(lane)[metric]) for lane in lanes):
+            warn(
+                f"{metric} is undefined for every candidate (a kappa is where its baseline makes "
+                "no error, every measure where no row was scored): "
+                f"{f'{tie_breaker} and ' if tie_breaker else ''}the order of the candidates "
+                "decided which is the best.",
+                UndefinedMetricWarning,
+            )
 
     def best_number(self) -> int:
         """Return which of the lanes is the best so far."""

@@ -14,9 +14,9 @@ from joblib import parallel_config
 from numpy.testing import assert_array_equal
 from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import FitFailedWarning, NotFittedError
+from sklearn.exceptions import FitFailedWarning, NotFittedError, UndefinedMetricWarning
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 from skstream import (
@@ -467,6 +467,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"n_iter": 0}, "n_iter must be"),
     ({"tuning": N_ROWS}, "leaves no row for the honest score (n_samples=900)"),
     ({"tuning": 1}, "all in the warm-up"),
+    ({"n_warmup": N_ROWS}, "n_warmup=900 leaves no row to score (n_samples=900)"),
+    ({"labels": [None]}, "Row 0 has no label"),
     ({"tuning": 1.0}, "tuning must be"),
     ({"tuning": True}, "tuning must be"),
     ({"race": "anytime"}, "'accuracy', 'error', 'kappa_m', 'kappa_temporal'"),
@@ -487,13 +489,30 @@ BAD: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("parameters", "message"), BAD, ids=lambda one: str(one)[:60])
 def test_bad_input_is_refused_in_words(parameters: dict[str, Any], message: str) -> None:
     X, y = stream()
-    chunks, weight = parameters.pop("chunks", None), parameters.pop("weight", None)
-    one = search(**parameters)
+    given = {name: parameters.get(name) for name in ("chunks", "weight", "labels")}
+    one = search(**{name: value for name, value in parameters.items() if name not in given})
     with pytest.raises(ValueError, match=re.escape(message)):
-        if chunks:
+        if given["chunks"]:
             one.fit(iter([(X, y)]), classes=["DOWN", "UP"])
+        elif given["labels"]:
+            one.fit(X, given["labels"] + y.tolist()[1:], classes=["DOWN", "UP"])
         else:
-            one.fit(X, y, sample_weight=weight)
+            one.fit(X, y, sample_weight=given["weight"])
+
+
+def test_a_measure_that_is_undefined_for_all_is_told() -> None:
+    X, y = stream(50)
+    y[:] = "UP"
+    y[0] = "DOWN"
+    with pytest.warns(UndefinedMetricWarning, match="kappa_m is undefined for every candidate"):
+        search(grid={"alpha": [1e-4]}, metric="kappa_m", n_warmup=3).fit(X, y)
+
+
+def test_values_that_cannot_be_pickled_are_candidates_too() -> None:
+    first, second = (lambda X: X), (lambda X: -X)
+    model = make_stream_pipeline(FunctionTransformer(), SGDClassifier())
+    one = fitted(model, {"functiontransformer__func": [first, second]})
+    assert one.n_candidates_ == 2
 
 
 def test_bad_estimators_and_missing_attributes_are_explained() -> None:
