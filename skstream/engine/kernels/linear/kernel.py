@@ -107,8 +107,9 @@ class _LinearKernel(Kernel):
         self._settings: Settings = read_settings(estimator)
         self._class_weight = _class_weights(estimator, task)
         self._takes_weights = type(estimator) not in AGGRESSIVE_CLASSIFIERS + AGGRESSIVE_REGRESSORS
-        own = self._settings, self._class_weight, self._n_vectors, task.classes is None
-        self._key = key_of("linear steps", *own)
+        # What targets hang on.
+        low, is_regression = self._settings.rule.low, task.classes is None
+        self._key = self._class_weight.tobytes(), self._n_vectors, low, is_regression
         self._ties: Ties | None = None
         # The first learn whose traces are in the estimator, and the attributes it had before.
         self._exported: tuple[Any, Any, float] | None = None
@@ -263,19 +264,10 @@ class _LinearKernel(Kernel):
 
     def _learns(self, block: Block, part: slice, X: Any, t: float) -> Learns:
         """All that is known about the rows of a part before the first of them is learnt."""
-        make = partial(self._steps_ahead, block, part, X, t)
-        if self._settings.rule.aggressive == PA1:
-            return make()  # hangs on the rows
-        key = None if self._key is None else (self._key, part.start, part.stop, t, X.dtype)
-        return block.once(key, None, make, (block.y, block.weight))
-
-    def _steps_ahead(self, block: Block, part: slice, X: Any, t: float) -> Learns:
-        n, y = part.stop - part.start, block.y[part]
-        read = rounded if X.dtype == np.float32 else np.asarray
-        weight = np.ones(n) if block.weight is None else read(block.weight[part])
-        if block.weight is not None and not (np.isfinite(weight) & (weight > 0)).all():
-            raise Declined("weights beyond the range of float32 have no kernel")
-        eta, shrink, cut = self._settings.schedule(float(t) + part.start, n)
+        key = *self._key, part.start, part.stop, X.dtype
+        targets = partial(self._targets, block, part, X.dtype)
+        code, target, own_weight, weight = block.once(key, None, targets, (block.y, block.weight))
+        eta, shrink, cut = self._settings.schedule(float(t) + part.start, len(code))
         if self._settings.rule.aggressive == PA1:
             # A row of norm 0 is passed over, penalty and all.
             with np.errstate(over="ignore"):
@@ -283,19 +275,29 @@ class _LinearKernel(Kernel):
                 squares = wide.multiply(wide) if sparse.issparse(X) else wide * wide
                 passed_over = np.asarray(squares.sum(axis=1)).ravel() == 0
             shrink[passed_over], cut[passed_over] = 1.0, 0.0
+        return Learns(code, target, own_weight, weight, eta, shrink, cut)
+
+    def _targets(
+        self, block: Block, part: slice, dtype: Any
+    ) -> tuple[Integers, Floats, Floats, Floats]:
+        """Codes of a part, targets, and weights of steps for the own class and for others."""
+        n, y = part.stop - part.start, block.y[part]
+        read = rounded if dtype == np.float32 else np.asarray
+        weight = np.ones(n) if block.weight is None else read(block.weight[part])
+        if block.weight is not None and not (np.isfinite(weight) & (weight > 0)).all():
+            raise Declined("weights beyond the range of float32 have no kernel")
         if self.task.classes is None:
             target = read(np.asarray(y, dtype=np.float64))
             if not np.isfinite(target).all():
                 raise Declined("targets that are not finite have no kernel")
-            return Learns(np.zeros(n, np.int64), target, weight, weight, eta, shrink, cut)
+            return np.zeros(n, np.int64), target, weight, weight
         own_weight = read(self._class_weight).take(y)
         if block.weight is not None:
             own_weight = read(own_weight * weight)
         if self._n_vectors == 1:
             target = np.array([self._settings.rule.low, 1.0]).take(y)
-            return Learns(np.zeros(n, np.int64), target, own_weight, weight, eta, shrink, cut)
-        code = y.astype(np.int64, copy=False)
-        return Learns(code, np.ones(n), own_weight, weight, eta, shrink, cut)
+            return np.zeros(n, np.int64), target, own_weight, weight
+        return y.astype(np.int64, copy=False), np.ones(n), own_weight, weight
 
     @abstractmethod
     def _learn_first(self, row: Any, target: Any, weight: float) -> None:
