@@ -7,7 +7,9 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
@@ -50,6 +52,8 @@ _RELATIVES = {
 }
 
 
+# Methods that list the parameters of the estimators within, and of those within them.
+_COMPLETE_LISTS = (BaseEstimator.get_params, Pipeline.get_params)
 # Marks that a ``partial_fit`` accepts any further keywords.
 _KEYWORDS = "**"
 
@@ -89,6 +93,7 @@ def asks_row_by_row(estimator: Any) -> bool:
 def nested(estimator: Any) -> Iterator[Any]:
     """Yield the estimator and all estimators in its parameters, to any depth, each once."""
     seen: set[int] = set()
+    listed: set[int] = set()  # those whose own parameters are among the deep ones of another
     waiting = [estimator]
     while waiting:
         part = waiting.pop(0)
@@ -96,10 +101,18 @@ def nested(estimator: Any) -> Iterator[Any]:
             continue
         seen.add(id(part))
         yield part
-        if hasattr(part, "get_params") and not isinstance(part, type):
+        if hasattr(part, "get_params") and not isinstance(part, type) and id(part) not in listed:
             # Pipelines hold their steps in a list: only deep parameters show them one by one.
             parameters = part.get_params(deep=True).values()
-            waiting += [value for value in parameters if hasattr(value, "get_params")]
+            inner = [value for value in parameters if hasattr(value, "get_params")]
+            if all(map(_lists_parameters_to_any_depth, [part, *inner])):
+                listed.update(map(id, inner))
+            waiting += inner
+
+
+def _lists_parameters_to_any_depth(estimator: Any) -> bool:
+    """Whether deep parameters are those that scikit-learn lists, and not a model's own choice."""
+    return getattr(type(estimator), "get_params", None) in _COMPLETE_LISTS
 
 
 def learning_parts(estimator: Any) -> Iterator[Any]:
