@@ -14,6 +14,7 @@ EXAMPLES = sorted((PROJECT / "examples").glob("*.py"))
 OPTIONS = {
     "temporal_dependence": ["--rows", "5000"],
     "laptop_to_cluster": ["--rows", "200"],
+    "search_fading_factors": ["--rows", "3000"],
 }
 README_BLOCKS = re.findall(
     r"^```python\n(.*?)^```$", (PROJECT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE

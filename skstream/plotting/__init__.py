@@ -6,6 +6,7 @@ from skstream.plotting._comparison import ComparisonDisplay
 from skstream.plotting._critical_difference import CriticalDifferenceDisplay
 from skstream.plotting._folds import FoldDisplay
 from skstream.plotting._prequential import PrequentialDisplay
+from skstream.plotting._search import SearchDisplay
 
 __all__ = [
     "BaseDisplay",
@@ -17,4 +18,5 @@ __all__ = [
     "FoldDisplay",
     "Layout",
     "PrequentialDisplay",
+    "SearchDisplay",
 ]

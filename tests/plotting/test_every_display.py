@@ -10,7 +10,13 @@ import pytest
 from sklearn.linear_model import SGDClassifier
 
 import skstream.plotting
-from skstream import DelayedEvaluator, KFoldEvaluator, Persistent, PrequentialEvaluator
+from skstream import (
+    DelayedEvaluator,
+    KFoldEvaluator,
+    Persistent,
+    PrequentialEvaluator,
+    PrequentialSearch,
+)
 from skstream.plotting import BinnedPerformanceDisplay, CriticalDifferenceDisplay, Display
 from skstream.stats import anytime_comparison
 from skstream.streams import make_demo_stream
@@ -30,6 +36,11 @@ def comparison() -> Any:
     return anytime_comparison(rng.random(80), rng.random(80))
 
 
+def searched(grid: Any) -> Any:
+    search = PrequentialSearch(MODELS["sgd"], grid, metric="accuracy", random_state=0)
+    return search.fit(make_demo_stream(80))
+
+
 #: What each display draws; a display that is not here fails the tests.
 RESULTS: dict[str, Callable[[], Any]] = {
     "PrequentialDisplay": lambda: evaluated(PrequentialEvaluator("accuracy")),
@@ -39,6 +50,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "CriticalDifferenceDisplay": lambda: evaluated(
         KFoldEvaluator("accuracy", n_folds=3, random_state=0)
     ).rank(),
+    "SearchDisplay": lambda: searched({"alpha": [1e-4, 1e-2], "penalty": ["l1", "l2"]}),
 }
 #: What displays are made with.
 PARTS = {"BaseDisplay", "Canvas", "Display", "Layout"}

@@ -1,0 +1,150 @@
+"""Search the parameters of a corrected model on a stream: with scikit-learn, and in one pass.
+
+Fading factor and smoothing of `TemporalCorrection`, regularisation and learning rate of the linear
+model inside. GridSearchCV fits each candidate on a warm-up and scores it test-then-train on the
+tuning rows. PrequentialSearch runs all candidates side by side along the same rows, drops those
+that are certainly worse, and scores its choice on the rows that follow, on which none was chosen.
+
+    python examples/search_fading_factors.py pictures
+    python examples/search_fading_factors.py pictures --data data --rows 45312
+
+Electricity is read from --data, or from the folder that the environment variable SKSTREAM_DATA
+names; a demo stream takes its place.
+"""
+
+import argparse
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+
+matplotlib.use("Agg")  # pictures go to files; none is shown
+
+from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.preprocessing import StandardScaler
+
+from skstream import (
+    ParquetStream,
+    Persistent,
+    PrequentialEvaluator,
+    PrequentialSearch,
+    PrequentialSplit,
+    TemporalCorrection,
+    make_stream_pipeline,
+    prequential_scorer,
+)
+from skstream.plotting import SearchDisplay
+from skstream.streams import make_demo_stream
+
+N_WARMUP = 500
+SGD = SGDClassifier(loss="log_loss", learning_rate="constant", eta0=0.1, random_state=0)
+MODEL = make_stream_pipeline(StandardScaler(), TemporalCorrection(SGD))
+CORRECTION = "temporalcorrection__"
+SMALL = {
+    f"{CORRECTION}fading_factor": [0.9, 0.99, 0.999, 1.0],
+    f"{CORRECTION}smoothing": [0.1, 1.0, 10.0, 100.0],
+}
+LARGE = {
+    f"{CORRECTION}fading_factor": [0.9, 0.99, 0.999, 1.0],
+    f"{CORRECTION}estimator__alpha": [1e-6, 1e-5, 1e-4, 1e-3],
+    f"{CORRECTION}estimator__eta0": [0.01, 0.03, 0.1, 0.3],
+}
+
+
+def load_stream(folder: Path | None, n_rows: int) -> tuple[str, np.ndarray, np.ndarray]:
+    """First rows of Electricity, or of a demo stream where the file is not there."""
+    if folder is None and "SKSTREAM_DATA" in os.environ:
+        folder = Path(os.environ["SKSTREAM_DATA"])
+    path = None if folder is None else folder / "electricity.parquet"
+    if path is None or not path.is_file():
+        X, y, _ = next(iter(make_demo_stream(min(n_rows, 6000))))
+        return "demo stream", X, y
+    chunks = list(ParquetStream(path, target="class"))
+    X, y = (np.concatenate([chunk[k] for chunk in chunks])[:n_rows] for k in (0, 1))
+    return "Electricity", X, y
+
+
+def with_scikit_learn(X: np.ndarray, y: np.ndarray) -> Any:
+    """Search the two parameters of the correction with GridSearchCV, on the tuning rows."""
+    search = GridSearchCV(
+        MODEL,
+        SMALL,
+        scoring=prequential_scorer("kappa_temporal"),
+        cv=PrequentialSplit(N_WARMUP),
+        refit=False,
+        error_score="raise",
+    )
+    return search.fit(X, y)
+
+
+def in_one_pass(X: np.ndarray, y: np.ndarray, n_tuning: int) -> Any:
+    """Race the larger grid along the tuning rows; score the choice on all rows after them."""
+    search = PrequentialSearch(
+        MODEL,
+        LARGE,
+        metric="kappa_temporal",
+        tuning=n_tuning,
+        race="anytime",
+        indifference=0.002,
+        n_warmup=N_WARMUP,
+        random_state=0,
+    )
+    return search.fit(X, y)
+
+
+def score_later(params: dict[str, Any], X: np.ndarray, y: np.ndarray, begin: int) -> float:
+    """Score a choice on the rows after those on which it was made; it has learnt them, too."""
+    model = make_stream_pipeline(StandardScaler(), TemporalCorrection(SGD)).set_params(**params)
+    evaluator = PrequentialEvaluator("kappa_temporal", n_warmup=begin, random_state=0)
+    scores = evaluator.evaluate({"model": model, "persistent": Persistent()}, X, y).scores
+    return scores["model"]["kappa_temporal"]
+
+
+def main() -> None:
+    """Search both ways, print what was found, and draw it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, nargs="?", help="for the pictures; default: temporary")
+    parser.add_argument("--data", type=Path, help="folder of the real stream")
+    parser.add_argument("--rows", type=int, default=50_000, help="rows of the stream at most")
+    options = parser.parse_args()
+    folder = options.folder or Path(tempfile.mkdtemp(prefix="search-"))
+    folder.mkdir(parents=True, exist_ok=True)
+
+    name, X, y = load_stream(options.data, options.rows)
+    n_tuning = len(y) // 2
+    print(f"{name}: {len(y):,} rows, of which the first {n_tuning:,} are for tuning")
+
+    started = time.perf_counter()
+    grid = with_scikit_learn(X[:n_tuning], y[:n_tuning])
+    seconds = time.perf_counter() - started
+    params = grid.best_params_
+    print(f"\nGridSearchCV, {len(grid.cv_results_['params'])} candidates, {seconds:.1f} s")
+    print(f"  chosen: {params}")
+    print(f"  kappa_temporal on the tuning rows, by which it was chosen: {grid.best_score_:.4f}")
+    print(f"  on the rows after them: {score_later(params, X, y, n_tuning):.4f}")
+
+    started = time.perf_counter()
+    race = in_one_pass(X, y, n_tuning)
+    seconds = time.perf_counter() - started
+    print(f"\nPrequentialSearch with a race, {race.n_candidates_} candidates, {seconds:.1f} s")
+    print(race)
+
+    print()
+    displays = {
+        "grid": SearchDisplay.from_search(grid),
+        "parallel": SearchDisplay.from_search(race),
+        "survivors": SearchDisplay.from_search(race, kind="survivors"),
+    }
+    for kind, display in displays.items():
+        path = folder / f"{kind}.png"
+        display.figure_.savefig(path, dpi=120)
+        print(path)
+
+
+if __name__ == "__main__":
+    main()
