@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from joblib import parallel_config
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import GridSearchCV
 
 from skstream import (
     KFoldEvaluator,
@@ -20,6 +21,8 @@ from skstream import (
     ParquetStream,
     Persistent,
     PrequentialEvaluator,
+    PrequentialSplit,
+    prequential_scorer,
 )
 from skstream.streams import make_demo_stream
 
@@ -199,3 +202,22 @@ def test_what_kills_its_worker_every_time_is_a_failure_of_the_model(cluster):
 def allow_no_failures(dask_scheduler: Any) -> None:
     """Give a call up when its first worker has died: every other takes seconds to start."""
     dask_scheduler.allowed_failures = 0
+
+
+def test_a_grid_search_with_our_scorer_runs_on_the_workers(cluster):
+    demo = make_demo_stream(200)
+    search = GridSearchCV(
+        SGDClassifier(random_state=0),
+        {"alpha": [1e-4, 1e-2]},
+        scoring={name: prequential_scorer(name) for name in ("accuracy", "kappa_temporal")},
+        cv=PrequentialSplit(60, n_splits=2),
+        refit="accuracy",
+        error_score="raise",
+    )
+    alone = clone(search).fit(demo.X, demo.y).cv_results_
+    with parallel_config(backend="dask"):
+        there = search.set_params(n_jobs=-1).fit(demo.X, demo.y).cv_results_
+    for name in ("accuracy", "kappa_temporal"):
+        for split in range(2):
+            column = f"split{split}_test_{name}"
+            np.testing.assert_array_equal(alone[column], there[column])
