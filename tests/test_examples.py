@@ -43,10 +43,6 @@ def test_example_runs(example: Path, tmp_path: Path) -> None:
     run([str(example), *OPTIONS.get(example.stem, [])], tmp_path)
 
 
-@pytest.mark.parametrize("code", README_BLOCKS)
-def test_readme_code_runs(code: str, tmp_path: Path) -> None:
-    run(["-c", code], tmp_path)
-
-
-def test_readme_has_code() -> None:
+def test_readme_code_runs_in_its_order(tmp_path: Path) -> None:
     assert README_BLOCKS
+    run(["-c", "\n".join(README_BLOCKS)], tmp_path)
