@@ -1,12 +1,16 @@
 """Comparison of the passes that several workers make through one stream."""
 
 from collections.abc import Iterator, Mapping
-from numbers import Real
+from datetime import date, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from struct import pack
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 
+from skstream.utils._content import NotComparable, content, name_of
 from skstream.utils._rows import is_frame
 
 #: What a pass read, in words; checksums by these names are equal if two passes read the same.
@@ -16,6 +20,17 @@ LABEL_TIMES = "label times"
 _META = {"sample_weight": "weights", "arrival": "arrivals"}
 # Values of a dense array that are converted at once.
 _VALUES_AT_ONCE = 1 << 16
+# Types of numbers in arrays of objects.
+_NUMBERS = {int, float, bool}
+# Floats tell whole numbers up to this one apart.
+_EXACT = 1 << 53
+# Times of NumPy, of which some become whole numbers without their unit.
+_TIMES = (np.datetime64, np.timedelta64)
+# Types of other values that their text tells apart.
+_SHOWN = (int, date, time, timedelta, Decimal, Fraction, *_TIMES)
+_NAN = pack("=d", np.nan)
+# What stands before other values: a NaN that no number is written as.
+_NO_FLOAT = pack("=Q", 0x7FF8_0000_0000_0001)
 
 
 class PassChecksums:
@@ -62,31 +77,66 @@ def _columns(X: Any) -> list[Iterator[np.ndarray]]:
 
 def _as_bytes(values: np.ndarray) -> Any:
     """Bytes of values: equal for equal numbers of any type, whatever the chunk's other values."""
-    if values.dtype.kind not in "fiubmMc":
-        values = values.ravel()
-        flat = values.tolist()
-        numbers = [_number(value) for value in flat]
-        if None in numbers:
-            return "\0".join(_text(value) for value in flat).encode() + b"\0"
-        values = np.array(numbers)
+    if values.dtype.kind in "mMc":
+        return values.tobytes()
     if values.dtype.kind in "fiub":
-        values = np.ascontiguousarray(values, dtype=np.float64)
-        nan = np.isnan(values)
-        if nan.any():
-            values = np.where(nan, np.nan, values)  # NaN has many forms
-        return values
-    return values.tobytes()
+        if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and _has_large(values):
+            return b"".join(map(_bytes_of, values.ravel().tolist()))
+        return _bytes_of_numbers(values)
+    flat = values.ravel().tolist()
+    kinds = set(map(type, flat))
+    if kinds == {str}:
+        texts = {value: _bytes_of(value) for value in set(flat)}
+        return b"".join(map(texts.__getitem__, flat))
+    if kinds <= _NUMBERS and (
+        int not in kinds or all(-_EXACT <= value <= _EXACT for value in flat if type(value) is int)
+    ):
+        return _bytes_of_numbers(np.array(flat, dtype=np.float64))
+    return b"".join(map(_bytes_of, flat))
 
 
-def _number(value: Any) -> float | None:
-    """Return a number, NaN for a missing value, and None for anything else."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return np.nan
-    return float(value) if isinstance(value, Real) else None
+def _bytes_of_numbers(values: np.ndarray) -> np.ndarray:
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    nan = np.isnan(values)
+    return np.where(nan, np.nan, values) if nan.any() else values  # NaN has many forms
+
+
+def _has_large(values: np.ndarray) -> bool:
+    return values.size > 0 and bool(values.max() > _EXACT or values.min() < -_EXACT)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a float tells a value apart from all others of any type."""
+    if type(value) is int:
+        return value.bit_length() <= 1000 and int(float(value)) == value
+    return type(value) in _NUMBERS
+
+
+def _bytes_of(value: Any) -> bytes:
+    """Return the bytes of one value: those of a float, or its text behind what is no float."""
+    if isinstance(value, np.generic) and not isinstance(value, _TIMES):
+        value = value.item()
+    if _is_number(value):
+        return _NAN if value != value else pack("=d", value)
+    kind = type(value)
+    if kind is str:
+        text = value.encode("utf-8", "surrogatepass")
+    elif kind is bytes:
+        text = value
+    elif kind is tuple:
+        text = b"".join(map(_bytes_of, value))
+    else:
+        text = _text(value).encode()
+    return b"%b%b%b%b" % (_NO_FLOAT, name_of(kind).encode(), pack("=q", len(text)), text)
 
 
 def _text(value: Any) -> str:
-    """Return a text that is the same in every process."""
-    if isinstance(value, (str, bytes, Real)):
-        return str(value)
-    return type(value).__name__
+    """Return a text that is the same in every process, and another one for another value."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return ""
+    if isinstance(value, _SHOWN):
+        return repr(value)
+    try:
+        return content(value)
+    except NotComparable:  # then its class is all that can be told
+        return ""

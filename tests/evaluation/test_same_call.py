@@ -15,10 +15,10 @@ from sklearn.preprocessing import StandardScaler
 import skstream as sk
 from skstream.evaluation.folder import _fingerprint
 from skstream.evaluation.folder._as_text import as_text
-from skstream.evaluation.folder._content import content
 from skstream.metrics import Measure
 from skstream.streams import CSVStream, ParquetStream, Stream, as_stream
 from skstream.streams._open import FirstRows
+from skstream.utils._content import content
 
 N = 60
 X = np.random.default_rng(0).normal(size=(N, 2))
@@ -341,8 +341,8 @@ def test_parameters_of_other_streams_are_compared(tmp_path):
 def test_a_folder_of_an_older_format_is_refused(tmp_path):
     folder_run(tmp_path)
     manifest = tmp_path / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"format": 2', '"format": 1'))
-    with pytest.raises(ValueError, match=r"has run folder format 1; this version .* reads 2"):
+    manifest.write_text(manifest.read_text().replace('"format": 3', '"format": 1'))
+    with pytest.raises(ValueError, match=r"has run folder format 1; this version .* reads 3"):
         folder_run(tmp_path)
 
 

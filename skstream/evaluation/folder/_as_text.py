@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from skstream.evaluation.folder._content import PLAIN, content, name_of
+from skstream.utils._content import PLAIN, content, name_of
 
 #: Values that their text tells apart.
 _SHOWN = (*PLAIN, date, datetime, time, timedelta, Decimal, Fraction, PurePath, range, slice)

@@ -13,11 +13,11 @@ import sklearn
 from skstream.evaluation._passes import PassChecksums
 from skstream.evaluation._settings import Settings
 from skstream.evaluation.folder._as_text import as_text, is_compared_whole, parameters_of
-from skstream.evaluation.folder._content import NotComparable, content, name_of
 from skstream.evaluation.folder._differences import CLASS, FILES, OF_MEASURE, STREAMS
 from skstream.streams import ArrayStream, ChunkStream
 from skstream.streams._open import FirstRows
 from skstream.streams._table import TableStream
+from skstream.utils._content import NotComparable, content, name_of
 from skstream.utils._rows import Schema
 
 #: What is the same, and its value as text.
