@@ -125,11 +125,14 @@ def recorded_live(timeline, arrival, label_time, weight, dated, together):
     """Rows arrive, and labels are given, in calls of one or several; some come by themselves."""
     events = [Event(a, m, False) for m, a in enumerate(arrival)]
     events += [Event(t, m, True) for m, t in enumerate(label_time) if np.isfinite(t)]
+    # A call brings all labels that are due by its time: others of that time belong to it.
+    due = {t for t, is_dated in zip(label_time, dated, strict=True) if is_dated}
     calls = []
     for event in sorted(events):
         if event.is_label and dated[event.row]:
             continue
-        joins = calls and together[event.row] and calls[-1][0].is_label == event.is_label
+        wanted = together[event.row] or (event.is_label and event.time in due)
+        joins = calls and wanted and calls[-1][0].is_label == event.is_label
         if joins and (not event.is_label or calls[-1][0].time == event.time):
             calls[-1].append(event)
         else:
