@@ -15,9 +15,9 @@ from skstream.evaluation._settings import named_models
 from skstream.forgetting import as_forgetting
 from skstream.metrics import Measure
 from skstream.metrics._resolve import resolve_metrics, task_of
-from skstream.model_selection._time_order import warn_if_backwards
+from skstream.model_selection._time_order import warn_of_index
 from skstream.pipeline._continued import continued, is_plain_pipeline
-from skstream.utils._label_space import UNKNOWN, LabelSpace
+from skstream.utils._label_space import NO_LABEL, UNKNOWN, LabelSpace
 from skstream.utils._labels import as_labels, find_classes
 from skstream.utils._sklearn import (
     Interval,
@@ -88,7 +88,7 @@ class PrequentialScorer(BaseEstimator):
                 "nothing: call fit first, or use a PrequentialEvaluator."
             )
         classes = _classes_of(model, y) if is_classifier(model) else None
-        warn_if_backwards(X)
+        warn_of_index(X)
         ((metric, measure),) = resolve_metrics(self.metric, classes=classes).items()
         called = measure.function is not None  # it needs all rows, and is called at checkpoints
         evaluator = PrequentialEvaluator(
@@ -170,7 +170,8 @@ def prequential_scorer(
     Warns
     -----
     FutureLeakWarning
-        By the scorer, if the index of a data frame shows that the test rows go back in time.
+        By the scorer, if the index of a data frame shows that the test rows go back in time, or
+        are some of the first rows but not all of them, as in folds.
 
     See Also
     --------
@@ -187,7 +188,8 @@ def prequential_scorer(
 
     A scorer sees neither the training rows nor the splitter, and cannot tell whether the model was
     fitted on rows that come after the test rows: with ``cv=5``, `KFold` and all that shuffles it
-    was. Use `PrequentialSplit`.
+    was. Only the index of a data frame tells something. Use `PrequentialSplit`, and ask
+    `check_time_order` about other splitters.
 
     A plain `Pipeline` goes on as a `StreamPipeline` with its fitted steps. All its steps must learn
     row by row, have no state, or be frozen.
@@ -273,7 +275,13 @@ def _classes_of(model: Any, y: Any) -> np.ndarray:
     classes = as_labels(known)
     labels = as_labels(y)
     space = LabelSpace(classes)
-    new = np.flatnonzero(space.encode_answers(labels) == UNKNOWN)
+    codes = space.encode_answers(labels)
+    if (codes == NO_LABEL).any():
+        raise ValueError(
+            f"Test row {int((codes == NO_LABEL).argmax())} has no label (None or NaN), and cannot "
+            "be scored: leave such rows out before the search."
+        )
+    new = np.flatnonzero(codes == UNKNOWN)
     if len(new):
         row = int(new[0])
         subject = f"{type(model).__name__} has not learnt the label of test row {row},"

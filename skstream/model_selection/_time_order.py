@@ -115,20 +115,28 @@ def _problem(train: np.ndarray, test: np.ndarray) -> str:
     return ""
 
 
-def warn_if_backwards(X: Any) -> None:
-    """Warn if the index of a data frame shows that its rows go back in time.
+def warn_of_index(X: Any) -> None:
+    """Warn if the index of a data frame shows that its rows are no part of a stream that follows.
 
     Positions are not known to a scorer; an index of times or row numbers is, where there is one.
     """
     index: Any = getattr(X, "index", None)
-    if getattr(index, "is_monotonic_increasing", True) or index.dtype.kind not in "iufM":
+    if not hasattr(index, "is_monotonic_increasing") or index.dtype.kind not in "iufM":
         return
     values = np.asarray(index)
-    row = int(np.flatnonzero(values[1:] < values[:-1])[0]) + 1
+    if not index.is_monotonic_increasing:
+        row = int(np.flatnonzero(values[1:] < values[:-1])[0]) + 1
+        what = f"go back in time: row {row} has the index {index[row]}, after {index[row - 1]}"
+    elif values.dtype.kind == "i" and len(values) and values[0] == 0 and values[-1] >= len(values):
+        # Folds of a frame with row numbers: one of them has the very first row, but not the next.
+        gap = int(np.flatnonzero(values != np.arange(len(values)))[0])
+        what = f"begin with row 0 of their frame, and leave out others (row {gap})"
+    else:
+        return
     warn(
-        f"The test rows go back in time: row {row} has the index {index[row]}, after "
-        f"{index[row - 1]}. A splitter or a step before it has shuffled them, so that the model "
-        "may have been trained on rows that come after these. Use PrequentialSplit(n_warmup=...) "
-        "on rows in the order of time; if the index is no time, drop it: X.reset_index(drop=True).",
+        f"The test rows {what}. If a splitter has chosen them so (cv=5, KFold or any that "
+        "shuffles), the model was trained on rows that come after these. Use "
+        "PrequentialSplit(n_warmup=...) on rows in the order of time; if the index is no time, "
+        "drop it: X.reset_index(drop=True).",
         FutureLeakWarning,
     )

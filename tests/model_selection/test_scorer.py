@@ -284,6 +284,8 @@ def test_other_mistakes_with_fitted_models():
     fitted = clone(SGD).fit(X[:N], Y[:N])
     with pytest.raises(ValueError, match="needs y"):
         scorer(fitted, X)
+    with pytest.raises(ValueError, match="Test row 2 has no label"):
+        scorer(fitted, X[:3], ["UP", "DOWN", None])
     labels = np.r_[Y[:5], ["LEVEL"]]
     message = "not learnt the label of test row 5, 'LEVEL', which is not among .* longer warm-up"
     with pytest.raises(ValueError, match=message):
@@ -384,11 +386,23 @@ def test_an_index_that_goes_back_is_noticed():
     pd = pytest.importorskip("pandas", reason="an index")
     frame = pd.DataFrame(X, columns=list("abcd"))
     scorer, cv = prequential_scorer("accuracy"), ShuffleSplit(1, random_state=0)
-    with pytest.warns(FutureLeakWarning, match=r"row \d+ has the index \d+, after \d+\. A"):
+    with pytest.warns(FutureLeakWarning, match=r"row \d+ has the index \d+, after \d+\. If"):
         cross_validate(SGD, frame, Y, cv=cv, scoring=scorer)
     frame.index = pd.date_range("2024-01-01", periods=240, tz="Europe/Lisbon")[::-1]
     with pytest.warns(FutureLeakWarning, match="row 1 has the index 2024"):
         cross_validate(SGD, frame, Y, cv=PrequentialSplit(N), scoring=scorer)
+    frame = frame.reset_index(drop=True)
+    for folds in (4, KFold(4, shuffle=True, random_state=0)):
+        with pytest.warns(
+            FutureLeakWarning, match=r"begin with row 0 .* leave out others \(row"
+        ) as w:
+            cross_validate(SGD, frame, Y, cv=folds, scoring=scorer)
+        assert len(w) == 1  # one fold has row 0
+    # Rows in order are silent, also without some that were left out before, and a later frame.
+    cross_validate(SGD, frame, Y, cv=PrequentialSplit(N), scoring=scorer, return_train_score=True)
+    odd = frame[frame.index % 3 > 0]
+    cross_validate(SGD, odd, Y[odd.index], cv=PrequentialSplit(N), scoring=scorer)
+    scorer(clone(SGD).fit(frame[:N], Y[:N]), frame[N:].reset_index(drop=True), Y[N:])
     # Names of rows are no times.
     frame.index = [f"row {i}" for i in range(240)]
     cross_validate(SGD, frame, Y, cv=cv, scoring=scorer, error_score="raise")
