@@ -6,6 +6,7 @@ what the first one made. Nothing has to be known about the models beforehand, an
 fails, is executed by the loop for a while or comes from a checkpoint only finds less to take.
 """
 
+import hashlib
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
@@ -100,7 +101,7 @@ def _is_block(one: Any) -> bool:
 def key_of(*parts: Any) -> bytes | None:
     """Key that equals another one only if all parts are alike; None if that cannot be told."""
     try:
-        return pickle.dumps(parts)
+        return hashlib.sha256(pickle.dumps(parts)).digest()  # a vocabulary may be large
     except Exception:  # as above
         return None
 
