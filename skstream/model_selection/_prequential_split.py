@@ -41,12 +41,17 @@ class PrequentialSplit(Splitter):
 
     See Also
     --------
+    prequential_scorer : The scorer for it.
     sklearn.model_selection.TimeSeriesSplit : Test parts counted from the end of the rows.
 
     Notes
     -----
     A test block that begins at row ``b`` has the training part ``0, ..., b - gap - 1``. Training
     parts grow, and test blocks never overlap.
+
+    Rows cannot be drawn from the arrays of positions, nor put into another order (slices and masks
+    are free): `HalvingGridSearchCV` and `HalvingRandomSearchCV` would test rows drawn at random
+    with ``resource="n_samples"``, their default, and get an error.
 
     Where ``fit`` is one ``partial_fit`` in the order of the rows (the meta-estimators and stream
     pipelines of this package) and there is no gap, the model at the start of each block is the one
