@@ -2,8 +2,9 @@
 
 import copyreg
 from collections.abc import Iterable
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2b
+from inspect import getattr_static
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -18,10 +19,20 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skstream.utils._numba import Jitted, is_dispatcher
 from skstream.utils._rows import is_frame
+from skstream.utils._sklearn import ADDRESSES
 
 #: Values that their text tells apart.
 PLAIN = (NoneType, bool, int, float, complex, str, bytes, type(...), type(NotImplemented))
+
+_CACHE = type(lru_cache(len))
+#: What a function does; not where in a file it is written.
+_PARTS_OF_CODE = (
+    *("co_code", "co_exceptiontable", "co_consts", "co_names", "co_flags"),
+    *("co_varnames", "co_freevars", "co_cellvars"),
+    *("co_argcount", "co_posonlyargcount", "co_kwonlyargcount"),
+)
 
 
 class NotComparable(TypeError):
@@ -54,6 +65,14 @@ def name_of(thing: Any) -> str:
     """Return where a class or function comes from, and its name there."""
     name = getattr(thing, "__qualname__", None) or thing.__name__
     return f"{getattr(thing, '__module__', None) or ''}.{name}".removeprefix(".")
+
+
+def is_unordered(pairs: dict[Any, Any]) -> bool:
+    """Whether a dict maps plain values to plain values, such as weights of classes.
+
+    The order of such a dict is that of a set where it was made of one, another one in each process.
+    """
+    return all(type(one) in PLAIN for item in pairs.items() for one in item)
 
 
 class _Reading:
@@ -92,20 +111,32 @@ class _Reading:
         if kind in (list, tuple):
             return self._all(kind.__name__, value)
         if kind is dict:
-            return self._all("dict", (one for item in value.items() for one in item))
+            return _hashed("dict", *self._pairs(value.items(), has_no_order=is_unordered(value)))
         if isinstance(value, set | frozenset):
-            return _hashed(name_of(kind), *sorted(map(self.digest, value)))
+            members = sorted(map(self.digest, value))
+            return _hashed(name_of(kind), *members, *self._attributes(value))
         if isinstance(value, np.ma.MaskedArray):
             parts = np.asarray(value.data), np.ma.getmaskarray(value), value.fill_value
             return self._all("masked array", parts)
         if isinstance(value, np.ndarray | np.generic):
-            return self._of_array(np.asarray(value))
+            plain = kind is np.ndarray or isinstance(value, np.generic | np.memmap)
+            array = self._of_array(np.asarray(value))
+            return array if plain else _hashed(name_of(kind), array, *self._attributes(value))
         if is_frame(value) or (hasattr(value, "to_numpy") and hasattr(value, "__len__")):
             return self._all(name_of(kind), _parts_of_table(value))
         if sparse.issparse(value):
             rows = value.tocsr()
             return self._all("sparse", (rows.shape, rows.data, rows.indices, rows.indptr))
         return self._of_code(value) or self._of_object(value)
+
+    def _pairs(self, pairs: Iterable[tuple[Any, Any]], has_no_order: bool) -> list[bytes]:
+        found = [self._all("pair", pair) for pair in pairs]
+        return sorted(found) if has_no_order else found
+
+    def _attributes(self, value: Any) -> list[bytes]:
+        """Return the digest of the attributes of a container of a class of its own, if any."""
+        own = getattr(value, "__dict__", None)
+        return [self.digest(_in_order(own))] if own else []
 
     def _of_array(self, values: np.ndarray) -> bytes:
         about = repr((values.dtype, values.shape)).encode()
@@ -121,9 +152,9 @@ class _Reading:
             return _hashed(type(value).__name__, name_of(value).encode())
         if isinstance(value, FunctionType):
             parts = value.__code__, value.__defaults__, value.__kwdefaults__, value.__closure__
-            return self._all(name_of(value), parts)
-        if isinstance(value, CodeType):  # without places in files
-            return self._all("code", (value.co_code, value.co_names, value.co_consts))
+            return self._all(name_of(value), [*parts, _in_order(value.__dict__)])
+        if isinstance(value, CodeType):
+            return self._all("code", [getattr(value, part) for part in _PARTS_OF_CODE])
         if isinstance(value, CellType):
             try:
                 return self._all("cell", [value.cell_contents])
@@ -133,9 +164,12 @@ class _Reading:
             return self._all("method", (value.__func__, value.__self__))
         if isinstance(value, partial):
             return self._all("partial", (value.func, value.args, value.keywords))
-        wrapped = getattr(value, "__wrapped__", None) or getattr(value, "py_func", None)
-        if callable(value) and isinstance(wrapped, FunctionType):  # a cache, a compiled function
-            return self._all(name_of(type(value)), [wrapped])
+        if isinstance(value, _CACHE):
+            return self._all("cache", [value.__wrapped__, value.cache_parameters()])
+        if isinstance(value, Jitted):  # compiled or not yet
+            return self._all("jitted", [value.plain])
+        if is_dispatcher(value):
+            return self._all("compiled", [value.py_func, _in_order(value.targetoptions)])
         return None
 
     def _of_object(self, value: Any) -> bytes:
@@ -149,7 +183,7 @@ class _Reading:
             return _hashed("global", f"{getattr(value, '__module__', None)}.{reduced}".encode())
         make, arguments, state, items, pairs = (list(reduced) + [None] * 3)[:5]
         named = isinstance(make, FunctionType | BuiltinFunctionType)
-        own = vars(type(value)).get("__call__")
+        own = getattr_static(type(value), "__call__", None)
         return self._all(
             name_of(type(value)),
             [
@@ -157,7 +191,7 @@ class _Reading:
                 arguments,
                 _in_order(state),
                 None if items is None else list(items),
-                None if pairs is None else list(pairs),
+                None if pairs is None else self._pairs(pairs, has_no_order=False),
                 own if isinstance(own, FunctionType) else None,  # a function with a memory
             ],
         )
@@ -166,7 +200,8 @@ class _Reading:
 def _in_order(state: Any) -> Any:
     """Return the attributes of an object by their names, whenever they were set."""
     if isinstance(state, dict):
-        return sorted(state.items(), key=lambda item: str(item[0]))
+        kept = (item for item in state.items() if item[0] not in ADDRESSES)
+        return sorted(kept, key=lambda item: str(item[0]))
     if isinstance(state, tuple):  # those of a class with slots
         return [_in_order(one) for one in state]
     return state

@@ -100,6 +100,11 @@ def jit(function: Callable[P, R]) -> Jitted[P, R]:
     return Jitted(function)
 
 
+def is_dispatcher(value: Any) -> bool:
+    """Whether numba made it of a function, which is its `py_func`."""
+    return type(value).__module__.startswith("numba.") and hasattr(value, "py_func")
+
+
 def _calling_compiled_helpers(function: Callable[P, R]) -> Callable[P, R]:
     """Copy of a function that calls the compiled form of jitted functions."""
     assert isinstance(function, FunctionType)

@@ -29,6 +29,7 @@ from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import _num_samples
 
 __all__ = [
+    "ADDRESSES",
     "HasMethods",
     "Interval",
     "StrOptions",
@@ -47,6 +48,9 @@ __all__ = [
     "set_parts",
     "validate_parameter_constraints",
 ]
+
+#: Attributes of fitted text vectorizers that hold the address of an object.
+ADDRESSES = ("_stop_words_id",)
 
 
 def log_sum_exp(scores: Any) -> Any:

@@ -1,16 +1,20 @@
 """Run folders go on in the same call alone: what is compared, and not changed by a restart."""
 
 import os
+import re
 import subprocess
 import sys
-from functools import partial
+from collections import OrderedDict, defaultdict
+from functools import lru_cache, partial, update_wrapper
 from threading import Lock
 
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
-from sklearn.preprocessing import StandardScaler
+from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import skstream as sk
 from skstream.evaluation.folder import _fingerprint
@@ -102,6 +106,104 @@ def series(value):
     return pytest.importorskip("pandas").Series([1, 2], index=["a", value])
 
 
+class Decorator:
+    """A function with a memory, that says which one it wraps."""
+
+    def __init__(self, function, value):
+        update_wrapper(self, function)
+        self.value = value
+
+    def __call__(self, *args):
+        return self.value
+
+
+class Louder(Decorator):
+    def __call__(self, *args):
+        return -self.value
+
+
+class Inherits(Louder):
+    pass
+
+
+Inherits.__qualname__ = "Decorator"  # to be told apart by what it does alone
+
+
+def with_names(value):
+    def first(X, a, b):
+        return a
+
+    def second(X, b, a):
+        return b
+
+    return _called("option", first if value == 1 else second)
+
+
+def with_flags(value):
+    def first(X, *more):
+        return X
+
+    def second(X, more):
+        return X
+
+    return _called("option", first if value == 1 else second)
+
+
+def with_handler(value):
+    def first(X):
+        try:
+            return 1 / X
+        except ZeroDivisionError:
+            return 0
+
+    def second(X):
+        try:
+            return 1 / X
+        except ArithmeticError:
+            return 0
+
+    return _called("option", first if value == 1 else second)
+
+
+def _called(name, function):
+    function.__qualname__ = function.__name__ = name
+    return function
+
+
+def with_attribute(made, value):
+    made.attribute = value
+    return made
+
+
+def attributes_of(kind, *args):
+    """Return what makes a container of a class of its own, with an attribute."""
+    return lambda value: with_attribute(OWN[kind](*args), value)
+
+
+class Unit(float):
+    def __new__(cls, value, unit):
+        made = float.__new__(cls, value)
+        made.unit = unit
+        return made
+
+
+class OwnArray(np.ndarray):
+    pass
+
+
+OWN = {kind: type(f"Own{kind.__name__}", (kind,), {}) for kind in (list, dict, set, tuple)}
+globals().update({one.__name__: one for one in OWN.values()})
+
+
+def numba_option(value):
+    numba = pytest.importorskip("numba")
+    return numba.njit(fastmath=value == 1)(module_function)
+
+
+def module_function(value):
+    return value
+
+
 OPTIONS = {
     "RandomState": np.random.RandomState,
     "default_rng": np.random.default_rng,
@@ -119,6 +221,25 @@ OPTIONS = {
     "default": with_default,
     "keyword": with_keyword,
     "closure": with_closure,
+    "names of arguments": with_names,
+    "kinds of arguments": with_flags,
+    "exceptions": with_handler,
+    "attribute of a function": lambda value: with_attribute(lambda: 0, value),
+    "decorator": lambda value: Decorator(module_function, value),
+    "inherited call": lambda value: (Decorator if value == 1 else Inherits)(module_function, 0),
+    "size of a cache": lambda value: lru_cache(maxsize=value)(module_function),
+    "cached function": lambda value: lru_cache(maxsize=9)(with_default(value)),
+    "factory": lambda value: defaultdict(int if value == 1 else list),
+    **{f"own {kind.__name__}": attributes_of(kind, "a") for kind in (list, set, tuple)},
+    "own dict": attributes_of(dict),
+    "own float": partial(Unit, 1.0),
+    "own array": lambda value: with_attribute(np.arange(3.0).view(OwnArray), value),
+    "shape": lambda value: np.ones((1,) * value),
+    "vectorizer": lambda value: FrozenEstimator(CountVectorizer().fit([f"{value}{value} ab"])),
+    "weights of classes": lambda value: {"up": 1.0, "down": value},
+    "weights in an object": lambda value: Plain({"up": 1.0, "down": value}),
+    "ordered dict": lambda value: OrderedDict(sorted({"a": 1, "b": 2}.items(), reverse=value == 1)),
+    "order of models": lambda value: {k: Plain(0) for k in ("ab" if value == 1 else "ba")},
     "cache": lambda value: {"a": partial(with_default(0), value)},
     "fitted": lambda value: FrozenEstimator(StandardScaler().fit([[value], [3]])),
 }
@@ -198,6 +319,8 @@ def texts_of_values():
     """Texts of values that are the same in every process; hashes and addresses are others."""
     words = {f"word {k}" for k in range(20)}
     values = [make(1) for name, make in OPTIONS.items() if name != "index"]
+    of_words = dict.fromkeys(words, 1.0)
+    values += [of_words, Plain(of_words), type("S", (set,), {})(words)]
     values += [words, {"k": frozenset(words)}, lambda v: v in {"a", "b", "c", "d"}, np.log, np]
     return [as_text(value) for value in values]
 
@@ -212,6 +335,105 @@ def test_a_restart_changes_no_text():
         check=True,
     )
     assert other.stdout.strip() == str(texts_of_values())
+
+
+def test_only_the_order_of_plain_dicts_does_not_matter():
+    assert as_text({"a": 1, "b": 2}) == as_text({"b": 2, "a": 1})
+    assert content({"a": 1, "b": 2}) == content({"b": 2, "a": 1})
+    assert content({"a": 1, "b": 2}) != content({"a": 2, "b": 1})
+    assert content({"a": Plain(1), "b": 2}) != content({"b": 2, "a": Plain(1)})
+
+
+def test_options_of_compiled_functions_are_compared():
+    one, again, other = (as_text(numba_option(value)) for value in (1, 1, 2))
+    assert one == again != other
+
+
+def frames():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": ["u", "v"] * (N // 2), "b": y})
+    types = [pd.CategoricalDtype(values, order) for values, order in KINDS_OF_CATEGORIES]
+    return [frame, *(frame.astype({"a": one}) for one in types), frame.astype({"b": "float32"})]
+
+
+KINDS_OF_CATEGORIES = [(["u", "v"], False), (["v", "u"], False), (["u", "v"], True)]
+
+
+def test_types_of_columns_are_compared(tmp_path):
+    first, *others = frames()
+    folder_run(tmp_path / "plain", rows=(first, y))
+    folder_run(tmp_path / "categories", rows=(others[0], y))
+    assert folder_run(tmp_path / "categories", rows=(frames()[1], y)).scores
+    for folder, frame in [
+        ("plain", others[0]),
+        ("plain", others[3]),
+        ("categories", others[1]),
+        ("categories", others[2]),
+    ]:
+        with pytest.raises(ValueError, match=r"run: the types of the columns .* are .*a: "):
+            folder_run(tmp_path / folder, rows=(frame, y))
+
+
+def test_types_of_arrays_are_compared(tmp_path):
+    single = X.astype(np.float32)
+    folder_run(tmp_path, rows=(single, y))
+    with pytest.raises(
+        ValueError,
+        match=r"run: the types of the columns of the stream are float64 and were float32\. Make",
+    ):
+        folder_run(tmp_path, rows=(single.astype(float), y))
+
+
+@pytest.mark.parametrize(
+    ("given", "now", "said"),
+    [
+        ({}, {"sample_weight": y}, "weights of the stream are given, and there were none. Make"),
+        ({"sample_weight": y}, {}, "no weights of the stream are given, and there were some. Make"),
+        ({"classes": [0, 1]}, {"classes": [0, 1, 2]}, "the classes are [0, 1, 2] and were [0, 1]"),
+    ],
+)
+def test_differences_are_said_in_plain_words(given, now, said, tmp_path):
+    evaluator = sk.PrequentialEvaluator("accuracy", random_state=0, checkpoint=tmp_path)
+    evaluator.evaluate(sk.MajorityClass(), X, y, **given)
+    with pytest.raises(ValueError, match=f"run: {re.escape(said)}"):
+        evaluator.evaluate(sk.MajorityClass(), X, y, **now)
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        (
+            (StandardScaler(), SGDClassifier(alpha=0.5)),
+            r"run: the parameter sgdclassifier__alpha of model 'm' is 0\.5 and was 0\.0001\. Make",
+        ),
+        (
+            (MinMaxScaler(), SGDClassifier()),
+            r"run: the parameter steps of model 'm' is \[\('minmaxscaler', ",
+        ),
+    ],
+)
+def test_of_steps_the_innermost_parameter_is_named(steps, said, tmp_path):
+    def run(*steps):
+        model = sk.make_stream_pipeline(*steps)
+        return folder_run(tmp_path, {"m": model})
+
+    run(StandardScaler(), SGDClassifier())
+    with pytest.raises(ValueError, match=said):
+        run(*steps)
+
+
+def test_another_class_of_a_step_says_enough(tmp_path):
+    def run(scaler):
+        return folder_run(
+            tmp_path, {"m": sk.StreamPipeline([("s", scaler), ("c", SGDClassifier())])}
+        )
+
+    run(StandardScaler())
+    with pytest.raises(
+        ValueError,
+        match=r"run: the parameter s of model 'm' is \S+MinMaxScaler and was \S+Scaler\. Make",
+    ):
+        run(MinMaxScaler())
 
 
 def holdout_run(folder, holdout):

@@ -4,6 +4,7 @@ import os
 import platform
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 from zlib import crc32
 
@@ -12,13 +13,21 @@ import sklearn
 
 from skstream.evaluation._passes import PassChecksums
 from skstream.evaluation._settings import Settings
-from skstream.evaluation.folder._as_text import as_text, is_compared_whole, parameters_of
-from skstream.evaluation.folder._differences import CLASS, FILES, OF_MEASURE, STREAMS
+from skstream.evaluation.folder._as_text import as_text, is_compared_whole, listed_in, parameters_of
+from skstream.evaluation.folder._differences import (
+    CHECKSUM,
+    CLASS,
+    FILES,
+    OF_MEASURE,
+    PARAMETER,
+    STREAMS,
+    TYPES,
+)
 from skstream.streams import ArrayStream, ChunkStream
 from skstream.streams._open import FirstRows
 from skstream.streams._table import TableStream
 from skstream.utils._content import NotComparable, content, name_of
-from skstream.utils._rows import Schema
+from skstream.utils._rows import Schema, is_frame
 
 #: What is the same, and its value as text.
 Fingerprint = dict[str, str]
@@ -75,8 +84,10 @@ def fingerprint(
     found["the classes"] = "None" if settings.classes is None else str(settings.classes.tolist())
     for name, model in models.items():
         found[f"{CLASS}model '{name}'"] = name_of(type(model))
-        for parameter, value in parameters_of(model).items():
-            _put(found, f"the parameter {parameter} of model '{name}'", value)
+        parameters = parameters_of(model)
+        text = partial(as_text, listed=listed_in(parameters))
+        for parameter, value in parameters.items():
+            _put(found, f"{PARAMETER}{parameter} of model '{name}'", value, compare=text)
         if settings.parameters["warm_start"] or is_compared_whole(model):
             _put(found, f"the state of model '{name}'", model, compare=content)
     found |= _of_stream(stream, OF_STREAM)
@@ -113,13 +124,14 @@ def _of_stream(stream: Any, of: str) -> Fingerprint:
             name = names[k] if often[names[k]] == 1 else f"file {k} ({names[k]})"
             found[f"the size of {name}{of}"] = f"{size:,} bytes"
             if sample is not None:
-                found[f"the checksum of {name}{of}"] = f"{sample:08x}"
+                found[f"{CHECKSUM}{name}{of}"] = f"{sample:08x}"
     for name, value in stream.row_options().items():
         _put(found, f"the parameter {name}{of}", value)
     whole = _is_in_memory(source)
     n_known = stream.n_rows
     found[f"the number of rows{of}"] = "unknown" if n_known is None else f"{n_known:,}"
     sums, n_rows, times = PassChecksums(), 0, 0
+    types: dict[str, None] = {}  # in their order
     for chunk in stream:
         head = chunk if whole else chunk.part(0, HEAD - n_rows)
         if not n_rows:
@@ -127,6 +139,7 @@ def _of_stream(stream: Any, of: str) -> Fingerprint:
             found[f"the kind of rows{of}"] = f"{schema.kind} of {schema.width} columns"
             if schema.names is not None:
                 found[f"the columns{of}"] = ", ".join(map(str, schema.names))
+        types.setdefault(_types_of(head.X))
         sums.add(*head)
         if "label_time" in head.meta:
             times = crc32(np.ascontiguousarray(head.meta["label_time"]).tobytes(), times)
@@ -134,11 +147,30 @@ def _of_stream(stream: Any, of: str) -> Fingerprint:
         if n_rows >= HEAD and not whole:
             break
     rows = "" if whole else "first "
+    found[f"{TYPES}{of}"] = " and then ".join(types)
     for name, checksums in sums.sums().items():
-        found[f"the checksum of the {rows}{name}{of}"] = f"{crc32(repr(checksums).encode()):08x}"
+        found[f"{CHECKSUM}the {rows}{name}{of}"] = f"{crc32(repr(checksums).encode()):08x}"
     if times:
-        found[f"the checksum of the {rows}label times{of}"] = f"{times:08x}"
+        found[f"{CHECKSUM}the {rows}label times{of}"] = f"{times:08x}"
     return found
+
+
+def _types_of(X: Any) -> str:
+    """Return the types of the values of rows; of categories also which, and their order."""
+    if not is_frame(X):
+        return _type_as_text(X.dtype)
+    columns = [X.iloc[:, k] if hasattr(X, "iloc") else X[:, k] for k in range(X.shape[1])]
+    types = (f"{column.name}: {_type_as_text(column.dtype)}" for column in columns)
+    return ", ".join(types)
+
+
+def _type_as_text(dtype: Any) -> str:
+    if isinstance(dtype, np.dtype):
+        return {"U": "str", "S": "bytes"}.get(dtype.kind, str(dtype))
+    if not hasattr(dtype, "ordered"):
+        return str(dtype)
+    categories = as_text(list(dtype.categories))
+    return f"{'ordered ' if dtype.ordered else ''}{dtype} {categories}"
 
 
 def _is_in_memory(stream: Any) -> bool:
