@@ -85,14 +85,12 @@ def _as_bytes(values: np.ndarray) -> Any:
         return _bytes_of_numbers(values)
     flat = values.ravel().tolist()
     kinds = set(map(type, flat))
-    if kinds == {str}:
-        texts = {value: _bytes_of(value) for value in set(flat)}
-        return b"".join(map(texts.__getitem__, flat))
     if kinds <= _NUMBERS and (
         int not in kinds or all(-_EXACT <= value <= _EXACT for value in flat if type(value) is int)
     ):
         return _bytes_of_numbers(np.array(flat, dtype=np.float64))
-    return b"".join(map(_bytes_of, flat))
+    texts = {value: _bytes_of(value) for value in {one for one in flat if type(one) is str}}
+    return b"".join([texts[one] if type(one) is str else _bytes_of(one) for one in flat])
 
 
 def _bytes_of_numbers(values: np.ndarray) -> np.ndarray:

@@ -159,9 +159,8 @@ def _types_of(X: Any) -> str:
     """Return the types of the values of rows; of categories also which, and their order."""
     if not is_frame(X):
         return _type_as_text(X.dtype)
-    columns = [X.iloc[:, k] if hasattr(X, "iloc") else X[:, k] for k in range(X.shape[1])]
-    types = (f"{column.name}: {_type_as_text(column.dtype)}" for column in columns)
-    return ", ".join(types)
+    types = zip(X.columns, X.dtypes, strict=True)
+    return ", ".join(f"{name}: {_type_as_text(dtype)}" for name, dtype in types)
 
 
 def _type_as_text(dtype: Any) -> str:
