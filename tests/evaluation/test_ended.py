@@ -69,7 +69,7 @@ def mean_of_last(y_true: Any, y_pred: Any) -> float:
         {"record_every": 50},
         {"metrics": ["accuracy", mean_of_last], "record_every": 100},
     ],
-    ids=str,
+    ids=lambda one: str(one).split(" at 0x")[0],
 )
 @pytest.mark.filterwarnings("ignore:Measures .* have no running form:UserWarning")
 def test_the_others_go_on_bit_for_bit(parameters: dict[str, Any]) -> None:
