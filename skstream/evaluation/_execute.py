@@ -30,13 +30,14 @@ class EvaluationInterrupted(KeyboardInterrupt):
         that had finished. None if there was nothing yet.
     """
 
-    def __init__(self, result: EvaluationResult | None, advice: str = ""):
+    def __init__(self, result: EvaluationResult | None, advice: str = "", note: str = ""):
         so_far = (
             "nothing was finished, so that there is no result so far"
             if result is None
             else "the result so far is in its attribute 'result'"
         )
-        super().__init__(f"Evaluation interrupted: {so_far}.{advice if result is None else ''}")
+        advice = advice if result is None else ""
+        super().__init__(f"Evaluation interrupted: {so_far}.{advice}{note}")
         self.result = result
 
 

@@ -1,5 +1,6 @@
 """Candidates of a search: what a grid or distributions describe, checked and named."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -79,6 +80,12 @@ def _check_grid(param_grid: Any, n_iter: int | None) -> None:
             f"param_grid must be a dict of lists of values, or a list of such dicts. Got "
             f"{param_grid!r} of type {type(param_grid).__name__} instead."
         )
+    for name in (name for grid in grids for name in grid):
+        if not isinstance(name, str):
+            raise TypeError(
+                f"param_grid names parameters by texts. Got {name!r} of type "
+                f"{type(name).__name__} instead."
+            )
     if not any(grids):
         raise ValueError(
             f"param_grid={param_grid!r} is empty: name parameters and their values. A model alone "
@@ -138,23 +145,46 @@ def _sampled(sampler: ParameterSampler) -> list[dict[str, Any]]:
 
 
 def _names(params: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Name candidates by their parameters, whose paths are left out where the ends are enough."""
+    """Name candidates by the parameters in which they differ, each by another name.
+
+    Paths are left out where the ends are enough, and digits of floats where six are enough.
+    """
     paths = list(dict.fromkeys(name for one in params for name in one))
     ends = [path.rpartition("__")[2] for path in paths]
     shown = {p: end if ends.count(end) == 1 else p for p, end in zip(paths, ends, strict=True)}
-    names: list[str] = []
-    for one in params:
-        name = ", ".join(f"{shown[path]}={_text(value)}" for path, value in one.items())
-        again = sum(name == earlier.partition(" #")[0] for earlier in names)
-        names.append(f"{name} #{again + 1}" if again else name)
-    return names
+    told = [path for path in paths if _differs(params, path)]
+
+    def named(one: Mapping[str, Any], *, exact: bool) -> str:
+        some = [path for path in one if path in told] or list(one)
+        return ", ".join(f"{shown[path]}={_text(one[path], exact)}" for path in some)
+
+    texts = [named(one, exact=False) for one in params]
+    times = Counter(texts)
+    texts = [
+        named(one, exact=True) if times[text] > 1 else text
+        for one, text in zip(params, texts, strict=True)
+    ]
+    names: dict[str, None] = {}
+    for text in texts:
+        name, number = text, 1
+        while name in names:
+            number += 1
+            name = f"{text} #{number}"
+        names[name] = None
+    return list(names)
 
 
-def _text(value: Any) -> str:
+def _differs(params: Sequence[Mapping[str, Any]], path: str) -> bool:
+    """Whether a parameter is not the same in all candidates."""
+    given = [one for one in params if path in one]
+    return len(given) < len(params) or len(set(_keys([{path: one[path]} for one in given]))) > 1
+
+
+def _text(value: Any, exact: bool) -> str:
     value = _plain(value)
     if isinstance(value, float):
         short = f"{value:.6g}"
-        return short if float(short) == value else repr(value)
+        return short if not exact or float(short) == value else repr(value)
     text = value if isinstance(value, str) else " ".join(repr(value).split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 

@@ -10,7 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.exceptions import FitFailedWarning
+from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,6 +28,7 @@ from skstream.base import (
 )
 from skstream.evaluation._checkpoint import load_checkpoint, save_checkpoint
 from skstream.evaluation._evaluator import known_classes
+from skstream.evaluation._execute import EvaluationInterrupted
 from skstream.evaluation._outcome import Place
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.model_selection._candidates import Candidates, candidates_of, check_n_iter
@@ -39,6 +40,13 @@ from skstream.streams._open import FirstRows
 from skstream.utils._sklearn import Interval, StrOptions
 from skstream.utils._validation import is_regressor, tags_of
 from skstream.utils._warnings import warn
+
+
+#: What is said where Ctrl-C comes while workers run the candidates.
+_LOST = (
+    " The search keeps nothing of what its workers did: fit begins anew. With n_jobs=None it keeps "
+    "all, and partial_fit goes on."
+)
 
 
 class OptimisticScoreWarning(UserWarning):
@@ -92,7 +100,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         Which rows count in the scores, as for `PrequentialEvaluator`.
     tuning : int or float, default=None
         Rows of the tuning prefix, after which the best is chosen, or their share of a known
-        length. None: all rows are used to choose, and there is no honest score.
+        length; more, up to the end of a batch, where `batch_size` is above 1. None: all rows are used to choose, and there is no honest score.
     race : {"anytime", "halving"}, default=None
         Whether candidates are dropped before the choice. "anytime": when it is certain at level
         `alpha`, over all rows and all pairs of candidates at once, that a candidate is worse than
@@ -128,7 +136,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         Workers at once, each with some of the candidates; the results do not depend on it. With a
         race all of them are in one process.
     error_score : "raise" or float, default=nan
-        Score of a candidate that fails, while the others go on; "raise": the search ends.
+        Score of a candidate that fails, while the others go on; "raise": the search ends. A failure
+        of the chosen one, after the choice, is always an error.
     progress : bool, default=False
         Show a progress bar (needs tqdm).
 
@@ -285,7 +294,10 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             If a parameter, a row or a label is bad, or all candidates fail.
         EvaluationInterrupted
             On Ctrl-C. The search can be used, and goes on with ``partial_fit``, after the rows
-            that it has taken.
+            that it has taken. Where workers run the candidates (`n_jobs`), it keeps nothing: the
+            error has the scores of those that finished, and `fit` begins anew.
+        ModelError
+            If the chosen candidate fails after the choice.
         """
         self._check()
         self._forget()
@@ -304,6 +316,12 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
                 f"tuning={self.tuning!r} rows did not come: the stream ended after "
                 f"{run.n_rows:,}. The search has the scores so far; pass fewer, or tuning=None "
                 "for a search without an honest score."
+            )
+        if run.rules.tuning is not None and not run.n_honest:
+            warn(
+                f"The stream ended with the {run.n_rows:,} tuning rows: no row is left for the "
+                "honest score, which is NaN. Pass a smaller tuning=, or go on with partial_fit.",
+                UndefinedMetricWarning,
             )
         return self
 
@@ -348,8 +366,11 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
                 "Workers have evaluated the candidates (n_jobs), and only the best is here. Use "
                 "n_jobs=None to go on with all of them, or tuning= to go on with the chosen one."
             )
+        was_tuned = self._run.tuned is not None
         self._run.hold_failures().update(X, y, sample_weight=weight)
         self._warn_of_failures()
+        if self._run.tuned is not None and not was_tuned:
+            self._run.warn_of_undefined()
         return self
 
     def _check(self) -> None:
@@ -400,7 +421,10 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             return
         first = stream if plan.rules.tuning is None else FirstRows(stream, plan.rules.tuning)
         execution = plan.execution(self, plan.new_run(in_group=True), first)
-        tuned, finished = execution.outcomes_of_groups(groups)
+        try:
+            tuned, finished = execution.outcomes_of_groups(groups)
+        except EvaluationInterrupted as interrupt:
+            raise EvaluationInterrupted(interrupt.result, note=_LOST) from interrupt
         best = tuned.lanes[plan.rules.order(tuned.lanes)[0]]
         if best.failure is not None:
             raise all_failed(len(tuned.lanes), best.failure)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -13,11 +14,12 @@ from skstream.evaluation._outcome import Place
 from skstream.evaluation._settings import Settings, named_models
 from skstream.forgetting import Cumulative
 from skstream.metrics import Measure
-from skstream.metrics._resolve import resolve_metrics
+from skstream.metrics._registry import CLASSIFICATION, MAJORITIES, REGRESSION
 from skstream.model_selection._candidates import Candidates
 from skstream.model_selection._interval import HonestLoss
 from skstream.model_selection._race import AnytimeRace, HalvingRace, Race
 from skstream.model_selection._search_run import Rules, SearchRun
+from skstream.stats._checks import check_bounds
 from skstream.streams import Stream
 from skstream.streams._open import FirstRows
 from skstream.utils._choices import is_integer, is_real
@@ -26,8 +28,18 @@ from skstream.utils._seeds import seed_estimator
 #: Measures that rank candidates as the mean of the 0/1 loss does: those with "kappa" compare
 #: with one and the same baseline.
 _RACED = ("accuracy", "error", "kappa_m", "kappa_temporal")
+# Measures are known by their formulas: a user may give any name to any measure.
+_ACCURACY, _MAE = CLASSIFICATION["accuracy"].formula, REGRESSION["mae"].formula
+_RACED_FORMULAS = [
+    *(CLASSIFICATION[name].formula for name in _RACED),
+    *(measure.formula for measure in MAJORITIES.values()),
+]
 #: Measures that are a mean of a loss, or one minus it.
-_MEANS = {"accuracy": "zero_one", "error": "zero_one", "mae": "absolute"}
+_MEANS = [
+    (_ACCURACY, "zero_one"),
+    (CLASSIFICATION["error"].formula, "zero_one"),
+    (_MAE, "absolute"),
+]
 
 
 def evaluator_of(search: Any) -> PrequentialEvaluator:
@@ -61,14 +73,17 @@ def with_tie_breaker(settings: Settings, tuning: int | None) -> Settings:
             f"{list(settings.forgetting)}. Others follow from result_.rescore(forgetting=...)."
         )
     metrics = dict(settings.metrics)
-    if settings.classes is not None and all(m.name != "accuracy" for m in metrics.values()):
-        metrics |= resolve_metrics("accuracy", classes=settings.classes)
+    if settings.classes is not None and all(m.formula != _ACCURACY for m in metrics.values()):
+        name = "accuracy" if "accuracy" not in metrics else "plain accuracy"
+        metrics[name] = CLASSIFICATION["accuracy"]
     parameters = {**settings.parameters, "tuning": tuning}
     return replace(settings, metrics=metrics, parameters=parameters)
 
 
-def tuning_rows(tuning: Any, n_rows: int | None, n_warmup: int) -> int | None:
-    """Return the number of tuning rows: checked, and a share of a known length in rows."""
+def tuning_rows(
+    tuning: Any, n_rows: int | None, *, n_warmup: int, batch_size: int = 1
+) -> int | None:
+    """Return the number of tuning rows: checked, a share in rows, up to the end of a batch."""
     if tuning is None:
         return None
     if is_integer(tuning) and tuning >= 1:
@@ -79,7 +94,7 @@ def tuning_rows(tuning: Any, n_rows: int | None, n_warmup: int) -> int | None:
                 f"tuning={tuning!r} is a share of the rows, and how many will come is not known: "
                 "pass a number of rows."
             )
-        n_tuning = math.ceil(tuning * n_rows)
+        n_tuning = math.ceil(Fraction(str(float(tuning))) * n_rows)  # 7 of 100 are 0.07
     else:
         raise ValueError(
             "tuning must be a number of rows (int of at least 1), a share of them (float between "
@@ -95,7 +110,20 @@ def tuning_rows(tuning: Any, n_rows: int | None, n_warmup: int) -> int | None:
             f"tuning={tuning!r} rows are all in the warm-up (n_warmup={n_warmup}), so that none "
             "is scored. Pass more."
         )
-    return n_tuning
+    if batch_size > n_tuning:
+        raise ValueError(
+            f"tuning={tuning!r} ends within the first batch (batch_size={batch_size}), so that no "
+            "candidate would be scored. Pass more rows, or a smaller batch_size."
+        )
+    # The rows of a batch are answered and learnt together, by one and the same candidates.
+    whole = n_warmup + math.ceil((n_tuning - n_warmup) / batch_size) * batch_size
+    if n_rows is not None and whole >= n_rows:
+        raise ValueError(
+            f"tuning={tuning!r} ends within a batch (batch_size={batch_size}), and up to its end, "
+            f"row {whole:,}, no row is left for the honest score (n_samples={n_rows}). Pass fewer "
+            "rows, or a smaller batch_size."
+        )
+    return whole
 
 
 def rules_of(search: Any, settings: Settings, tuning: int | None) -> Rules:
@@ -128,11 +156,11 @@ def _loss_of_race(search: Any, settings: Settings, metric: str, measure: Measure
             f'race="anytime" compares means over all rows so far, and forgetting is {forgetting}. '
             'Use forgetting="cumulative", or race="halving".'
         )
-    if measure.name in _RACED and settings.classes is not None:
+    if measure.formula is not None and measure.formula in _RACED_FORMULAS:
         return "zero_one"
-    if measure.name == "mae" and search.loss_bounds is not None:
+    if measure.formula == _MAE and search.loss_bounds is not None:
         return "absolute"
-    if measure.name == "mae":
+    if measure.formula == _MAE:
         raise ValueError(
             'race="anytime" needs the smallest and largest possible absolute error: pass '
             'loss_bounds=(0, ...), from what is known of the targets, or use race="halving".'
@@ -142,6 +170,22 @@ def _loss_of_race(search: Any, settings: Settings, metric: str, measure: Measure
         f'by no such loss. Use metric={", ".join(map(repr, _RACED))}, or "mae" with loss_bounds; '
         'or race="halving".'
     )
+
+
+def check_race_parameters(search: Any) -> None:
+    """Check the parameters of every race, whether or not it is run."""
+    if search.loss_bounds is not None:
+        try:
+            check_bounds(search.loss_bounds)
+        except ValueError as error:
+            raise ValueError(f"loss_{error}") from None
+    AnytimeRace(2, indifference=search.indifference, alpha=search.alpha)
+    HalvingRace(2, 1 << 40, factor=search.halving_factor, at=search.halving_at)
+    if search.race == "halving" and search.indifference > 0:
+        raise ValueError(
+            f'indifference={search.indifference!r} is about race="anytime", and race="halving" '
+            "drops by rank alone. Leave it out."
+        )
 
 
 def race_of(search: Any, n_candidates: int, n_rows: int | None) -> Race | None:
@@ -167,11 +211,11 @@ def honest_loss_of(search: Any, settings: Settings, rules: Rules) -> HonestLoss 
     """Return what follows the mean loss of the chosen one, if its score is such a mean."""
     measure = settings.metrics[rules.metric]
     (forgetting,) = settings.forgetting.values()
-    loss = _MEANS.get(measure.name)
+    loss = next((loss for formula, loss in _MEANS if measure.formula == formula), None)
     if rules.tuning is None or loss is None or forgetting != Cumulative():
         return None
     if loss == "zero_one":
-        return HonestLoss(loss, measure.name == "accuracy", (0, 1), search.alpha)
+        return HonestLoss(loss, measure.formula == _ACCURACY, (0, 1), search.alpha)
     if search.loss_bounds is None:
         return None
     return HonestLoss(loss, False, search.loss_bounds, search.alpha)
@@ -247,11 +291,19 @@ def plan_of(
             f"n_warmup={search.n_warmup} leaves no row to score (n_samples={n_rows}): the warm-up "
             "is learnt unasked. Pass more rows, or a shorter warm-up."
         )
-    tuning = tuning_rows(search.tuning, n_rows, search.n_warmup)
+    tuning = tuning_rows(
+        search.tuning, n_rows, n_warmup=search.n_warmup, batch_size=search.batch_size
+    )
+    check_race_parameters(search)
     evaluator = evaluator_of(search)
     evaluator._validate()
     named = named_models(candidates.models(search.estimator))
     settings = evaluator._settings(named, classes, n_rows=n_rows, source=source, seed=None)
+    if settings.classes is not None and search.loss_bounds is not None:
+        raise ValueError(
+            f"loss_bounds={search.loss_bounds!r} are about the absolute errors of regressors; the "
+            "loss of a classifier is 0 or 1. Leave them out."
+        )
     settings = with_tie_breaker(settings, tuning)
     # They are copies already, which nobody else has.
     seed = settings.parameters["seed"]

@@ -56,6 +56,8 @@ def cv_results(run: SearchRun, candidates: Candidates) -> dict[str, Any]:
 
 def honest_interval(run: SearchRun, alpha: float) -> Interval:
     """Return the interval around the honest score."""
+    if run.has_lost_chosen:
+        return Interval.none("the chosen candidate has failed")
     (name, forgetting) = next(iter(run.settings.forgetting.items()))
     if forgetting != Cumulative():
         return Interval.none(f"under {name} the score is about the newest rows alone")
@@ -89,7 +91,7 @@ def table(search: "PrequentialSearch") -> str:
         low, high = search.honest_interval_
         between = "" if np.isnan(low) else f", in [{low:.4f}, {high:.4f}]"
         lines += [
-            f"{metric} on the {run.n_rows - n_rows:,} rows after them: "
+            f"{metric} on the {run.n_honest:,} rows after them: "
             f"{search.honest_score_:.4f}{between}",
             f"  ({search.honest_interval_method_})",
         ]

@@ -193,6 +193,7 @@ class SearchRun(EvaluationRun):
         if self._settings.batch_size > 1:
             super().close()
         self._decide()
+        self._check_chosen()
         return self
 
     # -- pieces, looks and the choice: at rows that follow from their numbers alone
@@ -208,8 +209,10 @@ class SearchRun(EvaluationRun):
 
     def _advance(self, piece: EncodedRows, skip: bool) -> None:
         self._decide()  # what an interrupt after the last step has put off
+        self._check_chosen()
         super()._advance(piece, skip)
         self._decide()
+        self._check_chosen()
 
     def _decide(self) -> None:
         """Look at the race, and choose, if it is time."""
@@ -251,9 +254,26 @@ class SearchRun(EvaluationRun):
         if self.tuned is None:
             self._check_some_left(sorted(self._engine.failures))
 
-    def _check_some_left(self, failed: Sequence[int]) -> None:
+    def _check_chosen(self) -> None:
+        """Raise the failure of the chosen one, after which no other is left."""
+        if self.has_lost_chosen:
+            raise self._engine.failures[0]
+
+    @property
+    def has_lost_chosen(self) -> bool:
+        """Whether the chosen one has failed."""
+        return self.tuned is not None and bool(self._engine.failures)
+
+    @property
+    def n_honest(self) -> int:
+        """Rows after the tuning rows that the chosen one has done."""
+        assert self.tuned is not None
+        ends = [self._scores.n_rows, *(self._n_valid(k) for k in self._engine.failures)]
+        return max(0, min(ends) - self.tuned.n_rows)
+
+    def _check_some_left(self, failed: Sequence[int], *, ends: bool = True) -> None:
         if len(failed) == len(self._places):
-            self._has_failed = True
+            self._has_failed |= ends
             first = min(self._engine.failures.values(), key=lambda failure: failure.row)
             raise all_failed(
                 len(self._all_places),
@@ -277,10 +297,12 @@ class SearchRun(EvaluationRun):
 
     def best_number(self) -> int:
         """Return which of the lanes is the best so far."""
+        if self.tuned is not None:
+            return 0
         if self._best is None or self._best[1] != self._n_arrived:
             self._score()
             failed = sorted(self._engine.failures)
-            self._check_some_left(failed)
+            self._check_some_left(failed, ends=False)
             lengths = np.zeros(len(self._places))
             lengths[failed] = -1
             order = best_first([lengths, *self.rules.keys(self._last_values())])

@@ -16,6 +16,7 @@ from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import FitFailedWarning, NotFittedError, UndefinedMetricWarning
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
@@ -30,6 +31,7 @@ from skstream import (
 from skstream.evaluation import _groups
 from skstream.metrics import Measure
 from skstream.model_selection import OptimisticScoreWarning, PrequentialSearch
+from skstream.model_selection._candidates import candidates_of
 from skstream.naive_bayes import IncrementalGaussianNB
 
 N_ROWS, TUNING = 900, 400
@@ -118,11 +120,11 @@ def test_a_search_is_the_evaluation_of_its_candidates(
         keep_tape=True,
         return_models=True,
     )
-    for one, n_rows in ((whole, N_ROWS), (parts, TUNING)):
+    for one, n_rows in ((whole, N_ROWS), (parts, parts.run_.rules.tuning)):
         expected = evaluator.evaluate(models_of(one), X[:n_rows], y[:n_rows])
         result = one.result_
-        n_scored = result.n_rows  # an incomplete batch at the choice is scored after it
-        assert n_scored == n_rows or parameters.get("batch_size", 1) > 1
+        n_scored = result.n_rows
+        assert n_scored == n_rows
         for name in expected.model_names:
             assert_array_equal(
                 result.predictions(name), expected.predictions(name)[: len(result.tape.y)]
@@ -478,6 +480,12 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"race": "halving", "halving_at": ()}, "shares"),
     ({"alpha": 0.0}, "alpha"),
     ({"race": "anytime", "metric": "accuracy", "indifference": -1}, "indifference"),
+    ({"indifference": -1.0}, "indifference must be"),
+    ({"race": "halving", "indifference": 0.1}, 'indifference=0.1 is about race="anytime"'),
+    ({"loss_bounds": (0, 1)}, "about the absolute errors of regressors"),
+    ({"loss_bounds": (1, 0)}, "loss_bounds must be two finite"),
+    ({"halving_factor": 0.5}, "halving factor"),
+    ({"halving_at": (2.0,)}, "shares"),
     ({"n_jobs": 2, "chunks": "one-shot"}, "needs a stream that can be read again"),
     ({"race": "halving", "chunks": "one-shot"}, "pass tuning="),
     ({"tuning": 0.5, "chunks": "one-shot"}, "share of the rows"),
@@ -535,3 +543,122 @@ def test_only_a_saved_search_is_loaded(tmp_path: Path) -> None:
     run = PrequentialEvaluator().start(SGDClassifier(), classes=[0, 1])
     with pytest.raises(ValueError, match="holds a EvaluationRun, and no PrequentialSearch"):
         PrequentialSearch.load(run.save(tmp_path / "run"))
+
+
+class Rule(ClassifierMixin, BaseEstimator):
+    """A fixed rule, whose parameters say whether it is useful and when it fails."""
+
+    def __init__(self, k: Any = 0, at: int = 10**9) -> None:
+        self.k = k
+        self.at = at
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "Rule":
+        self.classes_ = np.array([0, 1])
+        self.n_ = getattr(self, "n_", 0) + len(y)
+        if self.n_ >= self.at:
+            raise RuntimeError("it broke")
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return (X[:, 0] > 0) * int(str(self.k)[-1] == "1")
+
+
+def rare(n: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of which few are of class 1: always 0 is accurate, the rule is useful."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(n) < 0.1).astype(int)
+    return np.where(y == 1, 1.0, rng.choice([1.0, -1.0], size=n, p=[0.15, 0.85]))[:, None], y
+
+
+def accuracy(y: Any, p: Any) -> float:
+    return float(np.mean([(p[y == one] == one).mean() for one in (0, 1) if one in y]))
+
+
+def error(y: Any, p: Any) -> float:
+    return accuracy(y, p) - 1.0
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        {"accuracy": balanced_accuracy_score},
+        Measure(accuracy, higher_is_better=True),
+        Measure(error, higher_is_better=True),
+    ],
+)
+def test_a_measure_is_what_it_computes_and_not_its_name(metric: Any) -> None:
+    one = search(Rule(), {"k": [0, 1]}, metric=metric, tuning=300).fit(*rare())
+    assert one.best_params_ == {"k": 1}
+    assert abs(one.honest_score_) < 0.95
+    assert "confidence sequence" not in one.honest_interval_method_
+    with pytest.raises(ValueError, match="decided by no such loss"):
+        clone(one).set_params(race="anytime").fit(*rare())
+
+
+def test_equal_candidates_of_a_measure_called_accuracy_are_told_apart_by_accuracy() -> None:
+    always = Measure(lambda y, p: 0.5, name="accuracy", higher_is_better=True)
+    one = search(Rule(), {"k": [1, 0]}, metric=always).fit(*rare())
+    assert one.best_params_ == {"k": 0}
+
+
+def test_names_are_different_and_short() -> None:
+    long = "x" * 50
+    params = [f"{long} #{k}" for k in (0, 1, 0)]
+    grid = [{"k": [one + tail for one in params[:2]], "at": [10**6]} for tail in ("0", "1")]
+    one = search(Rule(), grid).fit(*rare(50))
+    assert len(set(one.result_.model_names)) == 4
+    grid = {"k": ["a", "a #2"], "at": [9e9]}
+    assert candidates_of(grid, None, 0).names == ["k=a", "k=a #2"]
+    texts = ["y" * 36 + " #2" + end for end in ("1111", "2222")] + ["y" * 36 + " #2"]
+    assert len(set(candidates_of({"k": texts}, None, 0).names)) == 3
+    floats = {"alpha": [9.999999999999999e-06, 1e-4], "beta": [0.1, 0.1 + 1e-12]}
+    names = candidates_of(floats, None, 0).names
+    assert names[0] != names[1]
+    assert len(set(names)) == 4
+    floats = {"alpha": [9.999999999999999e-06, 1e-4], "beta": [1]}
+    assert candidates_of(floats, None, 0).names == ["alpha=1e-05", "alpha=0.0001"]
+
+
+def test_partial_fit_warns_of_a_choice_among_undefined_scores() -> None:
+    X, y = rare(50)
+    one = search(Rule(), {"k": [0, 1]}, metric="kappa_m", tuning=30)
+    with pytest.warns(UndefinedMetricWarning, match="undefined for every candidate"):
+        one.partial_fit(X, np.zeros(50, dtype=int), classes=[0, 1])
+
+
+def test_tuning_ends_with_a_batch() -> None:
+    X, y = rare(1500)
+    one = search(Rule(), {"k": [0, 1]}, metric="accuracy", tuning=700, batch_size=64).fit(X, y)
+    assert one.result_.n_rows == 705
+    assert "705 tuning rows" in str(one)
+    assert "795 rows after them" in str(one)
+    asked = one.honest_result_.require_tape().answers[one.run_.chosen][0] >= 0
+    assert_array_equal(np.flatnonzero(asked), np.arange(705, 1500))
+    with pytest.raises(ValueError, match=r"tuning=30 .*batch_size=64"):
+        search(Rule(), {"k": [0, 1]}, tuning=30, batch_size=64).fit(X, y)
+    with pytest.raises(ValueError, match=r"tuning=1490 .*batch_size=64"):
+        search(Rule(), {"k": [0, 1]}, tuning=1490, batch_size=64).fit(X, y)
+    assert search(Rule(), {"k": [0]}, tuning=0.07).fit(*rare(100)).result_.n_rows == 7
+
+
+def test_the_chosen_one_that_fails_is_an_error() -> None:
+    X, y = rare(300)
+    one = search(Rule(), {"k": [0], "at": [150]}, metric="accuracy", tuning=100)
+    with pytest.raises(ModelError, match=r"Model 'at=150, k=0' failed while learning row 149"):
+        one.fit(X, y)
+    before = joblib.hash(one)
+    assert "49 rows after them" in str(one)
+    assert np.isnan(one.honest_score_)
+    assert np.isnan(one.honest_interval_).all()
+    assert "has failed" in one.honest_interval_method_
+    assert len(one.predict(X)) == 300
+    assert joblib.hash(one) == before
+    live = clone(one).partial_fit(X[:120], y[:120], classes=[0, 1])
+    for _ in range(2):
+        with pytest.raises(ModelError, match="row 149"):
+            live.partial_fit(X[120:], y[120:])
+
+
+def test_a_stream_that_ends_at_the_choice_is_told() -> None:
+    with pytest.warns(UndefinedMetricWarning, match="no row is left for the honest score"):
+        search(Rule(), {"k": [0]}, tuning=50).fit([rare(50)], classes=[0, 1])
