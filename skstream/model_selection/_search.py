@@ -41,7 +41,6 @@ from skstream.utils._sklearn import Interval, StrOptions
 from skstream.utils._validation import is_regressor, tags_of
 from skstream.utils._warnings import warn
 
-
 #: What is said where Ctrl-C comes while workers run the candidates.
 _LOST = (
     " The search keeps nothing of what its workers did: fit begins anew. With n_jobs=None it keeps "
@@ -100,7 +99,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         Which rows count in the scores, as for `PrequentialEvaluator`.
     tuning : int or float, default=None
         Rows of the tuning prefix, after which the best is chosen, or their share of a known
-        length; more, up to the end of a batch, where `batch_size` is above 1. None: all rows are used to choose, and there is no honest score.
+        length; more, up to the end of a batch, where `batch_size` is above 1. None: all rows are
+        used to choose, and there is no honest score.
     race : {"anytime", "halving"}, default=None
         Whether candidates are dropped before the choice. "anytime": when it is certain at level
         `alpha`, over all rows and all pairs of candidates at once, that a candidate is worse than

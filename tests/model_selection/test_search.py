@@ -620,7 +620,7 @@ def test_names_are_different_and_short() -> None:
 
 
 def test_partial_fit_warns_of_a_choice_among_undefined_scores() -> None:
-    X, y = rare(50)
+    X, _ = rare(50)
     one = search(Rule(), {"k": [0, 1]}, metric="kappa_m", tuning=30)
     with pytest.warns(UndefinedMetricWarning, match="undefined for every candidate"):
         one.partial_fit(X, np.zeros(50, dtype=int), classes=[0, 1])
