@@ -30,7 +30,7 @@ class TimeAxis:
     Attributes
     ----------
     positions : ndarray of shape (n_rows,), dtype float64
-        Row numbers, or times (datetimes in microseconds), not decreasing.
+        Row numbers, or times (datetimes in microseconds since the first), not decreasing.
     given : ndarray of shape (n_rows,)
         The same as the user gave them, for messages.
     kind : str or None
@@ -38,8 +38,10 @@ class TimeAxis:
     end : float
         Where the stream ends: one usual distance (the median) after the last row.
     tolerance : float
-        Rows so little before the edge of a part count as at the edge; not 0 for numbers only,
-        which are rounded where parts are counted off.
+        Rows so little before the edge of a part count as at the edge; not 0 where parts that are
+        counted off are rounded: for numbers, and for datetimes finer than microseconds.
+    origin : int
+        Microseconds of the first row since 1970, which positions leave out; 0 for numbers.
     """
 
     positions: NDArray[np.float64]
@@ -47,6 +49,7 @@ class TimeAxis:
     kind: str | None
     end: float
     tolerance: float
+    origin: int = 0
 
     @classmethod
     def of_rows(cls, n_rows: int) -> "TimeAxis":
@@ -60,6 +63,10 @@ class TimeAxis:
         given = time_column(values, "times")
         _check_length("times", len(given), n_rows)
         kind, positions = kind_of(given), as_numbers(given, "times")
+        origin = 0
+        if given.dtype.kind == "M" and len(positions) and np.isfinite(positions[0]):
+            origin = int(positions[0])
+            positions = _since(given, "times", origin)
         missing = ~np.isfinite(positions)
         if missing.any():
             at = int(missing.argmax())
@@ -76,10 +83,13 @@ class TimeAxis:
             )
         usual = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
         tolerance = 0.0
-        if kind == NUMBERS and len(positions):
-            tolerance = _TOLERANCE * usual + 4.0 * float(np.spacing(np.abs(positions).max()))
+        if len(positions) and (kind == NUMBERS or (positions % 1.0 != 0.0).any()):
+            # Every position is rounded by half a spacing, and edges are sums of some of them.
+            tolerance = 4.0 * float(np.spacing(np.abs(positions).max()))
+            if kind == NUMBERS:
+                tolerance += _TOLERANCE * usual
         end = positions[-1] + usual if len(positions) else 0.0
-        return cls(positions, given, kind, float(end), tolerance)
+        return cls(positions, given, kind, float(end), tolerance, origin)
 
     def length(self, value: Any, name: str, *, zero: bool = False) -> float:
         """Read a size in rows or a duration; `zero` says whether it may be 0."""
@@ -114,7 +124,7 @@ class TimeAxis:
                 f"holds {self.kind}. Got {value!r} instead."
             )
         read = duration_column(duration, name)
-        return float(as_numbers(read, name))
+        return float(_since(read, name))
 
     def label_times(self, values: Any) -> NDArray[np.float64]:
         """Read the times at which labels become known, infinite where they never do."""
@@ -129,7 +139,7 @@ class TimeAxis:
                 f"label_times holds {kind}, but {own} {self.kind or NUMBERS}. Both must be of one "
                 "kind."
             )
-        known = as_numbers(given, "label_times")
+        known = _since(given, "label_times", self.origin)
         if (known < self.positions).any():
             at = int((known < self.positions).argmax())
             raise ValueError(
@@ -146,6 +156,19 @@ class TimeAxis:
     def shown(self, row: int) -> str:
         """Show the place of a row as the user gave it."""
         return shown_time(self.given[row : row + 1])
+
+
+def _since(values: np.ndarray, name: str, origin: int = 0) -> NDArray[np.float64]:
+    """Return `as_numbers` less the origin, with the parts of a microsecond that it cuts off.
+
+    The origin is subtracted before they are added: since 1970 there is no room for them.
+    """
+    numbers: NDArray[np.float64] = as_numbers(values, name) - origin
+    if values.dtype.kind not in "mM":
+        return numbers
+    values = np.asarray(values)
+    cut = values - values.astype(f"{values.dtype.kind}8[us]")
+    return numbers + np.where(np.isnat(cut), 0.0, cut / np.timedelta64(1, "us"))
 
 
 def _check_length(name: str, length: int, n_rows: int | None) -> None:

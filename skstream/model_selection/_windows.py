@@ -184,7 +184,8 @@ class WindowSplit(Splitter):
         test = axis.length(self.test_size, "test_size")
         step = test if self.step is None else axis.length(self.step, "step")
         room = axis.end - first - (0.0 if self.keep_incomplete else test)
-        n_parts = int(np.floor(room / step + 1e-9)) + 1 if room >= -axis.tolerance else 0
+        room += axis.tolerance  # rounded times end a little early
+        n_parts = int(np.floor(room / step)) + 1 if room >= 0.0 else 0
         starts = first + step * np.arange(n_parts)
         return starts, starts + test
 
@@ -213,7 +214,7 @@ class WindowSplit(Splitter):
 
     def _too_few(self, axis: TimeAxis, found: int, n_splits: int | None) -> str:
         n_rows = len(axis.positions)
-        stream = f"{n_rows:,} rows"
+        stream = f"{n_rows:,} {'row' if n_rows == 1 else 'rows'}"
         if axis.kind is not None:
             stream += f" from {axis.shown(0)} to {axis.shown(n_rows - 1)}"
         sizes = ", ".join(
@@ -259,7 +260,7 @@ class ExpandingWindowSplit(WindowSplit):
         follow each other. A shorter one lets them overlap.
     gap : int, float, str or timedelta, default=0
         Between the end of a training part and the begin of its test part; rows there are in
-        neither.
+        neither. It protects the training part only; see the notes.
     n_splits : int, default=None
         Number of splits: with `test_size`, the last so many of those that fit. None: all of them.
     max_train_size : int, default=None
@@ -274,12 +275,14 @@ class ExpandingWindowSplit(WindowSplit):
     label_times : array-like of shape (n_rows,) or str, default=None
         Time at which the label of every row becomes known, of the kind of `times`; without times,
         the number of the row at whose arrival it is known. Infinite, NaN or NaT: never. Training
-        rows whose label comes after the first row of the test part are left out.
+        rows whose label comes after the first row of the test part are left out. Test rows are
+        not; see the notes.
 
     See Also
     --------
     SlidingWindowSplit : Forgets the oldest rows.
     PrequentialSplit : For test-then-train along the test part.
+    skstream.DelayedEvaluator : Labels that come late, along the whole stream.
     sklearn.model_selection.TimeSeriesSplit : Rows only, test parts counted from the end.
 
     Notes
@@ -295,7 +298,12 @@ class ExpandingWindowSplit(WindowSplit):
     Times given here belong to the rows that are split. A splitter that gets a part of the rows
     (nested cross-validation) needs them as the name of a column, or as metadata:
     ``GridSearchCV(...).fit(X, y, times=times)`` after
-    ``sklearn.set_config(enable_metadata_routing=True)``.
+    ``sklearn.set_config(enable_metadata_routing=True)``. A column that is named here stays a
+    feature of the model: where it must not be, leave it out with a `ColumnTransformer`.
+
+    `gap` and `label_times` decide which rows `fit` gets, and nothing else. `prequential_scorer`
+    learns the label of every test row before it asks about the next one, however late labels
+    come: its scores are then too good. Use `DelayedEvaluator` to score with late labels.
 
     Examples
     --------
@@ -331,7 +339,7 @@ class SlidingWindowSplit(WindowSplit):
         follow each other. A shorter one lets them overlap.
     gap : int, float, str or timedelta, default=0
         Between the end of a training part and the begin of its test part; rows there are in
-        neither.
+        neither. It protects the training part only; see the notes.
     n_splits : int, default=None
         Number of splits: with `test_size`, the last so many of those that fit. None: all of them.
     max_train_size : int, default=None
@@ -346,7 +354,8 @@ class SlidingWindowSplit(WindowSplit):
     label_times : array-like of shape (n_rows,) or str, default=None
         Time at which the label of every row becomes known, of the kind of `times`; without times,
         the number of the row at whose arrival it is known. Infinite, NaN or NaT: never. Training
-        rows whose label comes after the first row of the test part are left out.
+        rows whose label comes after the first row of the test part are left out. Test rows are
+        not; see the notes.
 
     See Also
     --------
@@ -356,6 +365,10 @@ class SlidingWindowSplit(WindowSplit):
     -----
     Test parts are those of `ExpandingWindowSplit`. The training part of a test part that begins at
     b is the half-open interval from b - gap - train_size to b - gap.
+
+    `gap` and `label_times` decide which rows `fit` gets, and nothing else. `prequential_scorer`
+    learns the label of every test row before it asks about the next one, however late labels
+    come: its scores are then too good. Use `DelayedEvaluator` to score with late labels.
 
     Examples
     --------

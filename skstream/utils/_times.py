@@ -27,7 +27,7 @@ _MISSING_TYPES = ("NAType", "NaTType")
 
 
 class UtcTimes(np.ndarray):
-    """Array of ``datetime64[us]`` in UTC, of datetimes that came with a time zone.
+    """Array of ``datetime64`` in UTC, of datetimes that came with a time zone.
 
     NumPy's own ``datetime64`` has no time zone, so that datetimes with and without one could not
     be told apart.
@@ -38,7 +38,7 @@ class UtcTimes(np.ndarray):
 
 
 def _as_utc(times: np.ndarray) -> UtcTimes:
-    return times.astype("datetime64[us]", copy=False).view(UtcTimes)
+    return times.view(UtcTimes)
 
 
 def time_column(values: Any, name: str) -> np.ndarray:
@@ -235,7 +235,23 @@ def _utc_of_column(values: Any) -> np.ndarray:
         values = values.dt.tz_convert("UTC").dt.tz_localize(None)
     elif hasattr(values, "tz_convert"):  # an index, whose to_numpy would keep the zone
         values = values.tz_convert("UTC").tz_localize(None)
-    return np.asarray(values, dtype="datetime64[us]")
+    times = np.asarray(values)
+    if times.dtype.kind != "M":
+        return times.astype("datetime64[us]")
+    whole = times.astype("datetime64[us]")
+    # Finer units only where there is something finer: that of pandas is often just its default.
+    return times if (whole != times)[~np.isnat(times)].any() else whole
+
+
+def _in_numpy(value: Any) -> Any:
+    """Return a time or duration of pandas as NumPy's, with its nanoseconds."""
+    return value.asm8 if getattr(value, "nanosecond", getattr(value, "nanoseconds", 0)) else value
+
+
+def _finest_unit(values: list[Any]) -> str:
+    """Return ns if one of NumPy's times or durations has more than whole microseconds, else us."""
+    fine = (v for v in values if isinstance(v, (np.datetime64, np.timedelta64)))
+    return "ns" if any(v != v.astype(f"{v.dtype.kind}8[us]") for v in fine) else "us"
 
 
 def _is_missing(value: Any) -> bool:
@@ -269,8 +285,8 @@ def _numbers(values: Iterable[Any]) -> np.ndarray:
 
 
 def _datetimes(values: Iterable[Any]) -> np.ndarray:
-    texts = ["NaT" if _is_missing(value) else value for value in values]
-    return np.array(texts, dtype="datetime64[us]")
+    texts = ["NaT" if _is_missing(value) else _in_numpy(value) for value in values]
+    return np.array(texts, dtype=f"datetime64[{_finest_unit(texts)}]")
 
 
 def _aware(values: Iterable[Any]) -> np.ndarray:
@@ -282,8 +298,8 @@ def _aware(values: Iterable[Any]) -> np.ndarray:
 
 
 def _durations(values: Iterable[Any]) -> np.ndarray:
-    texts = ["NaT" if _is_missing(value) else value for value in values]
-    return np.array(texts, dtype="timedelta64[us]")
+    texts = ["NaT" if _is_missing(value) else _in_numpy(value) for value in values]
+    return np.array(texts, dtype=f"timedelta64[{_finest_unit(texts)}]")
 
 
 _Readers = tuple[Callable[[Any], str], dict[str, Callable[[Iterable[Any]], np.ndarray]], str]

@@ -431,3 +431,43 @@ def test_rows_of_one_time_stay_together():
         assert (
             times[train].tolist() == np.repeat([times[test[0]] - 2, times[test[0]] - 1], 3).tolist()
         )
+
+
+@pytest.mark.parametrize("rate", [10, 3, 100])
+@pytest.mark.parametrize("start", [0.0, 1.7e9])
+def test_rounded_times_are_split_as_rows(rate, start):
+    for n_rows in (20, 21, 50, 101, 333):
+        rows, times = np.zeros((n_rows, 1)), start + np.arange(n_rows) / rate
+        for size in (1, 3):
+            for options in ({}, {"n_splits": 3}):
+                in_time = ExpandingWindowSplit(
+                    2 / rate, test_size=size / rate, times=times, **options
+                )
+                in_rows = ExpandingWindowSplit(2, test_size=size, **options)
+                assert as_text(in_time.split(rows)) == as_text(in_rows.split(rows))
+
+
+NANOSECONDS = np.datetime64("2024-01-01", "ns") + 300 * np.arange(10).astype("timedelta64[ns]")
+
+
+def test_nanoseconds_are_kept():
+    times, late = NANOSECONDS, NANOSECONDS + np.timedelta64(500, "ns")
+    rows, size = np.zeros((10, 1)), np.timedelta64(300, "ns")
+    for same in (times, list(times)):
+        splitter = ExpandingWindowSplit(3 * size, test_size=size, times=same)
+        assert as_text(splitter.split(rows)) == [([*range(i)], [i]) for i in range(3, 10)]
+        splits = splitter.split(rows, label_times=late)
+        assert as_text(splits) == [([*range(i - 1)], [i]) for i in range(3, 10)]
+    with pytest.raises(ValueError, match=r"times go back at row 1: .*\.000002400 comes after"):
+        list(ExpandingWindowSplit("1us", test_size="1us", times=times[::-1]).split(rows))
+
+
+def test_nanoseconds_of_pandas_are_kept():
+    pd = pytest.importorskip("pandas", reason="its times")
+    times, rows, size = pd.Series(NANOSECONDS), np.zeros((10, 1)), pd.Timedelta(300, "ns")
+    expected = [([*range(i)], [i]) for i in range(3, 10)]
+    for same in (times, list(times), times.dt.tz_localize("UTC")):
+        splitter = ExpandingWindowSplit(3 * size, test_size=size, times=same)
+        assert as_text(splitter.split(rows)) == expected
+    aware = list(times.dt.tz_localize("Europe/Lisbon"))
+    assert as_text(splitter.split(rows, times=aware)) == expected
