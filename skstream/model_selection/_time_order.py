@@ -28,7 +28,7 @@ class FutureLeakWarning(UserWarning):
 
 
 def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None) -> Any:
-    """Warn if a splitter trains on rows that come after a row it tests, or shuffles rows.
+    """Warn if a splitter trains on rows that it tests or that come after them, or shuffles rows.
 
     Scikit-learn's searches show a scorer and an estimator neither the splitter nor the other part
     of the rows. Ask here, where the splitter and all rows are known:
@@ -59,7 +59,14 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None) -> Any:
     Warns
     -----
     FutureLeakWarning
-        Names the first split that trains on the future, or whose rows are not in order.
+        Names the first split that trains on the future or on a row that it tests, whose rows are
+        not in order, or that tests a row twice; or the row where the index of a data frame goes
+        back.
+
+    Notes
+    -----
+    Only positions are looked at. Whether labels are known in time (`gap` and `label_times` of the
+    splitters) is a matter of the training part there, and of `DelayedEvaluator` along test rows.
 
     Examples
     --------
@@ -91,28 +98,65 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None) -> Any:
                 FutureLeakWarning,
             )
             break
+    else:
+        back = _where_index_goes_back(X)
+        if back:
+            warn(
+                f"The rows of X {back}. Splitters take rows as they stand, oldest first. Sort X "
+                "and y by time; if the index is no time, drop it: X.reset_index(drop=True).",
+                FutureLeakWarning,
+            )
     return splits
 
 
 def _positions(rows: Any, n_rows: int) -> np.ndarray:
     rows = np.asarray(rows)
-    return np.flatnonzero(rows) if rows.dtype == bool and len(rows) == n_rows else rows
+    if rows.dtype == bool and len(rows) == n_rows:
+        return np.flatnonzero(rows)
+    from_the_end: np.ndarray = np.where(rows < 0, rows + n_rows, rows)  # as NumPy takes them
+    return from_the_end
 
 
 def _problem(train: np.ndarray, test: np.ndarray) -> str:
     """Say what is wrong with a split; empty if it keeps the order of time."""
     if not len(train) or not len(test):
         return ""
+    both = np.intersect1d(train, test)
+    if len(both):
+        more = f" and {len(both) - 1:,} more" if len(both) > 1 else ""
+        return f"trains on row {both[0]:,}{more} and tests it too: the model knows the label."
     late = int(np.count_nonzero(train > test.min()))
     if late:
         return (
-            f"tests row {test.min():,} and trains on {late:,} rows that come after it (up to row "
+            f"tests row {test.min():,} and trains on {late:,} "
+            f"{'row that comes' if late == 1 else 'rows that come'} after it (up to row "
             f"{train.max():,}): the model has seen the future of that row."
         )
+    repeated = np.flatnonzero(np.diff(np.sort(test)) == 0)
+    if len(repeated):
+        row = np.sort(test)[repeated[0]]
+        return f"tests row {row:,} more than once: it counts more than others, and is learnt again."
     for part, rows in (("training", train), ("test", test)):
         if len(rows) > 1 and (np.diff(rows) < 0).any():
             return f"has its {part} rows in shuffled order: they are not learnt as they came."
     return ""
+
+
+def _index_of(X: Any) -> Any:
+    """Return the index of a data frame if it may be one of times or row numbers, else None."""
+    index: Any = getattr(X, "index", None)
+    has_order = hasattr(index, "is_monotonic_increasing") and index.dtype.kind in "iufM"
+    return index if has_order else None
+
+
+def _where_index_goes_back(X: Any) -> str:
+    """Say where the index of a data frame goes back; empty if it does not."""
+    index = _index_of(X)
+    if index is None or index.is_monotonic_increasing:
+        return ""
+    values = np.asarray(index)
+    row = int(np.flatnonzero(values[1:] < values[:-1])[0]) + 1
+    return f"go back in time: row {row} has the index {index[row]}, after {index[row - 1]}"
 
 
 def warn_of_index(X: Any) -> None:
@@ -120,13 +164,13 @@ def warn_of_index(X: Any) -> None:
 
     Positions are not known to a scorer; an index of times or row numbers is, where there is one.
     """
-    index: Any = getattr(X, "index", None)
-    if not hasattr(index, "is_monotonic_increasing") or index.dtype.kind not in "iufM":
+    index = _index_of(X)
+    if index is None:
         return
     values = np.asarray(index)
-    if not index.is_monotonic_increasing:
-        row = int(np.flatnonzero(values[1:] < values[:-1])[0]) + 1
-        what = f"go back in time: row {row} has the index {index[row]}, after {index[row - 1]}"
+    what = _where_index_goes_back(X)
+    if what:
+        pass
     elif values.dtype.kind == "i" and len(values) and values[0] == 0 and values[-1] >= len(values):
         # Folds of a frame with row numbers: one of them has the very first row, but not the next.
         gap = int(np.flatnonzero(values != np.arange(len(values)))[0])

@@ -377,9 +377,32 @@ def test_splitters_in_the_order_of_time_pass():
     for cv in (PrequentialSplit(20), ExpandingWindowSplit(9, test_size=5), TimeSeriesSplit(3)):
         assert check_time_order(cv, X) is cv
     assert check_time_order(iter([([0], [1])]), X) == [([0], [1])]
+    assert check_time_order([([0, -240], [-1])], X) == [([0, -240], [-1])]
     for cv in (5, None, np.int64(3)):
         with pytest.raises(ValueError, match=r"Use PrequentialSplit\(n_warmup=24\)"):
             check_time_order(cv, X)
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "message"),
+    [
+        ([0, 1, 2], [2, 3], "trains on row 2 and tests it too"),
+        ([0, 1, 2, 3], [2, 3], "trains on row 2 and 1 more and tests it too"),
+        ([-1], [5], "tests row 5 and trains on 1 rows? that comes? after it"),
+        ([0], [5, 5, 6], "tests row 5 more than once"),
+    ],
+)
+def test_rows_that_a_split_may_not_have_are_named(train, test, message):
+    with pytest.warns(FutureLeakWarning, match=message):
+        check_time_order([(train, test)], X)
+
+
+def test_a_frame_with_the_newest_row_first_is_noticed():
+    pd = pytest.importorskip("pandas", reason="an index")
+    frame = pd.DataFrame(X)
+    check_time_order(PrequentialSplit(20), frame)
+    with pytest.warns(FutureLeakWarning, match="row 1 has the index 238, after 239. Splitters"):
+        check_time_order(PrequentialSplit(20), frame[::-1])
 
 
 def test_an_index_that_goes_back_is_noticed():
