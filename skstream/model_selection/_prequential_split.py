@@ -35,13 +35,15 @@ class PrequentialSplit(Splitter):
         Rows of each test block. None: all rows after the warm-up, divided into blocks whose sizes
         differ by one row at most. With a number, the rows after the last block are not used.
     gap : int, default=0
-        Rows between the training part and the test block that are in neither, as for labels that
-        come later than the next rows. The warm-up keeps its `n_warmup` rows: the first test row
-        is number ``n_warmup + gap``.
+        Rows between the training part and the test block that are in neither. The warm-up keeps
+        its `n_warmup` rows: the first test row is number ``n_warmup + gap``. It protects the
+        training part only: `prequential_scorer` learns the label of every test row before it asks
+        about the next one. Use `DelayedEvaluator` for labels that come late.
 
     See Also
     --------
     prequential_scorer : The scorer for it.
+    skstream.DelayedEvaluator : Labels that come late, along the whole stream.
     sklearn.model_selection.TimeSeriesSplit : Test parts counted from the end of the rows.
 
     Notes

@@ -178,6 +178,7 @@ def prequential_scorer(
     PrequentialSplit : The splitter for it.
     check_time_order : Whether a splitter of your own trains on the future.
     skstream.PrequentialEvaluator : Models along a stream, without a split.
+    skstream.DelayedEvaluator : The same, with labels that come late.
 
     Notes
     -----
@@ -185,6 +186,10 @@ def prequential_scorer(
     `PrequentialEvaluator` with ``warm_start=True`` and ``n_warmup=0`` on the test rows, to the
     last bit. A scorer does not see the training labels: the baselines of the kappas begin with
     the first test row, as in ``kappa_temporal_score`` without ``previous_label``.
+
+    The label of every test row is learnt before the next row is asked. A ``gap`` or ``label_times``
+    of a splitter protect the training part only: where labels come late, the score is too good,
+    the more so if labels repeat. Use `DelayedEvaluator` there.
 
     A scorer sees neither the training rows nor the splitter, and cannot tell whether the model was
     fitted on rows that come after the test rows: with ``cv=5``, `KFold` and all that shuffles it

@@ -87,7 +87,8 @@ class ForgettingSelection:
         return "\n".join(
             [
                 f"{self.best} follows the true {self.metric} best, of {len(self.rmse)} "
-                f"mechanisms over {self.n_compared:,} rows.",
+                f"{'mechanism' if len(self.rmse) == 1 else 'mechanisms'} over "
+                f"{self.n_compared:,} {'row' if self.n_compared == 1 else 'rows'}.",
                 f"  {'':{width}}  rmse    bias",
                 *lines,
                 "Next: .best_forgetting, .to_frame(), .estimates",
