@@ -23,8 +23,10 @@ def result_of_predictions(
     sample_weight: ArrayLike | None,
 ) -> EvaluationResult:
     """Score the predictions of one model, or of several by name, row by row."""
+    # A single model has no name that its user knows.
     named = y_pred if isinstance(y_pred, Mapping) else {"model": y_pred}
-    columns = {"y_true": y_true} | {f"y_pred {name}": given for name, given in named.items()}
+    columns_of = {name: f"y_pred {name}" if named is y_pred else "y_pred" for name in named}
+    columns = {"y_true": y_true} | {columns_of[name]: given for name, given in named.items()}
     shapes = {column: np.shape(given) for column, given in columns.items()}
     if len(set(shapes.values())) > 1 or len(shapes["y_true"]) != 1:
         raise ValueError(f"y_true and y_pred must be columns of equal length. Got shapes {shapes}.")
@@ -41,7 +43,7 @@ def result_of_predictions(
         classes=classes,
         y=values["y_true"],
         weight=weight,
-        answers={name: values[f"y_pred {name}"][np.newaxis] for name in named},
+        answers={name: values[column][np.newaxis] for name, column in columns_of.items()},
     )
     unscored = EvaluationResult(
         protocol="given predictions",

@@ -143,9 +143,10 @@ class PrequentialSplit(Splitter):
             edges = [first + size * i + min(i, longer) for i in range(n_splits + 1)]
         if edges[-1] > n_rows or size < 1:
             needed = edges[-1] if self.test_size is not None else first + n_splits
+            left = max(n_rows - first, 0)
             raise ValueError(
                 f"{self!r} needs at least {needed:,} rows, but X has {n_rows:,}: n_warmup and gap "
-                f"leave {max(n_rows - first, 0):,} rows to test. Give a shorter warm-up, or fewer "
-                "or smaller test blocks."
+                f"leave {left:,} {'row' if left == 1 else 'rows'} to test. Give a shorter warm-up, "
+                "or fewer or smaller test blocks."
             )
         return edges

@@ -253,7 +253,8 @@ def _check_metric(metric: Any) -> None:
 
 
 def _resolved(metric: Any) -> Measure:
-    classes = None if task_of(metric) == "targets" else [0, 1]
+    # Stand-ins for classes that are not known yet; an unknown name is told of "f1:<class>".
+    classes = None if task_of(metric) == "targets" else ["<a>", "<class>"]
     (measure,) = resolve_metrics(metric, classes=classes).values()
     return measure
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skstream.evaluation._predictions import result_of_predictions
+from skstream.evaluation._result import EvaluationResult
 from skstream.forgetting import Forgetting, as_forgetting
 from skstream.utils._optional import optional_import
 
@@ -16,6 +17,7 @@ __all__ = ["ForgettingSelection", "select_forgetting"]
 # As noisy as windows of about 100, 200, 500, 1,000, 2,000, 5,000 and 10,000 rows, in turn.
 _SIZES = (100, 200, 500, 1000, 2000, 5000, 10_000)
 _FACTORS = (0.98, 0.99, 0.996, 0.998, 0.999, 0.9996, 0.9998)
+_ROUNDING = 1e-9
 CANDIDATES = (
     "cumulative",
     *(f"window:{size}" for size in _SIZES),
@@ -140,7 +142,8 @@ def select_forgetting(
     Raises
     ------
     ValueError
-        If lengths differ, a true value is infinite, or there is no row to compare.
+        If shapes differ, a true value is infinite or none that `metric` can have, or there is no
+        row to compare.
 
     See Also
     --------
@@ -178,17 +181,30 @@ def select_forgetting(
     if not isinstance(metric, str):
         raise ValueError(f"metric must be the name of one measure. Got {metric!r} instead.")
     mechanisms = as_forgetting(CANDIDATES if forgetting is None else forgetting)
-    if np.ndim(y_true) != np.ndim(y_pred):
+    shapes = {
+        name: _shape(given, name) for name, given in {"y_true": y_true, "y_pred": y_pred}.items()
+    }
+    shape = shapes["y_true"]
+    if shape != shapes["y_pred"]:
         raise ValueError(
-            f"y_true and y_pred must have one shape. Got {np.shape(y_true)} and {np.shape(y_pred)}."
+            f"y_true and y_pred must have one shape. Got {shape} and {shapes['y_pred']}."
         )
-    if np.ndim(y_true) == 2:
-        streams = zip(np.asarray(y_true), np.asarray(y_pred), strict=True)
-        curves = [_estimates(y, p, metric, mechanisms) for y, p in streams]
-        estimates = {name: np.array([curve[name] for curve in curves]) for name in mechanisms}
+    if len(shape) == 2:
+        results = [
+            _rescored(y, p, metric, mechanisms, where=f"Stream {number}: ")
+            for number, (y, p) in enumerate(
+                zip(np.asarray(y_true), np.asarray(y_pred), strict=True)
+            )
+        ]
     else:
-        estimates = _estimates(y_true, y_pred, metric, mechanisms)
-    true = _true_values(true_error, next(iter(estimates.values())).shape)
+        results = [_rescored(y_true, y_pred, metric, mechanisms)]
+    curves = {
+        name: [result.values["model"][name][metric][:, 0] for result in results]
+        for name in mechanisms
+    }
+    estimates = {name: np.array(columns).reshape(shape) for name, columns in curves.items()}
+    true = _true_values(true_error, shape)
+    _check_bounds(true, metric, results[0].measures[metric].bounds)
     compared = np.isfinite(true) & np.all([np.isfinite(e) for e in estimates.values()], axis=0)
     if not compared.any():
         raise ValueError(
@@ -210,14 +226,53 @@ def select_forgetting(
     )
 
 
-def _estimates(
-    y_true: ArrayLike, y_pred: ArrayLike, metric: str, mechanisms: Mapping[str, Forgetting]
-) -> dict[str, NDArray[np.float64]]:
-    """Return the estimates after every row of one stream, as an evaluator gives them."""
-    result = result_of_predictions(
-        y_true, y_pred, [metric], forgetting="cumulative", sample_weight=None
-    ).rescore([metric], forgetting=mechanisms, record_every=1)
-    return {name: result.values["model"][name][metric][:, 0] for name in mechanisms}
+def _shape(given: Any, name: str) -> tuple[int, ...]:
+    """Return the shape of labels of one stream, or of several of one length."""
+    try:
+        shape: tuple[int, ...] = np.shape(given)
+    except ValueError:
+        raise ValueError(
+            f"{name} holds streams of different lengths. Give an array of shape (n_rows,) or "
+            "(n_streams, n_rows); call once for each stream if their lengths differ."
+        ) from None
+    if len(shape) not in (1, 2) or not shape[0]:
+        raise ValueError(f"{name} must have shape (n_rows,) or (n_streams, n_rows). Got {shape}.")
+    return shape
+
+
+def _rescored(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    metric: str,
+    mechanisms: Mapping[str, Forgetting],
+    *,
+    where: str = "",
+) -> EvaluationResult:
+    """Score one stream after every row, as an evaluator does."""
+    try:
+        result = result_of_predictions(
+            y_true, y_pred, [metric], forgetting="cumulative", sample_weight=None
+        )
+    except ValueError as error:
+        # Only errors of labels belong to a stream; those of the measure do to all.
+        if where and str(error).startswith("y_"):
+            raise ValueError(f"{where}{error}") from error
+        raise
+    return result.rescore([metric], forgetting=mechanisms, record_every=1)
+
+
+def _check_bounds(true: NDArray[np.float64], metric: str, bounds: tuple[float, float]) -> None:
+    """Refuse true values that the measure cannot have (a hair beyond them is rounding)."""
+    low, high = bounds
+    beyond = (true < low - _ROUNDING) | (true > high + _ROUNDING)
+    if beyond.any():
+        at = tuple(np.argwhere(beyond)[0].tolist())
+        stream = f" of stream {at[0]}" if len(at) == 2 else ""
+        hint = " Is it in percent? Give shares." if bounds == (0.0, 1.0) else ""
+        raise ValueError(
+            f"true_error is {true[at]:g} at row {at[-1]}{stream}, but {metric} lies between "
+            f"{low:g} and {high:g}.{hint}"
+        )
 
 
 def _true_values(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:

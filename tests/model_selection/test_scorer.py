@@ -429,3 +429,8 @@ def test_an_index_that_goes_back_is_noticed():
     # Names of rows are no times.
     frame.index = [f"row {i}" for i in range(240)]
     cross_validate(SGD, frame, Y, cv=cv, scoring=scorer, error_score="raise")
+
+
+def test_an_unknown_measure_is_told_of_classes_in_general():
+    with pytest.raises(ValueError, match="for every class f1:<class>, precision:<class>"):
+        prequential_scorer("f1")

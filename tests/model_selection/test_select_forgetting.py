@@ -106,8 +106,41 @@ def test_mistakes(true_error, options, message):
 
 
 def test_shapes_must_agree():
-    with pytest.raises(ValueError, match="of equal length"):
+    with pytest.raises(ValueError, match=r"must have one shape. Got \(3999,\) and \(4000,\)"):
         select_forgetting(ZEROS[1:], WRONG, 0.3)
+    with pytest.raises(ValueError, match=r"one shape. Got \(2, 5\) and \(3, 5\)"):
+        select_forgetting(np.zeros((2, 5)), np.zeros((3, 5)), 0.3)
+    with pytest.raises(ValueError, match=r"y_true must have shape .* Got \(1, 2, 3\)"):
+        select_forgetting(np.zeros((1, 2, 3)), np.zeros((1, 2, 3)), 0.3)
+    with pytest.raises(ValueError, match="y_pred holds streams of different lengths"):
+        select_forgetting([[0, 1], [1, 0]], [[0, 1], [1]], 0.3)
+
+
+@pytest.mark.parametrize(("metric", "word"), [("error", "a label"), ("mae", "a number")])
+def test_missing_answers_are_named_by_row_and_stream(metric, word):
+    zeros = np.zeros((2, 5))
+    answers = zeros.copy()
+    answers[1, 3] = np.nan
+    with pytest.raises(ValueError, match=rf"^Stream 1: y_pred( holds nan in row 3|.3.).*{word}"):
+        select_forgetting(zeros, answers, 0.3, metric=metric)
+    with pytest.raises(ValueError, match=rf"^y_pred( holds nan in row 3|.3.).*{word}"):
+        select_forgetting(zeros[1], answers[1], 0.3, metric=metric)
+
+
+def test_true_values_must_be_possible():
+    with pytest.raises(ValueError, match="20 at row 0, but error lies between 0 and 1"):
+        select_forgetting(ZEROS, WRONG, 20)
+    true = np.full((2, 5), 0.5)
+    true[1, 4] = -0.1
+    with pytest.raises(ValueError, match=r"-0\.1 at row 4 of stream 1"):
+        select_forgetting(np.zeros((2, 5)), np.zeros((2, 5)), true)
+    with pytest.raises(ValueError, match=r"-2 at row 0, but mae lies between 0 and inf\.$"):
+        select_forgetting(ZEROS, WRONG, -2, metric="mae")
+
+
+def test_one_of_each_is_no_plural():
+    one = select_forgetting([0.0], [0.5], 0.5, metric="mae", forgetting="cumulative")
+    assert "best, of 1 mechanism over 1 row." in repr(one)
     with pytest.raises(ValueError, match="y_true and y_pred must have one shape"):
         select_forgetting([ZEROS], WRONG, 0.3)
 

@@ -93,14 +93,14 @@ def test_a_measure_of_classification_makes_floats_labels() -> None:
 
 
 def test_targets_must_be_numbers() -> None:
-    with pytest.raises(ValueError, match="y_pred model holds nan in row 1: a number is missing"):
+    with pytest.raises(ValueError, match="y_pred holds nan in row 1: a number is missing"):
         PrequentialDisplay.from_predictions([1.5, 2.0], [1.0, np.nan])
     with pytest.raises(ValueError, match="y_true must hold numbers"):
         PrequentialDisplay.from_predictions(["a", "b"], ["a", "b"], "mae")
 
 
 def test_what_does_not_fit_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"equal length\. Got shapes .*y_pred model"):
+    with pytest.raises(ValueError, match=r"equal length\. Got shapes .*'y_pred'"):
         PrequentialDisplay.from_predictions(TRUTH, GOOD[:-1])
     with pytest.raises(ValueError, match="a label is missing"):
         PrequentialDisplay.from_predictions(["a", "b"], ["a", None])
