@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 from skstream.evaluation._outcome import Place
 from skstream.evaluation._stream_run import StreamRun
 from skstream.evaluation._workers import NewRun
+from skstream.streams._arrays import begins_again
 from skstream.streams._chunk import Chunk
 from skstream.utils._sklearn import QuietParallel
 
@@ -51,7 +52,7 @@ def grouped(
     n_groups = min(effective_n_jobs(n_jobs), len(places))
     if n_groups < 2:
         return Groups([places])
-    if not stream.reiterable:
+    if not begins_again(stream):
         return Groups([places], "the stream can be read only once")
     backend = QuietParallel(n_jobs=n_jobs)._backend
     if getattr(backend, "uses_threads", False) and _all_have_kernels(new_run, models):

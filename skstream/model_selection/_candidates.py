@@ -1,5 +1,6 @@
 """Candidates of a search: what a grid or distributions describe, checked and named."""
 
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -134,7 +135,15 @@ def _different(params: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _sampled(sampler: ParameterSampler) -> list[dict[str, Any]]:
-    params = list(sampler)
+    with warnings.catch_warnings():
+        # Its advice is another class; here, n_iter=None.
+        warnings.filterwarnings("ignore", message="The total space of parameters")
+        params = list(sampler)
+    if len(params) < sampler.n_iter:
+        warn(
+            f"n_iter={sampler.n_iter} is more than the {len(params)} candidates of the grid, which "
+            "are all evaluated. Use n_iter=None for all of them."
+        )
     different = list(dict(zip(_keys(params), params, strict=True)).values())
     if len(different) < len(params):
         warn(

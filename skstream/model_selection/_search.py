@@ -36,6 +36,7 @@ from skstream.model_selection._search_plan import Plan, RowsAfter, plan_of
 from skstream.model_selection._search_report import cv_results, honest_interval, table
 from skstream.model_selection._search_run import SearchRun, all_failed, last_scores
 from skstream.streams import Stream, as_stream
+from skstream.streams._arrays import begins_again
 from skstream.streams._open import FirstRows
 from skstream.utils._sklearn import Interval, StrOptions
 from skstream.utils._validation import is_regressor, tags_of
@@ -202,6 +203,11 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         "missing_labels": [StrOptions({"error", "skip"})],
         "keep_tape": ["boolean", StrOptions({"auto"})],
         "engine": [StrOptions({"auto", "loop"})],
+        "n_jobs": [
+            Interval(numbers.Integral, 1, None, closed="left"),
+            Interval(numbers.Integral, None, -1, closed="right"),
+            None,
+        ],
         "random_state": [Interval(numbers.Integral, 0, 2**32 - 1, closed="both"), None],
         "error_score": [StrOptions({"raise"}), numbers.Real],
         "progress": ["boolean"],
@@ -385,13 +391,19 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
                 delattr(self, name)
 
     def _stream(self, X: Any, y: Any, sample_weight: Any) -> Stream:
+        if y is not None and isinstance(X, Stream):
+            raise ValueError(
+                f"X is a {type(X).__name__}, which brings its own labels, and y was given too. "
+                "Leave y out."
+            )
         if y is not None or hasattr(X, "shape"):
             X, y = self._checked(X, y, reset=True)
             weight = check_weight(sample_weight, len(y))
             check_some_weight(weight)
             return as_stream(X, y, sample_weight=weight)
         stream = as_stream(X, sample_weight=sample_weight)
-        if not stream.reiterable and self.race is None and effective_n_jobs(self.n_jobs) > 1:
+        in_workers = self.race is None and effective_n_jobs(self.n_jobs) > 1
+        if in_workers and not begins_again(stream):
             raise ValueError(
                 f"n_jobs={self.n_jobs} needs a stream that can be read again, by every worker, and "
                 "this one is a one-shot iterator. Pass the generator function itself instead of "
@@ -503,7 +515,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     @property
     def best_params_(self) -> dict[str, Any]:
         """Parameters of the best candidate."""
-        return dict(self._candidates.params[self.best_index_])
+        number = self.best_index_
+        return dict(self._candidates.params[number])
 
     @property
     def best_estimator_(self) -> Any:
@@ -571,13 +584,13 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     @property
     def honest_interval_(self) -> tuple[float, float]:
         """Interval around the honest score, at level ``1 - alpha``; NaN where there is none."""
-        found = honest_interval(self._after_choice(), self.alpha)
+        found = honest_interval(self._after_choice())
         return found.low, found.high
 
     @property
     def honest_interval_method_(self) -> str:
         """How the interval was made, or why there is none."""
-        return honest_interval(self._after_choice(), self.alpha).method
+        return honest_interval(self._after_choice()).method
 
     def __str__(self) -> str:
         return table(self) if self.__sklearn_is_fitted__() else repr(self)
@@ -696,6 +709,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         search : PrequentialSearch
             The search, as it was saved.
         """
+        if Path(path).is_dir():
+            raise ValueError(f"{path} is a folder, and no file that save(path) wrote.")
         loaded = load_checkpoint(path)
         if not isinstance(loaded, cls):
             raise ValueError(

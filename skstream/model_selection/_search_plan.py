@@ -146,6 +146,10 @@ def rules_of(search: Any, settings: Settings, tuning: int | None) -> Rules:
         tuning=tuning,
         loss=loss,
         worst_loss=worst,
+        loss_bounds=search.loss_bounds or (0.0, 1.0),
+        race=search.race,
+        alpha=search.alpha,
+        indifference=search.indifference,
     )
 
 

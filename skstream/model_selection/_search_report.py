@@ -1,5 +1,6 @@
 """What a search has found, as a table, as text and as scikit-learn's `cv_results_`."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,25 +55,29 @@ def cv_results(run: SearchRun, candidates: Candidates) -> dict[str, Any]:
     return results
 
 
-def honest_interval(run: SearchRun, alpha: float) -> Interval:
+def honest_interval(run: SearchRun) -> Interval:
     """Return the interval around the honest score."""
     if run.has_lost_chosen:
         return Interval.none("the chosen candidate has failed")
     (name, forgetting) = next(iter(run.settings.forgetting.items()))
     if forgetting != Cumulative():
         return Interval.none(f"under {name} the score is about the newest rows alone")
-    if run.honest_loss is not None and not run.honest_loss.problem:
+    problem = "" if run.honest_loss is None else run.honest_loss.problem
+    if run.honest_loss is not None and not problem:
         return run.honest_loss.interval()
     outcome = run.outcome()
     (lane,) = outcome.lanes
-    return jackknife(
+    found = jackknife(
         assemble(run.settings.header, [outcome], so_far=True),
         lane.name,
         run.settings.metrics[run.rules.metric],
         run.settings.forgetting,
         last_scores(lane)[run.rules.metric],
-        alpha,
+        run.rules.alpha,
     )
+    if problem:
+        return replace(found, method=f"{found.method}; no confidence sequence, because {problem}")
+    return found
 
 
 def table(search: "PrequentialSearch") -> str:
@@ -100,11 +105,11 @@ def table(search: "PrequentialSearch") -> str:
     else:
         lines.append(f"There is no honest score yet: the choice is made after {rules.tuning:,}.")
     n_dropped = int(np.count_nonzero(results["dropped_at"] >= 0))
-    if search.race is not None:
+    if rules.race is not None:
         promise = (
-            f"with probability {1 - search.alpha:g} none that was the best by more than "
-            f"{search.indifference:g}"
-            if search.race == "anytime"
+            f"with probability {1 - rules.alpha:g} none that was the best by more than "
+            f"{rules.indifference:g}"
+            if rules.race == "anytime"
             else "halving promises nothing about them"
         )
         lines.append(f"{n_dropped} candidates were dropped early ({promise}).")
@@ -122,7 +127,7 @@ def table(search: "PrequentialSearch") -> str:
 def _best_rows(search: "PrequentialSearch", results: dict[str, Any]) -> list[str]:
     """Table of the first candidates by rank."""
     metric, tie = search.run_.rules.metric, search.run_.rules.tie_breaker
-    shows_drops = search.race is not None
+    shows_drops = search.run_.rules.race is not None
     header = ["candidate", metric, *([tie] if tie else []), "rows", "seconds"]
     header += ["dropped"] if shows_drops else []
     n_rows = search.run_.tuning_outcome().n_rows

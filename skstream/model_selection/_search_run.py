@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skstream.engine.failures import ModelError
 from skstream.engine.run import Answered
 from skstream.evaluation._input import EncodedRows
 from skstream.evaluation._outcome import LaneOutcome, Place, RunOutcome
@@ -42,6 +43,12 @@ class Rules:
         Loss of a row, "zero_one" or "absolute", of the race; None: the race reads none.
     worst_loss : float
         Loss of a model that has failed.
+    loss_bounds : tuple of two float
+        Smallest and largest possible loss.
+    race : str or None
+        Which race is run.
+    alpha, indifference : float
+        What the race and the interval promise.
     """
 
     metric: str
@@ -50,6 +57,10 @@ class Rules:
     tuning: int | None
     loss: str | None = None
     worst_loss: float = 1.0
+    loss_bounds: tuple[float, float] = (0.0, 1.0)
+    race: str | None = None
+    alpha: float = 0.05
+    indifference: float = 0.0
 
     def keys(self, values: Mapping[str, Any]) -> np.ndarray:
         """Return lines by which candidates are ordered, the higher the better."""
@@ -390,16 +401,38 @@ class SearchRun(EvaluationRun):
             scored &= rows.weight > 0
         self._n_scored += int(np.count_nonzero(scored))
         if race.reads_losses:
-            try:
-                race.read(self._losses(rows.y[scored], rows.answers[:, scored]))
-            except ValueError:  # a loss beyond its bounds
-                self._has_failed = True
-                raise
+            losses = self._losses(rows.y[scored], rows.answers[:, scored])
+            if self.rules.loss == "absolute":
+                first = self._scores.n_rows - len(rows)
+                losses = self._within_bounds(losses, first + np.flatnonzero(scored))
+            race.read(losses)
 
     def _losses(self, y: np.ndarray, answers: np.ndarray) -> np.ndarray:
         if self.rules.loss == "zero_one":
             return np.asarray(answers != y, dtype=np.float64)
         return np.where(np.isnan(answers), self.rules.worst_loss, np.abs(answers - y))
+
+    def _within_bounds(self, losses: np.ndarray, row_numbers: np.ndarray) -> np.ndarray:
+        """Return losses within their bounds; a candidate whose loss is not has failed."""
+        low, high = self.rules.loss_bounds
+        within = (losses >= low) & (losses <= high)
+        for k in np.flatnonzero(~within.all(axis=1)):
+            first = int(np.argmin(within[k]))
+            row, (name, fold) = int(row_numbers[first]), self._places[k]
+            failure = ModelError(
+                f"Model '{name}' failed while answering row {row}: its absolute error is "
+                f"{losses[k, first]:g}, beyond loss_bounds=({low:g}, {high:g}), which the race "
+                "takes to hold for all. Pass wider loss_bounds, or leave these parameters out.",
+                name,
+                fold,
+                row,
+            )
+            if self._settings.error_score == "raise":
+                self._has_failed = True
+                raise failure
+            if self._engine.lanes[k].model.failure is None:
+                self._engine.lanes[k].model.failure = failure
+        return np.asarray(np.clip(losses, low, high))
 
     def estimator(self, number: int) -> Any:
         """Return the fitted model of a lane: the very one that goes on."""

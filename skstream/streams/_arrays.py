@@ -212,6 +212,23 @@ class ChunkStream(Stream):
         return chunks
 
 
+def begins_again(stream: Stream) -> bool:
+    """Whether each pass through a stream begins with its first row.
+
+    The source of chunks is opened twice, and no row is read, to see that it does not return one
+    and the same iterator, which would go on where it was left.
+    """
+    if not stream.reiterable or not isinstance(stream, ChunkStream):
+        return stream.reiterable
+    chunks = stream.chunks()
+    if hasattr(stream.source, "__iter__"):
+        chunks = iter(chunks)
+    if not hasattr(chunks, "__next__"):
+        return True
+    again = stream.chunks()
+    return (iter(again) if hasattr(stream.source, "__iter__") else again) is not chunks
+
+
 def as_stream(
     X: Any,
     y: Any = None,

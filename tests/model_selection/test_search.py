@@ -33,6 +33,7 @@ from skstream.metrics import Measure
 from skstream.model_selection import OptimisticScoreWarning, PrequentialSearch
 from skstream.model_selection._candidates import candidates_of
 from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.streams import as_stream
 
 N_ROWS, TUNING = 900, 400
 GRID = {"alpha": [1e-4, 1e-2, 1.0, 100.0], "penalty": ["l2", "l1"]}
@@ -330,7 +331,10 @@ def test_regressors_race_on_absolute_errors_within_bounds() -> None:
     assert not hasattr(one, "classes_")
     low, high = one.honest_interval_
     assert 0 <= low < one.honest_score_ < high <= 2
-    with pytest.raises(ValueError, match="outside bounds"):
+    with (
+        pytest.raises(ValueError, match=r"All 4 candidates failed.*beyond loss_bounds=\(0, 0.1\)"),
+        pytest.warns(FitFailedWarning),
+    ):
         search(SGDRegressor(), grid, metric="mae", race="anytime", loss_bounds=(0, 0.1)).fit(X, y)
 
 
@@ -662,3 +666,89 @@ def test_the_chosen_one_that_fails_is_an_error() -> None:
 def test_a_stream_that_ends_at_the_choice_is_told() -> None:
     with pytest.warns(UndefinedMetricWarning, match="no row is left for the honest score"):
         search(Rule(), {"k": [0]}, tuning=50).fit([rare(50)], classes=[0, 1])
+
+
+def test_a_function_that_returns_one_iterator_loses_no_row() -> None:
+    X, y = rare(90)
+    chunks = [(X[k : k + 30], y[k : k + 30]) for k in range(0, 90, 30)]
+    once = iter(chunks)
+    with (
+        parallel_config(backend="threading"),
+        pytest.raises(ValueError, match="needs a stream that can be read again"),
+    ):
+        search(Rule(), {"k": [0, 1]}, n_jobs=2).fit(lambda: once, classes=[0, 1])
+    models = {"a": Rule(), "b": Rule("1")}
+    result = PrequentialEvaluator("accuracy", n_jobs=2).evaluate(
+        models, lambda: once, classes=[0, 1]
+    )
+    assert result.n_rows == 90
+    again = search(Rule(), {"k": [0, 1]}, n_jobs=2).fit(lambda: iter(chunks), classes=[0, 1])
+    assert again.result_.n_rows == 90
+
+
+def test_ctrl_c_with_workers_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    one = search(n_jobs=2)
+    monkeypatch.setattr(_groups, "_all_have_kernels", lambda *_: False)
+    monkeypatch.setattr("skstream.evaluation._workers.Workers.run", interrupted)
+    with (
+        parallel_config(backend="threading"),
+        pytest.raises(EvaluationInterrupted, match="keeps nothing of what its workers") as caught,
+    ):
+        one.fit(*stream())
+    assert "With n_jobs=None it keeps all" in str(caught.value)
+    assert not hasattr(one, "best_params_")
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        name
+        for name, member in vars(PrequentialSearch).items()
+        if isinstance(member, property) and name.endswith("_") and name[0] != "_"
+    ),
+)
+def test_attributes_are_not_there_before_fit(name: str) -> None:
+    with pytest.raises(NotFittedError):
+        getattr(search(), name)
+
+
+def test_odd_arguments_are_refused_in_words(tmp_path: Path) -> None:
+    X, y = rare(50)
+    with pytest.raises(TypeError, match=r"by texts\. Got 1 of type int"):
+        search(Rule(), {1: [2]}).fit(X, y)
+    with pytest.raises(ValueError, match="which brings its own labels"):
+        search(Rule(), {"k": [0]}).fit(as_stream(X, y), y)
+    with pytest.raises(ValueError, match="'n_jobs' parameter of PrequentialSearch"):
+        search(Rule(), {"k": [0]}, n_jobs=0).fit(X, y)
+    with pytest.raises(ValueError, match="is a folder"):
+        PrequentialSearch.load(tmp_path)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        search(Rule(), {"k": [0, 1]}, n_iter=100).fit(X, y)
+    assert ["Use n_iter=None" in str(one.message) for one in caught] == [True]
+
+
+def test_one_that_diverges_fails_alone_in_a_race_on_errors() -> None:
+    X, _ = stream()
+    y = np.clip(X[:, 0], -1, 1)
+    grid = {"eta0": [0.01, 1e3], "learning_rate": ["constant"]}
+    race = {"metric": "mae", "race": "anytime", "loss_bounds": (0, 5), "tuning": 700}
+    with pytest.warns(FitFailedWarning, match=r"eta0=1000.*beyond loss_bounds=\(0, 5\)"):
+        one = search(SGDRegressor(), grid, **race).fit(X, y)
+    assert one.best_params_["eta0"] == 0.01
+    assert list(one.run_.failures) == ["eta0=1000"]
+    with pytest.raises(ModelError, match=r"eta0=1000.*beyond loss_bounds=\(0, 5\)"):
+        search(SGDRegressor(), grid, error_score="raise", **race).fit(X, y)
+    y[800] = 50.0
+    with pytest.warns(FitFailedWarning):
+        one = search(SGDRegressor(), grid, **race).fit(X, y)
+    assert "outside loss_bounds=(0, 5)" in one.honest_interval_method_
+
+
+def test_what_is_printed_is_what_was_fitted() -> None:
+    one = fitted(tuning=TUNING, race="anytime", metric="accuracy")
+    printed = str(one)
+    assert str(one.set_params(race=None, alpha=0.5, indifference=0.1)) == printed
