@@ -21,6 +21,8 @@ from skstream.utils._times import (
 
 # Of the usual distance between rows: far more than rounding, far less than between any two rows.
 _TOLERANCE = 1e-9
+# Of the usual distance, which itself is only known as well as times are written.
+_OF_END = 0.01
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,9 @@ class TimeAxis:
     tolerance : float
         Rows so little before the edge of a part count as at the edge; not 0 where parts that are
         counted off are rounded: for numbers, and for datetimes finer than microseconds.
+    end_tolerance : float
+        A test part may end so little after the end and be whole: rows at 3 Hz whose times are cut
+        to milliseconds are 333 ms apart, and end 1 ms before the next whole second.
     origin : int
         Microseconds of the first row since 1970, which positions leave out; 0 for numbers.
     """
@@ -49,13 +54,14 @@ class TimeAxis:
     kind: str | None
     end: float
     tolerance: float
+    end_tolerance: float
     origin: int = 0
 
     @classmethod
     def of_rows(cls, n_rows: int) -> "TimeAxis":
         """Return the axis of rows without times."""
         numbers = np.arange(n_rows)
-        return cls(numbers.astype(np.float64), numbers, None, float(n_rows), _TOLERANCE)
+        return cls(numbers.astype(np.float64), numbers, None, float(n_rows), _TOLERANCE, _TOLERANCE)
 
     @classmethod
     def of_times(cls, values: Any, n_rows: int | None) -> "TimeAxis":
@@ -89,7 +95,9 @@ class TimeAxis:
             if kind == NUMBERS:
                 tolerance += _TOLERANCE * usual
         end = positions[-1] + usual if len(positions) else 0.0
-        return cls(positions, given, kind, float(end), tolerance, origin)
+        return cls(
+            positions, given, kind, float(end), tolerance, tolerance + _OF_END * usual, origin
+        )
 
     def length(self, value: Any, name: str, *, zero: bool = False) -> float:
         """Read a size in rows or a duration; `zero` says whether it may be 0."""

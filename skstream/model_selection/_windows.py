@@ -184,7 +184,7 @@ class WindowSplit(Splitter):
         test = axis.length(self.test_size, "test_size")
         step = test if self.step is None else axis.length(self.step, "step")
         room = axis.end - first - (0.0 if self.keep_incomplete else test)
-        room += axis.tolerance  # rounded times end a little early
+        room += axis.end_tolerance  # rounded times end a little early
         n_parts = int(np.floor(room / step)) + 1 if room >= 0.0 else 0
         starts = first + step * np.arange(n_parts)
         return starts, starts + test
@@ -293,7 +293,8 @@ class ExpandingWindowSplit(WindowSplit):
     are spaced, rows of one time are never separated. Test parts without rows are left out; a
     training part without rows is an error. The stream ends one usual distance (the median of the
     differences) after its last row: daily rows from the 1st to the 14th last 14 days, and a test
-    part of 7 days is whole.
+    part of 7 days is whole. A test part that lacks less than a hundredth of that distance is whole
+    too, because times are rounded.
 
     Times given here belong to the rows that are split. A splitter that gets a part of the rows
     (nested cross-validation) needs them as the name of a column, or as metadata:
