@@ -291,6 +291,7 @@ def test_folds_need_no_requests_when_metadata_is_routed(name, engine) -> None:
     assert routed.scores == plain.scores
 
 
+@pytest.mark.filterwarnings("ignore:With joblib's backend 'multiprocessing':UserWarning")
 @pytest.mark.parametrize("backend", ["multiprocessing", "threading"])
 def test_backends_of_joblib_work(backend) -> None:
     models = {"sgd": SGD, "majority": MajorityClass()}
