@@ -1,6 +1,6 @@
 """A run along a stream, with its progress, its reports and its checkpoints."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Protocol
 
 from skstream.evaluation._progress import Advance, ignored
@@ -26,8 +26,9 @@ def follow(
     keeper: Keeping | None = None,
     reporter: Reporter | None = None,
 ) -> None:
-    """Feed the rest of a stream to a run, and close it."""
+    """Feed the rest of a stream to a run, after the rows that it has read, and close it."""
     reporter = reporter or Reporter()
+    rest = _rows_from(run.n_rows, stream) if keeper is None else keeper.chunks(stream)
 
     def done(n_rows: int) -> None:
         advance(n_rows)
@@ -36,7 +37,7 @@ def follow(
             keeper.advance(n_rows)
 
     try:
-        for first, chunk in enumerate(stream if keeper is None else keeper.chunks(stream)):
+        for first, chunk in enumerate(rest):
             if not first:
                 reporter.begin(run)  # not earlier: passing over rows says nothing of the models
             run.feed(chunk, done)
@@ -44,3 +45,14 @@ def follow(
     except BaseException:
         reporter.stop(run)
         raise
+
+
+def _rows_from(begin: int, stream: Iterable[Chunk]) -> Iterator[Chunk]:
+    """Chunks of a stream without its first rows."""
+    for chunk in stream:
+        n_rows = len(chunk.y)
+        if not begin:
+            yield chunk
+        elif n_rows > begin:
+            yield chunk.part(begin, n_rows)
+        begin = max(0, begin - n_rows)

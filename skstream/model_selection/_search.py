@@ -32,7 +32,7 @@ from skstream.evaluation._execute import EvaluationInterrupted
 from skstream.evaluation._outcome import Place
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.model_selection._candidates import Candidates, candidates_of, check_n_iter
-from skstream.model_selection._search_plan import Plan, RowsAfter, plan_of
+from skstream.model_selection._search_plan import Plan, plan_of
 from skstream.model_selection._search_report import cv_results, honest_interval, table
 from skstream.model_selection._search_run import SearchRun, all_failed, last_scores
 from skstream.streams import Stream, as_stream
@@ -446,7 +446,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         if plan.rules.tuning is None or tuned.n_rows == plan.rules.tuning:
             self._run.choose(tuned)
         if plan.rules.tuning is not None:
-            self._follow_in_one(plan, RowsAfter(stream, self._run.n_rows))
+            self._follow_in_one(plan, stream)  # after the rows that the run has read
 
     def _follow_in_one(self, plan: Plan, stream: Stream) -> None:
         """Go on in this process; the run stays open for further rows."""

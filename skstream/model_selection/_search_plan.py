@@ -1,7 +1,7 @@
 """What the parameters of a search mean: the measure, the tuning rows, the race."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -320,42 +320,3 @@ def plan_of(
         settings.parameters["in_one_process"] = "a race compares the candidates after few rows"
     honest = honest_loss_of(search, settings, rules)
     return Plan(settings=settings, models=models, rules=rules, race=race, honest=honest)
-
-
-class RowsAfter(Stream):
-    """The rows of another stream after the first ones.
-
-    Parameters
-    ----------
-    stream : Stream
-        The stream.
-    n_before : int
-        Rows that are passed over.
-    """
-
-    def __init__(self, stream: Stream, n_before: int) -> None:
-        self.stream = stream
-        self._n_before = n_before
-
-    @property
-    def n_rows(self) -> int | None:
-        """Number of rows, with those passed over; None if that of the stream is unknown."""
-        return self.stream.n_rows
-
-    @property
-    def classes(self) -> Any:
-        """Sorted class labels of the whole stream."""
-        return self.stream.classes
-
-    def about_missing_label(self, row: int) -> str:
-        """Ask the stream where a label is missing, in words."""
-        return self.stream.about_missing_label(row)
-
-    def chunks(self) -> Iterator[Any]:
-        """Chunks of the stream, the first one shortened."""
-        left = self._n_before
-        for chunk in self.stream:
-            n = len(chunk.y)
-            if n > left:
-                yield tuple(chunk.part(left, n) if left else chunk)
-            left = max(0, left - n)
