@@ -8,6 +8,7 @@ from skstream.streams._parquet import ParquetStream
 from skstream.streams._permute import shuffle_rows, shuffle_within_class
 from skstream.streams._profile import LabelProfile, label_profile
 from skstream.streams._stream import Stream
+from skstream.streams._transactions import make_transactions
 
 __all__ = [
     "ArrayStream",
@@ -20,6 +21,7 @@ __all__ = [
     "as_stream",
     "label_profile",
     "make_demo_stream",
+    "make_transactions",
     "shuffle_rows",
     "shuffle_within_class",
 ]
