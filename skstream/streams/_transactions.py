@@ -169,7 +169,8 @@ def _times(draw: _Draws, shows: NDArray[np.bool_]) -> _Numbers:
     by_day = np.clip(15 + 4 * ndtri(np.clip(place, 0.001, 0.999)), 5, 23.9)
     by_day += 0.1 * (draw.uniform("minute") - 0.5)
     hour = np.where(shows, np.abs(2.5 + 2 * draw.normal("night")), by_day)
-    return np.round(_DAY * day + 3600.0 * hour)
+    seconds: _Numbers = np.round(_DAY * day + 3600.0 * hour)
+    return seconds
 
 
 def _datetimes(seconds: _Numbers) -> NDArray[np.datetime64]:
@@ -208,13 +209,13 @@ def _descriptions(draw: _Draws, shows: NDArray[np.bool_]) -> NDArray[Any]:
 
 def _amounts(draw: _Draws, customer: NDArray[np.int64], shows: NDArray[np.bool_]) -> _Numbers:
     usual = 3.2 + 0.7 * draw.normal("usual", draw.n_customers)
-    amount = np.exp(usual[customer] + 0.6 * draw.normal("amount") + 1.1 * shows)
-    return np.round(amount, 2)
+    amount: _Numbers = np.exp(usual[customer] + 0.6 * draw.normal("amount") + 1.1 * shows)
+    return amount.round(2)
 
 
 def _device_scores(draw: _Draws, shows: NDArray[np.bool_]) -> _Numbers:
     normal = draw.normal("device") + np.where(shows, -0.8, 0.8)
-    score = np.round(1 / (1 + np.exp(-normal)), 3)
+    score: _Numbers = np.round(1 / (1 + np.exp(-normal)), 3)
     out = (draw.progress >= _OUTAGE[0]) & (draw.progress < _OUTAGE[1])
     score[out | (draw.uniform("no device") < 0.06)] = np.nan
     return score
@@ -222,7 +223,7 @@ def _device_scores(draw: _Draws, shows: NDArray[np.bool_]) -> _Numbers:
 
 def _account_ages(draw: _Draws, customer: NDArray[np.int64], seconds: _Numbers) -> _Numbers:
     opened = -2000 * draw.uniform("opened", draw.n_customers)
-    age = np.floor(seconds / _DAY - opened[customer])
+    age: _Numbers = np.floor(seconds / _DAY - opened[customer])
     age[draw.uniform("no age") < 0.08] = np.nan
     return age
 
@@ -230,4 +231,5 @@ def _account_ages(draw: _Draws, customer: NDArray[np.int64], seconds: _Numbers) 
 def _delays(draw: _Draws, fraud: NDArray[np.bool_]) -> _Numbers:
     """Seconds until the label is known."""
     disputed = 3600 - 3 * _DAY * np.log(1 - draw.uniform("dispute"))
-    return np.round(np.where(fraud, disputed, _DISPUTE_DAYS * _DAY))
+    seconds: _Numbers = np.where(fraud, disputed, _DISPUTE_DAYS * _DAY)
+    return seconds.round()
