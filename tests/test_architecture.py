@@ -36,6 +36,7 @@ ESTIMATORS = {
     "naive_bayes",
     "noise",
     "pipeline",
+    "preprocessing",
 }
 # Imports within a layer that the design names; and running statistics, as running measures do,
 # take any forgetting mechanism.

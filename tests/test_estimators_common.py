@@ -20,6 +20,7 @@ from skstream.baselines import MajorityWindow
 from skstream.model_selection import PrequentialSearch
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
+from skstream.preprocessing import StreamImputer
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.testing import check_stream_estimator
 from skstream.utils._validation import is_fitted, tags_of
@@ -36,6 +37,12 @@ EXAMPLES: dict[type, list[Any]] = {
             {"sgdregressor__alpha": [1e-4, 1e-2]},
             metric="mae",
         ),
+    ],
+    StreamImputer: [
+        StreamImputer(add_indicator=True),
+        StreamImputer("most_frequent"),
+        StreamImputer("last"),
+        StreamImputer("constant", fill_value=-1.0),
     ],
     StreamPipeline: [
         make_stream_pipeline(StandardScaler(), GaussianNB()),

@@ -25,8 +25,9 @@ from sklearn.utils._set_output import _get_output_config
 # Rows and columns of whatever holds them: arrays, lists, sparse matrices, data frames.
 from sklearn.utils.parallel import Parallel
 
-# Number of rows of these containers, and of whatever can be converted to an array.
-from sklearn.utils.validation import _num_samples
+# Names of columns that go in, as every transformer checks and makes them up; and the number of rows
+# of these containers, and of whatever can be converted to an array.
+from sklearn.utils.validation import _check_feature_names_in, _num_samples
 
 __all__ = [
     "ADDRESSES",
@@ -35,6 +36,7 @@ __all__ = [
     "StrOptions",
     "column_positions",
     "columns_of",
+    "feature_names_in",
     "function_task",
     "is_column_transformer",
     "is_plain_gaussian_nb",
@@ -77,6 +79,11 @@ def is_column_transformer(step: Any) -> bool:
     """Whether a step is a ColumnTransformer, without the long import where there is none."""
     compose = sys.modules.get("sklearn.compose")
     return compose is not None and isinstance(step, compose.ColumnTransformer)
+
+
+def feature_names_in(transformer: Any, input_features: Any) -> Any:
+    """Names of the columns that a transformer takes, for `get_feature_names_out`."""
+    return _check_feature_names_in(transformer, input_features)
 
 
 def set_parts(column_transformer: Any, parts: list[tuple[str, Any, Any]], remainder: Any) -> None:

@@ -1,0 +1,46 @@
+"""What the transformers that learn along the stream have in common."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from skstream.base import check_rows, forget
+
+
+class StreamTransformer(TransformerMixin, BaseEstimator):
+    """A transformer with ``partial_fit`` whose ``fit`` forgets everything first."""
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Forget everything, then learn the rows in one ``partial_fit``.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,), default=None
+            Their labels or targets.
+
+        Returns
+        -------
+        self : object
+            The transformer itself.
+        """
+        forget(self)
+        return self.partial_fit(X, y)
+
+
+def checked_values(transformer: Any, X: Any, *, reset: bool) -> Any:
+    """Rows of any values as an array or a data frame; the number and names of columns checked.
+
+    Lists keep their values: NumPy would make texts of numbers that stand beside texts.
+    """
+    if sparse.issparse(X):
+        raise TypeError(
+            f"{type(transformer).__name__} takes no sparse rows. Pass X.toarray(), or give it the "
+            "columns that are not sparse, by a ColumnTransformer."
+        )
+    if isinstance(X, list | tuple):
+        X = np.array(X, dtype=object)
+    return check_rows(transformer, X, reset=reset)

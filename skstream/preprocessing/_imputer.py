@@ -1,0 +1,274 @@
+"""Missing values filled with what the stream has shown so far."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skstream.base import check_some_weight, check_weight, forget
+from skstream.preprocessing._base import StreamTransformer, checked_values
+from skstream.preprocessing._fills import Mask, Memory, learn, start
+from skstream.utils._sklearn import StrOptions, feature_names_in, n_rows_of
+from skstream.utils._values import (
+    column_lists,
+    first_of_no_number,
+    holds_numbers,
+    missing_among,
+    object_array,
+)
+
+
+class StreamImputer(StreamTransformer):
+    """Fill missing values with what the column has shown so far.
+
+    Missing are NaN, None, NaT and pandas' NA. What is filled in comes from the rows learnt so far
+    alone, so no row has any part in what is filled in before it. A column in which nothing has been
+    learnt yet is filled with `fill_value`.
+
+    Parameters
+    ----------
+    strategy : {"mean", "most_frequent", "last", "constant"}, default="mean"
+        What a column is filled with: the mean of its values, the most frequent one (the smallest of
+        several), the last one, or `fill_value`. All but the mean take texts and categories, too.
+    fill_value : object, default=None
+        What fills columns in which nothing has been learnt yet, and every column if `strategy` is
+        "constant". None: 0 in rows of numbers, and "missing" in others.
+    add_indicator : bool, default=False
+        Whether every column gets another one, which tells where it was filled: 1 there, else 0.
+        They stand behind all columns.
+
+    Attributes
+    ----------
+    statistics_ : ndarray of shape (n_features,)
+        What each column is filled with now.
+    sums_, weights_ : ndarray of shape (n_features,)
+        With "mean": the weighted sum of the values of each column, and the sum of the weights.
+    weights_by_value_ : list of dict
+        With "most_frequent": for each column the weight of every value.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came in a data frame with string names.
+
+    See Also
+    --------
+    StreamOneHotEncoder : Needs no imputer: a missing value is a category.
+    sklearn.impute.SimpleImputer : Learns all rows at once.
+
+    Notes
+    -----
+    Rows of numbers become float64. Where a column of the first rows holds anything else, the rows
+    become an array of objects, which encoders take.
+
+    Memory does not grow with the stream, except with "most_frequent": it takes one number for each
+    value that a column has had.
+
+    Where a value is missing, the column learns nothing: a row that is learnt in a `StreamPipeline`
+    fills no gap of its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.preprocessing import StreamImputer
+    >>> imputer = StreamImputer().partial_fit([[1.0, np.nan], [3.0, np.nan]])
+    >>> imputer.transform([[np.nan, np.nan]])
+    array([[2., 0.]])
+    >>> imputer.partial_fit([[np.nan, 5.0]]).statistics_
+    array([2., 5.])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "strategy": [StrOptions({"mean", "most_frequent", "last", "constant"})],
+        "fill_value": "no_validation",
+        "add_indicator": ["boolean"],
+    }
+
+    def __init__(
+        self, strategy: str = "mean", *, fill_value: Any = None, add_indicator: bool = False
+    ):
+        self.strategy = strategy
+        self.fill_value = fill_value
+        self.add_indicator = add_indicator
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "StreamImputer":
+        """Forget everything, then learn the rows in one ``partial_fit``.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights, for the mean and the most frequent value. A row of weight 0 is
+            not learnt.
+
+        Returns
+        -------
+        self : object
+            The transformer itself.
+        """
+        forget(self)
+        check_some_weight(check_weight(sample_weight, n_rows_of(X)))
+        return self.partial_fit(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "StreamImputer":
+        """Learn rows.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights, for the mean and the most frequent value. A row of weight 0 is
+            not learnt.
+
+        Returns
+        -------
+        self : object
+            The transformer itself.
+        """
+        self._validate_params()
+        weight = check_weight(sample_weight, n_rows_of(X))
+        values, missing = self._values(X, reset=not hasattr(self, "statistics_"))
+        if weight is not None and not weight.all():
+            learnt = weight > 0.0
+            if not learnt.any():
+                return self
+            values, missing, weight = values[learnt], missing[learnt], weight[learnt]
+        before = memory_of(self, values.dtype, values.shape[1])
+        remember(self, learn(self.strategy, before, values, missing, weight)[0])
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Fill what is missing with what is known now.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features) or (n_rows, 2 * n_features)
+            The rows without gaps; behind them the indicators, if they are wanted.
+        """
+        check_is_fitted(self)
+        values, missing = self._values(X, reset=False)
+        return filled(values, missing, self.statistics_[np.nonzero(missing)[1]], self.add_indicator)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the columns that come out.
+
+        Parameters
+        ----------
+        input_features : array-like of str of shape (n_features,), default=None
+            Names of the columns that go in, where they have none of their own.
+
+        Returns
+        -------
+        ndarray of shape (n_features_out,), dtype object
+            The same names; of indicators, "missingindicator_" and the name of the column.
+        """
+        check_is_fitted(self)
+        names = feature_names_in(self, input_features)
+        if not self.add_indicator:
+            return names
+        indicators = np.array([f"missingindicator_{name}" for name in names], dtype=object)
+        return np.concatenate([names, indicators])
+
+    def _values(self, X: Any, *, reset: bool) -> tuple[NDArray[Any], Mask]:
+        """Values of rows, float64 or objects, and which are missing."""
+        if self.strategy != "mean" and (reset or self.statistics_.dtype == object):
+            X = checked_values(self, X, reset=reset)
+            if not (reset and holds_numbers(X)):
+                return objects(X)
+        try:
+            X = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
+        except (TypeError, ValueError) as error:
+            raise self._not_numbers(X, error) from error
+        return X, np.isnan(X)
+
+    def _not_numbers(self, X: Any, error: Exception) -> Exception:
+        """Return an error that names the cell which is no number, or else that of scikit-learn."""
+        try:
+            found = first_of_no_number(checked_values(self, X, reset=False))
+        except (TypeError, ValueError):  # it is about the rows as a whole
+            found = None
+        if found is None:
+            return error
+        place, row, value = found
+        names = getattr(self, "feature_names_in_", None)
+        column = place if names is None else repr(names[place])
+        return type(error)(
+            f"Column {column} holds {value!r} in row {row} of these rows, and "
+            + (
+                "the mean is of numbers. Use strategy='most_frequent', 'last' or 'constant' "
+                "for such columns"
+                if self.strategy == "mean"
+                else "numbers only in the rows before them. Use one type throughout"
+            )
+            + f", or leave it out by a ColumnTransformer. ({error})"
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = tags.input_tags.string = self.strategy != "mean"
+        return tags
+
+
+def memory_of(imputer: StreamImputer, dtype: Any, n_columns: int) -> Memory:
+    """Return what an imputer has learnt, or what it knows before its first rows, of a dtype."""
+    if not hasattr(imputer, "statistics_"):
+        return start(imputer.strategy, n_columns, _start_value(imputer.fill_value, dtype), dtype)
+    if imputer.strategy == "mean":
+        return Memory(imputer.statistics_, (imputer.sums_, imputer.weights_))
+    return Memory(imputer.statistics_, getattr(imputer, "weights_by_value_", None))
+
+
+def remember(imputer: StreamImputer, memory: Memory) -> None:
+    """Make the memory the fitted attributes of an imputer."""
+    imputer.statistics_ = memory.statistics
+    if imputer.strategy == "mean":
+        imputer.sums_, imputer.weights_ = memory.of_values
+    elif memory.of_values is not None:
+        imputer.weights_by_value_ = memory.of_values
+
+
+def _start_value(fill_value: Any, dtype: Any) -> Any:
+    """Return what fills a column in which nothing has been learnt."""
+    if fill_value is None:
+        return "missing" if dtype.kind == "O" else 0.0
+    if dtype.kind == "O":
+        return fill_value
+    try:
+        return float(fill_value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"fill_value={fill_value!r} cannot fill rows of numbers. Use a number, or give columns "
+            "of texts to a StreamImputer of their own, by a ColumnTransformer."
+        ) from error
+
+
+def objects(X: Any) -> tuple[NDArray[Any], Mask]:
+    """Values of an array or a data frame as objects, and which are missing."""
+    columns = column_lists(X)
+    missing = np.column_stack([missing_among(column) for column in columns])
+    return object_array(columns, X.shape[0]), missing
+
+
+def filled(
+    values: NDArray[Any], missing: Mask, fills: NDArray[Any], add_indicator: bool
+) -> NDArray[Any]:
+    """Rows whose gaps, in the order of the rows, hold `fills`; the indicators behind them."""
+    n_rows, n_columns = values.shape
+    out = np.empty((n_rows, n_columns * (1 + add_indicator)), dtype=values.dtype)
+    out[:, :n_columns] = values
+    out[:, :n_columns][missing] = fills
+    if add_indicator:
+        out[:, n_columns:] = missing
+    return out

@@ -1,0 +1,70 @@
+"""Values of any type: which are missing, which are numbers, and columns of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.utils._rows import is_frame
+
+_NUMBERS = "biuf"
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or pandas' NA."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # NA compares as NA; an array has no truth value
+        return type(value).__name__ == "NAType"
+
+
+def missing_among(values: Sequence[Any]) -> NDArray[np.bool_]:
+    """Mask of the values that are missing."""
+    return np.fromiter(map(is_missing, values), dtype=bool, count=len(values))
+
+
+def holds_numbers(X: Any) -> bool:
+    """Whether all columns of an array or a data frame are of numbers or booleans."""
+    if not is_frame(X):
+        return X.dtype.kind in _NUMBERS
+    if hasattr(X, "iloc"):
+        return all(getattr(dtype, "kind", "O") in _NUMBERS for dtype in X.dtypes)
+    return all(d.is_numeric() or str(d) == "Boolean" for d in X.dtypes)
+
+
+def column_lists(X: Any) -> list[list[Any]]:
+    """Columns of an array or a data frame, each as a list of Python's own values.
+
+    A value is the same whether its row comes alone or among others.
+    """
+    if not is_frame(X):
+        if X.dtype.kind in "mM":  # as numbers, nanoseconds would be told from no other number
+            return [list(column) for column in X.T]
+        columns: list[list[Any]] = X.T.tolist()
+        return columns
+    if hasattr(X, "iloc"):
+        return [X.iloc[:, place].tolist() for place in range(X.shape[1])]
+    return [column.to_list() for column in X.iter_columns()]
+
+
+def object_array(columns: Sequence[Sequence[Any]], n_rows: int) -> NDArray[Any]:
+    """Array of shape (n_rows, n_columns) of columns of any values."""
+    values = np.empty((n_rows, len(columns)), dtype=object)
+    for place, column in enumerate(columns):
+        values[:, place] = column
+    return values
+
+
+def first_of_no_number(X: Any) -> tuple[int, int, Any] | None:
+    """Column, row and value of the first cell that cannot be a number; None if there is none."""
+    for place, column in enumerate(column_lists(X)):
+        for row, value in enumerate(column):
+            try:
+                if not is_missing(value):
+                    float(value)
+            except (TypeError, ValueError):
+                return place, row, value
+    return None
