@@ -42,5 +42,7 @@ def checked_values(transformer: Any, X: Any, *, reset: bool) -> Any:
             "columns that are not sparse, by a ColumnTransformer."
         )
     if isinstance(X, list | tuple):
-        X = np.array(X, dtype=object)
+        values = np.array(X, dtype=object)
+        texts = any(isinstance(value, str | bytes) for value in values.flat)
+        X = values if texts else X
     return check_rows(transformer, X, reset=reset)
