@@ -23,7 +23,8 @@ def last_step_has(method: str) -> Callable[[Method], Method]:
     return offered_if(check)
 
 
-def _can_transform(pipeline: Any) -> bool:
+def can_transform(pipeline: Any) -> bool:
+    """Whether the last step of a pipeline is a transformer, or left out."""
     last = pipeline.steps[-1][1]
     return is_passthrough(last) or hasattr(last, "transform")
 
@@ -167,7 +168,7 @@ class AsksFittedSteps:
         """
         return float(self._fitted().score(X, y, sample_weight=sample_weight, **params))
 
-    @offered_if(_can_transform)
+    @offered_if(can_transform)
     def transform(self, X: Any, **params: Any) -> Any:
         """Transform the rows with all steps.
 
@@ -202,26 +203,6 @@ class AsksFittedSteps:
             The rows.
         """
         return self._fitted().inverse_transform(X, **params)
-
-    @offered_if(_can_transform)
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Forget, learn the rows, and transform them with what is known then.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            Rows, oldest first.
-        y : array-like of shape (n_rows,), default=None
-            Their labels or targets.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Non-negative weights.
-
-        Returns
-        -------
-        {ndarray, sparse matrix, dataframe} of shape (n_rows, n_features_out)
-            The rows transformed.
-        """
-        return self.fit(X, y, sample_weight=sample_weight).transform(X)
 
     @last_step_has("fit_predict")
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[Any]:

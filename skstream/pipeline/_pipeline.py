@@ -23,12 +23,20 @@ from skstream.base import (
     check_weight,
     forget,
     learner,
+    offered_if,
     set_fitted,
     supports_sample_weight,
 )
-from skstream.pipeline._asking import AsksFittedSteps, FittedPipeline
+from skstream.pipeline._asking import AsksFittedSteps, FittedPipeline, can_transform
 from skstream.pipeline._rollback import Rollback
-from skstream.pipeline._transformers import is_passthrough, learn_rows, learns, prepared
+from skstream.pipeline._transformers import (
+    is_passthrough,
+    learn_and_transform,
+    learn_rows,
+    learns,
+    prepared,
+    shows_while_learning,
+)
 from skstream.utils._sklearn import is_column_transformer, n_rows_of, rows_of
 from skstream.utils._validation import is_classifier, is_regressor, tags_of, unfitted_copy
 
@@ -101,6 +109,14 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
     Transformers that need several rows at first, such as `IncrementalPCA`, need them in the first
     call. Evaluators learn the whole warm-up in that call: see their parameter ``n_warmup``.
 
+    A transformer that must not see a row's own label or values in what it makes of the row, such as
+    an encoder by means of the target, has a method ``partial_fit_transform(X, y)``: it learns the
+    rows like ``partial_fit``, and returns them transformed, row i by what was known before row i.
+    The pipeline then calls it in place of ``partial_fit`` and ``transform``, also for parts of a
+    `ColumnTransformer` and of pipelines within; ``classes`` and ``sample_weight`` are passed where
+    its ``partial_fit`` takes them. Such rows are what the next step learns. Asked rows go through
+    ``transform``, as always.
+
     Weights go to the model and to every transformer whose ``partial_fit`` takes them. A model
     without weights sees a row of weight k repeated k times; a transformer without weights
     learns it once.
@@ -157,6 +173,11 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
         self : object
             The pipeline itself.
         """
+        classes, weight = self._start_again(X, y, sample_weight)
+        return self.partial_fit(X, y, classes=classes, sample_weight=weight)
+
+    def _start_again(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
+        """Forget everything; return the classes and weights of the rows to learn."""
         self._validate_params()
         forget(self)
         weight = check_weight(sample_weight, n_rows_of(X))
@@ -164,8 +185,7 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
         if y is None and tags_of(self).target_tags.required:
             check_labels(self, y)  # scikit-learn's error
         known = y is not None and is_classifier(self)
-        classes = np.unique(check_labels(self, y)) if known else None
-        return self.partial_fit(X, y, classes=classes, sample_weight=weight)
+        return np.unique(check_labels(self, y)) if known else None, weight
 
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
@@ -195,7 +215,6 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
         ValueError
             If the names of the steps are not unique, or one is reserved.
         """
-        first = not hasattr(self, "pipeline_")
         self.check_steps()
         weight = None if sample_weight is None else check_weight(sample_weight, n_rows_of(X))
         if weight is not None and not weight.all():
@@ -204,11 +223,72 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
                 return self
             X, weight = rows_of(X, learnt), weight[learnt]
             y = None if y is None else rows_of(y, learnt)
-        if first:
-            self.pipeline_ = FittedPipeline(self._learn_first(X, y, weight, classes))
-        else:
-            self._learn(X, y, weight, classes)
+        self._learn_rows(X, y, weight, classes, is_wanted=False)
         return self
+
+    @offered_if(can_transform)
+    def partial_fit_transform(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> Any:
+        """Let every step learn the rows, and return them as a further step would learn them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first; or whatever the first step takes.
+        y : array-like of shape (n_rows,), default=None
+            Their labels or targets.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can occur.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Positive weights.
+
+        Returns
+        -------
+        {ndarray, sparse matrix, dataframe} of shape (n_rows, n_features_out)
+            The rows transformed. Each step has learnt the rows before it transforms them, unless it
+            has a ``partial_fit_transform`` of its own: then that method decides.
+
+        Raises
+        ------
+        ValueError
+            If a weight is 0: a row that is not learnt is not shown to a further step.
+        """
+        self.check_steps()
+        weight = None if sample_weight is None else check_weight(sample_weight, n_rows_of(X))
+        if weight is not None and not weight.all():
+            raise ValueError(
+                f"sample_weight is 0 at row {int(weight.argmin())}. A row of weight 0 is not "
+                "learnt, so partial_fit_transform has nothing to return for it: leave it out, or "
+                "call transform for it."
+            )
+        return self._learn_rows(X, y, weight, classes, is_wanted=True)
+
+    @offered_if(can_transform)
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Forget, learn the rows, and transform them with what is known then.
+
+        If a step has a ``partial_fit_transform`` of its own, rows are transformed as
+        `partial_fit_transform` of the pipeline does it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,), default=None
+            Their labels or targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights.
+
+        Returns
+        -------
+        {ndarray, sparse matrix, dataframe} of shape (n_rows, n_features_out)
+            The rows transformed.
+        """
+        if not any(shows_while_learning(step) for _, step in self.steps):
+            return self.fit(X, y, sample_weight=sample_weight).transform(X)
+        classes, weight = self._start_again(X, y, sample_weight)
+        return self.partial_fit_transform(X, y, classes=classes, sample_weight=weight)
 
     def check_steps(self) -> None:
         """Raise an error if rows cannot be learnt with these steps.
@@ -230,8 +310,18 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
                 "learnt them. Call fit, which starts again with it; partial_fit cannot continue."
             )
 
-    def _learn_first(self, X: Any, y: Any, weight: Any, classes: Any) -> list[tuple[str, Any]]:
-        """Copies of the steps that have learnt the rows."""
+    def _learn_rows(self, X: Any, y: Any, weight: Any, classes: Any, *, is_wanted: bool) -> Any:
+        """Let the steps learn rows of positive weight; return them transformed if wanted."""
+        if hasattr(self, "pipeline_"):
+            return self._learn(X, y, weight, classes, is_wanted)
+        steps, rows = self._learn_first(X, y, weight, classes, is_wanted)
+        self.pipeline_ = FittedPipeline(steps)
+        return rows
+
+    def _learn_first(
+        self, X: Any, y: Any, weight: Any, classes: Any, is_wanted: bool
+    ) -> tuple[list[tuple[str, Any]], Any]:
+        """Copies of the steps that have learnt the rows, and the rows."""
         weights = self._route_weight(weight)
         steps = []
         for number, (name, given) in enumerate(self.steps):
@@ -241,13 +331,12 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
                 learner(step)(X, y, weights[name], classes)
             else:
                 step = prepared(name, given, X)
-                learn_rows(step, X, y, weights[name], classes, first=True)
-                if not is_last and not is_passthrough(step):
-                    X = step.transform(X)
+                learn = learn_and_transform if is_wanted or not is_last else learn_rows
+                X = learn(step, X, y, weights[name], classes, first=True)
             steps.append((name, step))
-        return steps
+        return steps, X
 
-    def _learn(self, X: Any, y: Any, weight: Any, classes: Any) -> None:
+    def _learn(self, X: Any, y: Any, weight: Any, classes: Any, is_wanted: bool) -> Any:
         """Let the fitted steps learn the rows: all of them, or those after a failing step."""
         weights = self._route_weight(weight)
         *transformers, (last_name, last) = self.pipeline_.steps
@@ -256,13 +345,12 @@ class StreamPipeline(AsksFittedSteps, Pipeline):
             for name, step in transformers:
                 if learns(step) or is_column_transformer(step):
                     rollback.keep(step)
-                learn_rows(step, X, y, weights[name], classes, first=False)
-                if not is_passthrough(step):
-                    X = step.transform(X)
+                X = learn_and_transform(step, X, y, weights[name], classes, first=False)
             if _is_model(last):
                 learner(last)(X, y, weights[last_name], classes)
-            else:
-                learn_rows(last, X, y, weights[last_name], classes, first=False)
+                return X
+            learn = learn_and_transform if is_wanted else learn_rows
+            return learn(last, X, y, weights[last_name], classes, first=False)
         except BaseException:
             rollback.restore()
             raise

@@ -175,17 +175,53 @@ def learn_rows(
     if is_passthrough(transformer) or isinstance(transformer, FrozenEstimator):
         return
     if is_column_transformer(transformer):
-        _learn_columns(transformer, X, y, weight, classes, first=first)
+        if first:
+            _learn_first_columns(transformer, X, y, weight, classes)
+        else:
+            _learn_columns(transformer, X, y, weight)
     elif not learns(transformer):
         if first:
             transformer.fit(X, y)
     else:
-        known = {}
-        if weight is not None and supports_sample_weight(transformer):
-            known["sample_weight"] = weight
-        if classes is not None and accepts_classes(transformer):
-            known["classes"] = classes
-        transformer.partial_fit(X, y, **known)
+        transformer.partial_fit(X, y, **_taken(transformer, weight, classes))
+
+
+def learn_and_transform(
+    transformer: Any, X: Any, y: Any, weight: _Weight, classes: Any, *, first: bool
+) -> Any:
+    """Let a prepared transformer learn some rows; return them as the next step learns them.
+
+    They are transformed with what is known after all of them, but where a transformer has a method
+    ``partial_fit_transform``: that one decides, so that a row's own label need not be in it.
+    """
+    if is_passthrough(transformer):
+        return X
+    if not shows_while_learning(transformer):
+        learn_rows(transformer, X, y, weight, classes, first=first)
+        return transformer.transform(X)
+    if not is_column_transformer(transformer):
+        return transformer.partial_fit_transform(X, y, **_taken(transformer, weight, classes))
+    if first:
+        return _learn_first_columns(transformer, X, y, weight, classes)
+    return _learn_and_join_columns(transformer, X, y, weight)
+
+
+def shows_while_learning(transformer: Any) -> bool:
+    """Whether a transformer, or a part of it, has its own way to show rows that it learns."""
+    if not is_column_transformer(transformer):
+        return learns(transformer) and hasattr(transformer, "partial_fit_transform")
+    given = [*(part for _, part, _ in transformer.transformers), transformer.remainder]
+    return any(map(shows_while_learning, given))
+
+
+def _taken(transformer: Any, weight: _Weight, classes: Any) -> dict[str, Any]:
+    """Those of weights and classes that ``partial_fit`` of a transformer takes."""
+    known = {}
+    if weight is not None and supports_sample_weight(transformer):
+        known["sample_weight"] = weight
+    if classes is not None and accepts_classes(transformer):
+        known["classes"] = classes
+    return known
 
 
 def _prepared_columns(name: str, transformer: Any, X: Any) -> Any:
@@ -209,22 +245,47 @@ def _is_dropped(part: Any) -> bool:
     return isinstance(part, str) and part == "drop"
 
 
-def _learn_columns(
-    transformer: Any, X: Any, y: Any, weight: _Weight, classes: Any, *, first: bool
-) -> None:
-    """Let the parts of a column transformer learn their columns."""
-    if first:
-        _learn_first_columns(transformer, X, y, weight, classes)
-        return
+def _learn_columns(transformer: Any, X: Any, y: Any, weight: _Weight) -> None:
+    """Let the parts of a fitted column transformer learn their columns."""
     validate_data(transformer, X, reset=False, skip_check_array=True)
-    for _, part, columns in transformer.transformers_:
-        if _is_dropped(part) or len(column_positions(X, columns)) == 0:
-            continue
+    for _, part, columns in _parts_with_columns(transformer, X):
         learn_rows(part, columns_of(X, columns), y, _weight_for(part, weight), None, first=False)
 
 
-def _learn_first_columns(transformer: Any, X: Any, y: Any, weight: _Weight, classes: Any) -> None:
-    """Assign columns to the parts by the ``fit`` of a column transformer.
+def _learn_and_join_columns(transformer: Any, X: Any, y: Any, weight: _Weight) -> Any:
+    """Let the parts learn; put the rows that they show while they learn side by side."""
+    validate_data(transformer, X, reset=False, skip_check_array=True)
+    learnt = {
+        name: _PartWithRows(
+            part,
+            learn_and_transform(
+                part, columns_of(X, columns), y, _weight_for(part, weight), None, first=False
+            ),
+        )
+        for name, part, columns in _parts_with_columns(transformer, X)
+        if learns(part) or is_column_transformer(part)
+    }
+    parts = transformer.transformers_
+    transformer.transformers_ = [
+        (name, learnt.get(name, part), columns) for name, part, columns in parts
+    ]
+    try:
+        return transformer.transform(X)
+    finally:
+        transformer.transformers_ = parts
+
+
+def _parts_with_columns(transformer: Any, X: Any) -> list[tuple[str, Any, Any]]:
+    """Parts of a fitted column transformer that are shown something."""
+    return [
+        (name, part, columns)
+        for name, part, columns in transformer.transformers_
+        if not _is_dropped(part) and len(column_positions(X, columns))
+    ]
+
+
+def _learn_first_columns(transformer: Any, X: Any, y: Any, weight: _Weight, classes: Any) -> Any:
+    """Assign columns to the parts by ``fit_transform`` of a column transformer; return the rows.
 
     Parts that learn are wrapped so that their ``fit`` calls ``partial_fit``: they learn their first
     rows in the same way as all others.
@@ -239,27 +300,35 @@ def _learn_first_columns(transformer: Any, X: Any, y: Any, weight: _Weight, clas
     parts = [(name, shown(part), columns) for name, part, columns in given]
     set_parts(transformer, parts, shown(remainder))
     try:
-        transformer.fit(X, y)
+        rows = transformer.fit_transform(X, y)
     finally:
         set_parts(transformer, given, remainder)
     transformer.transformers_ = [
         (name, part.part if isinstance(part, _FittedByLearning) else part, columns)
         for name, part, columns in transformer.transformers_
     ]
+    return rows
 
 
-class _FittedByLearning:
-    """A part of a column transformer whose ``fit`` learns the rows by ``partial_fit``."""
+class _Wrapped:
+    """A part of a column transformer, of which some methods are other ones."""
 
-    def __init__(self, part: Any, weight: _Weight, classes: Any):
+    def __init__(self, part: Any):
         self.part = part
-        self._weight = weight
-        self._classes = classes
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "part":  # not set yet while it is unpickled
             raise AttributeError(name)
         return getattr(self.part, name)
+
+
+class _FittedByLearning(_Wrapped):
+    """A part whose ``fit`` learns the rows by ``partial_fit``."""
+
+    def __init__(self, part: Any, weight: _Weight, classes: Any):
+        super().__init__(part)
+        self._weight = weight
+        self._classes = classes
 
     def __sklearn_clone__(self) -> "_FittedByLearning":
         return _FittedByLearning(unfitted_copy(self.part), self._weight, self._classes)
@@ -270,12 +339,24 @@ class _FittedByLearning:
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Learn the rows, then transform them."""
-        return self.fit(X, y).part.transform(X)
+        """Learn the rows, and return them as they are shown while they are learnt."""
+        return learn_and_transform(self.part, X, y, self._weight, self._classes, first=True)
 
     def transform(self, X: Any) -> Any:
         """Transform rows."""
         return self.part.transform(X)
+
+
+class _PartWithRows(_Wrapped):
+    """A part that has learnt the rows, and transformed them meanwhile."""
+
+    def __init__(self, part: Any, rows: Any):
+        super().__init__(part)
+        self._rows = rows
+
+    def transform(self, X: Any) -> Any:
+        """Return the rows transformed."""
+        return self._rows
 
 
 def _weight_for(part: Any, weight: _Weight) -> _Weight:

@@ -572,3 +572,18 @@ def test_transitions_of_many_classes_are_counted_one_by_one(monkeypatch, fading_
         whole.export()
         for name in ("class_counts_", "transition_counts_", "previous_labels_"):
             np.testing.assert_array_equal(*(getattr(k.estimator, name) for k in (kernel, whole)))
+
+
+def test_a_column_transformer_within_another_learns_the_first_row_once() -> None:
+    rng = np.random.default_rng(0)
+    inner = make_column_transformer((StandardScaler(), [1, 0]))
+    model = make_stream_pipeline(
+        make_column_transformer((inner, [2, 1]), (MinMaxScaler(), [0])),
+        SGDClassifier(random_state=0),
+    )
+    block = make_block(rng.normal(size=(9, 3)), rng.integers(0, 3, 9), "prequential", rng)
+    by_kernel, by_loop = running(model, Task(CLASSES[:3])), twin(model)
+    answers = run_kernel(by_kernel, [block])
+    np.testing.assert_array_equal(answers, run_literally(by_loop, block, Task(CLASSES[:3])))
+    by_kernel.export()
+    np.testing.assert_array_equal(by_kernel.estimator[-1].coef_, by_loop[-1].coef_)

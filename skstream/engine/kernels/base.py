@@ -132,7 +132,8 @@ class TransformKernel(_StateMachine):
     """Exact execution of a transformer ahead of a model in a pipeline.
 
     `step` maps a block to the block that the next step of the pipeline sees: a learnt row is shown
-    through the state that has just learnt it, an asked row through the state of its stamp.
+    through the state that has just learnt it (through the state before, if the transformer has a
+    ``partial_fit_transform`` that does so), an asked row through the state of its stamp.
     """
 
     #: Whether the rows that come out may have more columns than those that go in.

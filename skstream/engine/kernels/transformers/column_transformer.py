@@ -16,9 +16,9 @@ from skstream.engine.kernels.compose import check_weights
 from skstream.engine.kernels.registry import find_transform_kernel
 from skstream.engine.kernels.schema import Columns, refused_output
 from skstream.engine.kernels.transformers.row_by_row import laid_out_by_rows
-from skstream.pipeline._transformers import learns, prepared
+from skstream.pipeline._transformers import learn_rows, learns, prepared
 from skstream.utils._rows import take_rows
-from skstream.utils._sklearn import column_positions, columns_of
+from skstream.utils._sklearn import column_positions, columns_of, is_column_transformer
 from skstream.utils._validation import is_fitted
 
 
@@ -75,7 +75,7 @@ class ColumnTransformerKernel(TransformKernel):
         check_weights(block)
         columns = (Columns() if state is None else state.columns).after(block)
         if state is None:
-            state = self._begin(take_rows(block.learn_X, block.learn_index[:1]))
+            state = self._begin(block)
         parts, blocks = [], []
         for kernel, own, before in state.parts:
             after, shown = kernel.step(before, _with_columns(block, own))
@@ -84,17 +84,17 @@ class ColumnTransformerKernel(TransformKernel):
         result = _side_by_side(block, blocks, state.fitted.sparse_output_)
         return _State(state.fitted, parts, columns), result
 
-    def _begin(self, first_row: Any) -> _State:
+    def _begin(self, block: Block) -> _State:
         """Settle which columns go where; parts that learn are yet to learn anything."""
+        first_row = take_rows(block.learn_X, block.learn_index[:1])
+        classes = self.task.classes
+        label = block.y[:1] if classes is None else classes[block.y[:1]]
         try:
             fitted = prepared("columns", self.estimator, first_row)
-            fitted.fit(first_row)
+            learn_rows(fitted, first_row, label, None, classes, first=True)
         except Exception as error:  # whatever it is, the loop meets it at this row
             raise Declined("a ColumnTransformer that fails at a row has no kernel") from error
-        fitted.transformers_ = [
-            (name, clone(part) if learns(part) else part, columns)
-            for name, part, columns in fitted.transformers_
-        ]
+        _forget_first_row(fitted)
         return _State(fitted, _parts_of(fitted, self.task), Columns())
 
     def export(self, state: _State | None) -> None:
@@ -104,6 +104,17 @@ class ColumnTransformerKernel(TransformKernel):
         for part in state.parts:
             part.kernel.export(part.state)
         vars(self.estimator).update(vars(deepcopy(state.fitted)))
+
+
+def _forget_first_row(fitted: ColumnTransformer) -> None:
+    """Let the parts that learn start again, at any depth."""
+    for _, part, _ in fitted.transformers_:
+        if is_column_transformer(part):
+            _forget_first_row(part)
+    fitted.transformers_ = [
+        (name, clone(part) if learns(part) else part, columns)
+        for name, part, columns in fitted.transformers_
+    ]
 
 
 def _parts_of(fitted: ColumnTransformer, task: Task) -> list[_Part]:
