@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.frozen import FrozenEstimator
-from sklearn.preprocessing import StandardScaler
 
+from skstream.base import supports_sample_weight
 from skstream.engine.block import Block
 from skstream.engine.kernels import (
     Kernel,
@@ -303,7 +303,7 @@ def transform_literally(transformer: Any, block: Block) -> tuple[list[Any], list
     learnt: list[Any] = []
     asked: list[Any] = []
     learns = hasattr(transformer, "partial_fit") and not isinstance(transformer, FrozenEstimator)
-    takes_weight = isinstance(transformer, StandardScaler)
+    takes_weight = supports_sample_weight(transformer)
     for ask in range(block.n_asks + 1):
         until = block.n_learns if ask == block.n_asks else block.stamp[ask]
         while len(learnt) < until:

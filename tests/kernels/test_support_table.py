@@ -53,6 +53,7 @@ from skstream import (
 from skstream.engine.kernels import Task, registered_kernels
 from skstream.engine.model import ModelRun
 from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.preprocessing import StreamImputer
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "exact_and_fast.md"
 X = np.random.default_rng(0).integers(0, 3, size=(40, 3)).astype(float)
@@ -115,6 +116,9 @@ KERNEL: list[Any] = [
     frozen(TfidfTransformer()),
     frozen(TfidfVectorizer(), TEXTS),
     make_column_transformer((StandardScaler(), [0]), (OneHotEncoder(categories=[range(3)]), [1])),
+    StreamImputer(),
+    StreamImputer("most_frequent", add_indicator=True),
+    StreamImputer("last"),
     Persistent(),
     MajorityClass(),
     MajorityWindow(),
@@ -167,6 +171,7 @@ LOOP: dict[str, list[Any]] = {
             *(PolynomialFeatures(), FunctionTransformer(np.log1p)),
             OneHotEncoder(categories=CATEGORIES, sparse_output=False),
             OrdinalEncoder(categories=CATEGORIES),
+            StreamImputer(),
             make_column_transformer((StandardScaler(), [0])),
         )
     ]
@@ -204,7 +209,7 @@ ONE_STEP = {
     *("SGDClassifier", "SGDRegressor", "Perceptron"),
     *("PassiveAggressiveClassifier", "PassiveAggressiveRegressor"),
     *("GaussianNB", "IncrementalGaussianNB"),
-    *("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "ColumnTransformer"),
+    *("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "ColumnTransformer", "StreamImputer"),
 }
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined
 from skstream.engine.kernels.schema import Columns
-from skstream.utils._rows import take_rows
+from skstream.utils._rows import is_frame, take_rows
 
 # Integers and booleans become float64 exactly as scikit-learn's own arithmetic makes them.
 EXACT = (np.float64, np.bool_, np.integer)
@@ -88,6 +88,16 @@ def _read(X: Any, accept_sparse: bool, dtypes: tuple[type, ...]) -> Rows:
         _check_dtype(X.dtype, dtypes)
         return Rows(X, Columns(X.shape[1]))
     return _read_frame(X, dtypes)
+
+
+def check_any_values(X: Any) -> None:
+    """Decline rows of any values that are no data frame, and no plain array of rows."""
+    if is_frame(X):
+        return
+    if not isinstance(X, np.ndarray) or isinstance(X, (np.matrix, np.ma.MaskedArray)):
+        raise Declined(f"rows of {type(X).__name__} have no kernel")
+    if X.ndim != 2 or X.shape[1] == 0 or X.dtype.kind not in "biufOUSmM":
+        raise Declined(f"rows in an array of shape {X.shape} and dtype {X.dtype} have no kernel")
 
 
 def check_stored_once(X: Any) -> None:

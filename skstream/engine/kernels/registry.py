@@ -48,6 +48,7 @@ _TRANSFORMERS: _Table = {
     "sklearn.preprocessing.PolynomialFeatures": "transformers.stateless.StatelessKernel",
     "sklearn.preprocessing.StandardScaler": "transformers.standard.StandardScalerKernel",
     "skstream.pipeline.StreamPipeline": "pipeline.TransformerPipelineKernel",
+    "skstream.preprocessing.StreamImputer": "transformers.imputer.StreamImputerKernel",
 }
 _METHOD_NAMES = (
     *("fit", "partial_fit", "transform", "fit_transform"),

@@ -1,0 +1,140 @@
+"""Kernel of StreamImputer: what fills a gap at any moment, from one pass over the rows learnt."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.engine.block import Block
+from skstream.engine.kernels.base import Declined, Task, TransformKernel
+from skstream.engine.kernels.input import EXACT_OR_SINGLE, check_any_values, read_block
+from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_output
+from skstream.preprocessing import StreamImputer
+from skstream.preprocessing._fills import Mask, Memory, learn
+from skstream.preprocessing._imputer import filled, memory_of, objects, remember
+from skstream.utils._rows import take_rows
+from skstream.utils._validation import is_fitted
+from skstream.utils._values import holds_numbers
+
+
+class _State(NamedTuple):
+    """Columns, and what has been learnt; no step changes a memory."""
+
+    columns: Columns
+    memory: Memory | None = None
+    has_learnt: bool = False
+
+
+class StreamImputerKernel(TransformKernel):
+    """StreamImputer: rows of numbers, of texts, or of both."""
+
+    expands = True  # by the indicators
+    shareable = True
+
+    @classmethod
+    def refusal(cls, transformer: StreamImputer, task: Task) -> str | None:
+        """Refuse batches, and other output than arrays."""
+        if task.batch_size > 1:
+            return f"batch_size={task.batch_size}"
+        if not has_valid_parameters(transformer):
+            return "parameters that it refuses"
+        return refused_output(transformer)
+
+    def initial_state(self) -> _State:
+        """Return what the imputer has learnt."""
+        columns = Columns.of(self.estimator)
+        if not is_fitted(self.estimator):
+            return _State(columns)
+        statistics = self.estimator.statistics_
+        memory = memory_of(self.estimator, statistics.dtype, len(statistics))
+        return _State(columns, _copied(memory))
+
+    def step(self, state: _State, block: Block) -> tuple[_State, Block]:
+        """Learn and transform; return the state after it, and the block that comes out."""
+        if not block.n_learns and not block.n_asks:
+            return state, block
+        memory = state.memory
+        if self._are_numbers(block, memory):
+            learnt, asked, columns = _read_numbers(block, state.columns)
+        else:
+            learnt, asked, columns = _read_objects(block, state.columns)
+        if memory is None:
+            memory = self._first_memory(learnt[0])
+        after, fills = learn(self.estimator.strategy, memory, learnt[0], learnt[1], block.weight)
+        learn_X, ask_X = (
+            filled(
+                values, missing, _fills_of(fills, missing, moments), self.estimator.add_indicator
+            )
+            for (values, missing), moments in (
+                (learnt, np.arange(1, block.n_learns + 1)),
+                (asked, block.stamp),
+            )
+        )
+        shown = replace(
+            block,
+            learn_X=learn_X,
+            learn_index=np.arange(block.n_learns),
+            ask_X=ask_X,
+            ask_index=np.arange(block.n_asks),
+        )
+        return (_State(columns, after, has_learnt=True) if block.n_learns else state), shown
+
+    def _are_numbers(self, block: Block, memory: Memory | None) -> bool:
+        """Whether the loop would read these rows as numbers; the first ones decide."""
+        if self.estimator.strategy == "mean":
+            return True
+        X = block.learn_X if block.n_learns else block.ask_X
+        check_any_values(X)
+        if memory is not None and holds_numbers(X) != (memory.statistics.dtype != object):
+            raise Declined("rows of numbers and others together have no kernel")
+        return holds_numbers(X)
+
+    def _first_memory(self, values: NDArray[Any]) -> Memory:
+        try:
+            return memory_of(self.estimator, values.dtype, values.shape[1])
+        except ValueError as error:  # for the loop to show
+            raise Declined("a fill_value that is no number has no kernel") from error
+
+    def export(self, state: _State) -> None:
+        """Write the fitted attributes."""
+        if state.has_learnt:
+            assert state.memory is not None
+            state.columns.export(self.estimator)
+            remember(self.estimator, _copied(state.memory))
+
+
+def _copied(memory: Memory) -> Memory:
+    of_values = memory.of_values
+    if isinstance(of_values, list):
+        of_values = [dict(weights) for weights in of_values]
+    elif of_values is not None:
+        of_values = tuple(sums.copy() for sums in of_values)
+    return Memory(memory.statistics.copy(), of_values)
+
+
+def _fills_of(fills: Any, missing: Mask, moments: Any) -> Any:
+    """Return what fills the gaps of rows, each row seen after a number of learns."""
+    rows, columns = np.nonzero(missing)
+    return fills(moments[rows], columns)
+
+
+def _read_numbers(block: Block, columns: Columns) -> tuple[Any, Any, Columns]:
+    learn_X, ask_X, columns = read_block(block, columns, dtypes=EXACT_OR_SINGLE, finite=False)
+    if np.isinf(learn_X).any() or np.isinf(ask_X).any():
+        raise Declined("rows with infinity have no kernel")
+    return (learn_X, np.isnan(learn_X)), (ask_X, np.isnan(ask_X)), columns
+
+
+def _read_objects(block: Block, columns: Columns) -> tuple[Any, Any, Columns]:
+    columns = columns.after(block)
+    learnt, asked = (
+        objects(take_rows(X, index)) if len(index) else _no_rows(columns)
+        for X, index in ((block.learn_X, block.learn_index), (block.ask_X, block.ask_index))
+    )
+    return learnt, asked, columns
+
+
+def _no_rows(columns: Columns) -> tuple[NDArray[Any], Mask]:
+    shape = (0, columns.number or 0)
+    return np.empty(shape, dtype=object), np.empty(shape, dtype=bool)

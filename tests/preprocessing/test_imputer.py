@@ -1,0 +1,77 @@
+"""StreamImputer: what it fills in, its names, and its errors."""
+
+import numpy as np
+import pytest
+from sklearn.impute import SimpleImputer
+
+from skstream.preprocessing import StreamImputer
+from tests.preprocessing._rows import rows_of
+
+
+@pytest.mark.parametrize("strategy", ["mean", "most_frequent", "constant"])
+@pytest.mark.parametrize("n", [1, 2, 5, 40])
+def test_after_any_rows_it_fills_as_scikit_learn_does(strategy: str, n: int) -> None:
+    X = rows_of("numbers", 40, np.random.default_rng(0))
+    batch = SimpleImputer(strategy=strategy, keep_empty_features=True).fit(X[:n])
+    stream = StreamImputer(strategy)
+    for row in X[:n]:
+        stream.partial_fit(row[None])
+    np.testing.assert_allclose(stream.transform(X), batch.transform(X), rtol=1e-14)
+
+
+def test_the_most_frequent_text_is_the_smallest_of_several() -> None:
+    rows = np.array([["b"], ["c"], ["a"], [None], ["c"], ["b"], ["a"]], dtype=object)
+    seen = [StreamImputer("most_frequent").fit(rows[:n]).statistics_[0] for n in range(1, 8)]
+    assert seen == ["b", "b", "a", "a", "c", "b", "a"]
+
+
+def test_the_last_value_is_known_until_the_next_one() -> None:
+    imputer = StreamImputer("last", fill_value=9.0)
+    shown = []
+    for value in (np.nan, 1.0, np.nan, 2.0, np.nan):
+        imputer.partial_fit([[value]])
+        shown.append(imputer.transform([[np.nan]]).item())
+    assert shown == [9.0, 1.0, 1.0, 2.0, 2.0]
+
+
+def test_missing_is_whatever_no_value_is() -> None:
+    pandas = pytest.importorskip("pandas")
+    rows = np.array([[None], [np.nan], [pandas.NA], [pandas.NaT], ["word"]], dtype=object)
+    filled = StreamImputer("constant").fit_transform(rows)
+    assert filled[:, 0].tolist() == ["missing"] * 4 + ["word"]
+
+
+def test_names_of_columns_and_indicators() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, np.nan], "b": [np.nan, 2.0]})
+    imputer = StreamImputer(add_indicator=True).set_output(transform="pandas")
+    shown = imputer.fit_transform(frame)
+    assert list(shown) == ["a", "b", "missingindicator_a", "missingindicator_b"]
+    assert shown.to_numpy().tolist() == [[1.0, 2.0, 0.0, 1.0], [1.0, 2.0, 1.0, 0.0]]
+
+
+def test_a_text_among_numbers_is_named() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"day": [1, 2], "amount": [3.0, "three"]})
+    with pytest.raises(ValueError, match="Column 'amount' holds 'three' in row 1 of these rows"):
+        StreamImputer().fit(frame)
+    numbers = StreamImputer("last").fit([[1.0, 2.0]])
+    with pytest.raises(
+        ValueError, match=r"Column 1 holds 'x' in row 0 .* numbers only in the rows"
+    ):
+        numbers.partial_fit([[1.0, "x"]])
+    with pytest.raises(ValueError, match="contains infinity"):
+        StreamImputer().fit([[np.inf]])
+
+
+def test_a_text_cannot_fill_numbers() -> None:
+    with pytest.raises(ValueError, match="fill_value='none' cannot fill rows of numbers"):
+        StreamImputer("constant", fill_value="none").fit([[1.0]])
+
+
+def test_sparse_rows_are_refused_with_a_way_out() -> None:
+    from scipy import sparse
+
+    for strategy in ("mean", "last"):
+        with pytest.raises(TypeError, match=r"[Ss]parse"):
+            StreamImputer(strategy).fit(sparse.csr_array([[1.0]]))

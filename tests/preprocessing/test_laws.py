@@ -1,0 +1,168 @@
+"""Every transformer that learns along the stream: its kernel, its pieces, its past."""
+
+import pickle
+from typing import Any
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import SGDClassifier
+
+import skstream.preprocessing
+from skstream import PrequentialEvaluator
+from skstream.base import supports_sample_weight
+from skstream.engine.kernels import registered_kernels
+from skstream.pipeline import make_stream_pipeline
+from skstream.preprocessing import StreamImputer
+from skstream.streams import as_stream
+from skstream.utils._rows import stack_rows, take_rows
+from tests._examples import examples
+from tests.kernels._reference import (
+    TIMELINES,
+    assert_same_rows,
+    assert_same_state,
+    make_block,
+    running_transformer,
+    transform_literally,
+    twin,
+)
+from tests.kernels.test_transformers import TASK, assert_equals_loop
+from tests.preprocessing._rows import KINDS, NUMERIC, rows_of
+
+# Transformers, and the kinds of rows that they take.
+CASES: list[tuple[Any, tuple[str, ...]]] = [
+    (StreamImputer(), NUMERIC),
+    (StreamImputer(add_indicator=True, fill_value=-1), NUMERIC),
+    (StreamImputer("most_frequent", add_indicator=True), KINDS),
+    (StreamImputer("last"), KINDS),
+    (StreamImputer("constant", fill_value=0), KINDS),
+]
+PAIRS = [(transformer, kind) for transformer, kinds in CASES for kind in kinds]
+every_pair = pytest.mark.parametrize(("transformer", "kind"), PAIRS, ids=repr)
+
+
+def labels(n: int) -> np.ndarray:
+    return np.random.default_rng(n).integers(0, 2, n)
+
+
+def dense(X: Any) -> np.ndarray:
+    values: np.ndarray = X.toarray() if hasattr(X, "toarray") else X
+    return values
+
+
+def test_no_transformer_is_forgotten() -> None:
+    exported = {getattr(skstream.preprocessing, name) for name in skstream.preprocessing.__all__}
+    learning = {one for one in exported if isinstance(one, type) and issubclass(one, BaseEstimator)}
+    assert learning == {type(transformer) for transformer, _ in CASES}
+    assert learning <= set(registered_kernels())
+
+
+@examples(40)
+@given(
+    pair=st.sampled_from(PAIRS),
+    timeline=st.sampled_from(TIMELINES),
+    n=st.integers(1, 25),
+    weighted=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_the_kernel_is_the_loop(
+    pair: tuple[Any, str], timeline: str, n: int, weighted: bool, seed: int
+) -> None:
+    transformer, kind = pair
+    rng = np.random.default_rng(seed)
+    X = rows_of(kind, n, rng)
+    weight = rng.choice([0.3, 1.0, 2.0], n) if weighted else None
+    assert_equals_loop(transformer, make_block(X, labels(n), timeline, rng, weight), rng)
+
+
+@every_pair
+def test_a_fitted_transformer_goes_on_by_kernel(transformer: Any, kind: str) -> None:
+    rng = np.random.default_rng(1)
+    X = rows_of(kind, 24, rng)
+    fitted = clone(transformer).fit(take_rows(X, np.arange(7)))
+    before = joblib.hash(fitted)
+    assert_equals_loop(fitted, make_block(X, labels(24), "polls", rng), rng)
+    assert joblib.hash(fitted) == before
+
+
+@every_pair
+def test_pieces_and_pickles_change_nothing(transformer: Any, kind: str) -> None:
+    X = rows_of(kind, 30, np.random.default_rng(2))
+    once, again = clone(transformer).fit(X), clone(transformer)
+    for rows in np.split(np.arange(30), [1, 2, 11, 25]):
+        again = pickle.loads(pickle.dumps(again)).partial_fit(take_rows(X, rows))
+    assert_same_state(again, once)
+    np.testing.assert_array_equal(dense(again.transform(X)), dense(once.transform(X)))
+
+
+@every_pair
+def test_rows_are_transformed_one_by_one_as_together(transformer: Any, kind: str) -> None:
+    """And asking changes nothing, to any depth."""
+    X = rows_of(kind, 20, np.random.default_rng(3))
+    fitted = clone(transformer).fit(take_rows(X, np.arange(6)))
+    before = joblib.hash(fitted)
+    together = fitted.transform(X)
+    assert joblib.hash(fitted) == before
+    alone = [fitted.transform(take_rows(X, np.array([row]))) for row in range(20)]
+    assert_same_rows(together, np.arange(20), alone)
+    assert together.shape[1] == len(fitted.get_feature_names_out())
+
+
+@every_pair
+def test_a_later_row_changes_nothing_before_it(transformer: Any, kind: str) -> None:
+    n, cut = 30, 17
+    one, other = (rows_of(kind, n, np.random.default_rng(seed)) for seed in (4, 5))
+    changed = take_rows(one, np.arange(cut))
+    X = stack_rows([changed, take_rows(other, np.arange(cut, n))])
+    shown = []
+    for rows in (one, X):
+        block = make_block(rows, labels(n), "prequential", np.random.default_rng(0))
+        out = running_transformer(clone(transformer), TASK).run(block)
+        shown.append((dense(out.learn_X)[:cut], dense(out.ask_X)[: cut - 1]))
+    for before, after in zip(*shown, strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+# No model takes texts: these come out of an imputer as they are.
+@pytest.mark.parametrize(
+    ("transformer", "kind"),
+    [pair for pair in PAIRS if not isinstance(pair[0], StreamImputer) or pair[1] in NUMERIC],
+    ids=repr,
+)
+def test_an_evaluator_gives_the_same_by_kernel_and_by_loop(transformer: Any, kind: str) -> None:
+    X = rows_of(kind, 30, np.random.default_rng(6))
+    model = make_stream_pipeline(transformer, SGDClassifier(random_state=0))
+    answers = []
+    for engine, chunk_size in (("loop", 30), ("auto", 30), ("auto", 7)):
+        stream = as_stream(X, labels(30), chunk_size=chunk_size)
+        result = PrequentialEvaluator(engine=engine).evaluate({"m": model}, stream)
+        assert result.paths["m"].startswith("loop" if engine == "loop" else "kernel")
+        answers.append(result.predictions("m"))
+    np.testing.assert_array_equal(answers[1], answers[0])
+    np.testing.assert_array_equal(answers[2], answers[0])
+
+
+@pytest.mark.parametrize(
+    "transformer", [one for one, _ in CASES if supports_sample_weight(one)], ids=repr
+)
+def test_a_row_of_weight_zero_is_not_learnt(transformer: Any) -> None:
+    X = rows_of("numbers", 30, np.random.default_rng(7))
+    weight = np.random.default_rng(8).integers(0, 3, 30).astype(float)
+    weighted = clone(transformer).fit(X, sample_weight=weight)
+    again = clone(transformer).fit(np.repeat(X, weight.astype(int), axis=0))
+    np.testing.assert_allclose(weighted.transform(X), again.transform(X))
+    before = twin(weighted)
+    weighted.partial_fit(X[:3], sample_weight=np.zeros(3))
+    assert_same_state(weighted, before)
+
+
+def test_a_kernel_that_looks_ahead_is_caught() -> None:
+    rng = np.random.default_rng(9)
+    block = make_block(rows_of("numbers", 30, rng), labels(30), "prequential", rng)
+    _, asked = transform_literally(StreamImputer(), block)
+    ahead = running_transformer(StreamImputer().fit(block.ask_X), TASK).run(block)
+    with pytest.raises(AssertionError):
+        assert_same_rows(ahead.ask_X, ahead.ask_index, asked)
