@@ -185,17 +185,32 @@ class Workers:
             return
         # The stream is an argument of its own, so that its arrays reach a worker once.
         calls = (delayed(run_job)(replace(job, stream=None), job.stream) for job in jobs)
+        stream = jobs[0].stream
         parallel = QuietParallel(n_jobs=self._n_jobs)
         if not parallel._backend.supports_return_generator:  # multiprocessing: all at the end
-            outcomes = self._at_the_end(parallel, calls)
-            for outcome in sorted(outcomes, key=_has_failed):
+            for outcome in sorted(self._at_the_end(parallel, calls), key=_has_failed):
                 self._take(outcome)
             return
         parallel = QuietParallel(n_jobs=self._n_jobs, return_as="generator_unordered")
-        stream = jobs[0].stream
-        with on_cluster(parallel._backend, stream), closing(parallel(calls)) as outcomes:
-            for outcome in outcomes:
-                self._take(outcome)
+        if "Dask" in type(parallel._backend).__name__:
+            self._check_for_dask(stream)
+        try:
+            with on_cluster(parallel._backend, stream), closing(parallel(calls)) as outcomes:
+                for outcome in outcomes:
+                    self._take(outcome)
+        except NOT_PICKLED as error:
+            raise _not_sent(self._sent) or error from error
+
+    def _check_for_dask(self, stream: Any) -> None:
+        """Raise an error for what cannot be sent, of which joblib would not hear.
+
+        Rows in memory are left out, as they may be many: they are sent first, and raise an error.
+        """
+        is_small = bool(getattr(stream, "files", None))
+        parts = {name: one for name, one in self._sent.items() if is_small or one is not stream}
+        error = _not_sent(parts)
+        if error is not None:
+            raise error
 
     def _at_the_end(self, parallel: Any, calls: Any) -> list[RunOutcome]:
         if "Multiprocessing" in type(parallel._backend).__name__:
@@ -207,10 +222,10 @@ class Workers:
         try:
             return list(parallel(calls))
         except NOT_PICKLED as error:
-            part = first_not_pickled(self._sent)
+            part, _ = first_not_pickled(self._sent, by_name=True)
             if part is None:
                 raise
-            raise TypeError(
+            raise _not_sent(self._sent) or TypeError(
                 f"{part} cannot be sent to workers of joblib's backend 'multiprocessing', which "
                 f"import it by its name ({error}). Define its functions and classes in a module "
                 "and import them, or use the backend 'loky' (joblib's default), which sends them "
@@ -278,6 +293,18 @@ class Workers:
         self.dead[place] = error
         if not self._survive:
             raise error
+
+
+def _not_sent(parts: Mapping[str, Any]) -> TypeError | None:
+    """Return the error for the first part that cannot be pickled in any way, if there is one."""
+    part, error = first_not_pickled(parts, by_name=False)
+    if part is None:
+        return None
+    return TypeError(
+        f"{part} cannot be sent to worker processes: {error}. It may hold no lock, open file or "
+        "connection: let its class leave that out (__getstate__) and make it where it is used, or "
+        "pass n_jobs=1."
+    )
 
 
 def _has_failed(outcome: RunOutcome) -> bool:

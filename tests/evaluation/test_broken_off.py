@@ -752,3 +752,15 @@ def test_what_cannot_be_sent_is_named(monkeypatch):
         processes, warns = parallel_config(backend="mp_of_tests"), pytest.warns(UserWarning)
         with processes, warns, pytest.raises(TypeError, match=message):
             evaluator.evaluate(chosen, DEMO.X, DEMO.y)
+
+
+def test_what_no_process_can_be_sent_is_named(monkeypatch):
+    def refuse(parallel, calls):
+        raise PicklingError("Could not pickle the task to send it to the workers.")
+
+    monkeypatch.setattr(QuietParallel, "__call__", refuse)
+    lock = threading.Lock()
+    chosen = {"a": Looped(does=lambda: None), "b": Looped(does=lambda: lock)}
+    message = "^Model 'b' cannot be sent .*: cannot pickle '_thread.lock' .* pass n_jobs=1"
+    with parallel_config(backend="threading"), pytest.raises(TypeError, match=message):
+        PrequentialEvaluator("accuracy", n_jobs=2).evaluate(chosen, DEMO.X, DEMO.y)

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,20 @@ def test_a_failure_on_a_worker_is_named(cluster, stream):
         pytest.raises(ModelError, match=r"'bad'.*no answer today"),
     ):
         evaluator(n_jobs=-1).evaluate(models, stream, classes=["DOWN", "UP"])
+
+
+class Holds(WhoAmI):
+    """Has a thing of its own that no other process can have."""
+
+    def __init__(self):
+        self.thing = Lock()
+
+
+def test_what_cannot_be_sent_is_named(cluster, stream):
+    """Dask does not tell joblib, which would wait for ever."""
+    models = {"good": Persistent(), "holds": Holds()}
+    with parallel_config(backend="dask"), pytest.raises(TypeError, match="'holds' cannot be sent"):
+        evaluator(n_jobs=2).evaluate(models, stream, classes=["DOWN", "UP"])
 
 
 class Counted:

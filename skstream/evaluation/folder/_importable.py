@@ -6,6 +6,7 @@ from types import FunctionType
 from typing import Any
 
 from joblib import effective_n_jobs
+from joblib.externals.loky.backend.reduction import dump as dump_for_loky
 
 from skstream.evaluation._checkpoint import NOT_PICKLED, cannot_be_saved
 from skstream.utils._sklearn import QuietParallel
@@ -57,14 +58,21 @@ def check_importable(parts: Any, n_jobs: int | None, where: Any) -> None:
         )
 
 
-def first_not_pickled(parts: Mapping[str, Any]) -> str | None:
-    """Return the name of the first part that cannot be pickled by the names of its functions."""
+def first_not_pickled(
+    parts: Mapping[str, Any], *, by_name: bool
+) -> tuple[str, Exception] | tuple[None, None]:
+    """Return the name of the first part that cannot be pickled, and the error.
+
+    Functions and classes of a script are pickled by their names alone, or as they are, as loky and
+    Dask do it.
+    """
+    dump = pickle.dump if by_name else dump_for_loky
     for name, part in parts.items():
         try:
-            pickle.Pickler(_Nowhere()).dump(part)
-        except NOT_PICKLED:
-            return name
-    return None
+            dump(part, _Nowhere())
+        except NOT_PICKLED as error:
+            return name, error
+    return None, None
 
 
 def _shares_the_script(n_jobs: int | None) -> bool:
