@@ -20,7 +20,7 @@ from skstream.baselines import MajorityWindow
 from skstream.model_selection import PrequentialSearch
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
-from skstream.preprocessing import StreamImputer
+from skstream.preprocessing import StreamImputer, StreamOneHotEncoder, StreamOrdinalEncoder
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.testing import check_stream_estimator
 from skstream.utils._validation import is_fitted, tags_of
@@ -43,6 +43,11 @@ EXAMPLES: dict[type, list[Any]] = {
         StreamImputer("most_frequent"),
         StreamImputer("last"),
         StreamImputer("constant", fill_value=-1.0),
+    ],
+    StreamOneHotEncoder: [StreamOneHotEncoder(4), StreamOneHotEncoder(sparse_output=False)],
+    StreamOrdinalEncoder: [
+        StreamOrdinalEncoder(),
+        StreamOrdinalEncoder(3, encoded_missing_value=np.nan),
     ],
     StreamPipeline: [
         make_stream_pipeline(StandardScaler(), GaussianNB()),

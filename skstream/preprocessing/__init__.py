@@ -1,5 +1,7 @@
 """Transformers that learn along the stream."""
 
 from skstream.preprocessing._imputer import StreamImputer
+from skstream.preprocessing._one_hot import StreamOneHotEncoder
+from skstream.preprocessing._ordinal import StreamOrdinalEncoder
 
-__all__ = ["StreamImputer"]
+__all__ = ["StreamImputer", "StreamOneHotEncoder", "StreamOrdinalEncoder"]

@@ -1,7 +1,7 @@
 """Values of any type: which are missing, which are numbers, and columns of them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,48 @@ def column_lists(X: Any) -> list[list[Any]]:
     if hasattr(X, "iloc"):
         return [X.iloc[:, place].tolist() for place in range(X.shape[1])]
     return [column.to_list() for column in X.iter_columns()]
+
+
+class Factorized(NamedTuple):
+    """A column as positions in a list of values, not all of which need occur.
+
+    No two values are equal, and all that are missing are one: None.
+    """
+
+    positions: NDArray[np.intp]
+    values: list[Any]
+
+
+def factorized_columns(X: Any) -> list[Factorized]:
+    """Columns of an array or a data frame, each value looked at once.
+
+    Raises
+    ------
+    TypeError
+        If a value cannot be a key of a dict.
+    """
+    if not hasattr(X, "iloc"):
+        return [_factorized(column) for column in column_lists(X)]
+    return [_factorized_series(X.iloc[:, place]) for place in range(X.shape[1])]
+
+
+def _factorized_series(series: Any) -> Factorized:
+    categories = getattr(series.dtype, "categories", None)
+    if categories is None:
+        return _factorized(series.tolist())
+    positions = series.cat.codes.to_numpy().astype(np.intp)
+    positions[positions < 0] = len(categories)
+    return Factorized(positions, [*categories.tolist(), None])
+
+
+def _factorized(column: list[Any]) -> Factorized:
+    place_of: dict[Any, int] = dict.fromkeys(column, 0)
+    values: dict[Any, int] = {}
+    for value in place_of:
+        key = None if is_missing(value) else value
+        place_of[value] = values.setdefault(key, len(values))
+    positions = np.fromiter(map(place_of.__getitem__, column), np.intp, len(column))
+    return Factorized(positions, list(values))
 
 
 def object_array(columns: Sequence[Sequence[Any]], n_rows: int) -> NDArray[Any]:

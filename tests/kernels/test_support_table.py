@@ -53,7 +53,7 @@ from skstream import (
 from skstream.engine.kernels import Task, registered_kernels
 from skstream.engine.model import ModelRun
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.preprocessing import StreamImputer
+from skstream.preprocessing import StreamImputer, StreamOneHotEncoder, StreamOrdinalEncoder
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "exact_and_fast.md"
 X = np.random.default_rng(0).integers(0, 3, size=(40, 3)).astype(float)
@@ -119,6 +119,9 @@ KERNEL: list[Any] = [
     StreamImputer(),
     StreamImputer("most_frequent", add_indicator=True),
     StreamImputer("last"),
+    StreamOneHotEncoder(4),
+    StreamOneHotEncoder(2, sparse_output=False),
+    StreamOrdinalEncoder(3, unknown_value=3),
     Persistent(),
     MajorityClass(),
     MajorityWindow(),
@@ -171,7 +174,7 @@ LOOP: dict[str, list[Any]] = {
             *(PolynomialFeatures(), FunctionTransformer(np.log1p)),
             OneHotEncoder(categories=CATEGORIES, sparse_output=False),
             OrdinalEncoder(categories=CATEGORIES),
-            StreamImputer(),
+            *(StreamImputer(), StreamOneHotEncoder(sparse_output=False), StreamOrdinalEncoder()),
             make_column_transformer((StandardScaler(), [0])),
         )
     ]
@@ -210,6 +213,7 @@ ONE_STEP = {
     *("PassiveAggressiveClassifier", "PassiveAggressiveRegressor"),
     *("GaussianNB", "IncrementalGaussianNB"),
     *("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "ColumnTransformer", "StreamImputer"),
+    *("StreamOneHotEncoder", "StreamOrdinalEncoder"),
 }
 
 

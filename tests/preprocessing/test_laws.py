@@ -16,7 +16,7 @@ from skstream import PrequentialEvaluator
 from skstream.base import supports_sample_weight
 from skstream.engine.kernels import registered_kernels
 from skstream.pipeline import make_stream_pipeline
-from skstream.preprocessing import StreamImputer
+from skstream.preprocessing import StreamImputer, StreamOneHotEncoder, StreamOrdinalEncoder
 from skstream.streams import as_stream
 from skstream.utils._rows import stack_rows, take_rows
 from tests._examples import examples
@@ -39,6 +39,10 @@ CASES: list[tuple[Any, tuple[str, ...]]] = [
     (StreamImputer("most_frequent", add_indicator=True), KINDS),
     (StreamImputer("last"), KINDS),
     (StreamImputer("constant", fill_value=0), KINDS),
+    (StreamOneHotEncoder(), KINDS),
+    (StreamOneHotEncoder(max_categories=4, sparse_output=False), KINDS),
+    (StreamOrdinalEncoder(), KINDS),
+    (StreamOrdinalEncoder(3, unknown_value=7, encoded_missing_value=-5), KINDS),
 ]
 PAIRS = [(transformer, kind) for transformer, kinds in CASES for kind in kinds]
 every_pair = pytest.mark.parametrize(("transformer", "kind"), PAIRS, ids=repr)

@@ -49,6 +49,8 @@ _TRANSFORMERS: _Table = {
     "sklearn.preprocessing.StandardScaler": "transformers.standard.StandardScalerKernel",
     "skstream.pipeline.StreamPipeline": "pipeline.TransformerPipelineKernel",
     "skstream.preprocessing.StreamImputer": "transformers.imputer.StreamImputerKernel",
+    "skstream.preprocessing.StreamOneHotEncoder": "transformers.categories.CategoryKernel",
+    "skstream.preprocessing.StreamOrdinalEncoder": "transformers.categories.CategoryKernel",
 }
 _METHOD_NAMES = (
     *("fit", "partial_fit", "transform", "fit_transform"),
