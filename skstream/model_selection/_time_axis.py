@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from skstream.utils._choices import is_integer, is_real
 from skstream.utils._durations import parse_duration
 from skstream.utils._times import (
+    LARGEST_EXACT,
     MISSING,
     NUMBERS,
     as_numbers,
@@ -32,7 +33,8 @@ class TimeAxis:
     Attributes
     ----------
     positions : ndarray of shape (n_rows,), dtype float64
-        Row numbers, or times (datetimes in microseconds since the first), not decreasing.
+        Row numbers, or times, not decreasing: since the first where that is exact (datetimes, in
+        microseconds, and whole numbers).
     given : ndarray of shape (n_rows,)
         The same as the user gave them, for messages.
     kind : str or None
@@ -41,12 +43,13 @@ class TimeAxis:
         Where the stream ends: one usual distance (the median) after the last row.
     tolerance : float
         Rows so little before the edge of a part count as at the edge; not 0 where parts that are
-        counted off are rounded: for numbers, and for datetimes finer than microseconds.
+        counted off are rounded: for numbers, and for datetimes finer than microseconds. Among whole
+        numbers always less than 1, so that an edge at a whole number is met exactly.
     end_tolerance : float
         A test part may end so little after the end and be whole: rows at 3 Hz whose times are cut
         to milliseconds are 333 ms apart, and end 1 ms before the next whole second.
     origin : int
-        Microseconds of the first row since 1970, which positions leave out; 0 for numbers.
+        The first time, where positions leave it out: of datetimes in microseconds since 1970.
     """
 
     positions: NDArray[np.float64]
@@ -70,9 +73,10 @@ class TimeAxis:
         _check_length("times", len(given), n_rows)
         kind, positions = kind_of(given), as_numbers(given, "times")
         origin = 0
-        if given.dtype.kind == "M" and len(positions) and np.isfinite(positions[0]):
+        whole = given.dtype.kind in "iu" or (kind == NUMBERS and _are_whole(positions))
+        if (whole or given.dtype.kind == "M") and len(positions) and np.isfinite(positions[0]):
             origin = int(positions[0])
-            positions = _since(given, "times", origin)
+            positions = positions - origin if whole else _since(given, "times", origin)
         missing = ~np.isfinite(positions)
         if missing.any():
             at = int(missing.argmax())
@@ -92,7 +96,9 @@ class TimeAxis:
         if len(positions) and (kind == NUMBERS or (positions % 1.0 != 0.0).any()):
             # Every position is rounded by half a spacing, and edges are sums of some of them.
             tolerance = 4.0 * float(np.spacing(np.abs(positions).max()))
-            if kind == NUMBERS:
+            if whole:  # No position is rounded: only edges of sizes that are no whole numbers.
+                tolerance = min(tolerance, 0.5)
+            elif kind == NUMBERS:
                 tolerance += _TOLERANCE * usual
         end = positions[-1] + usual if len(positions) else 0.0
         return cls(
@@ -177,6 +183,12 @@ def _since(values: np.ndarray, name: str, origin: int = 0) -> NDArray[np.float64
     values = np.asarray(values)
     cut = values - values.astype(f"{values.dtype.kind}8[us]")
     return numbers + np.where(np.isnat(cut), 0.0, cut / np.timedelta64(1, "us"))
+
+
+def _are_whole(numbers: NDArray[np.float64]) -> bool:
+    """Whether all numbers are whole, and close enough to 0 for floats to have halves as well."""
+    whole = np.floor(numbers) == numbers
+    return bool(whole.all() and (np.abs(numbers) <= LARGEST_EXACT / 2).all())
 
 
 def _check_length(name: str, length: int, n_rows: int | None) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skstream.model_selection._positions import Positions
 from skstream.model_selection._splitter import Indices, Splitter, check_count
@@ -11,6 +12,9 @@ from skstream.model_selection._time_axis import TimeAxis
 from skstream.utils._sklearn import n_rows_of
 
 __all__ = ["ExpandingWindowSplit", "SlidingWindowSplit"]
+
+# Of candidates, up to three for a part that holds rows; they take a gigabyte.
+_MOST_PARTS = 10_000_000
 
 
 class WindowSplit(Splitter):
@@ -143,7 +147,7 @@ class WindowSplit(Splitter):
             )
         return axis, None if label_times is None else axis.label_times(label_times)
 
-    def _parts(self, axis: TimeAxis) -> list[tuple[int, int, int, int]]:
+    def _parts(self, axis: TimeAxis) -> NDArray[np.intp]:
         """Return begin and end (exclusive) of training and test part, in rows, of every split."""
         if not len(axis.positions):
             raise ValueError(f"{type(self).__name__} got no rows. Give a stream that has some.")
@@ -167,8 +171,7 @@ class WindowSplit(Splitter):
         if self._is_sliding:
             train_begins = axis.rows_before(starts - gap - train)
         columns = (train_begins, train_stops, begins, stops)
-        rows = np.column_stack(columns)[has_rows].tolist()
-        return [tuple(row) for row in rows[-n_splits if n_splits else 0 :]]
+        return np.column_stack(columns)[has_rows][-n_splits if n_splits else 0 :]
 
     def _test_edges(self, axis: TimeAxis, first: float) -> tuple[np.ndarray, np.ndarray]:
         """Return where the test parts begin and end on the axis; the first begins at `first`."""
@@ -185,12 +188,36 @@ class WindowSplit(Splitter):
         step = test if self.step is None else axis.length(self.step, "step")
         room = axis.end - first - (0.0 if self.keep_incomplete else test)
         room += axis.end_tolerance  # rounded times end a little early
-        n_parts = int(np.floor(room / step)) + 1 if room >= 0.0 else 0
-        starts = first + step * np.arange(n_parts)
+        n_parts = np.floor(room / step) + 1.0 if room >= 0.0 else 0.0
+        starts = first + step * self._part_numbers(axis, first, test, step, n_parts)
         return starts, starts + test
 
+    def _part_numbers(
+        self, axis: TimeAxis, start: float, test: float, step: float, n_parts: float
+    ) -> NDArray[np.float64]:
+        """Return the numbers of all test parts that may hold rows, and of few others.
+
+        From a stray row of 1970 to the others, there are billions of parts without rows. So each
+        row names the parts that it may be in, but for those that an earlier row has named.
+        """
+        if n_parts <= len(axis.positions):
+            return np.arange(n_parts)
+        after = axis.positions - start
+        first = np.maximum(np.floor((after - test) / step), 0.0)
+        last = np.minimum(np.floor((after + axis.tolerance) / step) + 1.0, n_parts - 1.0)
+        first[1:] = np.maximum(first[1:], last[:-1] + 1.0)
+        counts = np.maximum(last - first + 1.0, 0.0)
+        if not counts.sum() <= _MOST_PARTS:
+            raise ValueError(
+                f"With test_size={self.test_size!r} and step={self.step!r}, {type(self).__name__} "
+                "would make millions of test parts that hold rows. Give a longer step."
+            )
+        repeats = counts.astype(np.intp)
+        before = np.cumsum(repeats) - repeats
+        return np.repeat(first - before, repeats) + np.arange(repeats.sum())
+
     def _train_rows(
-        self, axis: TimeAxis, known: Any, number: int, part: tuple[int, int, int, int]
+        self, axis: TimeAxis, known: Any, number: int, part: NDArray[np.intp]
     ) -> Indices:
         """Return the rows of a training part whose labels are known when the test part begins."""
         begin, stop, first_test, _ = part

@@ -457,6 +457,39 @@ def test_times_that_were_cut_end_where_the_rows_do(unit):
         assert in_time.get_n_splits(rows) == ExpandingWindowSplit(3, test_size=3).get_n_splits(rows)
 
 
+@pytest.mark.parametrize("make", WINDOWS)
+@pytest.mark.parametrize("origin", [1_767_225_600_000_000, -(2**53), 2**53 - 60_000])
+@pytest.mark.parametrize("scale", [1, 3_000])
+@pytest.mark.parametrize("as_given", [np.int64, np.float64, list])
+def test_whole_numbers_are_split_alike_wherever_they_begin(make, origin, scale, as_given):
+    if as_given is np.float64:
+        origin //= 4  # floats have halves there
+    times = scale * np.array([0, 3, 9, 10, 12, 14, 15, 19])
+    times[1:] -= scale > 1  # far apart, and some one unit before an edge
+    late = times + np.array([2 * scale, 0, 1, 0, 3, 0, 0, 0])
+    rows = np.zeros((8, 1))
+    for options in ({"train_size": 10}, {"train_size": 7.1, "step": 0.7}, {"train_size": 9}):
+        sizes = {name: size * scale for name, size in {"test_size": 5, **options}.items()}
+        splitter = make(**sizes, times=times, label_times=late)
+        moved = {"times": as_given(times + origin), "label_times": as_given(late + origin)}
+        assert as_text(splitter.split(rows, **moved)) == as_text(splitter.split(rows))
+    by_hand = splits_by_hand(splitter, 8)
+    assert as_text(splitter.split(rows)) == by_hand
+
+
+@pytest.mark.parametrize("make", WINDOWS)
+def test_a_stray_early_time_does_not_make_billions_of_parts(make):
+    """Between 1970 and 2024 lie 1.7e11 steps of 10 ms; two of them have rows."""
+    times = np.r_[np.datetime64("1970-01-01", "ms"), DAYS[:2].astype("datetime64[ms]")]
+    splitter = ExpandingWindowSplit("1D", test_size="10ms", times=times)
+    assert as_text(splitter.split(ROWS[:3])) == [([0], [1]), ([0, 1], [2])]
+    assert splitter.get_n_splits() == 2
+    # Where parts overlap, they may all have rows.
+    overlapping = make("1D", test_size="20000D", step="10ms", times=times, keep_incomplete=True)
+    with pytest.raises(ValueError, match=r"step=.10ms., .*WindowSplit would make millions"):
+        overlapping.split(ROWS[:3])
+
+
 NANOSECONDS = np.datetime64("2024-01-01", "ns") + 300 * np.arange(10).astype("timedelta64[ns]")
 
 
