@@ -31,7 +31,7 @@ from skstream.engine.kernels import (
     registered_kernels,
     registry,
 )
-from skstream.engine.kernels.versions import VersionedArray
+from skstream.utils._versions import VersionedArray
 from skstream.pipeline import make_stream_pipeline
 from tests._calls import n_calls
 from tests._examples import examples

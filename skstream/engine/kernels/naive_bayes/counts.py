@@ -32,7 +32,7 @@ from skstream.engine.kernels.naive_bayes.scores import (
 from skstream.engine.kernels.naive_bayes.sparse import class_states
 from skstream.engine.kernels.schema import OTHER_CLASSES, Columns
 from skstream.engine.kernels.sparse_events import Events, merge_events
-from skstream.engine.kernels.versions import VersionedArray
+from skstream.utils._versions import VersionedArray
 from skstream.utils._running_sums import running_sums
 from skstream.utils._validation import is_fitted
 

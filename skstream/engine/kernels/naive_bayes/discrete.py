@@ -24,7 +24,7 @@ from skstream.engine.kernels.naive_bayes.sparse import (
     multinomial_scores,
 )
 from skstream.engine.kernels.sparse_events import Events
-from skstream.engine.kernels.versions import VersionedArray
+from skstream.utils._versions import VersionedArray
 from skstream.utils._numba import numba_enabled
 
 # Sparse rows of fewer columns are made dense where that is simpler.
