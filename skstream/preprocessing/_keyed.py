@@ -190,7 +190,7 @@ def places_of(transformer: KeyedTransformer, number: int, names: Any) -> Places:
         chosen = [place for place in range(number) if place != key]
         if not chosen:
             raise ValueError(
-                f"The rows have one column, and it is the key {transformer.key!r} of this "
+                f"The rows have 1 feature(s), and it is the key {transformer.key!r} of this "
                 f"{type(transformer).__name__}: nothing is left to be transformed."
             )
         return Places(chosen, key)
@@ -218,7 +218,9 @@ def _place(parameter: str, column: Any, number: int, names: Any) -> int:
             f"{type(column).__name__}."
         )
     if not -number <= column < number:
-        raise ValueError(f"{parameter} has the position {column}, but the rows have {number} columns.")
+        raise ValueError(
+            f"{parameter} has the position {column}, but the rows have {number} columns."
+        )
     return int(column) % number
 
 

@@ -135,8 +135,9 @@ class RecentKeys(Value):
         places_after = np.full(len(place_of_life), -1, dtype=np.intp)
         living = list(life_of.values())
         places_after[living] = [place_of_life[life] for life in living]
-        lives = (np.array(numbers, dtype=np.intp) for numbers in (learnt_lives, found))
-        return after, Found(*lives, n_before, places_after.__getitem__)
+        lives = np.array(learnt_lives, dtype=np.intp)
+        questioned = np.array(found, dtype=np.intp)
+        return after, Found(lives, questioned, n_before, places_after.__getitem__)
 
 
 def keys_of(column: list[Any]) -> list[Any]:
@@ -147,4 +148,3 @@ def keys_of(column: list[Any]) -> list[Any]:
     except TypeError:  # NA has no truth value
         pass
     return [None if is_missing(value) else value for value in column]
-

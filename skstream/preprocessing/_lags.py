@@ -53,9 +53,9 @@ class LagFeatures(KeyedTransformer):
     -----
     Memory is one number for each key, column and row back to the longest lag.
 
-    Where labels are late, rows are learnt late: an evaluator learns a row when its label comes. What
-    is known then are the rows *learnt*, not all that have arrived, although their features were
-    known on arrival. That is less than could be known, and never more.
+    Where labels are late, rows are learnt late: an evaluator learns a row when its label comes.
+    What is known then are the rows *learnt*, not all that have arrived, although their features
+    were known on arrival. That is less than could be known, and never more.
 
     Only the new features come out. To have the columns themselves beside them, put it into a
     `ColumnTransformer` with another part for them.
@@ -123,7 +123,9 @@ def numbers_of_rows(parameter: str, given: Any) -> list[int]:
     several = [given] if isinstance(given, Integral) else list(given)
     for one in several:
         if isinstance(one, bool) or not isinstance(one, Integral) or one < 1:
-            raise ValueError(f"{parameter} are numbers of rows, 1 or more. Got {one!r} in {given!r}.")
+            raise ValueError(
+                f"{parameter} are numbers of rows, 1 or more. Got {one!r} in {given!r}."
+            )
     numbers = [int(one) for one in several]
     if not numbers or len(set(numbers)) < len(numbers):
         wrong = "no number" if not numbers else "a number twice"

@@ -63,9 +63,9 @@ class RollingFeatures(KeyedTransformer):
 
     Memory is one number for each key, column and row of the longest window.
 
-    Where labels are late, rows are learnt late: an evaluator learns a row when its label comes. What
-    is known then are the rows *learnt*, not all that have arrived, although their features were
-    known on arrival. That is less than could be known, and never more.
+    Where labels are late, rows are learnt late: an evaluator learns a row when its label comes.
+    What is known then are the rows *learnt*, not all that have arrived, although their features
+    were known on arrival. That is less than could be known, and never more.
 
     Only the new features come out. To have the columns themselves beside them, put it into a
     `ColumnTransformer` with another part for them.
@@ -151,9 +151,7 @@ class RollingFeatures(KeyedTransformer):
         ]
 
 
-def _statistics(
-    past: Past, windows: list[int], wanted: set[str]
-) -> dict[int, dict[str, Floats]]:
+def _statistics(past: Past, windows: list[int], wanted: set[str]) -> dict[int, dict[str, Floats]]:
     """Statistics of each window at every moment, each of shape (n_columns, n_moments).
 
     They grow from the newest row of the longest window to its oldest: one value after the other,

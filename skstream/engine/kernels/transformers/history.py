@@ -73,9 +73,11 @@ class HistoryKernel(TransformKernel):
         """Keys and values of the rows of a block, and which of them are learnt and asked."""
         storages = [(block.learn_X, block.learn_index), (block.ask_X, block.ask_index)]
         if block.ask_X is block.learn_X:
-            used = np.union1d(block.learn_index, block.ask_index)
+            is_used = np.zeros(block.learn_X.shape[0], dtype=bool)
+            is_used[block.learn_index] = is_used[block.ask_index] = True
+            used, place = np.flatnonzero(is_used), is_used.cumsum() - 1
             storages = [(block.learn_X, used)]
-            learnt, asked = (np.searchsorted(used, of) for of in (block.learn_index, block.ask_index))
+            learnt, asked = place[block.learn_index], place[block.ask_index]
         else:
             learnt, asked = np.arange(block.n_learns), block.n_learns + np.arange(block.n_asks)
         assert columns.number is not None
