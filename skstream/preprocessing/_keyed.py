@@ -1,7 +1,7 @@
 """What transformers by the last rows of a key have in common."""
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,23 @@ class Places(NamedTuple):
 
     columns: list[int]
     key: int | None
+
+
+class Recipe(Protocol):
+    """What is made of the last rows of a key; from the parameters of a transformer."""
+
+    @property
+    def depth(self) -> int:
+        """Rows of each key that are needed."""
+        ...
+
+    def features(self, past: Past) -> Floats:
+        """Return the features at every moment of a past, of shape (n_moments, n_features_out)."""
+        ...
+
+    def names(self, columns: list[str]) -> list[str]:
+        """Return the names of the features of columns with these names."""
+        ...
 
 
 class KeyedTransformer(StreamTransformer):
@@ -108,7 +125,7 @@ class KeyedTransformer(StreamTransformer):
         keys, values = self._read(X, reset=False)
         rows = np.arange(len(keys))
         past = self._known().learn(keys, values, _NONE, rows, np.zeros(len(keys), np.intp))[1]
-        return self.features_of(past)[past.asked]
+        return recipe_of(self).features(past)[past.asked]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns that come out.
@@ -127,43 +144,26 @@ class KeyedTransformer(StreamTransformer):
         names = feature_names_in(self, input_features)
         own = getattr(self, "feature_names_in_", None)
         chosen = [names[place] for place in places_of(self, self.n_features_in_, own).columns]
-        return np.array(self._names_of(chosen), dtype=object)
-
-    @property
-    @abstractmethod
-    def depth(self) -> int:
-        """Rows of each key that are needed."""
+        return np.array(recipe_of(self).names(chosen), dtype=object)
 
     @abstractmethod
-    def features_of(self, past: Past) -> Floats:
-        """Return the features at every moment of a past, of shape (n_moments, n_features_out)."""
-
-    @abstractmethod
-    def _names_of(self, names: list[str]) -> list[str]:
-        """Return the names of the features of columns with these names."""
-
-    @abstractmethod
-    def check_parameters(self) -> None:
-        """Raise an error about parameters that have no meaning."""
-
-    def history_of(self, n_columns: int) -> History:
-        """Return an empty history of so many columns."""
-        return History(n_columns, self.depth, self.max_keys)
+    def _recipe(self) -> Recipe:
+        """Return what is made of the last rows, or raise an error about the parameters."""
 
     def _learn(self, X: Any) -> Floats:
         self._validate_params()
-        self.check_parameters()
+        recipe = recipe_of(self)
         first = not hasattr(self, "history_")
         keys, values = self._read(X, reset=first)
         rows, nobody = np.arange(len(keys)), np.empty(0, np.intp)
-        before = self.history_of(values.shape[1]) if first else self._known()
+        before = new_history(self, values.shape[1]) if first else self._known()
         self.history_, past = before.learn(keys, values, rows, nobody, nobody)
-        return self.features_of(past)[past.learnt]
+        return recipe.features(past)[past.learnt]
 
     def _known(self) -> History:
-        if self.history_.depth != self.depth:
+        if self.history_.depth != (depth := recipe_of(self).depth):
             raise ValueError(
-                f"The parameters of this {type(self).__name__} need the last {self.depth} rows of "
+                f"The parameters of this {type(self).__name__} need the last {depth} rows of "
                 f"each key, but it was fitted to keep {self.history_.depth}. Call fit, which "
                 "starts again with the new parameters."
             )
@@ -180,6 +180,16 @@ class KeyedTransformer(StreamTransformer):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def recipe_of(transformer: KeyedTransformer) -> Recipe:
+    """Return what a transformer makes of the last rows of a key."""
+    return transformer._recipe()
+
+
+def new_history(transformer: KeyedTransformer, n_columns: int) -> History:
+    """Return an empty history of so many columns."""
+    return History(n_columns, recipe_of(transformer).depth, transformer.max_keys)
 
 
 def places_of(transformer: KeyedTransformer, number: int, names: Any) -> Places:

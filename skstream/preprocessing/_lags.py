@@ -1,6 +1,7 @@
 """The last values of the same key as features."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -96,26 +97,27 @@ class LagFeatures(KeyedTransformer):
         self.max_keys = max_keys
         self.fill_value = fill_value
 
+    def _recipe(self) -> "_Lags":
+        return _Lags(numbers_of_rows("lags", self.lags), self.fill_value)
+
+
+@dataclass(frozen=True)
+class _Lags:
+    """The lags of the first column, of the second, and so on."""
+
+    lags: list[int]
+    fill_value: float
+
     @property
     def depth(self) -> int:
-        """Rows of each key that are needed."""
-        return max(self._lags())
+        return max(self.lags)
 
-    def _lags(self) -> list[int]:
-        return numbers_of_rows("lags", self.lags)
+    def features(self, past: Past) -> Floats:
+        columns = [past.back(lag) for lag in self.lags]
+        return filled_in(np.stack(columns, axis=1).reshape(-1, len(past.at)).T, self.fill_value)
 
-    def check_parameters(self) -> None:
-        """Raise an error about lags that are no numbers of rows."""
-        self._lags()
-
-    def features_of(self, past: Past) -> Floats:
-        """Return the lags of the first column, of the second, ..., at every moment."""
-        columns = [past.back(lag) for lag in self._lags()]
-        features = np.stack(columns, axis=1).reshape(-1, len(past.at)).T
-        return filled_in(features, self.fill_value)
-
-    def _names_of(self, names: list[str]) -> list[str]:
-        return [f"{name}_lag_{lag}" for name in names for lag in self._lags()]
+    def names(self, columns: list[str]) -> list[str]:
+        return [f"{name}_lag_{lag}" for name in columns for lag in self.lags]
 
 
 def numbers_of_rows(parameter: str, given: Any) -> list[int]:

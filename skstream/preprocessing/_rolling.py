@@ -1,6 +1,7 @@
 """Means, extremes and so on of the last values of the same key as features."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -109,21 +110,8 @@ class RollingFeatures(KeyedTransformer):
         self.max_keys = max_keys
         self.fill_value = fill_value
 
-    @property
-    def depth(self) -> int:
-        """Rows of each key that are needed."""
-        return max(self._windows())
-
-    def _windows(self) -> list[int]:
-        return numbers_of_rows("windows", self.windows)
-
-    def _functions(self) -> list[str]:
-        return [self.functions] if isinstance(self.functions, str) else list(self.functions)
-
-    def check_parameters(self) -> None:
-        """Raise an error about windows or functions that there are not."""
-        self._windows()
-        functions = self._functions()
+    def _recipe(self) -> "_Statistics":
+        functions = [self.functions] if isinstance(self.functions, str) else list(self.functions)
         for function in functions:
             if function not in _FUNCTIONS:
                 known = ", ".join(map(repr, _FUNCTIONS))
@@ -131,23 +119,35 @@ class RollingFeatures(KeyedTransformer):
         if not functions or len(set(functions)) < len(functions):
             wrong = "no function" if not functions else "a function twice"
             raise ValueError(f"functions={self.functions!r} has {wrong}.")
+        return _Statistics(numbers_of_rows("windows", self.windows), functions, self.fill_value)
 
-    def features_of(self, past: Past) -> Floats:
-        """Return the features at every moment: by column, then by window, then by function."""
-        functions = self._functions()
-        of_window = _statistics(past, self._windows(), set(functions))
+
+@dataclass(frozen=True)
+class _Statistics:
+    """By column, then by window, then by function."""
+
+    windows: list[int]
+    functions: list[str]
+    fill_value: float
+
+    @property
+    def depth(self) -> int:
+        return max(self.windows)
+
+    def features(self, past: Past) -> Floats:
+        of_window = _statistics(past, self.windows, set(self.functions))
         features = np.stack(
-            [of_window[window][function] for window in self._windows() for function in functions],
+            [of_window[window][function] for window in self.windows for function in self.functions],
             axis=1,
         )
         return filled_in(features.reshape(-1, len(past.at)).T, self.fill_value)
 
-    def _names_of(self, names: list[str]) -> list[str]:
+    def names(self, columns: list[str]) -> list[str]:
         return [
             f"{name}_{function}_{window}"
-            for name in names
-            for window in self._windows()
-            for function in self._functions()
+            for name in columns
+            for window in self.windows
+            for function in self.functions
         ]
 
 

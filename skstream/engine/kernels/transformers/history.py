@@ -10,7 +10,13 @@ from skstream.engine.kernels.base import Declined, Task, TransformKernel
 from skstream.engine.kernels.input import check_any_values
 from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_output
 from skstream.preprocessing._history import History
-from skstream.preprocessing._keyed import KeyedTransformer, places_of, read_rows
+from skstream.preprocessing._keyed import (
+    KeyedTransformer,
+    new_history,
+    places_of,
+    read_rows,
+    recipe_of,
+)
 from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_fitted
 
@@ -28,16 +34,20 @@ class HistoryKernel(TransformKernel):
 
     shareable = True
 
+    def __init__(self, estimator: KeyedTransformer, task: Task):
+        super().__init__(estimator, task)
+        self._recipe = recipe_of(estimator)
+
     @classmethod
     def refusal(cls, transformer: KeyedTransformer, task: Task) -> str | None:
         """Refuse other output than arrays."""
         if not has_valid_parameters(transformer):
             return "parameters that it refuses"
         try:
-            transformer.check_parameters()
+            depth = recipe_of(transformer).depth
         except (TypeError, ValueError):
             return "parameters that it refuses"
-        if is_fitted(transformer) and transformer.history_.depth != transformer.depth:
+        if is_fitted(transformer) and transformer.history_.depth != depth:
             return "other parameters than when it was fitted"
         return refused_output(transformer)
 
@@ -51,7 +61,7 @@ class HistoryKernel(TransformKernel):
     def row_bytes(self, state: _State) -> int | None:
         """Memory for the past of every key."""
         n_columns = 1 if state.columns.number is None else state.columns.number
-        return 8 * n_columns * (int(self.estimator.depth) + 16)
+        return 8 * n_columns * (self._recipe.depth + 16)
 
     def step(self, state: _State, block: Block) -> tuple[_State, Block]:
         """Learn and transform; return the state after it, and the block that comes out."""
@@ -61,9 +71,9 @@ class HistoryKernel(TransformKernel):
         keys, values, learnt, asked = self._read(block, columns)
         history = state.history
         if history is None:
-            history = self.estimator.history_of(values.shape[1])
+            history = new_history(self.estimator, values.shape[1])
         after, past = history.learn(keys, values, learnt, asked, block.stamp)
-        features = self.estimator.features_of(past)
+        features = self._recipe.features(past)
         shown = replace(
             block, learn_X=features, learn_index=past.learnt, ask_X=features, ask_index=past.asked
         )
