@@ -273,6 +273,11 @@ def check_can_learn(estimator: Any) -> None:
     """Raise a TypeError that suggests another model if an estimator has no ``partial_fit``."""
     if hasattr(estimator, "partial_fit") or isinstance(estimator, FrozenEstimator):
         return
+    if hasattr(estimator, "learn_one"):
+        raise TypeError(
+            f"{type(estimator).__name__} learns by learn_one, as models of River do, and has no "
+            "partial_fit. Pass skstream.compat.from_river(model)."
+        )
     relative = relative_of(estimator)
     instead = f"{relative}, or another model" if relative else "a model"
     raise TypeError(

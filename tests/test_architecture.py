@@ -45,6 +45,7 @@ WITHIN_LAYER = {
     ("stats", "forgetting"),
     ("forgetting", "drift"),
     ("estimators", "drift"),
+    ("evaluation", "compat"),  # evaluators adapt models of other libraries
 }
 # A result's plot() needs the display classes, when it is called.
 LATE_UPWARD = {("evaluation", "plotting")}

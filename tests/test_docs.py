@@ -30,7 +30,7 @@ def runnable_blocks(text: str, folder: Path) -> list[str]:
 # The README's runs in tests/test_examples.py, without the extras too.
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_blocks_run_in_their_order(page: Path, tmp_path: Path) -> None:
-    for extra in ("matplotlib", "pandas", "pyarrow"):
+    for extra in ("matplotlib", "pandas", "pyarrow", "river"):
         pytest.importorskip(extra, reason="the guide shows every extra")
     if data_folder().is_dir():
         for file in data_folder().glob("*.parquet"):

@@ -1,8 +1,10 @@
 """Every estimator of the package keeps scikit-learn's contract, and that of streams."""
 
+import importlib
 import inspect
 import pickle
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import joblib
@@ -17,16 +19,11 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from skstream.base import learner
 from skstream.baselines import MajorityWindow
+from skstream.compat import RiverClassifier, RiverRegressor
 from skstream.model_selection import PrequentialSearch
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
-from skstream.preprocessing import (
-    LagFeatures,
-    RollingFeatures,
-    StreamImputer,
-    StreamOneHotEncoder,
-    StreamOrdinalEncoder,
-)
+from skstream.preprocessing import StreamImputer, StreamOneHotEncoder, StreamOrdinalEncoder
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.testing import check_stream_estimator
 from skstream.utils._validation import is_fitted, tags_of
@@ -55,8 +52,6 @@ EXAMPLES: dict[type, list[Any]] = {
         StreamOrdinalEncoder(),
         StreamOrdinalEncoder(3, encoded_missing_value=np.nan),
     ],
-    LagFeatures: [LagFeatures(), LagFeatures(-1, [1, 3], max_keys=4)],
-    RollingFeatures: [RollingFeatures(windows=[2, 4], functions=["count", "std", "max"])],
     StreamPipeline: [
         make_stream_pipeline(StandardScaler(), GaussianNB()),
         make_stream_pipeline(StandardScaler(), SGDRegressor(random_state=0)),
@@ -77,6 +72,18 @@ EXAMPLES: dict[type, list[Any]] = {
     ],
 }
 
+# Wrappers of River's models, where River is installed.
+if find_spec("river") is not None:
+    river_tree = importlib.import_module("river.tree")
+    river_bayes = importlib.import_module("river.naive_bayes")
+    river_linear = importlib.import_module("river.linear_model")
+    scaler = importlib.import_module("river.preprocessing").StandardScaler()
+    EXAMPLES[RiverClassifier] = [
+        RiverClassifier(river_tree.HoeffdingTreeClassifier(grace_period=20)),
+        RiverClassifier(river_bayes.GaussianNB()),
+    ]
+    EXAMPLES[RiverRegressor] = [RiverRegressor(scaler | river_linear.LinearRegression())]
+
 # What partial_fit of some rows, then of others, does is partial_fit of all of them.
 CUTS_CHANGE_NOTHING = {
     "Persistent",
@@ -95,13 +102,6 @@ WEIGHT_CHECKS = {
         "The check shuffles the rows, and their order is what these estimators learn from."
     ),
 }
-SHOWN_BEFORE = (
-    "fit_transform shows each row by what was known before it, so that no row is part of its own "
-    "features; transform shows all by what is known now."
-)
-SHOWN_BEFORE_CHECKS = dict.fromkeys(
-    ("check_transformer_general", "check_transformer_data_not_an_array"), SHOWN_BEFORE
-)
 OWN_ANSWER_CHECKS = {
     "check_methods_sample_order_invariance": (
         "With previous_label='predicted', a row's answer depends on the row before it."
@@ -140,8 +140,6 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     failures: dict[str, str] = {}
     if getattr(estimator, "previous_label", None) == "predicted":
         failures |= OWN_ANSWER_CHECKS
-    if hasattr(estimator, "partial_fit_transform") and not isinstance(estimator, StreamPipeline):
-        failures |= SHOWN_BEFORE_CHECKS
     if _order_matters(estimator):
         failures |= WEIGHT_CHECKS
         if not _takes_sparse(estimator):
@@ -154,7 +152,14 @@ def _order_matters(estimator: Any) -> bool:
         return estimator.window_size < 60  # else the window holds all rows of the check
     parts = [estimator, *estimator.get_params(deep=True).values()]
     return any(
-        isinstance(part, TemporalCorrection | TemporallyAugmented | SGDClassifier | SGDRegressor)
+        isinstance(
+            part,
+            TemporalCorrection
+            | TemporallyAugmented
+            | SGDClassifier
+            | SGDRegressor
+            | RiverRegressor,
+        )
         for part in parts
     )
 

@@ -10,6 +10,7 @@ from skstream.base import learner
 from skstream.engine.block import Block, Company
 from skstream.engine.failures import RAISED, BadAnswer, ends_program
 from skstream.engine.kernels import Task
+from skstream.engine.kernels.registry import changed_methods
 from skstream.utils._label_space import UNKNOWN, LabelSpace
 from skstream.utils._labels import array_of
 from skstream.utils._rows import not_finite, own_rows, take_rows
@@ -40,14 +41,22 @@ class LoopFailed(Exception):
 
 
 class Loop:
-    """Executes blocks on any estimator by calls of its methods, in order."""
+    """Executes blocks on any estimator by calls of its methods, in order.
 
-    def __init__(self, estimator: Any, task: Task):
+    An estimator with a method `row_calls`, which wraps a model of another library, is called
+    through what that returns once it is fitted: the same calls of that model, without the checks
+    of ``predict`` and ``partial_fit`` (see `skstream.compat`). With `direct=False` it is not, and
+    neither is a subclass, which may have other methods.
+    """
+
+    def __init__(self, estimator: Any, task: Task, *, direct: bool = True):
         self.estimator = estimator
         self.task = task
         self.seconds_asking = 0.0
         self.seconds_learning = 0.0
         self._learn = learner(estimator)
+        has_calls = direct and "row_calls" in vars(type(estimator))
+        self.is_direct = has_calls and changed_methods(estimator) is None
         self._columns_are_known = False
         self._space = LabelSpace(task.classes)
         known = None if is_fitted(estimator) else task.classes
@@ -73,6 +82,8 @@ class Loop:
         weight = None if block.weight is None else block.weight.copy()
         answers: list[np.ndarray] = []
         done = 0
+        if self._is_direct(block):
+            return self._run_directly(block, labels)
         try:
             for begin, end in pairwise(learns):
                 while done < len(stamps) and stamps[done] <= begin:
@@ -87,6 +98,69 @@ class Loop:
             failure.stopped = True
             raise
         return self._codes(answers)
+
+    def _is_direct(self, block: Block) -> bool:
+        """Whether the model inside can be called for each row of the block."""
+        if not self.is_direct or block.weight is not None:
+            return False
+        if block.batches is not None or block.company is not None:
+            return False
+        if not is_fitted(self.estimator):
+            return block.n_learns > 0 and not (block.stamp < 1).any()
+        if self.task.classes is None:
+            return True
+        known: bool = self.estimator.classes_.tolist() == self.task.classes.tolist()
+        return known  # else the checks say what is wrong
+
+    def _run_directly(self, block: Block, labels: np.ndarray) -> np.ndarray:
+        """Execute a block by calls of the model inside, as its users would write them."""
+        n_learnt = 0
+        if not is_fitted(self.estimator):
+            try:
+                self._learn_rows(block, labels, None, 0, 1)  # checks, and makes the model inside
+            except LoopFailed as failure:
+                failure.answers, failure.stopped = self._codes([]), True
+                raise
+            n_learnt = 1
+        calls, method = self.estimator.row_calls(), self.task.method
+        ask, learn = calls.asker(method), calls.learn_one
+        rows_asked = calls.rows(block.ask_X, block.ask_index)
+        rows_learnt = calls.rows(block.learn_X, block.learn_index[n_learnt:])
+        answers: list[Any] = []
+        stamps = [*block.stamp.tolist(), block.n_learns + 1]  # the last one is never reached
+        next_stamp, action, clock = stamps[0], "answering", perf_counter
+        asking = learning = 0.0
+        before = clock()
+        try:
+            targets = calls.targets(labels[n_learnt:])
+            for row, target in zip(rows_learnt, targets, strict=True):
+                while next_stamp <= n_learnt:
+                    answers.append(ask(next(rows_asked)))
+                    next_stamp = stamps[len(answers)]
+                now = clock()
+                asking += now - before
+                action = "learning"
+                learn(row, target)
+                action = "answering"
+                n_learnt += 1
+                before = clock()
+                learning += before - now
+            answers.extend(map(ask, rows_asked))
+            asking += clock() - before
+        except RAISED as error:
+            if ends_program(error):
+                raise
+            bounds = self.ask_bounds(block)
+            whole = int(bounds[np.searchsorted(bounds, len(answers), side="right") - 1])
+            stop = LoopFailed(action, n_learnt if action == "learning" else whole)
+            kept = answers if action == "learning" else answers[:whole]
+            stop.answers = self._codes([calls.answered(kept, method)] if kept else [])
+            stop.stopped = True
+            raise stop from error
+        finally:
+            self.seconds_asking += asking
+            self.seconds_learning += learning
+        return self._codes([calls.answered(answers, method)] if answers else [])
 
     def ask_bounds(self, block: Block) -> np.ndarray:
         """Bounds of the asks that share a call."""

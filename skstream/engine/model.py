@@ -98,6 +98,7 @@ class ModelRun:
         self.failure: ModelError | None = None
         self.n_unanswered = 0
         self._unanswered = unanswered
+        self._direct = engine == "auto"
         self._estimator = estimator
         self._kernel: Kernel | None = None
         self._state: Any = None  # of the kernel: what the model has learnt
@@ -135,6 +136,14 @@ class ModelRun:
     def loops(self) -> bool:
         """Whether the model is executed call by call, and so slowly."""
         return self._kernel is None
+
+    @property
+    def slows_when_pickled(self) -> bool:
+        """Whether later calls are slower: pickling asks the objects inside for their attributes.
+
+        CPython before 3.13 then looks these up in a dictionary of each object, not in the object.
+        """
+        return self._loop is not None and self._loop.is_direct
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -322,7 +331,7 @@ class ModelRun:
 
     def _begin_loop(self, n_warmup: int) -> None:
         before = self._loop
-        self._loop = Loop(self._estimator, self.task)
+        self._loop = Loop(self._estimator, self.task, direct=self._direct)
         if before is not None:
             self._loop.seconds_asking = before.seconds_asking
             self._loop.seconds_learning = before.seconds_learning
@@ -346,7 +355,7 @@ class ModelRun:
             if self._warmup is not None and is_first and block.batches is None and not hopeless:
                 self._gathers = True
                 self._estimator = unfitted_copy(self._warmup.fresh)
-                self._loop = Loop(self._estimator, self.task)
+                self._loop = Loop(self._estimator, self.task, direct=self._direct)
                 return self._run_gathering(block, operations)
             return self._stopped(failure, failure.answers, block, operations)
         if block.n_learns:

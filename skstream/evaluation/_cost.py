@@ -23,7 +23,8 @@ class Cost:
         Bytes of the pickled model at the end; NaN where it cannot be pickled.
     ram_hours : float
         Gigabytes held times hours of computing (Bifet et al.'s RAM-hours), with the size
-        measured whenever the number of rows had doubled.
+        measured whenever the number of rows had doubled; of models of other libraries, which
+        that would slow down, at the end alone.
     """
 
     seconds_asking: float = 0.0
@@ -53,7 +54,7 @@ class CostMeter:
 
     def follow(self, n_rows: int, model: Any) -> None:
         """Measure the model's size if the number of rows has doubled."""
-        if n_rows >= self._measure_at:
+        if n_rows >= self._measure_at and not model.slows_when_pickled:
             self._measure(model)
             while self._measure_at <= n_rows:
                 self._measure_at *= 2

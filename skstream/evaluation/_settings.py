@@ -10,6 +10,7 @@ from sklearn.frozen import FrozenEstimator
 
 from skstream import baselines
 from skstream.base import check_can_learn, learning_parts
+from skstream.compat._adapted import adapted, is_foreign, name_of
 from skstream.engine.failures import failures_named
 from skstream.engine.kernels import Task
 from skstream.engine.model import Engine, ModelRun, Unanswered
@@ -147,24 +148,28 @@ def checked_timelines(evaluator: str, timelines: Any) -> list[Timeline]:
 
 
 def named_models(models: Any) -> dict[str, Any]:
-    """Models by name, from one model, a list or a dict; each must have ``partial_fit``."""
+    """Models by name, from one model, a list or a dict; each must have ``partial_fit``.
+
+    Those of libraries that `skstream.compat` knows are adapted.
+    """
     if isinstance(models, Mapping):
         named = names_as_text(models, "models")
     elif isinstance(models, Sequence) and not (
-        isinstance(models, (str, bytes)) or hasattr(models, "partial_fit")
+        isinstance(models, (str, bytes)) or hasattr(models, "partial_fit") or is_foreign(models)
     ):
         named = _numbered(list(models))
     else:
         named = _numbered([models])
     if not named:
         raise ValueError("No model was given; pass an estimator, a list or a dict of them.")
+    named = {name: adapted(model) for name, model in named.items()}
     for name, model in named.items():
         _require_partial_fit(name, model)
     return named
 
 
 def _numbered(models: list[Any]) -> dict[str, Any]:
-    names = [(model if isinstance(model, type) else type(model)).__name__ for model in models]
+    names = [name_of(model) for model in models]
     repeated = {name for name in names if names.count(name) > 1}
     seen: dict[str, int] = {}
     named = {}

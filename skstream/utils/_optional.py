@@ -13,6 +13,7 @@ EXTRAS = {
     "dask": "dask",
     "distributed": "dask",
     "fsspec": "dask",
+    "river": "river",
 }
 
 

@@ -48,14 +48,12 @@ _TRANSFORMERS: _Table = {
     "sklearn.preprocessing.PolynomialFeatures": "transformers.stateless.StatelessKernel",
     "sklearn.preprocessing.StandardScaler": "transformers.standard.StandardScalerKernel",
     "skstream.pipeline.StreamPipeline": "pipeline.TransformerPipelineKernel",
-    "skstream.preprocessing.LagFeatures": "transformers.history.HistoryKernel",
-    "skstream.preprocessing.RollingFeatures": "transformers.history.HistoryKernel",
     "skstream.preprocessing.StreamImputer": "transformers.imputer.StreamImputerKernel",
     "skstream.preprocessing.StreamOneHotEncoder": "transformers.categories.CategoryKernel",
     "skstream.preprocessing.StreamOrdinalEncoder": "transformers.categories.CategoryKernel",
 }
 _METHOD_NAMES = (
-    *("fit", "partial_fit", "transform", "fit_transform", "partial_fit_transform"),
+    *("fit", "partial_fit", "transform", "fit_transform"),
     *("predict", "predict_proba", "predict_log_proba", "decision_function"),
 )
 
@@ -165,7 +163,7 @@ def _made(table: _Table, estimator: Any, task: Task) -> Any:
     name = _public_name(kind)
     key = kind if kind in table else name
     if key not in table or (key is name and _type_called(name) is not kind):
-        raise Declined(f"{kind.__name__} has no kernel")
+        raise Declined(getattr(estimator, "why_looped", None) or f"{kind.__name__} has no kernel")
     kernel = _loaded(table, key)
     refused = changed_methods(estimator) or kernel.refusal(estimator, task)
     if refused is not None and not (isinstance(refused, str) and refused):

@@ -1,0 +1,29 @@
+"""Models of other libraries where a model is expected."""
+
+from typing import Any
+
+from skstream.compat._river import (
+    RiverClassifier,
+    RiverRegressor,
+    from_river,
+    is_river,
+    model_name,
+)
+
+
+def is_foreign(model: Any) -> bool:
+    """Whether an object is a model of a library whose models are adapted."""
+    return not hasattr(model, "partial_fit") and is_river(model)
+
+
+def adapted(model: Any) -> Any:
+    """Return a model of another library as an estimator; anything else as it is."""
+    return from_river(model) if is_foreign(model) else model
+
+
+def name_of(model: Any) -> str:
+    """Name of a model after its type, or that of the model inside where it is adapted."""
+    if isinstance(model, type):
+        return model.__name__
+    inner = model.model if isinstance(model, RiverClassifier | RiverRegressor) else model
+    return model_name(inner) if is_river(inner) else type(model).__name__

@@ -1,0 +1,200 @@
+"""What models of libraries that take one row at a time have in common as estimators."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from skstream.base import (
+    ForgetfulFit,
+    check_classes,
+    check_labels,
+    check_rows,
+    check_targets,
+    check_weight,
+)
+from skstream.utils._label_space import LabelSpace
+
+
+class RowCalls(Protocol):
+    """Calls of a fitted model about rows of containers, without any check.
+
+    They are made anew for every block of rows: what they have made of its rows they may keep.
+    """
+
+    #: ``learn_one(row, target)``
+    learn_one: Callable[[Any, Any], Any]
+
+    def rows(self, X: Any, index: NDArray[np.intp]) -> Iterator[Any]:
+        """Yield rows of a container as the model takes them."""
+
+    def targets(self, y: NDArray[Any]) -> list[Any]:
+        """Return labels or targets as the model takes them."""
+
+    def learn_weighted(self, row: Any, target: Any, weight: float) -> None:
+        """Learn a row with a weight."""
+
+    def asker(self, method: str) -> Callable[[Any], Any]:
+        """Return what answers to one row where ``predict`` or another method is wanted."""
+
+    def answered(self, answers: list[Any], method: str) -> NDArray[Any]:
+        """Return answers of the model as the method returns them."""
+
+
+class ByRow(ForgetfulFit, BaseEstimator):
+    """A model of another library, which is in `model_` once it has learnt something."""
+
+    model_: Any
+    n_features_in_: int
+
+    @abstractmethod
+    def _begin(self, X: Any) -> Any:
+        """Return the model that is to learn, before its first rows."""
+
+    @abstractmethod
+    def row_calls(self) -> RowCalls:
+        """Return the calls of the fitted model, for this class and for the loop of the engine."""
+
+    def _learn(self, X: Any, y: NDArray[Any], sample_weight: Any) -> None:
+        """Learn checked labels or targets."""
+        check_consistent_length(X, y)
+        weight = check_weight(sample_weight, len(y))
+        index = np.arange(len(y)) if weight is None else np.flatnonzero(weight)
+        if len(index) == 0:
+            return
+        first = not hasattr(self, "model_")
+        if first:
+            self.model_ = self._begin(X)
+        try:
+            calls = self.row_calls()
+            weights = np.ones(len(y)) if weight is None else weight
+            rows, targets = calls.rows(X, index), calls.targets(y[index])
+            for row, target, w in zip(rows, targets, weights[index].tolist(), strict=True):
+                calls.learn_weighted(row, target, w)
+        except BaseException:
+            if first:
+                del self.model_  # so that it can begin again
+            raise
+
+    def _answers(self, X: Any, method: str) -> NDArray[Any]:
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        calls = self.row_calls()
+        answers = [*map(calls.asker(method), calls.rows(X, np.arange(X.shape[0])))]
+        return calls.answered(answers, method)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        return tags
+
+
+class ClassifierByRow(ClassifierMixin, ByRow):
+    """A classifier of another library."""
+
+    classes_: NDArray[Any]
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn rows, one after another.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,)
+            Their labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can occur. Required at the first call.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights. A row of weight 0 is not learnt; a model that takes no weights
+            learns a row of weight k k times.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If `classes` is missing at the first call, a label is not among them, or the rows
+            have another width than before.
+        """
+        first = not hasattr(self, "model_")
+        X = check_rows(self, X, reset=first)
+        y = check_labels(self, y)
+        if first and classes is not None and hasattr(self, "classes_"):
+            del self.classes_  # left by a first call that failed
+        check_classes(self, classes)
+        LabelSpace(self.classes_).encode(y)  # raises an error about others
+        self._learn(X, y, sample_weight)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels; None where the model gives no answer.
+        """
+        return self._answers(X, "predict")
+
+
+class RegressorByRow(RegressorMixin, ByRow):
+    """A regressor of another library."""
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn rows, one after another.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,)
+            Their targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights. A row of weight 0 is not learnt; a model that takes no weights
+            learns a row of weight k k times.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If a target is no finite number, or the rows have another width than before.
+        """
+        X = check_rows(self, X, reset=not hasattr(self, "model_"))
+        self._learn(X, check_targets(self, y), sample_weight)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predict the target of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predictions; NaN where the model gives no answer.
+        """
+        return self._answers(X, "predict")

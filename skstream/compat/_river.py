@@ -1,0 +1,354 @@
+"""River's models as estimators."""
+
+import numbers
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import type_of_target
+
+from skstream.base import offered_if
+from skstream.compat._by_row import ByRow, ClassifierByRow, RegressorByRow
+from skstream.compat._river_calls import RiverClassifierCalls, RiverRegressorCalls, is_multiclass
+from skstream.compat._river_parameters import parameters_of, seeded, with_parameters
+from skstream.utils._optional import optional_import
+from skstream.utils._sklearn import StrOptions
+
+_PREFIX = "model__"
+
+
+class _River(ByRow):
+    """What both have: parameters of the River model to any depth, seeds, a copy that learns."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "model": "no_validation",
+        "missing": [StrOptions({"omit", "none"})],
+        "random_state": ["random_state"],
+    }
+    _kind: ClassVar[str]
+    #: How it is executed, for `result.paths`.
+    why_looped: ClassVar[str] = (
+        "River's learn_one and predict_one are called row by row (adapted by from_river)"
+    )
+    model: Any
+    missing: str
+    random_state: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Get parameters; those of the River model as ``model__grace_period``.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to list the parameters of the River model, to any depth.
+
+        Returns
+        -------
+        dict
+            Values by name.
+        """
+        params: dict[str, Any] = super().get_params(deep=False)
+        if deep and hasattr(self.model, "_get_params") and not isinstance(self.model, type):
+            inner = parameters_of(self.model)
+            params |= {_PREFIX + "__".join(path): value for path, value in inner}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; with one of the River model, `model` becomes a new River model.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters; those of the River model as ``model__grace_period``, of a step of a
+            pipeline as ``model__HoeffdingTreeClassifier__grace_period``. They apply from the next
+            ``fit`` on.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+        """
+        inner = {name: value for name, value in params.items() if name.startswith(_PREFIX)}
+        super().set_params(**{name: params[name] for name in params if name not in inner})
+        known = self.get_params()
+        for name in inner:
+            if name not in known:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for {model_name(self.model)}. Valid parameters "
+                    f"are: {sorted(name for name in known if name.startswith(_PREFIX))}."
+                )
+        if inner:
+            paths = {tuple(name.split("__")[1:]): value for name, value in inner.items()}
+            self.model = with_parameters(self.model, paths)
+        return self
+
+    def _begin(self, X: Any) -> Any:
+        self._validate_params()
+        check_kind(self.model, self._kind)
+        seed = self.random_state
+        if seed is not None and not isinstance(seed, numbers.Integral):
+            seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
+        return seeded(self.model, seed)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+
+class RiverClassifier(_River, ClassifierByRow):
+    """A classifier of River with the interface of scikit-learn.
+
+    Rows become dictionaries: keys are the names of the columns of a data frame, or else the numbers
+    of the columns from 0 on; values are what the columns hold, so that texts and categories stay
+    what they are. Trees of River take texts as categories; numbers that are categories are listed
+    in the tree's own `nominal_attributes`.
+
+    Parameters
+    ----------
+    model : river.base.Classifier
+        A classifier, or a pipeline that ends in one. It does not change: a clone of it learns,
+        which knows nothing yet. Models of two classes are given False and True, others the labels.
+    missing : {"omit", "none"}, default="omit"
+        What becomes of missing values (NaN, None): the row has no such feature, as most models of
+        River expect, or the feature is None, as its imputers expect. A sparse row has the features
+        that are stored.
+    random_state : int, RandomState or None, default=None
+        Where parameters `seed` in the model are None, at any depth, they are derived from it, each
+        by its place. None: they stay None. Evaluators set it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where all of them are strings.
+    model_ : river.base.Classifier
+        The model that learns.
+    n_features_in_ : int
+        Number of features.
+
+    See Also
+    --------
+    from_river : Makes the estimator that fits a model.
+
+    Notes
+    -----
+    Where ``learn_one`` has a parameter `w`, a weight is passed on; else a row of weight k is learnt
+    k times.
+
+    Evaluators call the methods of the River model directly, without checks of each row.
+
+    Examples
+    --------
+    >>> from river import tree
+    >>> from skstream import PrequentialEvaluator
+    >>> from skstream.compat import RiverClassifier
+    >>> from skstream.streams import make_demo_stream
+    >>> model = RiverClassifier(tree.HoeffdingTreeClassifier(grace_period=50))
+    >>> result = PrequentialEvaluator("accuracy").evaluate(model, make_demo_stream(500))
+    >>> model.set_params(model__grace_period=100).model.grace_period
+    100
+    """
+
+    _kind = "Classifier"
+
+    def __init__(self, model: Any, *, missing: str = "omit", random_state: Any = None):
+        self.model = model
+        self.missing = missing
+        self.random_state = random_state
+
+    def _begin(self, X: Any) -> Any:
+        model = super()._begin(X)
+        if len(self.classes_) > 2 and not is_multiclass(model):
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(self.classes_)}: River's {model_name(model)} learns two classes, "
+                f"and here are {len(self.classes_)}. Wrap it in "
+                "river.multiclass.OneVsRestClassifier."
+            )
+        return model
+
+    def row_calls(self) -> RiverClassifierCalls:
+        """Return the calls of the fitted model.
+
+        Returns
+        -------
+        RiverClassifierCalls
+            Calls without checks, for one container of rows.
+        """
+        return RiverClassifierCalls(self.model_, self.missing, self.classes_)
+
+    @offered_if(lambda self: has_probabilities(self.model))
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Predict the probabilities of the classes for each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, 0 for classes that the model has not learnt; NaN where it gives no
+            answer.
+        """
+        return self._answers(X, "predict_proba")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.model, "_multiclass"):
+            tags.classifier_tags.multi_class = is_multiclass(self.model)
+        return tags
+
+
+class RiverRegressor(_River, RegressorByRow):
+    """A regressor of River with the interface of scikit-learn.
+
+    Rows become dictionaries, as in `RiverClassifier`.
+
+    Parameters
+    ----------
+    model : river.base.Regressor
+        A regressor, or a pipeline that ends in one. It does not change: a clone of it learns,
+        which knows nothing yet.
+    missing : {"omit", "none"}, default="omit"
+        What becomes of missing values (NaN, None): the row has no such feature, or the feature is
+        None.
+    random_state : int, RandomState or None, default=None
+        Where parameters `seed` in the model are None, at any depth, they are derived from it.
+
+    Attributes
+    ----------
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where all of them are strings.
+    model_ : river.base.Regressor
+        The model that learns.
+    n_features_in_ : int
+        Number of features.
+
+    See Also
+    --------
+    from_river : Makes the estimator that fits a model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from river import linear_model, preprocessing
+    >>> from skstream.compat import RiverRegressor
+    >>> model = preprocessing.StandardScaler() | linear_model.LinearRegression()
+    >>> X = np.arange(200.0).reshape(-1, 1) % 10
+    >>> RiverRegressor(model).fit(X, 2 * X[:, 0]).predict([[4.0]]).round()
+    array([8.])
+    """
+
+    _kind = "Regressor"
+
+    def __init__(self, model: Any, *, missing: str = "omit", random_state: Any = None):
+        self.model = model
+        self.missing = missing
+        self.random_state = random_state
+
+    def row_calls(self) -> RiverRegressorCalls:
+        """Return the calls of the fitted model.
+
+        Returns
+        -------
+        RiverRegressorCalls
+            Calls without checks, for one container of rows.
+        """
+        return RiverRegressorCalls(self.model_, self.missing)
+
+
+def from_river(
+    model: Any, *, missing: str = "omit", random_state: Any = None
+) -> RiverClassifier | RiverRegressor:
+    """Give a classifier or regressor of River the interface of scikit-learn.
+
+    Evaluators take the models of River as they are, and call this function. It is needed for other
+    options, and inside the meta-estimators and pipelines of this package.
+
+    Parameters
+    ----------
+    model : river.base.Classifier or river.base.Regressor
+        A model, or a pipeline that ends in one.
+    missing : {"omit", "none"}, default="omit"
+        Whether a missing value (NaN, None) is left out of its row, or is None there.
+    random_state : int, RandomState or None, default=None
+        Source of the seeds that are None in the model.
+
+    Returns
+    -------
+    RiverClassifier or RiverRegressor
+        The estimator.
+
+    Raises
+    ------
+    TypeError
+        If the model is no classifier or regressor of River.
+
+    See Also
+    --------
+    to_river : The other way.
+
+    Examples
+    --------
+    >>> from river import forest
+    >>> from skstream.compat import from_river
+    >>> from skstream.temporal import TemporalCorrection
+    >>> model = TemporalCorrection(from_river(forest.ARFClassifier(n_models=3)))
+    """
+    kind = "Classifier" if _is_a(model, "Classifier") else "Regressor"
+    check_kind(model, kind)
+    make = RiverClassifier if kind == "Classifier" else RiverRegressor
+    return make(model, missing=missing, random_state=random_state)
+
+
+def is_river(model: Any) -> bool:
+    """Whether an object is a model of River; River is not imported for that."""
+    homes = {base.__module__.partition(".")[0] for base in type(model).__mro__}
+    return "river" in homes and hasattr(model, "learn_one")
+
+
+def check_kind(model: Any, kind: str) -> None:
+    """Raise an error unless an object is a River model of a kind that can be evaluated."""
+    if isinstance(model, type):
+        raise TypeError(f"Pass an instance, {model.__name__}(), and not the class itself.")
+    if not is_river(model):
+        raise TypeError(
+            f"A classifier or regressor of River is needed. Got {type(model).__name__} instead."
+        )
+    base = optional_import("river.base", "A model of River")
+    active = optional_import("river.active.base", "A model of River")
+    several = isinstance(model, base.MultiTargetRegressor)
+    if several or isinstance(model, active.ActiveLearningClassifier) or not _is_a(model, kind):
+        known = _is_a(model, "Classifier") or _is_a(model, "Regressor")
+        what = f"is no {kind.lower()}" if known else "is neither a classifier nor a regressor"
+        what = "answers several targets" if several else what
+        if isinstance(model, active.ActiveLearningClassifier):
+            what = "chooses itself which labels it wants"
+        raise TypeError(
+            f"River's {model_name(model)} {what}. Classifiers and regressors of River, and "
+            "pipelines that end in one, are taken."
+        )
+
+
+def has_probabilities(model: Any) -> bool:
+    """Whether a classifier defines probabilities; by default they raise NotImplementedError."""
+    base = optional_import("river.base", "A model of River")
+    last = type(getattr(model, "_last_step", model))
+    default = base.Classifier.predict_proba_one
+    return getattr(last, "predict_proba_one", default) is not default
+
+
+def model_name(model: Any) -> str:
+    """Name of the type of a model; of the last step of a pipeline."""
+    return type(getattr(model, "_last_step", model)).__name__
+
+
+def _is_a(model: Any, kind: str) -> bool:
+    if not is_river(model):
+        return False
+    return isinstance(model, getattr(optional_import("river.base", "A model of River"), kind))

@@ -1,0 +1,107 @@
+"""Rows as dictionaries of Python values, as libraries that learn one row at a time take them."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from skstream.utils._labels import is_missing
+from skstream.utils._rows import is_frame, take_rows
+
+# Values turned into Python objects at once, and parts of the rows kept that way: rows are asked
+# when they come and learnt when their label comes, which may be much later.
+_VALUES_AT_ONCE = 20_000
+_PARTS_KEPT = 4
+
+
+class RowDicts:
+    """Rows of one container, by their position; each is turned into a dictionary once.
+
+    Parameters
+    ----------
+    X : {ndarray, sparse matrix, dataframe} with rows
+        Names of features are those of the columns of a frame, else 0, 1, 2, ...
+    missing : {"omit", "none"}
+        Whether a missing value (NaN, None) is left out of its row, or is None there. The values
+        that a sparse matrix does not store are left out.
+    """
+
+    def __init__(self, X: Any, missing: str):
+        self.X = X
+        self._source = X.tocsr() if sparse.issparse(X) else X
+        self._missing = missing
+        width = X.shape[1] if len(X.shape) > 1 else 1
+        self._n_rows = max(1, _VALUES_AT_ONCE // max(1, width))
+        self._parts: dict[int, list[Any]] = {}
+
+    def rows(self, index: NDArray[np.intp]) -> Iterator[Any]:
+        """Yield rows in the order of their positions."""
+        n_rows, number, part = self._n_rows, -1, []
+        for row in index.tolist():
+            if row // n_rows != number:
+                number = row // n_rows
+                part = self._part(number)
+            yield part[row - number * n_rows]
+
+    def _part(self, number: int) -> list[Any]:
+        part = self._parts.get(number)
+        if part is None:
+            while len(self._parts) >= _PARTS_KEPT:
+                del self._parts[next(iter(self._parts))]
+            begin = number * self._n_rows
+            rows = take_rows(self._source, slice(begin, begin + self._n_rows))
+            part = self._parts[number] = dicts_of(rows, self._missing)
+        return part
+
+
+def dicts_of(X: Any, missing: str) -> list[Any]:
+    """Rows as dictionaries; texts of an array without columns stay what they are."""
+    if sparse.issparse(X):
+        return _sparse_dicts(X)
+    if not is_frame(X):
+        if X.ndim == 1:
+            return list(X.tolist())
+        names, rows = [*range(X.shape[1])], X.tolist()
+        if X.dtype.kind != "f":
+            gaps = _gaps(rows) if X.dtype.kind == "O" else {}
+        else:
+            holes = np.isnan(X)
+            with_gaps = np.flatnonzero(holes.any(axis=1)).tolist()
+            gaps = {row: np.flatnonzero(holes[row]).tolist() for row in with_gaps}
+    elif hasattr(X, "iloc"):
+        names = list(X.columns)
+        columns = [X.iloc[:, place].tolist() for place in range(len(names))]
+        rows = list(zip(*columns, strict=True)) if columns else [()] * len(X)
+        gaps = _gaps(rows)
+    else:
+        names, rows = X.columns, X.rows()
+        gaps = _gaps(rows)
+    dicts = [dict(zip(names, row, strict=True)) for row in rows]
+    for row, places in gaps.items():
+        for place in places:
+            if missing == "omit":
+                del dicts[row][names[place]]
+            else:
+                dicts[row][names[place]] = None
+    return dicts
+
+
+def _gaps(rows: list[Any]) -> dict[int, list[int]]:
+    """Places of missing values by row."""
+    found = {}
+    for number, row in enumerate(rows):
+        places = [place for place, value in enumerate(row) if is_missing(value)]
+        if places:
+            found[number] = places
+    return found
+
+
+def _sparse_dicts(X: Any) -> list[dict[int, Any]]:
+    bounds, columns, values = X.indptr.tolist(), X.indices.tolist(), X.data.tolist()
+    return [
+        dict(zip(columns[begin:end], values[begin:end], strict=True))
+        for begin, end in pairwise(bounds)
+    ]

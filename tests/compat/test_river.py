@@ -1,0 +1,387 @@
+"""River's models give in every evaluator the answers of a bare River loop."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
+
+from skstream import (
+    DelayedEvaluator,
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    ModelError,
+    PrequentialEvaluator,
+    prequential_predict,
+)
+from skstream.evaluation import load_run
+from skstream.model_selection import PrequentialSearch
+from skstream.pipeline import make_stream_pipeline
+from skstream.temporal import TemporalCorrection
+
+pytest.importorskip("river")
+from river import (
+    active,
+    base,
+    compose,
+    dummy,
+    ensemble,
+    forest,
+    linear_model,
+    metrics,
+    model_selection,
+    multiclass,
+    neighbors,
+    preprocessing,
+    tree,
+)
+from river import bandit as bandit_policies
+
+from skstream.compat import RiverClassifier, RiverRegressor, from_river
+
+RNG = np.random.default_rng(0)
+N = 100
+X = RNG.normal(size=(N, 3)).round(2)
+Y = np.array(["down", "same", "up"])[np.digitize(X[:, 0] + 0.3 * RNG.normal(size=N), [-0.5, 0.5])]
+GAPS = np.where(RNG.random(X.shape) < 0.1, np.nan, X)
+
+
+def grown(**options: Any) -> tree.HoeffdingTreeClassifier:
+    return tree.HoeffdingTreeClassifier(grace_period=20, delta=0.1, **options)
+
+
+MODELS = {
+    "tree": grown(),
+    "adaptive tree": tree.HoeffdingAdaptiveTreeClassifier(grace_period=20, seed=1),
+    "forest": forest.ARFClassifier(n_models=3, grace_period=20, seed=1),
+    "bagging": ensemble.LeveragingBaggingClassifier(grown(), n_models=2, seed=1),
+    "neighbours": neighbors.KNNClassifier(engine=neighbors.LazySearch(window_size=40)),
+    "pipeline": preprocessing.StandardScaler()
+    | multiclass.OneVsRestClassifier(linear_model.LogisticRegression()),
+}
+every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+
+
+def dicts(rows: Any, names: Any = range(3)) -> list[dict[Any, Any]]:
+    """Rows as users of River write them: a missing feature is not there."""
+    return [
+        {k: v for k, v in zip(names, row, strict=True) if v is not None and v == v} for row in rows
+    ]
+
+
+def bare_loop(model: Any, rows: list[dict[Any, Any]], y: Any, weights: Any = None) -> list[Any]:
+    model, answers = model.clone(), []
+    for number, (row, label) in enumerate(zip(rows, y, strict=True)):
+        if number:
+            answers.append(model.predict_one(row))
+        if weights is None:
+            model.learn_one(row, label)
+        else:
+            model.learn_one(row, label, w=weights[number])
+    return answers
+
+
+@every_model
+def test_answers_are_those_of_a_bare_loop(model) -> None:
+    expected = bare_loop(model, dicts(GAPS.tolist()), Y.tolist())
+    for engine in ("auto", "loop"):
+        result = PrequentialEvaluator("accuracy", engine=engine).evaluate(model, GAPS, Y)
+        (name,) = result.model_names
+        assert result.predictions(name)[1:].tolist() == expected
+        if engine == "auto":
+            assert "adapted by from_river" in result.paths[name]
+    by_hand, answers = from_river(model), []
+    for row in range(N):
+        if row:
+            answers += by_hand.predict(GAPS[[row]]).tolist()
+        by_hand.partial_fit(GAPS[[row]], Y[[row]], classes=np.unique(Y))
+    assert answers == expected
+    assert model.__class__.__name__ != "ARFClassifier" or not len(model)  # it has learnt nothing
+
+
+@every_model
+def test_every_evaluator_calls_it_as_the_loop_does(model) -> None:
+    held_out = (X[:20], Y[:20])
+    for make in (
+        lambda engine: KFoldEvaluator("accuracy", n_folds=2, random_state=0, engine=engine),
+        lambda engine: DelayedEvaluator("accuracy", delay=7, engine=engine),
+        lambda engine: HoldoutEvaluator("accuracy", holdout=held_out, every=40, engine=engine),
+        lambda engine: PrequentialEvaluator("accuracy", batch_size=8, engine=engine),
+    ):
+        direct, loop = (make(engine).evaluate({"m": model}, GAPS, Y) for engine in ("auto", "loop"))
+        np.testing.assert_array_equal(direct.curve("m"), loop.curve("m"))
+
+
+def test_regressors() -> None:
+    target = X[:, 0] * 2 + 1
+    for model in (
+        tree.HoeffdingTreeRegressor(grace_period=20),
+        preprocessing.StandardScaler() | linear_model.LinearRegression(),
+        forest.ARFRegressor(n_models=2, seed=3),
+    ):
+        expected = bare_loop(model, dicts(GAPS.tolist()), target.tolist())
+        assert prequential_predict(model, GAPS, target).tolist() == expected
+    with pytest.raises(ValueError, match="NaN"):
+        from_river(dummy.StatisticRegressor(None)).partial_fit(X[:1], [np.nan])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_give_names_and_categories(library) -> None:
+    frames = pytest.importorskip(library)
+    colours = [None if n % 11 == 0 else ["red", "blue", "green"][n % 3] for n in range(N)]
+    shops = RNG.integers(0, 3, N).tolist()
+    data = {"x": X[:, 0].tolist(), "colour": colours, "shop": shops}
+    frame = frames.DataFrame(data)
+    if library == "pandas":
+        frame["colour"] = frame["colour"].astype("category")
+    rows = dicts(zip(*data.values(), strict=True), data)
+    y = [str(c) if n % 5 else "other" for n, c in enumerate(colours)]
+    model = grown(nominal_attributes=["colour", "shop"], leaf_prediction="mc")
+    answers = prequential_predict(model, frame, y)
+    assert answers.tolist() == bare_loop(model, rows, y)
+    fitted = from_river(model).fit(frame, y)
+    assert fitted.feature_names_in_.tolist() == [*data]
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted.predict(frame[["colour", "x", "shop"]])
+
+
+def test_sparse_rows_and_objects() -> None:
+    sparse_rows = sparse.csr_array(np.where(np.abs(X) < 0.5, 0.0, X))
+    rows = [{k: v for k, v in enumerate(row) if v} for row in sparse_rows.toarray().tolist()]
+    expected = bare_loop(MODELS["pipeline"], rows, Y.tolist())
+    assert prequential_predict(MODELS["pipeline"], sparse_rows, Y).tolist() == expected
+    objects = np.array([[1.5, "a", None], [2.5, "b", 3]] * 10, dtype=object)
+    y = [False, True] * 10
+    model = grown()
+    expected = bare_loop(model, dicts(objects.tolist()), y)
+    assert prequential_predict(model, objects, y).tolist() == expected
+
+
+def test_missing_values_can_be_none() -> None:
+    model = preprocessing.PreviousImputer() | grown()
+    rows = [{k: None if v != v else v for k, v in enumerate(row)} for row in GAPS[20:].tolist()]
+    first = np.nan_to_num(GAPS[:20])
+    rows = dicts(first.tolist()) + rows
+    data = np.concatenate([first, GAPS[20:]])
+    expected = bare_loop(model, rows, Y.tolist())
+    assert prequential_predict(from_river(model, missing="none"), data, Y).tolist() == expected
+
+
+def test_two_classes_of_any_name() -> None:
+    model = preprocessing.StandardScaler() | linear_model.LogisticRegression()
+    y = np.where(Y == "up", "yes", "no")
+    expected = bare_loop(model, dicts(X.tolist()), (Y == "up").tolist())
+    answers = prequential_predict(model, X, y)
+    assert answers.tolist() == ["yes" if answer else "no" for answer in expected]
+    with pytest.raises(ModelError, match=r"learns two classes, and here are 3"):
+        PrequentialEvaluator("accuracy").evaluate(model, X, Y)
+    bandit = model_selection.BanditClassifier(
+        [grown(), grown(leaf_prediction="mc")],
+        metric=metrics.Accuracy(),
+        policy=bandit_policies.UCB(delta=1, seed=1),
+    )
+    prequential_predict(bandit, X, Y)
+
+
+def test_weights() -> None:
+    weights = RNG.integers(1, 4, N).astype(float)
+    weights[::7] = 0.5
+    model = grown()
+    expected = bare_loop(model, dicts(X.tolist()), Y.tolist(), weights)
+    for one in (model, preprocessing.StandardScaler() | grown()):
+        result = PrequentialEvaluator("accuracy").evaluate({"m": one}, X, Y, sample_weight=weights)
+        if one is model:
+            assert result.predictions("m")[1:].tolist() == expected
+    repeated = neighbors.KNNClassifier(engine=neighbors.LazySearch(window_size=40))
+    twice = from_river(repeated).fit(X, Y, sample_weight=np.full(N, 2.0)).predict(X)
+    index = np.repeat(np.arange(N), 2)
+    np.testing.assert_array_equal(twice, from_river(repeated).fit(X[index], Y[index]).predict(X))
+    with pytest.raises(ValueError, match=r"KNNClassifier takes no weights.*a weight is 0.5"):
+        from_river(repeated).fit(X, Y, sample_weight=weights)
+
+
+def test_probabilities_are_in_the_order_of_the_classes() -> None:
+    model = from_river(grown()).fit(X[:60], Y[:60])
+    inside = grown()
+    for row, label in zip(dicts(X[:60].tolist()), Y[:60].tolist(), strict=True):
+        inside.learn_one(row, label)
+    expected = [inside.predict_proba_one(row) for row in dicts(X.tolist())]
+    P = model.predict_proba(X)
+    assert [dict(zip(model.classes_.tolist(), row, strict=True)) for row in P.tolist()] == [
+        {label: answer.get(label, 0.0) for label in model.classes_.tolist()} for answer in expected
+    ]
+    late = from_river(grown()).partial_fit(X[:1], Y[:1], classes=["down", "same", "up"])
+    assert late.predict_proba(X[:2]).tolist() == [[float(c == Y[0]) for c in late.classes_]] * 2
+    assert not hasattr(from_river(Fails()), "predict_proba")
+
+
+def test_no_answer_is_none() -> None:
+    class Silent(base.Classifier):
+        def learn_one(self, x, y):
+            pass
+
+        def predict_proba_one(self, x):
+            return {}
+
+        _multiclass = True
+
+    model = from_river(Silent()).fit(X, Y)
+    assert model.predict(X[:2]).tolist() == [None, None]
+    assert np.isnan(model.predict_proba(X[:2])).all()
+    with pytest.raises(ModelError, match="gave no answer"):
+        PrequentialEvaluator("accuracy").evaluate(Silent(), X, Y)
+    result = PrequentialEvaluator("accuracy", unanswered="wrong").evaluate(Silent(), X, Y)
+    assert result.n_unanswered == {"Silent": N - 1}
+
+
+class Fails(base.Classifier):
+    """Majority class that fails at the rows whose first feature says so."""
+
+    def __init__(self, learning: float = np.inf, asking: float = np.inf):
+        self.learning, self.asking, self.counts = learning, asking, {}
+
+    _multiclass = True
+
+    def learn_one(self, x, y):
+        if x[0] == self.learning:
+            raise ArithmeticError("no")
+        self.counts[y] = self.counts.get(y, 0) + 1
+
+    def predict_one(self, x):
+        if x[0] == self.asking:
+            raise ArithmeticError("no")
+        return max(self.counts, key=self.counts.get, default=None)
+
+
+@pytest.mark.parametrize("action", ["learning", "asking"])
+@pytest.mark.parametrize("row", [0, 1, 5, 29])
+def test_failures_are_those_of_the_loop(action, row) -> None:
+    numbered = np.arange(30.0).reshape(-1, 1)
+    model = Fails(**{action: float(row)})
+    for make in (
+        lambda engine: PrequentialEvaluator("accuracy", record_every=1, engine=engine),
+        lambda engine: DelayedEvaluator("accuracy", delay=3, engine=engine),
+    ):
+        found = []
+        for engine in ("auto", "loop"):
+            try:
+                result = make(engine).evaluate({"m": model}, numbered, Y[:30])
+                found.append(str(result.curve("m").tolist()))
+            except ModelError as error:
+                so_far = error.result and str(error.result.curve("m").tolist())
+                found.append((str(error), error.row, so_far))
+        assert found[0] == found[1]
+
+
+def test_a_run_is_pickled_and_goes_on(tmp_path) -> None:
+    models = {name: from_river(model) for name, model in MODELS.items()}
+    whole = PrequentialEvaluator("accuracy", keep_tape=True).evaluate(models, GAPS, Y)
+    run = PrequentialEvaluator("accuracy", keep_tape=True).start(models, classes=np.unique(Y))
+    run.update(GAPS[:70], Y[:70])
+    run.save(tmp_path / "run")
+    run = load_run(tmp_path / "run")
+    run.update(GAPS[70:], Y[70:])
+    result = run.result()
+    for name in models:
+        np.testing.assert_array_equal(result.predictions(name), whole.predictions(name))
+        again = pickle.loads(pickle.dumps(clone(models[name]).fit(X, Y)))
+        assert again.predict(X).shape == (N,)
+
+
+def test_seeds_that_are_none_come_from_the_evaluator() -> None:
+    model = preprocessing.StandardScaler() | ensemble.BaggingClassifier(
+        forest.ARFClassifier(n_models=2, grace_period=10), n_models=2
+    )
+    one, two, other = (
+        PrequentialEvaluator("accuracy", random_state=seed, return_models=True).evaluate(
+            {"m": model}, X, Y
+        )
+        for seed in (1, 1, 2)
+    )
+    assert one.predictions("m").tolist() == two.predictions("m").tolist()
+    fitted = [result.models["m"].get_params() for result in (one, other)]
+    names = [name for name in fitted[0] if name.endswith("__seed")]
+    assert len(names) == 2 and all(fitted[0][name] is None for name in names)
+    seeds = [
+        (bagging.seed, bagging.model.seed)
+        for bagging in (result.models["m"].model_["BaggingClassifier"] for result in (one, other))
+    ]
+    assert len({*seeds[0], *seeds[1]}) == 4  # another in each place and for each seed
+    voting = ensemble.VotingClassifier([forest.ARFClassifier(2), forest.ARFClassifier(2)])
+    inside = from_river(voting, random_state=0).fit(X, Y).model_
+    assert None not in {part.seed for part in inside} and inside[0].seed != inside[1].seed
+
+
+def test_parameters_to_any_depth() -> None:
+    model = from_river(preprocessing.StandardScaler() | grown())
+    name = "model__HoeffdingTreeClassifier__grace_period"
+    assert model.get_params()[name] == 20
+    changed = clone(model).set_params(**{name: 7})
+    assert changed.model["HoeffdingTreeClassifier"].grace_period == 7
+    assert model.get_params()[name] == 20
+    with pytest.raises(ValueError, match="Invalid parameter 'model__graceful'"):
+        model.set_params(model__graceful=1)
+    search = PrequentialSearch(from_river(grown()), {"model__grace_period": [10, 100]}, tuning=40)
+    assert search.fit(X, Y).best_params_["model__grace_period"] in (10, 100)
+
+
+def test_inside_pipelines_and_meta_classifiers() -> None:
+    inside = from_river(grown())
+    for model in (
+        make_stream_pipeline(StandardScaler(), inside),
+        TemporalCorrection(inside),
+        TemporalCorrection(make_stream_pipeline(StandardScaler(), inside)),
+    ):
+        auto, loop = (
+            prequential_predict(model, X, Y, engine=engine) for engine in ("auto", "loop")
+        )
+        np.testing.assert_array_equal(auto, loop)
+    with pytest.raises(TypeError, match=r"River.*from_river"):
+        TemporalCorrection(grown()).fit(X, Y)
+
+
+def test_subclasses_keep_their_own_methods() -> None:
+    class Shouts(RiverClassifier):
+        def predict(self, X):
+            return np.full(len(X), "up")
+
+    result = PrequentialEvaluator("accuracy").evaluate({"m": Shouts(grown())}, X, Y)
+    assert set(result.predictions("m")[1:]) == {"up"}
+
+
+def test_names() -> None:
+    models = [grown(), from_river(grown()), MODELS["pipeline"], forest.ARFClassifier(2, seed=1)]
+    names = PrequentialEvaluator("accuracy").evaluate(models, X[:20], Y[:20]).model_names
+    assert list(names) == [
+        *("HoeffdingTreeClassifier-1", "HoeffdingTreeClassifier-2"),
+        *("OneVsRestClassifier", "ARFClassifier"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (preprocessing.StandardScaler(), "StandardScaler is neither a classifier nor a regressor"),
+        (tree.ISOUPTreeRegressor(), "ISOUPTreeRegressor answers several targets"),
+        (
+            active.EntropySampler(linear_model.LogisticRegression()),
+            "EntropySampler chooses itself which labels",
+        ),
+        (tree.HoeffdingTreeClassifier, "instance, HoeffdingTreeClassifier()"),
+        (StandardScaler(), "of River is needed. Got StandardScaler"),
+    ],
+)
+def test_what_is_not_taken(model, message) -> None:
+    with pytest.raises(TypeError, match=message):
+        from_river(model)
+
+
+def test_the_kind_is_checked() -> None:
+    with pytest.raises(TypeError, match="HoeffdingTreeRegressor is no classifier"):
+        RiverClassifier(tree.HoeffdingTreeRegressor()).fit(X, Y)
+    with pytest.raises(TypeError, match="HoeffdingTreeClassifier is no regressor"):
+        RiverRegressor(grown()).fit(X, X[:, 0])
+    assert isinstance(compose.Pipeline(grown()), base.Classifier)
