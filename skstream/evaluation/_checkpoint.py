@@ -13,11 +13,11 @@ import joblib
 
 from skstream.utils._files import atomic_write, no_such_file
 
-CHECKPOINT_FORMAT = 2
+CHECKPOINT_FORMAT = 3
 
-# The first line of every checkpoint from format 2 on: "skstream checkpoint 2 <sha256 of the rest>".
+# The first line from format 2 on: "skstream checkpoint <format> <sha256 of the rest>".
 _MAGIC = b"skstream checkpoint "
-_HEADER_BYTES = len(_MAGIC) + len(b"2 ") + 64 + len(b"\n")
+_HEADER_BYTES = len(_MAGIC) + len(b"3 ") + 64 + len(b"\n")
 #: How a pickle starts, and so a checkpoint of format 1, which had no header.
 _PICKLE = b"\x80"
 _ZIP = b"PK\x03\x04"
@@ -27,10 +27,9 @@ NOT_PICKLED = (PicklingError, AttributeError, TypeError)
 
 @dataclass(frozen=True)
 class KeptRun:
-    """A run in a run folder, and the checksums of what it had read after the first rows."""
+    """A run in a run folder, and the checksums of all rows of the stream that it has taken."""
 
     run: Any
-    n_read: int
     read: Mapping[str, tuple[int, ...]]
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import field, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 from weakref import WeakValueDictionary
 
 from joblib import effective_n_jobs
@@ -283,13 +283,24 @@ class HoldoutRun(EvaluationRun):
             self._held_out.check_columns(self._schema)
         super()._advance(piece, skip)
 
+    def go_on_as(self, new: Self) -> None:
+        """Go on with the held-out rows of a new run, which must be those asked about so far."""
+        if self._held_out is not None and self._held_out.is_fresh:
+            assert new._held_out is not None
+            self._held_out.go_on_as(new._held_out)
+
     def outcome(self) -> RunOutcome:
-        """Return the outcome of every lane, and the count of held-out rows without a label."""
+        """Return the outcome of every lane, and what was read of held-out rows."""
         outcome = super().outcome()
         held_out = self._held_out
         if held_out is None:
             return outcome
-        return replace(outcome, unlabelled_held_out=(held_out.n_unlabelled, held_out.n_asked))
+        return replace(
+            outcome,
+            unlabelled_held_out=(held_out.n_unlabelled, held_out.n_asked),
+            # How many were asked about after a failure depends on time.
+            read={} if self._ends_by_failure else held_out.asked(),
+        )
 
     @property
     def _n_finished(self) -> int:

@@ -12,6 +12,7 @@ from skstream.engine.holdout import HoldoutOperations
 from skstream.engine.run import Answered
 from skstream.evaluation._input import EncodedRows, encoded
 from skstream.evaluation._overlap import memory_of, share_rows, warn_of_overlap, warn_of_rows
+from skstream.evaluation._passes import HELD_OUT, Checksums, PassChecksums, differences
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.streams import Stream, as_stream
 from skstream.utils._label_space import LabelSpace, is_given
@@ -57,11 +58,12 @@ class HeldOutRows:
         self._space = LabelSpace(classes)
         self._missing_labels = missing_labels
         self._no_labels = np.empty(0, dtype=np.float64 if classes is None else np.int64)
-        self._chunks: Iterator[Any] | None = None
+        self._chunks: Iterator[EncodedRows] | None = None
         self._held: list[EncodedRows] = []
         self._no_rows: Any = None  # a container of this kind, without rows
         self._first = 0  # number of the first row held
         self._n_read = 0
+        self._asked = PassChecksums()  # of fresh rows that were asked about
         if size is None:
             while self._read():
                 pass
@@ -78,6 +80,7 @@ class HeldOutRows:
         if self.is_fresh:
             twin._chunks, twin._held, twin._first, twin._n_read = None, [], 0, 0
             twin.n_asked = twin.n_unlabelled = 0
+            twin._asked = PassChecksums()
         return twin
 
     def check_can_be_saved(self) -> None:
@@ -99,22 +102,66 @@ class HeldOutRows:
             warn_of_rows("share rows of one array or data frame")
 
     def __getstate__(self) -> dict[str, Any]:
-        # A loaded run reads the stream of fresh sets again; the one set has been read.
-        stream = self._stream if self.is_fresh else None
-        return {**self.__dict__, "_stream": stream, "_chunks": None, "_memory": {}}
+        state = {**self.__dict__, "_chunks": None, "_memory": {}}
+        if not self.is_fresh:  # the one set has been read
+            return {**state, "_stream": None}
+        # A loaded run reads the stream again, also the rows about which no model has been asked.
+        n_asked = self._asked.n_rows
+        return {**state, "_held": [], "_first": n_asked, "_n_read": n_asked}
+
+    def go_on_as(self, other: Self) -> None:
+        """Go on, in a loaded run, with the stream of a new one, after the rows asked about.
+
+        Raises
+        ------
+        ValueError
+            If it does not give these rows.
+        """
+        self._stream, self._memory = other._stream, other._memory
+        if self._asked.n_rows:
+            self._read()
+
+    def _chunks_from(self, begin: int) -> Iterator[EncodedRows]:
+        """Rows from one on; those before it must be the ones that were asked about."""
+        passed = PassChecksums()
+        first = 0
+        for chunk in self._stream:
+            with _of_holdout():
+                rows = encoded(chunk, self._space, self._missing_labels, first_row=first)
+            n_passed = min(max(0, begin - first), rows.n_rows)
+            if n_passed:
+                _add(passed, rows.take(slice(n_passed)))
+                if first + n_passed == begin:
+                    self._check_same(passed)
+            if n_passed < rows.n_rows:
+                yield rows.take(slice(n_passed, None))
+            first += rows.n_rows
+        if first < begin:
+            raise ValueError(
+                f"The stream of holdout sets has {first:,} rows, and the run had asked about "
+                f"{begin:,}. Give it as it was, or begin again."
+            )
+
+    def _check_same(self, passed: PassChecksums) -> None:
+        differing = differences(self._asked.sums(), passed.sums())
+        if differing:
+            raise ValueError(
+                f"The stream of holdout sets has changed: its first {passed.n_rows:,} rows have "
+                f"other {differing} than those about which the run had asked. Give it as it was, "
+                "or begin again."
+            )
+
+    def asked(self) -> Checksums:
+        """Checksums of the fresh rows that were asked about."""
+        return {f"{HELD_OUT}{name}": sums for name, sums in self._asked.sums().items()}
 
     def _read(self) -> bool:
         """Read one more chunk, unless the stream has ended."""
         if self._chunks is None:
-            self._chunks = iter(self._stream)
-            n_passed = 0
-            while n_passed < self._n_read:  # of a loaded run
-                n_passed += len(next(self._chunks).y)
-        chunk = next(self._chunks, None)
-        if chunk is None:
+            self._chunks = self._chunks_from(self._n_read)
+        rows = next(self._chunks, None)
+        if rows is None:
             return False
-        with _of_holdout():
-            rows = encoded(chunk, self._space, self._missing_labels, first_row=self._n_read)
         # Copies: a source may fill one buffer again and again, and the user may change a set.
         weight = None if rows.weight is None else rows.weight.copy()
         own = replace(rows, X=own_rows(rows.X), y=rows.y.copy(), weight=weight)
@@ -142,6 +189,12 @@ class HeldOutRows:
 
     def __call__(self, numbers: np.ndarray) -> tuple[Any, np.ndarray]:
         """Return rows, and where in them those of some numbers are."""
+        self._read_up_to(numbers)
+        parts = [chunk.X for chunk in self._held] or [self._no_rows]
+        return stack_rows(parts), numbers - self._first
+
+    def _read_up_to(self, numbers: np.ndarray) -> None:
+        """Read until there are rows of some numbers."""
         if len(numbers):
             wanted = int(numbers.max()) + 1
             while self._n_read < wanted:
@@ -152,11 +205,10 @@ class HeldOutRows:
                         "Give a longer one, a larger every=, a smaller holdout_size= or one set "
                         "(X, y) for all checkpoints."
                     )
-        parts = [chunk.X for chunk in self._held] or [self._no_rows]
-        return stack_rows(parts), numbers - self._first
 
     def labels(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the labels and weights of some rows, about which the models were asked."""
+        self._read_up_to(numbers)  # of a run that was loaded after the answers
         at = numbers - self._first
         y = np.concatenate([self._no_labels, *(chunk.y for chunk in self._held)])[at]
         if self.is_fresh:
@@ -172,8 +224,18 @@ class HeldOutRows:
         if not self.is_fresh or not len(numbers):
             return
         last = int(numbers.max()) + 1
-        while self._held and self._first + self._held[0].n_rows <= last:
+        while self._first < last:
+            chunk = self._held[0]
+            asked = slice(self._asked.n_rows - self._first, last - self._first)
+            _add(self._asked, chunk.take(asked))
+            if asked.stop < chunk.n_rows:
+                break
             self._first += self._held.pop(0).n_rows
+
+
+def _add(sums: PassChecksums, rows: EncodedRows) -> None:
+    """Add held-out rows to checksums."""
+    sums.add(rows.X, rows.y, {} if rows.weight is None else {"sample_weight": rows.weight})
 
 
 class AskedAtCheckpoints:

@@ -10,7 +10,7 @@ import numpy as np
 from skstream.engine.failures import ModelError
 from skstream.evaluation._kept_tape import unanswered_like
 from skstream.evaluation._outcome import LaneOutcome, Place, RunOutcome
-from skstream.evaluation._passes import differences
+from skstream.evaluation._passes import HELD_OUT, differences
 
 
 def joined(
@@ -35,8 +35,9 @@ def joined(
                 if first.n_rows != other.n_rows
                 else f"{first.n_rows:,} rows each, with other {differing}"
             )
+            source = "holdout" if differing.startswith(HELD_OUT) else "stream"
             raise ValueError(
-                "The stream is not the same at every pass, and each worker makes one: those of "
+                f"The {source} is not the same at every pass, and each worker makes one: those of "
                 f"'{first.lanes[0].name}' and '{other.lanes[0].name}' read {what}. Let it give "
                 "the same rows whenever it is iterated, or pass n_jobs=1."
             )

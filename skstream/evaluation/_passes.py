@@ -17,7 +17,10 @@ from skstream.utils._rows import is_frame
 Checksums = Mapping[str, tuple[int, ...]]
 
 LABEL_TIMES = "label times"
-_META = {"sample_weight": "weights", "arrival": "arrivals"}
+#: Begin of the names of what is read of held-out rows.
+HELD_OUT = "held-out "
+# Ids are not read: no answer and no score of `evaluate` depends on them.
+_META = {"sample_weight": "weights", "arrival": "arrivals", "label_time": LABEL_TIMES}
 # Values of a dense array that are converted at once.
 _VALUES_AT_ONCE = 1 << 16
 # Types of numbers in arrays of objects.
@@ -34,10 +37,17 @@ _NO_FLOAT = pack("=Q", 0x7FF8_0000_0000_0001)
 
 
 class PassChecksums:
-    """Checksums of all that a pass reads; they do not depend on chunking."""
+    """Checksums of all that a pass reads; they do not depend on chunking.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows that were added.
+    """
 
     def __init__(self) -> None:
         self._sums: dict[str, list[int]] = {}
+        self.n_rows = 0
 
     def add(self, X: Any, y: np.ndarray, meta: Mapping[str, np.ndarray]) -> None:
         """Add a checked chunk of a stream."""
@@ -46,6 +56,7 @@ class PassChecksums:
         for key, name in _META.items():
             if key in meta:
                 self._add(name, [iter([meta[key]])])
+        self.n_rows += len(y)
 
     def _add(self, name: str, columns: list[Iterator[np.ndarray]]) -> None:
         before = self._sums.setdefault(name, [0] * len(columns))

@@ -149,6 +149,15 @@ class StreamRun(Exclusive):
         `advance` is called with the number of rows of every piece.
         """
 
+    def go_on_as(self, new: Self) -> None:
+        """Go on, after loading, with what a new run of the same call reads beside the stream.
+
+        Raises
+        ------
+        ValueError
+            If it is not what this run has read.
+        """
+
     @property
     def n_skipped(self) -> dict[str, int]:
         """By model, the rows on which it failed and that were skipped, in all folds."""

@@ -90,6 +90,8 @@ class Chunk(NamedTuple):
 
     def part(self, start: int, stop: int) -> "Chunk":
         """Return the rows from `start` up to `stop`."""
+        if start == 0 and stop >= len(self.y):
+            return self
         meta = {key: values[start:stop] for key, values in self.meta.items()}
         return Chunk(take_rows(self.X, slice(start, stop)), self.y[start:stop], meta)
 

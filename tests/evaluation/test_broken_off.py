@@ -377,6 +377,21 @@ def test_workers_that_read_other_times_are_an_error(name, message):
         evaluator.evaluate({"a": Looped(), "b": Looped()}, source, classes=CLASSES)
 
 
+@pytest.mark.parametrize(("change", "meta", "message"), DIFFERENCES)
+def test_workers_that_read_other_held_out_rows_are_an_error(change, meta, message):
+    message = message.replace("with other ", "with other held-out ")
+    source = Uneven((lambda _: 77) if change is shorten else change, meta)
+    evaluator = HoldoutEvaluator("accuracy", holdout=source, every=100, random_state=0, n_jobs=2)
+    models = {"a": Looped(), "b": Looped()}
+    with parallel_config(backend="threading"):
+        if change is shorten:  # into other chunks alone
+            scores = evaluator.evaluate(models, DEMO.X, DEMO.y).scores
+            assert scores["a"] == scores["b"]
+            return
+        with pytest.raises(ValueError, match=rf"The holdout is not the same .*{message}\."):
+            evaluator.evaluate(models, DEMO.X, DEMO.y)
+
+
 def test_workers_with_other_delays_are_an_error():
     rng = np.random.default_rng()
     evaluator = DelayedEvaluator(

@@ -392,7 +392,7 @@ def test_rows_that_changed_before_the_checkpoint_are_noticed(tmp_path, monkeypat
     evaluator = stop_at(tmp_path)
     source = Source()
     monkeypatch.setattr(f"{__name__}.X", np.where(np.arange(N)[:, None] == 15, 5.0, X))
-    with pytest.raises(ValueError, match=r"its first 40 rows have other features than those"):
+    with pytest.raises(ValueError, match=r"its first 60 rows have other features than those"):
         evaluate(evaluator, source)
 
 

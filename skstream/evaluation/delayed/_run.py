@@ -100,7 +100,7 @@ class DelayedRun(StreamRun):
         self._clock = Clock()
         self._ids = LiveIds()
         self._n_delayed = 0  # rows up to the last that took its label time from `delay`
-        self._label_times_read = 0  # checksum
+        self._label_times_read = 0  # checksum of those that follow from `delay`
         self._n_dropped = 0
         self._n_relabelled = 0
         self._n_refused = 0
@@ -169,8 +169,9 @@ class DelayedRun(StreamRun):
                 with self._before_rest(rest(begin)):
                     self._let_labels_come(arrival.values[begin])
             end = self._end_of_piece(begin, arrival.values, label_time)
-            piece = label_time[begin:end].tobytes()
-            self._label_times_read = crc32(piece, self._label_times_read)
+            if self._delay.label_times is not None:
+                piece = label_time[begin:end].tobytes()
+                self._label_times_read = crc32(piece, self._label_times_read)
             with self._before_rest(rest(end)):
                 self._arrive(
                     chunk.take(slice(begin, end)), arrival.piece(begin, end), label_time[begin:end]
@@ -573,5 +574,5 @@ class DelayedRun(StreamRun):
                 for name, delay in scoring.delays.summary().items()
             },
         )
-        read = {LABEL_TIMES: (self._label_times_read,)}
+        read = {} if self._delay.label_times is None else {LABEL_TIMES: (self._label_times_read,)}
         return replace(super().outcome(), waits=waits, read=read)

@@ -130,28 +130,23 @@ def _of_stream(stream: Any, of: str) -> Fingerprint:
     whole = _is_in_memory(source)
     n_known = stream.n_rows
     found[f"the number of rows{of}"] = "unknown" if n_known is None else f"{n_known:,}"
-    sums, n_rows, times = PassChecksums(), 0, 0
+    sums = PassChecksums()
     types: dict[str, None] = {}  # in their order
     for chunk in stream:
-        head = chunk if whole else chunk.part(0, HEAD - n_rows)
-        if not n_rows:
+        head = chunk if whole else chunk.part(0, HEAD - sums.n_rows)
+        if not sums.n_rows:
             schema = Schema.of(head.X)
             found[f"the kind of rows{of}"] = f"{schema.kind} of {schema.width} columns"
             if schema.names is not None:
                 found[f"the columns{of}"] = ", ".join(map(str, schema.names))
         types.setdefault(_types_of(head.X))
         sums.add(*head)
-        if "label_time" in head.meta:
-            times = crc32(np.ascontiguousarray(head.meta["label_time"]).tobytes(), times)
-        n_rows += len(head.y)
-        if n_rows >= HEAD and not whole:
+        if sums.n_rows >= HEAD and not whole:
             break
     rows = "" if whole else "first "
     found[f"{TYPES}{of}"] = " and then ".join(types)
     for name, checksums in sums.sums().items():
         found[f"{CHECKSUM}the {rows}{name}{of}"] = f"{crc32(repr(checksums).encode()):08x}"
-    if times:
-        found[f"{CHECKSUM}the {rows}label times{of}"] = f"{times:08x}"
     return found
 
 

@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -110,7 +109,7 @@ class GroupFolder:
     def keeper(self, run: Any) -> "Keeper":
         """Return what goes on from the checkpoint, or else begins with a new run."""
         if not self.checkpoint.exists():
-            return Keeper(self, KeptRun(run, 0, {}))
+            return Keeper(self, KeptRun(run, {}))
         try:
             kept = load_checkpoint(self.checkpoint)
         except ValueError as error:
@@ -120,7 +119,7 @@ class GroupFolder:
                 f"{self.checkpoint} is not the checkpoint of a run folder: another file was put "
                 f"in its place. Remove {self._own} to compute its models again from the first row."
             )
-        return Keeper(self, kept, is_new=False)
+        return Keeper(self, kept, run)
 
     def finish(self, outcome: RunOutcome) -> None:
         """Write what the group did; the checkpoint is not needed any more."""
@@ -187,8 +186,8 @@ class Keeper:
         Where they are written.
     kept : KeptRun
         The run, and what it has read.
-    is_new : bool, default=True
-        Whether the run has no checkpoint yet.
+    new : StreamRun, default=None
+        A new run of the same call, if the run is one that was loaded.
 
     Attributes
     ----------
@@ -196,15 +195,17 @@ class Keeper:
         The run, which may stand at a later row than the first.
     """
 
-    def __init__(self, group: GroupFolder, kept: KeptRun, *, is_new: bool = True) -> None:
+    def __init__(self, group: GroupFolder, kept: KeptRun, new: Any = None) -> None:
         self._group = group
-        self._kept = kept
+        self._new = new
+        self._read_before = kept.read
         self._read = PassChecksums()
-        self._n_read, self._read_before = 0, self._read.sums()
+        self._piece: Chunk | None = None  # that the run has got last
+        self._first = 0  # its first row
         self._saved_at, self._saved = kept.run.n_rows, monotonic()
         self.run = kept.run
         self.run.keep_tape_in(group.tape)
-        if is_new:  # what cannot be pickled or written is refused before the first row
+        if new is None:  # what cannot be pickled or written is refused before the first row
             self._save()
 
     def chunks(self, stream: Any) -> Iterator[Chunk]:
@@ -215,28 +216,36 @@ class Keeper:
         ValueError
             If the stream does not give the rows that the run has read.
         """
+        if self._new is not None:
+            self.run.go_on_as(self._new)
+            self._new = None
         done = self.run.n_rows
         for chunk in stream:
-            for piece in _cut(chunk, self._n_read, (self._kept.n_read, done)):
-                first = self._n_read
-                self._read_before = self._read.sums()
-                if first == self._kept.n_read and first:
-                    self._check_same(self._read_before)
-                self._read.add(*piece)
-                if first >= done:
+            for piece in _cut(chunk, done - self._first):
+                self._piece = piece
+                if self._first >= done:
                     yield piece
-                self._n_read = first + len(piece.y)
-        if self._n_read < done:
+                self._sum_up_to(self._first + len(piece.y))
+                self._piece, self._first = None, self._read.n_rows
+                if self._first == done:
+                    self._check_same()
+        if self._first < done:
             raise ValueError(
-                f"The stream has {self._n_read:,} rows, and the run in {self._group.path.parent} "
+                f"The stream has {self._first:,} rows, and the run in {self._group.path.parent} "
                 f"had read {done:,}. Give the stream as it was, or another folder."
             )
 
-    def _check_same(self, read: Checksums) -> None:
-        differing = differences(self._kept.read, read)
+    def _sum_up_to(self, end: int) -> None:
+        """Add the rows of the piece up to one to the checksums."""
+        if self._piece is not None and end > self._read.n_rows:
+            begin = self._read.n_rows - self._first
+            self._read.add(*self._piece.part(begin, end - self._first))
+
+    def _check_same(self) -> None:
+        differing = differences(self._read_before, self._read.sums())
         if differing:
             raise ValueError(
-                f"The stream has changed: its first {self._kept.n_read:,} rows have other "
+                f"The stream has changed: its first {self._first:,} rows have other "
                 f"{differing} than those that the run in {self._group.path.parent} had read. Give "
                 "the stream as it was, or another folder."
             )
@@ -248,7 +257,8 @@ class Keeper:
         self._group.write_tape(self.run, all_of_it=False)
 
     def _save(self) -> None:
-        self._group.save(KeptRun(self.run, self._n_read, self._read_before))
+        self._sum_up_to(self.run.n_rows)
+        self._group.save(KeptRun(self.run, self._read.sums()))
         self._saved_at, self._saved = self.run.n_rows, monotonic()
 
     def finish(self) -> RunOutcome:
@@ -260,16 +270,17 @@ class Keeper:
         return outcome
 
     def sums(self) -> Checksums:
-        """Checksums of all that was read."""
+        """Checksums of all that was read, also after an error within a piece."""
+        if self._piece is not None:
+            self._sum_up_to(self._first + len(self._piece.y))
         return self._read.sums()
 
 
-def _cut(chunk: Chunk, first: int, at: tuple[int, ...]) -> Iterator[Chunk]:
-    """Cut a chunk that starts at a row before some rows."""
-    n = len(chunk.y)
-    places = sorted({0, n, *(row - first for row in at if 0 < row - first < n)})
-    if len(places) == 2:
+def _cut(chunk: Chunk, at: int) -> Iterator[Chunk]:
+    """Cut a chunk before one of its rows, if there is something on both sides."""
+    n_rows = len(chunk.y)
+    if not 0 < at < n_rows:
         yield chunk
         return
-    for begin, end in pairwise(places):
-        yield chunk.part(begin, end)
+    yield chunk.part(0, at)
+    yield chunk.part(at, n_rows)

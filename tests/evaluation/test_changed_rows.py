@@ -1,0 +1,219 @@
+"""No row that a model has learnt or been asked changes unnoticed between a stop and the next call.
+
+One value after the other is changed, at every row.
+"""
+
+import os
+import shutil
+from functools import partial
+
+import numpy as np
+import pytest
+
+import skstream as sk
+from skstream.evaluation import _pace
+from skstream.evaluation._checkpoint import load_run
+from skstream.evaluation.folder import GroupFolder, _fingerprint
+from skstream.evaluation.folder._every import Every
+from skstream.evaluation.folder._group import Keeper
+from skstream.streams import as_stream
+from tests.evaluation.test_checkpoints import assert_same_result
+
+N, STOP = 12, 8
+PIECE = 4
+RNG = np.random.default_rng(0)
+ROWS = {
+    "X": RNG.normal(size=(N, 2)),
+    "y": np.arange(N) % 3 % 2,
+    "sample_weight": np.arange(N) % 2 + 1.0,
+    "id": np.arange(N),
+}
+TIMES = {"arrival": np.arange(N) * 1.0, "label_time": np.arange(N) + 3.5}
+NAMES = {
+    "X": "features",
+    "y": "labels",
+    "sample_weight": "weights",
+    "arrival": "arrivals",
+    "label_time": "label times",
+}
+HELD_OUT = {
+    "X": RNG.normal(size=(N, 2)),
+    "y": np.arange(N) % 2,
+    "sample_weight": np.arange(N) % 3 + 1.0,
+}
+#: Held-out rows of a set; there is one after every piece.
+SIZE = 2
+
+
+class Source:
+    """Chunks of rows, and of all meta data that there are."""
+
+    def __init__(self, columns, size=N):
+        self.columns, self.size = columns, size
+
+    def __call__(self):
+        for first in range(0, N, self.size):
+            part = {k: values[first : first + self.size] for k, values in self.columns.items()}
+            yield part.pop("X"), part.pop("y"), part
+
+
+class Held:
+    """Held-out rows of a generator whose seed and chunks are not part of it."""
+
+    columns, size = HELD_OUT, 5
+
+    def __call__(self):
+        return Source(self.columns, self.size)()
+
+
+EVALUATORS = {
+    "prequential": partial(sk.PrequentialEvaluator, n_warmup=3),
+    "batches": partial(sk.PrequentialEvaluator, batch_size=3),
+    "folds": partial(sk.KFoldEvaluator, n_folds=2),
+    "next": partial(sk.HoldoutEvaluator, holdout="next", every=3),
+    "fresh": partial(sk.HoldoutEvaluator, every=PIECE, holdout_size=SIZE),
+    "delayed": partial(sk.DelayedEvaluator, n_bins=2),
+}
+
+
+def columns_of(name):
+    return ROWS | TIMES if name == "delayed" else ROWS
+
+
+def evaluate(name, folder, columns=None, held_out=HELD_OUT, size=N, **params):
+    own = {"holdout": Source(held_out, size)} if name == "fresh" else {}
+    evaluator = EVALUATORS[name]("accuracy", random_state=0, checkpoint=folder, **params, **own)
+    source = Source(columns_of(name) if columns is None else columns, size)
+    return evaluator.evaluate(sk.MajorityClass(), source, classes=[0, 1])
+
+
+@pytest.fixture(autouse=True)
+def short_pieces(monkeypatch):
+    monkeypatch.setattr(_fingerprint, "HEAD", 1)
+    monkeypatch.setattr(_pace, "FIRST_SIZE", PIECE)
+    monkeypatch.setattr(_pace, "GROWTH", 1)
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # no power is lost here
+
+
+@pytest.fixture(params=EVALUATORS)
+def stopped(request, tmp_path, monkeypatch):
+    """An evaluator, and its folder, in the middle of its only chunk."""
+    advance = Keeper.advance
+
+    def stop(keeper, n_rows):
+        advance(keeper, n_rows)
+        if keeper.run.n_rows >= STOP:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Keeper, "advance", stop)
+        evaluate(request.param, tmp_path / "run", checkpoint_every=1)
+    assert load_run(tmp_path / "run" / "group-0" / "run.checkpoint").n_rows == STOP
+    return request.param, tmp_path / "run"
+
+
+def changes(columns, n_rows):
+    """Columns with one other value, and where it is."""
+    for name, values in columns.items():
+        for place in np.ndindex(values[:n_rows].shape):
+            other = values.copy()
+            other[place] = 1 - other[place] if name == "y" else other[place] + 0.25
+            yield name, place, {**columns, name: other}
+
+
+def goes_on(folder, *call, **options):
+    """Make the call again, in a copy of the folder."""
+    copy = folder.with_name("copy")
+    shutil.copytree(folder, copy)
+    try:
+        return evaluate(call[0], copy, *call[1:], **options)
+    finally:
+        shutil.rmtree(copy)
+
+
+def pass_over(folder, columns, size):
+    """Do the part of a call in which rows are compared, from the second row on."""
+    group = GroupFolder(folder / "group-0", Every(), "")
+    next(group.keeper(load_run(group.checkpoint)).chunks(as_stream(Source(columns, size))))
+
+
+def test_unchanged_rows_go_on_in_any_chunks(stopped):
+    name, folder = stopped
+    undisturbed = evaluate(name, None)
+    for size in (1, 5, N):
+        assert_same_result(goes_on(folder, name, size=size), undisturbed)
+
+
+def test_no_row_of_the_stream_changes_unnoticed(stopped):
+    name, folder = stopped
+    for number, (column, place, columns) in enumerate(changes(columns_of(name), STOP + 1)):
+        size = [N, 5, 1][number % 3]
+        if column == "id" or place[0] == STOP:  # not seen by any model, or not yet
+            pass_over(folder, columns, size)
+            continue
+        with pytest.raises(ValueError, match=f"its first {STOP} rows have other {NAMES[column]}"):
+            pass_over(folder, columns, size)
+        if place[0] == STOP - 1:
+            with pytest.raises(ValueError, match=f"its first {STOP} rows have other") as caught:
+                goes_on(folder, name, columns, size=size)
+            assert caught.value.result is not None
+
+
+def test_a_stream_that_ends_at_the_checkpoint_is_compared(stopped):
+    name, folder = stopped
+    columns = {key: values[:STOP] for key, values in columns_of(name).items()}
+    assert goes_on(folder, name, columns).scores == evaluate(name, None, columns).scores
+    columns["y"] = 1 - columns["y"]
+    columns["y"][0] = ROWS["y"][0]
+    with pytest.raises(ValueError, match=f"its first {STOP} rows have other labels"):
+        goes_on(folder, name, columns)
+
+
+@pytest.mark.parametrize("stopped", ["fresh"], indirect=True)
+def test_no_held_out_row_changes_unnoticed(stopped):
+    name, folder = stopped
+    n_asked = STOP // PIECE * SIZE
+    for number, (column, place, columns) in enumerate(changes(HELD_OUT, n_asked + 1)):
+        call = partial(goes_on, folder, name, held_out=columns, size=[N, 3, 1][number % 3])
+        if place[0] == n_asked:
+            assert_same_result(call(), evaluate(name, None, held_out=columns))
+            continue
+        if not place[0]:
+            message = f"checksum of the first {NAMES[column]} of the holdout"
+        else:
+            message = (
+                f"holdout sets has changed: its first {n_asked} rows have other {NAMES[column]}"
+            )
+        with pytest.raises(ValueError, match=message):
+            call()
+    short = {key: values[: n_asked - 1] for key, values in HELD_OUT.items()}
+    with pytest.raises(ValueError, match=f"has {n_asked - 1} rows, and the run had asked about"):
+        goes_on(folder, name, held_out=short)
+
+
+def test_one_held_out_set_is_compared_to_the_last_value(tmp_path):
+    def run(columns):
+        held_out = columns["X"], columns["y"]
+        evaluator = sk.HoldoutEvaluator("accuracy", holdout=held_out, every=5, checkpoint=tmp_path)
+        return evaluator.evaluate(sk.MajorityClass(), Source(ROWS), classes=[0, 1])
+
+    given = {key: HELD_OUT[key][:4] for key in ("X", "y")}
+    run(given)
+    for column, _, columns in changes(given, 4):
+        number = ["X", "y"].index(column)
+        with pytest.raises(ValueError, match=rf"parameter holdout\[{number}\] is"):
+            run(columns)
+
+
+def test_a_live_run_goes_on_in_other_chunks_of_held_out_rows(tmp_path, monkeypatch):
+    evaluator = sk.HoldoutEvaluator("accuracy", holdout=Held(), every=PIECE, holdout_size=SIZE)
+    evaluator.set_params(random_state=0)
+    parts = [(ROWS["X"][rows], ROWS["y"][rows]) for rows in (slice(STOP), slice(STOP, N))]
+    run = evaluator.start(sk.MajorityClass(), classes=[0, 1]).update(*parts[0])
+    path = run.save(tmp_path / "run")
+    expected = run.update(*parts[1]).result()
+    monkeypatch.setattr(Held, "size", 3)
+    assert_same_result(load_run(path).update(*parts[1]).result(), expected)
+    monkeypatch.setattr(Held, "columns", {**HELD_OUT, "y": 1 - HELD_OUT["y"]})
+    with pytest.raises(ValueError, match="its first 4 rows have other labels"):
+        load_run(path).update(*parts[1])
