@@ -3,5 +3,11 @@
 from skstream.preprocessing._imputer import StreamImputer
 from skstream.preprocessing._one_hot import StreamOneHotEncoder
 from skstream.preprocessing._ordinal import StreamOrdinalEncoder
+from skstream.preprocessing._preprocessor import make_stream_preprocessor
 
-__all__ = ["StreamImputer", "StreamOneHotEncoder", "StreamOrdinalEncoder"]
+__all__ = [
+    "StreamImputer",
+    "StreamOneHotEncoder",
+    "StreamOrdinalEncoder",
+    "make_stream_preprocessor",
+]

@@ -28,7 +28,7 @@ from sklearn.preprocessing import (
 
 from skstream.engine.block import Block
 from skstream.engine.kernels import Declined, Task, make_transform_kernel
-from skstream.engine.kernels.transformers import standard
+from skstream.engine.kernels.transformers import row_by_row, standard
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
@@ -223,6 +223,35 @@ def test_texts_and_categories(timeline: str) -> None:
         OrdinalEncoder(categories=known),
     ):
         assert_equals_loop(encoder, block_of(colours, timeline, rng), rng)
+
+
+def test_each_text_is_taken_apart_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where texts recur; with the rows that each gives alone, sorted as they are stored there."""
+    rng = np.random.default_rng(2)
+    documents = rng.choice(texts(9, rng), 40)
+    block = block_of(documents, "polls", rng)
+    for vectorizer in (HashingVectorizer(n_features=64), HashingVectorizer(norm=None)):
+        assert_equals_loop(vectorizer, block, rng)
+    shown = []
+    transform = HashingVectorizer.transform
+    monkeypatch.setattr(
+        HashingVectorizer, "transform", lambda self, X: shown.extend(X) or transform(self, X)
+    )
+    row_by_row.transformed(HashingVectorizer(), documents, np.arange(40))
+    assert sorted(shown) == sorted(set(documents))
+    mixed = documents.copy()
+    mixed[:3] = [b"bytes", "", np.str_("a")]
+    monkeypatch.undo()
+    assert_equals_loop(HashingVectorizer(n_features=64), block_of(mixed, "polls", rng), rng)
+
+
+def test_a_column_of_texts_is_taken_apart_as_texts() -> None:
+    rng = np.random.default_rng(3)
+    column = texts(20, rng)[:, np.newaxis]
+    assert_equals_loop(FunctionTransformer(np.ravel), block_of(column, "polls", rng), rng)
+    two = np.hstack([column, column])
+    with pytest.raises(Declined, match="ravel of anything but one column"):
+        kernel_for(FunctionTransformer(np.ravel)).run(block_of(two, "polls", rng))
 
 
 def test_frozen_transformers() -> None:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Task, TransformKernel
+from skstream.engine.kernels.compose import joined_rows, separate_rows
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, check_any_values, read_block
 from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_output
 from skstream.preprocessing import StreamImputer
@@ -54,11 +55,12 @@ class StreamImputerKernel(TransformKernel):
         """Learn and transform; return the state after it, and the block that comes out."""
         if not block.n_learns and not block.n_asks:
             return state, block
+        # A row fills none of its own gaps: asked right before it is learnt, it comes out the same.
+        _, _, is_other = separate_rows(block)
+        others = replace(block, ask_index=block.ask_index[is_other], stamp=block.stamp[is_other])
         memory = state.memory
-        if self._are_numbers(block, memory):
-            learnt, asked, columns = _read_numbers(block, state.columns)
-        else:
-            learnt, asked, columns = _read_objects(block, state.columns)
+        read = _read_numbers if self._are_numbers(block, memory) else _read_objects
+        learnt, asked, columns = read(others, state.columns)
         if memory is None:
             memory = self._first_memory(learnt[0])
         after, fills = learn(self.estimator.strategy, memory, learnt[0], learnt[1], block.weight)
@@ -68,16 +70,12 @@ class StreamImputerKernel(TransformKernel):
             )
             for (values, missing), moments in (
                 (learnt, np.arange(1, block.n_learns + 1)),
-                (asked, block.stamp),
+                (asked, others.stamp),
             )
         )
-        shown = replace(
-            block,
-            learn_X=learn_X,
-            learn_index=np.arange(block.n_learns),
-            ask_X=ask_X,
-            ask_index=np.arange(block.n_asks),
-        )
+        X, ask_index = joined_rows(learn_X, ask_X, is_other, block.stamp)
+        learn_index = np.arange(block.n_learns)
+        shown = replace(block, learn_X=X, learn_index=learn_index, ask_X=X, ask_index=ask_index)
         return (_State(columns, after, has_learnt=True) if block.n_learns else state), shown
 
     def _are_numbers(self, block: Block, memory: Memory | None) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.preprocessing import FunctionTransformer, Normalizer
 
 from skstream.engine.kernels.base import Declined
@@ -51,12 +52,30 @@ def transformed(fitted: Any, X: Any, index: NDArray[np.intp]) -> Any:
         rows = np.ascontiguousarray(rows)
     elif isinstance(transformer, Normalizer) and not sparse.issparse(rows):
         raise Declined("Normalizer has no kernel for data frames")
+    if isinstance(transformer, HashingVectorizer):
+        return _each_text_once(fitted, rows)
     return fitted.transform(rows)
+
+
+def _each_text_once(fitted: Any, rows: Any) -> Any:
+    """Rows of texts, of which equal ones are taken apart only once where they are many."""
+    texts = list(rows)
+    if not all(type(text) is str for text in texts):  # whatever else compares as equal
+        return fitted.transform(rows)
+    place_of = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    if 2 * len(place_of) > len(texts):
+        return fitted.transform(rows)
+    places = np.fromiter(map(place_of.__getitem__, texts), np.intp, len(texts))
+    return fitted.transform(list(place_of))[places]
 
 
 def _function_of_rows(function: Any, X: Any, index: NDArray[np.intp]) -> Any:
     if function is None:
         return take_rows(X, index)
+    if function is np.ravel:
+        if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] != 1:
+            raise Declined("ravel of anything but one column of an array has no kernel")
+        return take_rows(X, index)[:, 0]
     values = X if isinstance(X, np.ndarray) else _values_in_place(X)
     if values is None:
         if function not in _ROUNDED_CORRECTLY:

@@ -49,11 +49,13 @@ def _learnt_categories(encoder: Any) -> str | None:
 
 
 def _other_function(transformer: Any) -> str | None:
-    """Refuse a function that is no ufunc of one argument: it may look at other rows."""
+    """Refuse a function that is no ufunc of one argument: it may look at other rows.
+
+    One that takes a column as texts one by one, for a vectorizer, is ``np.ravel``.
+    """
     function = transformer.func
-    if function is not None and not (
-        isinstance(function, np.ufunc) and function.nin == function.nout == 1
-    ):
+    is_ufunc = isinstance(function, np.ufunc) and function.nin == function.nout == 1
+    if function is not None and function is not np.ravel and not is_ufunc:
         return "a function other than a ufunc of NumPy"
     for name in ("kw_args", "inverse_func"):
         if getattr(transformer, name):

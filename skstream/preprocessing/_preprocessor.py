@@ -1,0 +1,236 @@
+"""The usual preprocessing of a data frame, chosen by its columns."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from skstream.pipeline import make_stream_pipeline
+from skstream.preprocessing._imputer import StreamImputer
+from skstream.preprocessing._one_hot import StreamOneHotEncoder
+from skstream.utils._rows import is_frame
+from skstream.utils._values import column_lists, is_missing
+
+#: Kinds of columns, in the order in which their parts stand.
+KINDS = ("number", "boolean", "category", "many categories", "text", "drop")
+# A text has at least so many words on average; a category is rarely longer.
+_WORDS_OF_TEXT = 3
+_HASHED_CATEGORIES = 1024
+
+
+def make_stream_preprocessor(
+    X: Any,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    max_categories: int = 20,
+    n_text_features: int | None = None,
+    sparse_output: bool = True,
+    verbose: bool = True,
+) -> Any:
+    """Make the usual `ColumnTransformer` for a stream of data frames.
+
+    Every column is prepared as its kind needs:
+
+    ================= ==============================================================
+    number            `StreamImputer` (the mean so far), `StandardScaler`
+    boolean           `StreamImputer` (the most frequent value so far)
+    category          `StreamOneHotEncoder`
+    many categories   `HashingVectorizer` of the whole value
+    text              `HashingVectorizer` of the words
+    drop              left out
+    ================= ==============================================================
+
+    Parameters
+    ----------
+    X : dataframe
+        The first rows of the stream (pandas or polars), from which the kinds are chosen. Nothing
+        else is learnt from them; what they do not show, such as gaps and other categories, may come
+        later.
+    kinds : mapping of str to str, default=None
+        Kinds of columns that you choose yourself, such as ``{"zip": "category"}``.
+    max_categories : int, default=20
+        Columns that come out for a column of categories. Texts with as many different values or
+        more are "many categories", unless they have several words.
+    n_text_features : int, default=None
+        Columns that come out for a column of texts. None: 65,536; 256 if the output is dense.
+    sparse_output : bool, default=True
+        Whether CSR rows come out where there are categories or texts, as linear models want them;
+        otherwise arrays.
+    verbose : bool, default=True
+        Whether to print which kind was chosen for each column.
+
+    Returns
+    -------
+    ColumnTransformer
+        Unfitted, with parts named "numbers", "booleans", "categories", and one for each column that
+        is hashed.
+
+    Raises
+    ------
+    TypeError
+        If `X` is no data frame.
+    ValueError
+        If no column is left, or `kinds` names unknown columns or kinds.
+
+    See Also
+    --------
+    skstream.pipeline.make_stream_pipeline : Puts it before a model.
+
+    Notes
+    -----
+    Columns of numbers and booleans are told by their dtype. Others are categories if they show
+    fewer than `max_categories` different values, each of them twice on average, or if they hold
+    anything but texts. The rest are texts, if they have three words on average; else categories,
+    many if there are as many as `max_categories`. Dates and durations are left out.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from skstream import make_stream_pipeline
+    >>> from skstream.preprocessing import make_stream_preprocessor
+    >>> first = pandas.DataFrame({"amount": [3.5, None], "country": ["DE", None]})
+    >>> preprocessor = make_stream_preprocessor(first)
+    number: 'amount' -> StreamImputer, StandardScaler
+    category: 'country' -> StreamOneHotEncoder(max_categories=20)
+    >>> model = make_stream_pipeline(preprocessor, SGDClassifier(random_state=0))
+    """
+    from sklearn.compose import ColumnTransformer  # slow to import, and wanted only here
+
+    if not is_frame(X):
+        raise TypeError(
+            f"X is a {type(X).__name__}, but the kinds of columns are chosen from a data frame "
+            "(pandas or polars). Pass the first rows of the stream as one."
+        )
+    chosen = _checked_kinds(X, kinds or {})
+    for place, name in enumerate(X.columns):
+        if name not in chosen:
+            chosen[name] = _kind_of(X, place, max_categories)
+    columns_of = {kind: [name for name in X.columns if chosen[name] == kind] for kind in KINDS}
+    if n_text_features is None:
+        n_text_features = 2**16 if sparse_output else 2**8
+    parts = []
+    for kind, names in columns_of.items():
+        if names and kind != "drop":
+            parts += _parts(kind, names, max_categories, n_text_features, sparse_output)
+    if not parts:
+        raise ValueError(f"No column is left to prepare: {[*X.columns]} are all left out.")
+    if verbose:
+        print("\n".join(_in_words(columns_of, parts)))
+    return ColumnTransformer(parts, sparse_threshold=float(sparse_output))
+
+
+def _checked_kinds(X: Any, kinds: Mapping[str, str]) -> dict[Any, str]:
+    unknown = [name for name in kinds if name not in [*X.columns]]
+    if unknown:
+        raise ValueError(f"kinds names {unknown}, which X has not. Its columns: {[*X.columns]}.")
+    wrong = {name: kind for name, kind in kinds.items() if kind not in KINDS}
+    if wrong:
+        raise ValueError(f"kinds has {wrong}. A kind is one of {', '.join(map(repr, KINDS))}.")
+    return dict(kinds)
+
+
+def _kind_of(X: Any, place: int, max_categories: int) -> str:
+    """Return the kind of a column, from its dtype, or else from its values."""
+    dtype = [*X.dtypes][place]
+    kind = _number_or_time(dtype)
+    if kind is not None:
+        return kind
+    column = X.iloc[:, [place]] if hasattr(X, "iloc") else X[:, [place]]
+    values = [value for value in column_lists(column)[0] if not is_missing(value)]
+    different = list(dict.fromkeys(values))
+    is_few = len(different) < max_categories
+    if (is_few and 2 * len(different) <= len(values)) or not all(
+        isinstance(value, str) for value in different
+    ):
+        return "category"
+    n_words = [len(text.split()) for text in different]
+    if different and np.mean(n_words) >= _WORDS_OF_TEXT:
+        return "text"
+    return "category" if is_few else "many categories"
+
+
+def _number_or_time(dtype: Any) -> str | None:
+    """Kind of a dtype of pandas, pyarrow, NumPy or polars; None for texts, categories, objects."""
+    if not hasattr(dtype, "kind"):  # of polars
+        if str(dtype) == "Boolean":
+            return "boolean"
+        if dtype.is_numeric():
+            return "number"
+        return "drop" if dtype.is_temporal() else None
+    return {**dict.fromkeys("iuf", "number"), "b": "boolean", **dict.fromkeys("mM", "drop")}.get(
+        dtype.kind
+    )
+
+
+def _parts(
+    kind: str, names: list[Any], max_categories: int, n_text_features: int, sparse_output: bool
+) -> list[tuple[str, Any, list[Any]]]:
+    """Parts of the column transformer for the columns of a kind."""
+    from sklearn.preprocessing import StandardScaler
+
+    if kind == "number":
+        return [("numbers", make_stream_pipeline(StreamImputer(), StandardScaler()), names)]
+    if kind == "boolean":
+        return [("booleans", StreamImputer("most_frequent"), names)]
+    if kind == "category":
+        encoder = StreamOneHotEncoder(max_categories, sparse_output=sparse_output)
+        return [("categories", encoder, names)]
+    hashed = kind == "many categories"
+    n_features = min(_HASHED_CATEGORIES, n_text_features) if hashed else n_text_features
+    return [
+        (_part_name(kind, place, names), _hashing(n_features, whole=hashed), [name])
+        for place, name in enumerate(names)
+    ]
+
+
+def _part_name(kind: str, place: int, names: Iterable[Any]) -> str:
+    """Name of the part of one column; scikit-learn takes double underscores for a separator."""
+    named = [str(name).replace("__", "_") for name in names]
+    word = "hashed" if kind == "many categories" else "text"
+    return f"{word}_{named[place]}" if len(set(named)) == len(named) else f"{word}_{place}"
+
+
+def _hashing(n_features: int, *, whole: bool) -> Any:
+    """Hash texts with gaps: an imputer makes empty ones of these, in a column; then one by one."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+    from sklearn.preprocessing import FunctionTransformer
+
+    if whole:
+        vectorizer = HashingVectorizer(
+            n_features=n_features, token_pattern=r"(?s).+", lowercase=False, norm=None
+        )
+    else:
+        vectorizer = HashingVectorizer(n_features=n_features)
+    filled = StreamImputer("constant", fill_value="")
+    return make_stream_pipeline(filled, FunctionTransformer(np.ravel), vectorizer)
+
+
+def _in_words(columns_of: Mapping[str, list[Any]], parts: Iterable[Any]) -> list[str]:
+    """Which kind each column is, and what prepares it."""
+    prepared_by = {names[0]: part for _, part, names in parts}
+    lines = []
+    for kind, names in columns_of.items():
+        if not names:
+            continue
+        listed = ", ".join(map(repr, names))
+        lines.append(
+            f"left out: {listed}"
+            if kind == "drop"
+            else f"{kind}: {listed} -> {_steps_in_words(prepared_by[names[0]])}"
+        )
+    return lines
+
+
+def _steps_in_words(part: Any) -> str:
+    steps = [step for _, step in getattr(part, "steps", [("", part)])]
+    shown = []
+    for step in steps:
+        name = type(step).__name__
+        if name == "StreamOneHotEncoder":
+            name += f"(max_categories={step.max_categories})"
+        if name == "HashingVectorizer":
+            name += f"(n_features={step.n_features})"
+        if name != "FunctionTransformer":
+            shown.append(name)
+    return ", ".join(shown)

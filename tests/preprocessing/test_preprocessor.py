@@ -1,0 +1,150 @@
+"""make_stream_preprocessor: which kind each column is, and that what it makes runs by kernel."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDClassifier
+
+from skstream import PrequentialEvaluator, make_stream_pipeline
+from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.preprocessing import make_stream_preprocessor
+from skstream.streams import as_stream
+
+pandas = pytest.importorskip("pandas")
+
+
+def everyday(n: int) -> Any:
+    """A frame with a column of every kind; a category and gaps show up late."""
+    rng = np.random.default_rng(0)
+    late = np.arange(n) > n // 2
+    words = np.array(["stream", "drift", "label", "window", "row", "fading", "new"])
+    frame = pandas.DataFrame(
+        {
+            "amount": np.where(late & (rng.random(n) < 0.3), np.nan, rng.normal(size=n)),
+            "count": pandas.array(rng.integers(0, 9, n), dtype="Int64"),
+            "member": rng.random(n) < 0.5,
+            "colour": rng.choice(["red", "blue"], n).astype(object),
+            "size": pandas.Categorical(rng.choice(["S", "M", "L"], n)),
+            "customer": [f"c{number}" for number in rng.integers(0, 10 * n, n)],
+            "note": [" ".join(rng.choice(words, 5)) for _ in range(n)],
+            "when": pandas.date_range("2024-01-01", periods=n, freq="h"),
+        }
+    )
+    frame.loc[late & (rng.random(n) < 0.2), "colour"] = "green"
+    frame.loc[late & (rng.random(n) < 0.2), ["colour", "note", "customer"]] = None
+    return frame
+
+
+FRAME = everyday(120)
+LABELS = np.random.default_rng(1).integers(0, 2, 120)
+KINDS = {
+    "numbers": ["amount", "count"],
+    "booleans": ["member"],
+    "categories": ["colour", "size"],
+    "hashed_customer": ["customer"],
+    "text_note": ["note"],
+}
+
+
+def columns_by_part(preprocessor: Any) -> dict[str, list[str]]:
+    return {name: columns for name, _, columns in preprocessor.transformers}
+
+
+@pytest.mark.parametrize("n", [40, 120])
+def test_kinds_of_the_columns_of_a_frame(n: int, capsys: Any) -> None:
+    assert columns_by_part(make_stream_preprocessor(FRAME[:n])) == KINDS
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "number: 'amount', 'count' -> StreamImputer, StandardScaler"
+    assert lines[2] == "category: 'colour', 'size' -> StreamOneHotEncoder(max_categories=20)"
+    assert lines[4] == "text: 'note' -> StreamImputer, HashingVectorizer(n_features=65536)"
+    assert lines[5] == "left out: 'when'"
+    make_stream_preprocessor(FRAME, verbose=False)
+    assert not capsys.readouterr().out
+
+
+def test_a_polars_frame_has_the_same_kinds() -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(
+        {
+            **{name: FRAME[name].tolist() for name in ("amount", "member", "customer", "note")},
+            "count": FRAME["count"].to_numpy(dtype=int),
+            "colour": [value if isinstance(value, str) else None for value in FRAME["colour"]],
+            "size": polars.Series(FRAME["size"].astype(str).tolist(), dtype=polars.Categorical),
+            "when": FRAME["when"].dt.to_pydatetime().tolist(),
+        },
+        strict=False,
+    )
+    found = columns_by_part(make_stream_preprocessor(frame, verbose=False))
+    assert {name: set(columns) for name, columns in found.items()} == {
+        name: set(columns) for name, columns in KINDS.items()
+    }
+
+
+@pytest.mark.parametrize("sparse_output", [True, False])
+def test_what_it_makes_runs_by_kernel_as_by_the_loop(sparse_output: bool) -> None:
+    preprocessor = make_stream_preprocessor(
+        FRAME[:20],
+        sparse_output=sparse_output,
+        max_categories=4,
+        n_text_features=32,
+        kinds={"customer": "many categories"},
+        verbose=False,
+    )
+    model = SGDClassifier(random_state=0) if sparse_output else IncrementalGaussianNB()
+    pipeline = make_stream_pipeline(preprocessor, model)
+    answers = []
+    for engine, chunk_size in (("loop", 60), ("auto", 60), ("auto", 7)):
+        stream = as_stream(FRAME[:60], LABELS[:60], chunk_size=chunk_size)
+        result = PrequentialEvaluator(engine=engine).evaluate({"m": pipeline}, stream)
+        assert result.paths["m"].startswith("loop" if engine == "loop" else "kernel")
+        answers.append(result.predictions("m"))
+    np.testing.assert_array_equal(answers[1], answers[0])
+    np.testing.assert_array_equal(answers[2], answers[0])
+
+
+def test_kinds_can_be_chosen() -> None:
+    kinds = {"count": "category", "note": "drop", "customer": "drop", "colour": "text"}
+    chosen = columns_by_part(make_stream_preprocessor(FRAME, kinds=kinds, verbose=False))
+    assert chosen == {
+        "numbers": ["amount"],
+        "booleans": ["member"],
+        "categories": ["count", "size"],
+        "text_colour": ["colour"],
+    }
+    with pytest.raises(ValueError, match=r"kinds names \['zip'\], which X has not"):
+        make_stream_preprocessor(FRAME, kinds={"zip": "category"})
+    with pytest.raises(ValueError, match=r"kinds has .*'word'.* A kind is one of 'number'"):
+        make_stream_preprocessor(FRAME, kinds={"note": "word"})
+    with pytest.raises(ValueError, match="No column is left"):
+        make_stream_preprocessor(FRAME[["when"]])
+
+
+def test_only_frames_have_kinds_of_columns() -> None:
+    with pytest.raises(TypeError, match="X is a ndarray, but the kinds of columns are chosen"):
+        make_stream_preprocessor(np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["x"] * 30, "categories"),
+        ([None] * 30, "categories"),
+        ([f"v{i}" for i in range(30)], "hashed_a"),
+        ([f"v{i}" for i in range(10)], "categories"),
+        (["a red one", "a blue one"] * 15, "categories"),
+        ([f"number {i} of many" for i in range(10)], "text_a"),
+        ([(i,) for i in range(30)], "categories"),
+    ],
+    ids=["one", "gaps", "many", "few", "long but few", "texts", "others"],
+)
+def test_texts_and_categories(values: list[Any], kind: str) -> None:
+    frame = pandas.DataFrame({"a": pandas.Series(values, dtype=object)})
+    assert [*columns_by_part(make_stream_preprocessor(frame, verbose=False))] == [kind]
+
+
+def test_names_of_parts_can_be_told_apart() -> None:
+    texts = [f"number {i} of many" for i in range(10)]
+    frame = pandas.DataFrame({"a__b": texts, "a_b": texts})
+    parts = columns_by_part(make_stream_preprocessor(frame, verbose=False))
+    assert [*parts] == ["text_0", "text_1"]
