@@ -392,8 +392,8 @@ def hoeffding_sample_size(epsilon: float, delta: float) -> int:
     >>> hoeffding_sample_size(0.01, 0.05)
     18445
     """
-    if not is_real(epsilon) or not 0.0 < epsilon < math.inf:
-        _refuse("hoeffding_sample_size", "epsilon", "a float in the range (0.0, inf)", epsilon)
+    if not is_real(epsilon) or not 1e-150 <= epsilon < math.inf:  # its square is no float below
+        _refuse("hoeffding_sample_size", "epsilon", "a float in the range [1e-150, inf)", epsilon)
     if not is_real(delta) or not 0.0 < delta < 1.0:
         _refuse("hoeffding_sample_size", "delta", "a float in the range (0.0, 1.0)", delta)
     return math.ceil(math.log(2.0 / delta) / (2.0 * epsilon**2))
@@ -488,8 +488,7 @@ def fading_horizon(fading_factor: float, weight: float) -> int:
     _check_forgets("fading_horizon", fading_factor)
     if not is_real(weight) or not 0.0 < weight < 1.0:
         _refuse("fading_horizon", "weight", "a float in the range (0.0, 1.0)", weight)
-    # A fading factor next to 1 is not rounded on its way into the logarithm.
-    horizon = math.floor(math.log(weight) / math.log1p(fading_factor - 1.0)) + 1
+    horizon = math.floor(math.log(weight) / math.log(fading_factor)) + 1
     # The quotient may be a rounding below or above a whole number.
     if fading_factor ** (horizon - 1) < weight:
         return horizon - 1

@@ -141,6 +141,12 @@ def test_horizon_ends_where_weights_are_small(factor, weight):
     assert share == pytest.approx(factor**horizon, rel=1e-6)
 
 
+def test_horizons_at_the_ends_of_the_range():
+    assert fading_horizon(1e-17, 0.5) == fading_horizon(5e-324, 0.5) == 1
+    assert fading_horizon(0.5, 5e-324) == 1075
+    assert fading_horizon(1 - 2**-53, 0.5) == pytest.approx(2**53 * np.log(2))
+
+
 def test_horizons_of_the_paper():
     # Windows and fading factors of Gama et al. (2013), Table 2, which prints four digits.
     factors = [0.9970, 0.9985, 0.9990, 0.9993, 0.9994]
@@ -178,6 +184,7 @@ def test_equivalents_are_as_noisy_and_as_old_as_the_window(size):
         lambda: equivalent_fading_factor(1),
         lambda: equivalent_fading_factor(10.0),
         lambda: hoeffding_sample_size(0, 0.05),
+        lambda: hoeffding_sample_size(1e-200, 0.05),
         lambda: hoeffding_sample_size(0.01, 1),
         lambda: hoeffding_sample_size("a", 0.05),
         lambda: window_half_width(0),

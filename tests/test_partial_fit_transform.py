@@ -5,7 +5,6 @@ import itertools
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
 from sklearn.compose import ColumnTransformer
@@ -47,7 +46,7 @@ class MeanTarget(TransformerMixin, BaseEstimator):
     def _answer(self, X: Any, means: list[float]) -> Any:
         out = np.array(means).reshape(-1, 1)
         if getattr(self, "container", None) == "pandas":
-            return pd.DataFrame(out, index=X.index, columns=["mean"])
+            return pytest.importorskip("pandas").DataFrame(out, index=X.index, columns=["mean"])
         return out
 
     def set_output(self, *, transform: Any = None) -> "MeanTarget":
@@ -162,11 +161,12 @@ def test_other_parts_of_a_column_transformer_learn_first() -> None:
 
 
 def test_sparse_and_pandas_output_are_those_of_the_column_transformer() -> None:
+    pandas = pytest.importorskip("pandas")
     encoder = OneHotEncoder(categories=[np.unique(ROWS[:, 1])])
     parts = [("mean", MeanTarget(), [0]), ("kinds", encoder, [1])]
     columns = ColumnTransformer(parts, sparse_threshold=1.0)
     sparse_rows = make_stream_pipeline(columns, Recorder())
-    frame = pd.DataFrame(ROWS, columns=["a", "b"], index=np.arange(6) + 100)
+    frame = pandas.DataFrame(ROWS, columns=["a", "b"], index=np.arange(6) + 100)
     named = ColumnTransformer([("mean", MeanTarget(), ["a"]), ("scale", StandardScaler(), ["b"])])
     frames = make_stream_pipeline(named).set_output(transform="pandas")
     for i in range(5):

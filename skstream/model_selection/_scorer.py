@@ -171,7 +171,7 @@ def prequential_scorer(
     -----
     FutureLeakWarning
         By the scorer, if the index of a data frame shows that the test rows go back in time, or
-        are some of the first rows but not all of them, as in folds.
+        are some of the first rows but not all of them, as in folds; or if a row has no time there.
 
     See Also
     --------

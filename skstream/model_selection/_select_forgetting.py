@@ -11,6 +11,7 @@ from skstream.evaluation._predictions import result_of_predictions
 from skstream.evaluation._result import EvaluationResult
 from skstream.forgetting import Forgetting, as_forgetting
 from skstream.utils._optional import optional_import
+from skstream.utils._warnings import warn
 
 __all__ = ["ForgettingSelection", "select_forgetting"]
 
@@ -142,8 +143,13 @@ def select_forgetting(
     Raises
     ------
     ValueError
-        If shapes differ, a true value is infinite or none that `metric` can have, or there is no
-        row to compare.
+        If shapes differ or are those of a column, a true value is infinite or none that `metric`
+        can have, or there is no row to compare.
+
+    Warns
+    -----
+    UserWarning
+        If there are more streams than rows in each, as in an array that has a row per row.
 
     See Also
     --------
@@ -189,7 +195,14 @@ def select_forgetting(
         raise ValueError(
             f"y_true and y_pred must have one shape. Got {shape} and {shapes['y_pred']}."
         )
+    true = _true_values(true_error, shape)
     if len(shape) == 2:
+        if shape[0] > shape[1]:
+            warn(
+                f"y_true and y_pred of shape {shape} are {shape[0]:,} streams of {shape[1]:,} "
+                f"{'row' if shape[1] == 1 else 'rows'} each. If they are {shape[1]:,} streams, one "
+                "in each column, pass y_true.T and y_pred.T."
+            )
         results = [
             _rescored(y, p, metric, mechanisms, where=f"Stream {number}: ")
             for number, (y, p) in enumerate(
@@ -203,7 +216,6 @@ def select_forgetting(
         for name in mechanisms
     }
     estimates = {name: np.array(columns).reshape(shape) for name, columns in curves.items()}
-    true = _true_values(true_error, shape)
     _check_bounds(true, metric, results[0].measures[metric].bounds)
     compared = np.isfinite(true) & np.all([np.isfinite(e) for e in estimates.values()], axis=0)
     if not compared.any():
@@ -237,6 +249,11 @@ def _shape(given: Any, name: str) -> tuple[int, ...]:
         ) from None
     if len(shape) not in (1, 2) or not shape[0]:
         raise ValueError(f"{name} must have shape (n_rows,) or (n_streams, n_rows). Got {shape}.")
+    if len(shape) == 2 and shape[1] == 1 < shape[0]:
+        raise ValueError(
+            f"{name} is a column: its shape {shape} means {shape[0]:,} streams of one row each. "
+            f"Pass one stream as np.ravel({name})."
+        )
     return shape
 
 
@@ -281,9 +298,11 @@ def _true_values(given: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
         given = given(np.arange(shape[-1]))
     true = np.array(given, dtype=np.float64)
     if true.ndim and true.shape not in (shape, shape[-1:]):
+        turned = len(shape) == 2 and true.shape in (shape[::-1], shape[:1])
+        hint = " Arrays of several streams have one stream in each row." if turned else ""
         raise ValueError(
             f"true_error has shape {true.shape}, but there are predictions of shape {shape}. Give "
-            "one number, or one per row."
+            f"one number, or one per row.{hint}"
         )
     true = np.array(np.broadcast_to(true, shape))
     if np.isinf(true).any():

@@ -60,8 +60,8 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None) -> Any:
     -----
     FutureLeakWarning
         Names the first split that trains on the future or on a row that it tests, whose rows are
-        not in order, or that tests a row twice; or the row where the index of a data frame goes
-        back.
+        not in order, or that tests a row twice; or the row where the index of a data frame (row
+        numbers or times; of several levels the first that holds times) goes back or has no time.
 
     Notes
     -----
@@ -99,13 +99,16 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None) -> Any:
             )
             break
     else:
-        back = _where_index_goes_back(X)
+        index = _index_of(X)
+        back, unknown = ("", "") if index is None else _order_of(index)
         if back:
             warn(
                 f"The rows of X {back}. Splitters take rows as they stand, oldest first. Sort X "
-                "and y by time; if the index is no time, drop it: X.reset_index(drop=True).",
+                f"and y by time; if the index is no time, drop it: {_DROP}.",
                 FutureLeakWarning,
             )
+        elif unknown:
+            _warn_of_unknown_order("the rows of X", unknown)
     return splits
 
 
@@ -142,21 +145,54 @@ def _problem(train: np.ndarray, test: np.ndarray) -> str:
     return ""
 
 
+_DROP = "X.reset_index(drop=True)"
+
+# What indexes of row numbers, and of times, say that they hold. Texts name rows.
+_NUMBERS = frozenset({"integer", "floating", "mixed-integer-float"})
+_TIMES = frozenset({"datetime64", "datetime", "date", "period", "timedelta64", "timedelta"})
+
+
 def _index_of(X: Any) -> Any:
-    """Return the index of a data frame if it may be one of times or row numbers, else None."""
+    """Return the index of a data frame if it may be one of times or row numbers, else None.
+
+    Of several levels, the first that holds times; numbers there are those of customers, say.
+    """
     index: Any = getattr(X, "index", None)
-    has_order = hasattr(index, "is_monotonic_increasing") and index.dtype.kind in "iufM"
-    return index if has_order else None
+    if not hasattr(index, "is_monotonic_increasing"):
+        return None
+    levels = [index.get_level_values(i) for i in range(index.nlevels)]
+    kinds = _TIMES if len(levels) > 1 else _TIMES | _NUMBERS
+    return next((level for level in levels if _kind_of(level) in kinds), None)
 
 
-def _where_index_goes_back(X: Any) -> str:
-    """Say where the index of a data frame goes back; empty if it does not."""
-    index = _index_of(X)
-    if index is None or index.is_monotonic_increasing:
-        return ""
-    values = np.asarray(index)
-    row = int(np.flatnonzero(values[1:] < values[:-1])[0]) + 1
-    return f"go back in time: row {row} has the index {index[row]}, after {index[row - 1]}"
+def _kind_of(index: Any) -> str:
+    # Missing times among objects would be a mixture.
+    return str((index.dropna() if index.dtype == object else index).inferred_type)
+
+
+def _order_of(index: Any) -> tuple[str, str]:
+    """Say where an index goes back, or else why its order is not known; empty if it is in order."""
+    if index.is_monotonic_increasing:
+        return "", ""
+    try:
+        ranks = index.factorize(sort=True)[0]  # -1: missing
+    except TypeError as error:
+        return "", f"times in the index cannot be compared ({error})"
+    rows = np.flatnonzero(ranks >= 0)
+    back = np.flatnonzero(np.diff(ranks[rows]) < 0)
+    if len(back):
+        before, row = rows[back[0] : back[0] + 2]
+        return f"go back in time: row {row} has the index {index[row]}, after {index[before]}", ""
+    row = int(np.argmax(ranks < 0))
+    return "", f"row {row} has the index {index[row]}, which is no place in time"
+
+
+def _warn_of_unknown_order(rows: str, why: str) -> None:
+    warn(
+        f"Of {rows}, {why}: whether they are in the order of time is not known. Give every row a "
+        f"time of one kind; if the index is no time, drop it: {_DROP}.",
+        FutureLeakWarning,
+    )
 
 
 def warn_of_index(X: Any) -> None:
@@ -167,8 +203,11 @@ def warn_of_index(X: Any) -> None:
     index = _index_of(X)
     if index is None:
         return
+    what, unknown = _order_of(index)
     values = np.asarray(index)
-    what = _where_index_goes_back(X)
+    if unknown:
+        _warn_of_unknown_order("the test rows", unknown)
+        return
     if what:
         pass
     elif values.dtype.kind == "i" and len(values) and values[0] == 0 and values[-1] >= len(values):
@@ -181,6 +220,6 @@ def warn_of_index(X: Any) -> None:
         f"The test rows {what}. If a splitter has chosen them so (cv=5, KFold or any that "
         "shuffles), the model was trained on rows that come after these. Use "
         "PrequentialSplit(n_warmup=...) on rows in the order of time; if the index is no time, "
-        "drop it: X.reset_index(drop=True).",
+        f"drop it: {_DROP}.",
         FutureLeakWarning,
     )

@@ -10,9 +10,10 @@ from sklearn.pipeline import Pipeline
 
 from skstream.pipeline._transformers import learns
 from skstream.utils._sklearn import is_column_transformer
+from skstream.utils._versions import Value
 
 # Values of these types are never changed in place.
-_CONSTANTS = (type(None), bool, int, float, complex, str, bytes, np.generic, type)
+_CONSTANTS = (type(None), bool, int, float, complex, str, bytes, np.generic, type, Value)
 # Names of columns are set once, and slow to copy.
 _NAMES = ("feature_names_in_",)
 

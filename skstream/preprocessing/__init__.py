@@ -1,11 +1,15 @@
 """Transformers that learn along the stream."""
 
 from skstream.preprocessing._imputer import StreamImputer
+from skstream.preprocessing._lags import LagFeatures
 from skstream.preprocessing._one_hot import StreamOneHotEncoder
 from skstream.preprocessing._ordinal import StreamOrdinalEncoder
 from skstream.preprocessing._preprocessor import make_stream_preprocessor
+from skstream.preprocessing._rolling import RollingFeatures
 
 __all__ = [
+    "LagFeatures",
+    "RollingFeatures",
     "StreamImputer",
     "StreamOneHotEncoder",
     "StreamOrdinalEncoder",

@@ -1,7 +1,8 @@
 """The only module that uses private scikit-learn names and handles its versions."""
 
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from sklearn.utils import _safe_indexing
 
@@ -20,7 +21,8 @@ from sklearn.utils._param_validation import (
 )
 
 # The container that a transformer was asked to answer with, by `set_output` or globally.
-from sklearn.utils._set_output import _get_output_config
+# And what puts an answer into it.
+from sklearn.utils._set_output import _get_output_config, _wrap_method_output
 
 # Rows and columns of whatever holds them: arrays, lists, sparse matrices, data frames.
 from sklearn.utils.parallel import Parallel
@@ -28,6 +30,8 @@ from sklearn.utils.parallel import Parallel
 # Names of columns that go in, as every transformer checks and makes them up; and the number of rows
 # of these containers, and of whatever can be converted to an array.
 from sklearn.utils.validation import _check_feature_names_in, _num_samples
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 __all__ = [
     "ADDRESSES",
@@ -49,6 +53,7 @@ __all__ = [
     "scorer_parts",
     "set_parts",
     "validate_parameter_constraints",
+    "wrapped_output",
 ]
 
 #: Attributes of fitted text vectorizers that hold the address of an object.
@@ -108,6 +113,12 @@ def n_rows_of(X: Any) -> int:
 def output_container(transformer: Any) -> str:
     """Container of a transformer's answers: "default", "pandas" or "polars"."""
     return str(_get_output_config("transform", transformer)["dense"])
+
+
+def wrapped_output(method: _Method) -> _Method:
+    """Let a method answer in the container that ``transform`` was asked for; a decorator."""
+    wrapped: _Method = _wrap_method_output(method, "transform")
+    return wrapped
 
 
 def metric_function(function: Any) -> bool:

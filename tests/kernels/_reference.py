@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 
-from skstream.base import supports_sample_weight
+from skstream.base import accepts_classes, supports_sample_weight
 from skstream.engine.block import Block
 from skstream.engine.kernels import (
     Kernel,
@@ -298,25 +298,36 @@ def twin(estimator: Any) -> Any:
     return copy.deepcopy(estimator)
 
 
-def transform_literally(transformer: Any, block: Block) -> tuple[list[Any], list[Any]]:
+def transform_literally(
+    transformer: Any, block: Block, task: Task | None = None
+) -> tuple[list[Any], list[Any]]:
     """Rows as a stream pipeline shows them to its next step: those learnt, those asked."""
     learnt: list[Any] = []
     asked: list[Any] = []
+    classes = None if task is None else task.classes
+    labels = block.y if classes is None else classes[block.y]
+    weighted = block.weight is not None and supports_sample_weight(transformer)
+    # A frozen one shows the methods of the one inside.
     learns = hasattr(transformer, "partial_fit") and not isinstance(transformer, FrozenEstimator)
-    takes_weight = supports_sample_weight(transformer)
+    shows = learns and hasattr(transformer, "partial_fit_transform")
     for ask in range(block.n_asks + 1):
         until = block.n_learns if ask == block.n_asks else block.stamp[ask]
         while len(learnt) < until:
             i = len(learnt)
             row = _one_row(block.learn_X, block.learn_index[i])
-            weight = None if block.weight is None else block.weight[i : i + 1]
-            if learns and takes_weight and weight is not None and weight[0] != 1.0:
-                transformer.partial_fit(row, sample_weight=weight)
-            elif learns:
-                transformer.partial_fit(row)
-            elif i == 0:
-                transformer.fit(row, None)
-            learnt.append(transformer.transform(row))
+            y, known = labels[i : i + 1], {}
+            if weighted and block.weight[i] != 1.0:
+                known["sample_weight"] = block.weight[i : i + 1]
+            if i == 0 and accepts_classes(transformer):
+                known["classes"] = classes
+            if shows:
+                learnt.append(transformer.partial_fit_transform(row, y, **known))
+            else:
+                if learns:
+                    transformer.partial_fit(row, y, **known)
+                elif i == 0:
+                    transformer.fit(row, None)
+                learnt.append(transformer.transform(row))
         if ask < block.n_asks:
             asked.append(transformer.transform(_one_row(block.ask_X, block.ask_index[ask])))
     return learnt, asked

@@ -31,8 +31,8 @@ from skstream.engine.kernels import (
     registered_kernels,
     registry,
 )
-from skstream.engine.kernels.versions import VersionedArray
 from skstream.pipeline import make_stream_pipeline
+from skstream.utils._versions import VersionedArray
 from tests._calls import n_calls
 from tests._examples import examples
 from tests.kernels._reference import Running, cut, make_block, running

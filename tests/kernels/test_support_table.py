@@ -53,7 +53,13 @@ from skstream import (
 from skstream.engine.kernels import Task, registered_kernels
 from skstream.engine.model import ModelRun
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.preprocessing import StreamImputer, StreamOneHotEncoder, StreamOrdinalEncoder
+from skstream.preprocessing import (
+    LagFeatures,
+    RollingFeatures,
+    StreamImputer,
+    StreamOneHotEncoder,
+    StreamOrdinalEncoder,
+)
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "exact_and_fast.md"
 X = np.random.default_rng(0).integers(0, 3, size=(40, 3)).astype(float)
@@ -122,6 +128,8 @@ KERNEL: list[Any] = [
     StreamOneHotEncoder(4),
     StreamOneHotEncoder(2, sparse_output=False),
     StreamOrdinalEncoder(3, unknown_value=3),
+    LagFeatures(lags=[1, 3]),
+    RollingFeatures(functions=["mean", "max"], key=0),
     Persistent(),
     MajorityClass(),
     MajorityWindow(),
@@ -175,6 +183,7 @@ LOOP: dict[str, list[Any]] = {
             OneHotEncoder(categories=CATEGORIES, sparse_output=False),
             OrdinalEncoder(categories=CATEGORIES),
             *(StreamImputer(), StreamOneHotEncoder(sparse_output=False), StreamOrdinalEncoder()),
+            *(LagFeatures(), RollingFeatures()),
             make_column_transformer((StandardScaler(), [0])),
         )
     ]

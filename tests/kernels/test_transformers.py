@@ -109,7 +109,7 @@ def block_of(
 def assert_equals_loop(transformer: Any, block: Block, rng: np.random.Generator) -> None:
     """In one block or in many: same rows, same attributes, to the bit."""
     literal = twin(transformer)
-    learnt, asked = transform_literally(literal, block)
+    learnt, asked = transform_literally(literal, block, TASK)
     for parts in ([block], cut(block, random_cuts(block, rng), own_storage=rng.random() < 0.5)):
         kernel = kernel_for(twin(transformer))
         n_learnt = n_asked = 0

@@ -1,6 +1,7 @@
 """The scorer: the evaluator on the test rows, and a hand-written loop, to the last bit."""
 
 import pickle
+from datetime import UTC
 from functools import partial
 
 import numpy as np
@@ -429,6 +430,66 @@ def test_an_index_that_goes_back_is_noticed():
     # Names of rows are no times.
     frame.index = [f"row {i}" for i in range(240)]
     cross_validate(SGD, frame, Y, cv=cv, scoring=scorer, error_score="raise")
+
+
+def indexes_of_times(pd):
+    days = pd.date_range("2024-01-01", periods=240)
+    return {
+        "period": days.to_period("D"),
+        "duration": days - days[0],
+        "dates": pd.Index(days.date, dtype=object),
+        "level": pd.MultiIndex.from_arrays([days, range(240)]),
+        "second level": pd.MultiIndex.from_arrays([range(240), days]),
+        "zone": days.tz_localize("Europe/Lisbon"),
+        "numbers": pd.Index(range(240), dtype="Int64"),
+    }
+
+
+@pytest.mark.parametrize(
+    "kind", ["period", "duration", "dates", "level", "second level", "zone", "numbers"]
+)
+def test_every_index_of_times_is_looked_at(kind):
+    pd = pytest.importorskip("pandas", reason="an index")
+    frame = pd.DataFrame(X, index=indexes_of_times(pd)[kind])
+    scorer, fitted = prequential_scorer("accuracy"), clone(SGD).fit(X[:N], Y[:N])
+    expected = scorer(fitted, X[N:], Y[N:])
+    frame = frame.rename(columns=str)
+    fitted.feature_names_in_ = np.array(frame.columns)
+    check_time_order(PrequentialSplit(20), frame)
+    assert scorer(fitted, frame[N:], Y[N:]) == expected
+    with pytest.warns(FutureLeakWarning, match="row 1 has the index .*, after "):
+        check_time_order(PrequentialSplit(20), frame[::-1])
+    with pytest.warns(FutureLeakWarning, match=r"The test rows go back .* row 1 has the index"):
+        scorer(fitted, frame[:N:-1], Y[:N:-1])
+
+
+@pytest.mark.parametrize("kind", ["period", "duration", "dates", "level", "zone", "numbers"])
+def test_missing_times_in_an_index_are_named(kind):
+    pd = pytest.importorskip("pandas", reason="an index")
+    index = indexes_of_times(pd)[kind]
+    lone = index.get_level_values(0).insert(100, None).delete(101)
+    index = pd.MultiIndex.from_arrays([lone, range(240)]) if kind == "level" else lone
+    frame = pd.DataFrame(X, columns=list("abcd"), index=index)
+    scorer = prequential_scorer("accuracy")
+    with pytest.warns(
+        FutureLeakWarning, match="Of the rows of X, row 100 has the index .* no place"
+    ):
+        check_time_order(PrequentialSplit(20), frame)
+    with pytest.warns(FutureLeakWarning, match="Of the test rows, row 20 has the index"):
+        found = cross_validate(SGD, frame, Y, cv=PrequentialSplit(N), scoring=scorer)
+    expected = cross_validate(SGD, X, Y, cv=PrequentialSplit(N), scoring=scorer)
+    assert found["test_score"] == expected["test_score"]
+    with pytest.warns(FutureLeakWarning, match="row 101 has the index .*, after "):
+        check_time_order(PrequentialSplit(20), pd.concat([frame[120:], frame[:120]])[19:])
+
+
+def test_times_that_cannot_be_compared_are_told():
+    pd = pytest.importorskip("pandas", reason="an index")
+    days = pd.date_range("2024-01-01", periods=20).to_pydatetime()
+    index = [*days[:10], *(day.replace(tzinfo=UTC) for day in days[10:])]
+    frame = pd.DataFrame(X[:20], index=pd.Index(index, dtype=object))
+    with pytest.warns(FutureLeakWarning, match=r"the index cannot be compared \(.*is not known"):
+        check_time_order(PrequentialSplit(5), frame)
 
 
 def test_an_unknown_measure_is_told_of_classes_in_general():

@@ -116,6 +116,34 @@ def test_shapes_must_agree():
         select_forgetting([[0, 1], [1, 0]], [[0, 1], [1]], 0.3)
 
 
+def test_columns_are_no_streams_of_one_row():
+    column, answers = ZEROS[:, None], WRONG[:, None]
+    message = r"y_true is a column: its shape \(4000, 1\) means 4,000 .* Pass .* np.ravel\(y_true\)"
+    for true in (STEPS[:, None], STEPS, 0.3):
+        with pytest.raises(ValueError, match=message):
+            select_forgetting(column, answers, true)
+    with pytest.raises(ValueError, match="y_pred is a column"):
+        select_forgetting(ZEROS, answers, STEPS)
+    one = select_forgetting([[0.0]], [[0.5]], 0.5, metric="mae", forgetting="cumulative")
+    assert one.n_compared == 1
+
+
+def test_a_frame_of_one_column_is_no_streams_of_one_row():
+    pd = pytest.importorskip("pandas", reason="a frame")
+    frame = pd.DataFrame({"y": ZEROS})
+    with pytest.raises(ValueError, match="y_true is a column"):
+        select_forgetting(frame, pd.DataFrame({"y": WRONG}), 0.3)
+
+
+def test_streams_in_columns_are_noticed():
+    zeros, wrong = np.zeros((9, 2)), np.zeros((9, 2))
+    with pytest.warns(UserWarning, match="are 9 streams of 2 rows each. If they are 2 streams"):
+        select_forgetting(zeros, wrong, 0.3)
+    for true in (np.full(9, 0.3), np.full((2, 9), 0.3)):
+        with pytest.raises(ValueError, match="have one stream in each row"):
+            select_forgetting(zeros, wrong, true)
+
+
 @pytest.mark.parametrize(("metric", "word"), [("error", "a label"), ("mae", "a number")])
 def test_missing_answers_are_named_by_row_and_stream(metric, word):
     zeros = np.zeros((2, 5))

@@ -16,7 +16,13 @@ from skstream import PrequentialEvaluator
 from skstream.base import supports_sample_weight
 from skstream.engine.kernels import registered_kernels
 from skstream.pipeline import make_stream_pipeline
-from skstream.preprocessing import StreamImputer, StreamOneHotEncoder, StreamOrdinalEncoder
+from skstream.preprocessing import (
+    LagFeatures,
+    RollingFeatures,
+    StreamImputer,
+    StreamOneHotEncoder,
+    StreamOrdinalEncoder,
+)
 from skstream.streams import as_stream
 from skstream.utils._rows import stack_rows, take_rows
 from tests._examples import examples
@@ -32,6 +38,10 @@ from tests.kernels._reference import (
 from tests.kernels.test_transformers import TASK, assert_equals_loop
 from tests.preprocessing._rows import KINDS, NUMERIC, rows_of
 
+# Kinds of rows whose first column holds texts, and the others numbers.
+MIXED = ("frame", "categories", "polars")
+STATISTICS = ["count", "sum", "mean", "std", "min", "max"]
+
 # Transformers, and the kinds of rows that they take.
 CASES: list[tuple[Any, tuple[str, ...]]] = [
     (StreamImputer(), NUMERIC),
@@ -43,6 +53,12 @@ CASES: list[tuple[Any, tuple[str, ...]]] = [
     (StreamOneHotEncoder(max_categories=4, sparse_output=False), KINDS),
     (StreamOrdinalEncoder(), KINDS),
     (StreamOrdinalEncoder(3, unknown_value=7, encoded_missing_value=-5), KINDS),
+    (LagFeatures(), NUMERIC),
+    (LagFeatures(1, [3, 1], key=0), MIXED),
+    (LagFeatures([2, 1], key=0, max_keys=2), NUMERIC),
+    (RollingFeatures(windows=3), NUMERIC),
+    (RollingFeatures(1, windows=[4, 2], functions=STATISTICS, key=0), MIXED),
+    (RollingFeatures(2, functions="max", key=0, max_keys=2), ("objects", *MIXED)),
 ]
 PAIRS = [(transformer, kind) for transformer, kinds in CASES for kind in kinds]
 every_pair = pytest.mark.parametrize(("transformer", "kind"), PAIRS, ids=repr)
@@ -116,6 +132,21 @@ def test_rows_are_transformed_one_by_one_as_together(transformer: Any, kind: str
 
 
 @every_pair
+def test_rows_learnt_in_one_call_are_shown_as_one_by_one(transformer: Any, kind: str) -> None:
+    """By what was known before them, where that is promised."""
+    if not hasattr(transformer, "partial_fit_transform"):
+        return
+    X, y = rows_of(kind, 20, np.random.default_rng(10)), labels(20)
+    together, alone = clone(transformer), clone(transformer)
+    shown = together.fit_transform(X, y)
+    for rows in np.split(np.arange(20), np.arange(1, 20)):
+        row = alone.partial_fit_transform(take_rows(X, rows), y[rows])
+        np.testing.assert_array_equal(dense(row), dense(shown)[rows])
+    assert_same_state(alone, together)
+    np.testing.assert_array_equal(dense(together.fit(X, y).transform(X)), dense(alone.transform(X)))
+
+
+@every_pair
 def test_a_later_row_changes_nothing_before_it(transformer: Any, kind: str) -> None:
     n, cut = 30, 17
     one, other = (rows_of(kind, n, np.random.default_rng(seed)) for seed in (4, 5))
@@ -125,7 +156,8 @@ def test_a_later_row_changes_nothing_before_it(transformer: Any, kind: str) -> N
     for rows in (one, X):
         block = make_block(rows, labels(n), "prequential", np.random.default_rng(0))
         out = running_transformer(clone(transformer), TASK).run(block)
-        shown.append((dense(out.learn_X)[:cut], dense(out.ask_X)[: cut - 1]))
+        learnt, asked = dense(out.learn_X)[out.learn_index], dense(out.ask_X)[out.ask_index]
+        shown.append((learnt[:cut], asked[: cut - 1]))
     for before, after in zip(*shown, strict=True):
         np.testing.assert_array_equal(before, after)
 

@@ -48,12 +48,14 @@ _TRANSFORMERS: _Table = {
     "sklearn.preprocessing.PolynomialFeatures": "transformers.stateless.StatelessKernel",
     "sklearn.preprocessing.StandardScaler": "transformers.standard.StandardScalerKernel",
     "skstream.pipeline.StreamPipeline": "pipeline.TransformerPipelineKernel",
+    "skstream.preprocessing.LagFeatures": "transformers.history.HistoryKernel",
+    "skstream.preprocessing.RollingFeatures": "transformers.history.HistoryKernel",
     "skstream.preprocessing.StreamImputer": "transformers.imputer.StreamImputerKernel",
     "skstream.preprocessing.StreamOneHotEncoder": "transformers.categories.CategoryKernel",
     "skstream.preprocessing.StreamOrdinalEncoder": "transformers.categories.CategoryKernel",
 }
 _METHOD_NAMES = (
-    *("fit", "partial_fit", "transform", "fit_transform"),
+    *("fit", "partial_fit", "transform", "fit_transform", "partial_fit_transform"),
     *("predict", "predict_proba", "predict_log_proba", "decision_function"),
 )
 

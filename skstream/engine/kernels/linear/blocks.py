@@ -29,8 +29,8 @@ from skstream.engine.kernels.linear.loops import (
 )
 from skstream.engine.kernels.linear.shrinking import FACTORS_PER_PASS, shrink, shrink_plainly
 from skstream.engine.kernels.linear.ties import no_room, ties_afterwards
-from skstream.engine.kernels.versions import VersionedArray
 from skstream.utils._numba import numba_enabled
+from skstream.utils._versions import VersionedArray
 
 # A stretch has at most so many rows, and (but for its first row) stored values.
 STRETCH_ROWS = 64

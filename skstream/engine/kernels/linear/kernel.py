@@ -55,11 +55,11 @@ from skstream.engine.kernels.linear.single import (
 from skstream.engine.kernels.linear.support import agrees_with_sklearn, refused
 from skstream.engine.kernels.linear.ties import Decisions, room_for_ties
 from skstream.engine.kernels.schema import Columns
-from skstream.engine.kernels.versions import VersionedArray
 from skstream.engine.sharing import key_of
 from skstream.utils._numba import numba_enabled
 from skstream.utils._rows import own_rows, take_rows
 from skstream.utils._validation import is_fitted
+from skstream.utils._versions import VersionedArray
 
 # Longer blocks run in parts.
 PART_ROWS = 8192

@@ -32,9 +32,9 @@ from skstream.engine.kernels.naive_bayes.scores import (
 from skstream.engine.kernels.naive_bayes.sparse import class_states
 from skstream.engine.kernels.schema import OTHER_CLASSES, Columns
 from skstream.engine.kernels.sparse_events import Events, merge_events
-from skstream.engine.kernels.versions import VersionedArray
 from skstream.utils._running_sums import running_sums
 from skstream.utils._validation import is_fitted
+from skstream.utils._versions import VersionedArray
 
 # With more classes than these, rows are learnt one by one: each changes one class only.
 _MANY_CLASSES = 128

@@ -24,8 +24,8 @@ from skstream.engine.kernels.naive_bayes.sparse import (
     multinomial_scores,
 )
 from skstream.engine.kernels.sparse_events import Events
-from skstream.engine.kernels.versions import VersionedArray
 from skstream.utils._numba import numba_enabled
+from skstream.utils._versions import VersionedArray
 
 # Sparse rows of fewer columns are made dense where that is simpler.
 _WIDE = 512

@@ -1,4 +1,4 @@
-"""A large array as a value, though changed in place."""
+"""Values: what is never changed, and a large array that is one though changed in place."""
 
 import itertools
 from typing import Any
@@ -6,7 +6,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 
-class VersionedArray:
+class Value:
+    """What is never changed: a step makes another one. Whoever keeps it needs no copy of it."""
+
+    __slots__ = ()
+
+
+class VersionedArray(Value):
     """An array of which earlier versions stay what they were, without copies of the whole.
 
     Only one version holds the array, as a rule the newest. The others hold the entries in which

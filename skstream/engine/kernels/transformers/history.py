@@ -1,0 +1,113 @@
+"""Kernels of LagFeatures and RollingFeatures: the rows of every key, found for a block at once."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skstream.engine.block import Block
+from skstream.engine.kernels.base import Declined, Task, TransformKernel
+from skstream.engine.kernels.input import check_any_values
+from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_output
+from skstream.preprocessing._history import History
+from skstream.preprocessing._keyed import (
+    KeyedTransformer,
+    new_history,
+    places_of,
+    read_rows,
+    recipe_of,
+)
+from skstream.utils._rows import take_rows
+from skstream.utils._validation import is_fitted
+
+
+class _State(NamedTuple):
+    """Columns, and the last rows of every key."""
+
+    columns: Columns
+    history: History | None = None
+    has_learnt: bool = False
+
+
+class HistoryKernel(TransformKernel):
+    """Transformers by the last rows of a key. Rows learnt together are learnt one by one."""
+
+    shareable = True
+
+    def __init__(self, estimator: KeyedTransformer, task: Task):
+        super().__init__(estimator, task)
+        self._recipe = recipe_of(estimator)
+
+    @classmethod
+    def refusal(cls, transformer: KeyedTransformer, task: Task) -> str | None:
+        """Refuse other output than arrays."""
+        if not has_valid_parameters(transformer):
+            return "parameters that it refuses"
+        try:
+            depth = recipe_of(transformer).depth
+        except (TypeError, ValueError):
+            return "parameters that it refuses"
+        if is_fitted(transformer) and transformer.history_.depth != depth:
+            return "other parameters than when it was fitted"
+        return refused_output(transformer)
+
+    def initial_state(self) -> _State:
+        """Return what has been learnt."""
+        columns = Columns.of(self.estimator)
+        if not is_fitted(self.estimator):
+            return _State(columns)
+        return _State(columns, self.estimator.history_.copy())
+
+    def row_bytes(self, state: _State) -> int | None:
+        """Memory for the past of every key."""
+        n_columns = 1 if state.columns.number is None else state.columns.number
+        return 8 * n_columns * (self._recipe.depth + 16)
+
+    def step(self, state: _State, block: Block) -> tuple[_State, Block]:
+        """Learn and transform; return the state after it, and the block that comes out."""
+        if not block.n_learns and not block.n_asks:
+            return state, block
+        columns = state.columns.after(block)
+        keys, values, learnt, asked = self._read(block, columns)
+        history = state.history
+        if history is None:
+            history = new_history(self.estimator, values.shape[1])
+        after, past = history.learn(keys, values, learnt, asked, block.stamp)
+        features = self._recipe.features(past)
+        shown = replace(
+            block, learn_X=features, learn_index=past.learnt, ask_X=features, ask_index=past.asked
+        )
+        return (_State(columns, after, True) if block.n_learns else state), shown
+
+    def _read(self, block: Block, columns: Columns) -> tuple[Any, Any, Any, Any]:
+        """Keys and values of the rows of a block, and which of them are learnt and asked."""
+        storages = [(block.learn_X, block.learn_index), (block.ask_X, block.ask_index)]
+        if block.ask_X is block.learn_X:
+            is_used = np.zeros(block.learn_X.shape[0], dtype=bool)
+            is_used[block.learn_index] = is_used[block.ask_index] = True
+            used, place = np.flatnonzero(is_used), is_used.cumsum() - 1
+            storages = [(block.learn_X, used)]
+            learnt, asked = place[block.learn_index], place[block.ask_index]
+        else:
+            learnt, asked = np.arange(block.n_learns), block.n_learns + np.arange(block.n_asks)
+        assert columns.number is not None
+        keys, values = [], []
+        try:
+            places = places_of(self.estimator, columns.number, columns.names)
+            for X, index in storages:
+                if len(index):
+                    check_any_values(X)
+                    its_keys, its_values = read_rows(self.estimator, take_rows(X, index), places)
+                    keys += its_keys
+                    values.append(its_values)
+        except (TypeError, ValueError) as error:  # the loop meets it at its row
+            name = type(self.estimator).__name__
+            raise Declined(f"rows that {name} refuses have no kernel") from error
+        return keys, values[0] if len(values) == 1 else np.concatenate(values), learnt, asked
+
+    def export(self, state: _State) -> None:
+        """Write the fitted attributes."""
+        if state.has_learnt:
+            assert state.history is not None
+            state.columns.export(self.estimator)
+            self.estimator.history_ = state.history.copy()

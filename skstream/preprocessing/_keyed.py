@@ -1,0 +1,293 @@
+"""What transformers by the last rows of a key have in common."""
+
+from abc import abstractmethod
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skstream.base import forget
+from skstream.preprocessing._base import StreamTransformer, checked_values
+from skstream.preprocessing._history import Floats, History, Past
+from skstream.preprocessing._keys import keys_of
+from skstream.utils._rows import is_frame
+from skstream.utils._sklearn import feature_names_in, wrapped_output
+from skstream.utils._values import column_lists, holds_numbers, is_missing
+
+_NONE: NDArray[np.intp] = np.empty(0, dtype=np.intp)
+
+
+class Places(NamedTuple):
+    """Positions of the columns that a transformer reads, and of the key; None: there is no key."""
+
+    columns: list[int]
+    key: int | None
+
+
+class Recipe(Protocol):
+    """What is made of the last rows of a key; from the parameters of a transformer."""
+
+    @property
+    def depth(self) -> int:
+        """Rows of each key that are needed."""
+        ...
+
+    def features(self, past: Past) -> Floats:
+        """Return the features at every moment of a past, of shape (n_moments, n_features_out)."""
+        ...
+
+    def names(self, columns: list[str]) -> list[str]:
+        """Return the names of the features of columns with these names."""
+        ...
+
+
+class KeyedTransformer(StreamTransformer):
+    """Transforms a row by the last rows of its key that have been learnt."""
+
+    columns: Any
+    key: Any
+    max_keys: int | None
+    fill_value: float
+    history_: History
+    n_features_in_: int
+
+    def partial_fit(self, X: Any, y: Any = None) -> Any:
+        """Learn rows.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The transformer itself.
+        """
+        self._learn(X)
+        return self
+
+    @wrapped_output
+    def partial_fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+        """Learn rows, and transform each with what was known before it.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features_out)
+            Row i is what `transform` would have returned for it after the rows before it.
+        """
+        return self._learn(X)
+
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+        """Forget everything, learn the rows, and transform each with what was known before it.
+
+        So it is not ``fit(X).transform(X)``, by which every row would see the rows after it.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features_out)
+            The rows transformed.
+        """
+        forget(self)
+        return self._learn(X)
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Transform rows with what is known now.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows; none of them is part of what another one sees.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features_out)
+            The rows transformed.
+        """
+        check_is_fitted(self)
+        keys, values = self._read(X, reset=False)
+        rows = np.arange(len(keys))
+        past = self._known().learn(keys, values, _NONE, rows, np.zeros(len(keys), np.intp))[1]
+        return recipe_of(self).features(past)[past.asked]
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns that come out.
+
+        Parameters
+        ----------
+        input_features : array-like of str of shape (n_features,), default=None
+            Names of the columns that go in, where they have none of their own.
+
+        Returns
+        -------
+        ndarray of shape (n_features_out,), dtype object
+            The names.
+        """
+        check_is_fitted(self)
+        names = feature_names_in(self, input_features)
+        own = getattr(self, "feature_names_in_", None)
+        chosen = [names[place] for place in places_of(self, self.n_features_in_, own).columns]
+        return np.array(recipe_of(self).names(chosen), dtype=object)
+
+    @abstractmethod
+    def _recipe(self) -> Recipe:
+        """Return what is made of the last rows, or raise an error about the parameters."""
+
+    def _learn(self, X: Any) -> Floats:
+        self._validate_params()
+        recipe = recipe_of(self)
+        first = not hasattr(self, "history_")
+        keys, values = self._read(X, reset=first)
+        rows, nobody = np.arange(len(keys)), np.empty(0, np.intp)
+        before = new_history(self, values.shape[1]) if first else self._known()
+        self.history_, past = before.learn(keys, values, rows, nobody, nobody)
+        return recipe.features(past)[past.learnt]
+
+    def _known(self) -> History:
+        if self.history_.depth != (depth := recipe_of(self).depth):
+            raise ValueError(
+                f"The parameters of this {type(self).__name__} need the last {depth} rows of "
+                f"each key, but it was fitted to keep {self.history_.depth}. Call fit, which "
+                "starts again with the new parameters."
+            )
+        return self.history_
+
+    def _read(self, X: Any, *, reset: bool) -> tuple[list[Any], Floats]:
+        X = checked_values(self, X, reset=reset)
+        names = getattr(self, "feature_names_in_", None)
+        return read_rows(self, X, places_of(self, self.n_features_in_, names))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def recipe_of(transformer: KeyedTransformer) -> Recipe:
+    """Return what a transformer makes of the last rows of a key."""
+    return transformer._recipe()
+
+
+def new_history(transformer: KeyedTransformer, n_columns: int) -> History:
+    """Return an empty history of so many columns."""
+    return History(n_columns, recipe_of(transformer).depth, transformer.max_keys)
+
+
+def places_of(transformer: KeyedTransformer, number: int, names: Any) -> Places:
+    """Positions of the columns and of the key in rows of so many columns, perhaps with names."""
+    key = None if transformer.key is None else _place("key", transformer.key, number, names)
+    given = transformer.columns
+    if given is None:
+        chosen = [place for place in range(number) if place != key]
+        if not chosen:
+            raise ValueError(
+                f"The rows have 1 feature(s), and it is the key {transformer.key!r} of this "
+                f"{type(transformer).__name__}: nothing is left to be transformed."
+            )
+        return Places(chosen, key)
+    several = [given] if isinstance(given, str | int | np.integer) else list(given)
+    if not several:
+        raise ValueError("columns is empty. Name one at least, or pass None for all.")
+    return Places([_place("columns", one, number, names) for one in several], key)
+
+
+def _place(parameter: str, column: Any, number: int, names: Any) -> int:
+    if isinstance(column, str):
+        if names is None:
+            raise ValueError(
+                f"{parameter} has the name {column!r}, but the rows came without names of columns. "
+                "Pass a data frame, or give the position of the column, an integer."
+            )
+        found = [place for place, name in enumerate(names) if name == column]
+        if not found:
+            known = ", ".join(map(repr, names[:10]))
+            raise ValueError(f"{parameter} has {column!r}, but the columns are {known}.")
+        return found[0]
+    if isinstance(column, bool) or not isinstance(column, int | np.integer):
+        raise TypeError(
+            f"{parameter} takes names or positions of columns. Got {column!r} of type "
+            f"{type(column).__name__}."
+        )
+    if not -number <= column < number:
+        raise ValueError(
+            f"{parameter} has the position {column}, but the rows have {number} columns."
+        )
+    return int(column) % number
+
+
+def read_rows(
+    transformer: KeyedTransformer, X: Any, places: Places
+) -> tuple[list[Any], NDArray[np.float64]]:
+    """Keys of rows, and the values of the columns, of shape (n_rows, n_columns)."""
+    n_rows = X.shape[0]
+    keys = [None] * n_rows
+    if places.key is not None:
+        keys = keys_of(_column_list(X, places.key))
+        try:
+            set(keys)
+        except TypeError:
+            bad = next(key for key in keys if type(key).__hash__ is None)
+            raise TypeError(
+                f"A key of {type(transformer).__name__} is {bad!r} of type {type(bad).__name__}. "
+                "Keys are numbers, texts, dates or tuples of them."
+            ) from None
+    values = np.empty((n_rows, len(places.columns)))
+    for into, place in enumerate(places.columns):
+        values[:, into] = _numbers(transformer, X, place)
+    return keys, values
+
+
+def _column(X: Any, place: int) -> Any:
+    """One column of rows: an array, or a series."""
+    if not is_frame(X):
+        return X[:, place]
+    return X.iloc[:, place] if hasattr(X, "iloc") else X.to_series(place)
+
+
+def _column_list(X: Any, place: int) -> list[Any]:
+    column = _column(X, place)
+    if isinstance(column, np.ndarray):
+        return column_lists(column[:, np.newaxis])[0]
+    values: list[Any] = column.tolist() if hasattr(column, "tolist") else column.to_list()
+    return values
+
+
+def _numbers(transformer: KeyedTransformer, X: Any, place: int) -> Floats:
+    """One column as numbers, NaN where they are missing."""
+    column = _column(X, place)
+    if holds_numbers(column.to_frame() if is_frame(X) else column):
+        if hasattr(X, "iloc") and not isinstance(column.dtype, np.dtype):
+            return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        return np.asarray(column.to_numpy() if is_frame(X) else column, dtype=np.float64)
+    numbers = np.full(X.shape[0], np.nan)
+    for row, value in enumerate(_column_list(X, place)):
+        try:
+            if not is_missing(value):
+                numbers[row] = value
+        except (TypeError, ValueError):
+            name = X.columns[place] if is_frame(X) else place
+            raise ValueError(
+                f"{type(transformer).__name__} computes with numbers, but column {name!r} holds "
+                f"{value!r} in row {row} of this call. Leave the column out of columns, or "
+                "turn it into numbers first."
+            ) from None
+    return numbers

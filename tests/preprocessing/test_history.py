@@ -1,0 +1,227 @@
+"""LagFeatures and RollingFeatures against plain loops and pandas, and what they refuse."""
+
+import pickle
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import MultinomialNB
+
+from skstream import DelayedEvaluator, PrequentialEvaluator
+from skstream.pipeline import make_stream_pipeline
+from skstream.preprocessing import LagFeatures, RollingFeatures
+from skstream.preprocessing._history import History
+from tests._examples import examples
+
+ROWS = [["a", 1.0, 10.0], ["b", 2.0, 20.0], ["a", 3.0, None], ["a", 5.0, 50.0]]
+
+
+def plainly(keys: list[Any], values: Any, depth: int, most: int | None, events: Any) -> list[Any]:
+    """The last rows of the key of every event, newest first, by a dict of lists."""
+    known: OrderedDict[Any, list[float]] = OrderedDict()
+    seen = []
+    for is_learn, row in events:
+        rows = known.get(keys[row], [])
+        seen.append([*rows, *[np.nan] * depth][:depth])
+        if is_learn:
+            if keys[row] not in known and len(known) == most:
+                known.popitem(last=False)
+            known[keys[row]] = [values[row], *rows][:depth]
+            known.move_to_end(keys[row])
+    return seen
+
+
+@examples(60)
+@given(
+    n=st.integers(1, 30),
+    depth=st.integers(1, 4),
+    most=st.sampled_from([None, 1, 2, 3]),
+    size=st.sampled_from([1, 2, 5, 1000]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_every_event_sees_the_last_rows_of_its_key(
+    n: int, depth: int, most: int | None, size: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    keys, values = rng.choice(["a", "b", "c", "d", None], n).tolist(), rng.normal(size=n)
+    events = [(bool(rng.random() < 0.5), int(row)) for row in rng.integers(0, n, 2 * n)]
+    history, seen = History(1, depth, most), []
+    for begin in range(0, len(events), size):
+        part = events[begin : begin + size]
+        is_learn = np.array([one for one, _ in part])
+        rows = np.array([row for _, row in part])
+        stamp = is_learn.cumsum()[~is_learn]
+        of_part = keys, values[:, np.newaxis], rows[is_learn], rows[~is_learn], stamp
+        before = pickle.dumps(history)
+        history.learn(keys[::-1], *of_part[1:])  # in vain: nobody goes on from what comes out
+        assert pickle.dumps(history) == before
+        history, past = history.learn(*of_part)
+        found = np.stack([past.back(back)[0] for back in range(1, depth + 1)], axis=1)
+        shown = np.empty((len(part), depth))
+        shown[is_learn], shown[~is_learn] = found[past.learnt], found[past.asked]
+        seen.append(shown)
+    np.testing.assert_array_equal(np.vstack(seen), plainly(keys, values, depth, most, events))
+    assert len(history.keys()) <= (most or n)
+
+
+def test_rolling_features_are_those_of_pandas() -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"key": rng.choice(list("abc"), 60), "x": rng.normal(size=60)})
+    frame.loc[rng.random(60) < 0.2, "x"] = np.nan
+    functions = ["count", "sum", "mean", "std", "min", "max"]
+    rolling = RollingFeatures(
+        "x", windows=[3, 5], functions=functions, key="key", fill_value=np.nan
+    ).set_output(transform="pandas")
+    shown = rolling.fit_transform(frame)
+    assert [*shown.columns[:2]] == ["x_count_3", "x_sum_3"] and shown.shape == (60, 12)
+    for window in (3, 5):
+        windows = frame.groupby("key")["x"].rolling(window, min_periods=1, closed="left")
+        for function in functions:
+            options = {"ddof": 0} if function == "std" else {}
+            wanted = getattr(windows, function)(**options).droplevel(0).sort_index()
+            found = shown[f"x_{function}_{window}"]
+            if function == "count":
+                wanted = wanted.fillna(0.0)
+            np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-8)
+
+
+def test_lags_are_those_of_pandas() -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    frame = pandas.DataFrame({"key": rng.choice(list("abc"), 40), "x": rng.normal(size=40)})
+    shown = LagFeatures("x", [1, 4], key="key", fill_value=np.nan).fit_transform(frame)
+    for place, lag in enumerate([1, 4]):
+        np.testing.assert_array_equal(shown[:, place], frame.groupby("key")["x"].shift(lag))
+
+
+def test_the_features_stand_column_by_column() -> None:
+    lags = LagFeatures([2, 1], [1, 2], key=0, fill_value=-1.0)
+    wanted = [[-1, -1, -1, -1], [-1, -1, -1, -1], [10, -1, 1, -1], [-1, 10, 3, 1]]
+    np.testing.assert_array_equal(lags.fit_transform(ROWS), wanted)
+    assert lags.get_feature_names_out().tolist() == ["x2_lag_1", "x2_lag_2", "x1_lag_1", "x1_lag_2"]
+
+
+def test_without_a_key_all_rows_belong_together() -> None:
+    shown = LagFeatures(fill_value=np.nan).fit_transform([[1.0], [2.0], [3.0]])
+    np.testing.assert_array_equal(shown, [[np.nan], [1.0], [2.0]])
+
+
+def test_a_missing_key_is_a_key() -> None:
+    rows = np.array([[None, 1.0], ["a", 2.0], [np.nan, 3.0], [None, 4.0]], dtype=object)
+    lags = LagFeatures(1, key=0)
+    assert lags.fit_transform(rows).ravel().tolist() == [0.0, 0.0, 1.0, 3.0]
+    assert lags.history_.keys() == [None, "a"]
+
+
+def test_the_key_learnt_longest_ago_is_forgotten() -> None:
+    lags = LagFeatures(1, key=0, max_keys=2)
+    for key, value in [("a", 1.0), ("b", 2.0), ("a", 3.0), ("c", 4.0)]:
+        lags.partial_fit([[key, value]])
+    assert lags.history_.keys() == ["a", "c"]
+    assert lags.transform([["a", 0.0], ["b", 0.0], ["c", 0.0]]).ravel().tolist() == [3.0, 0.0, 4.0]
+
+
+MODELS = [
+    make_stream_pipeline(RollingFeatures(windows=[2, 7], key=0), SGDClassifier(random_state=0)),
+    make_stream_pipeline(
+        ColumnTransformer(
+            [
+                ("rolling", RollingFeatures(1, functions=["mean", "std"], key=0), [0, 1]),
+                ("lags", LagFeatures([0], [2], key=1, max_keys=3), [2, 0]),
+            ],
+            remainder="passthrough",
+        ),
+        SGDClassifier(random_state=0),
+    ),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=["alone", "parts"])
+@pytest.mark.parametrize(
+    "evaluator",
+    [
+        PrequentialEvaluator("accuracy", n_warmup=7),
+        DelayedEvaluator("accuracy", delay=9),
+    ],
+    ids=["prequential", "delayed"],
+)
+def test_evaluators_give_the_same_by_kernel_and_by_loop(model: Any, evaluator: Any) -> None:
+    rng = np.random.default_rng(2)
+    X = np.column_stack([rng.integers(0, 5, 80), rng.normal(size=80), rng.integers(0, 3, 80)])
+    y = (X[:, 1] > 0).astype(int)
+    by_loop, by_kernel = (
+        clone(evaluator).set_params(engine=engine).evaluate({"m": model}, X, y)
+        for engine in ("loop", "auto")
+    )
+    assert by_loop.paths["m"] == "loop" and by_kernel.paths["m"] == "kernel"
+    assert by_kernel.scores == by_loop.scores
+
+
+def test_batches_have_a_kernel_too() -> None:
+    """Within one, too, a row sees the rows before it."""
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 4, (50, 2)).astype(float), rng.integers(0, 2, 50)
+    lags = LagFeatures(1, [1, 2], key=0)
+    shown = lags.fit_transform(X)
+    np.testing.assert_array_equal(lags.fit(X[:6]).partial_fit_transform(X[6:]), shown[6:])
+    model, answers = make_stream_pipeline(lags, MultinomialNB()), []
+    for engine in ("loop", "auto"):
+        evaluator = PrequentialEvaluator("accuracy", batch_size=4, engine=engine)
+        result = evaluator.evaluate({"m": model}, X, y)
+        answers.append(result.predictions("m"))
+    assert result.paths == {"m": "kernel"}
+    np.testing.assert_array_equal(*answers)
+
+
+def test_a_failing_model_leaves_the_history_as_it_was() -> None:
+    model = make_stream_pipeline(LagFeatures(1, key=0), SGDRegressor())
+    model.partial_fit([["a", 1.0], ["b", 2.0]], [0.0, 1.0])
+    before = model[0].history_
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit([["a", 3.0]], [np.nan])
+    assert model[0].history_ is before  # not a copy: it may hold 10^6 keys
+    assert model[0].transform([["a", 0.0]]).ravel().tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("transformer", "message"),
+    [
+        (LagFeatures("x"), "columns has the name 'x', but the rows came without names"),
+        (LagFeatures(3), "columns has the position 3, but the rows have 3 columns"),
+        (LagFeatures([]), "columns is empty"),
+        (LagFeatures(), "but column 0 holds 'a' in row 0"),
+        (LagFeatures(1, 0), "The 'lags' parameter"),
+        (LagFeatures(1, [1, 0]), "lags are numbers of rows, 1 or more. Got 0"),
+        (LagFeatures(1, [2, 2]), "has a number twice"),
+        (LagFeatures(1, []), "has no number"),
+        (RollingFeatures(1, functions="median"), "functions are among .* Got 'median'"),
+        (RollingFeatures(1, functions=["min", "min"]), "has a function twice"),
+        (RollingFeatures(1, windows=2.5), "The 'windows' parameter"),
+    ],
+    ids=repr,
+)
+def test_errors_say_what_to_do(transformer: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        transformer.fit(ROWS)
+    assert not hasattr(transformer, "history_")
+
+
+def test_other_errors_say_what_to_do() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS, columns=["who", "x", "y"])
+    with pytest.raises(ValueError, match="key has 'whom', but the columns are 'who', 'x', 'y'"):
+        LagFeatures("x", key="whom").fit(frame)
+    with pytest.raises(TypeError, match=r"columns takes names or positions of columns. Got 1.5"):
+        LagFeatures([1.5]).fit(ROWS)
+    with pytest.raises(TypeError, match=r"A key of LagFeatures is \['a'\] of type list"):
+        LagFeatures(1, key=0).fit(np.array([[["a"], 1.0]], dtype=object))
+    lags = LagFeatures("x", key="who").fit(frame)
+    with pytest.raises(ValueError, match="need the last 5 rows of each key, but it was fitted"):
+        lags.set_params(lags=5).transform(frame)
