@@ -1,9 +1,11 @@
 """Candidates of a search: what a grid or distributions describe, checked and named."""
 
+import re
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import joblib
@@ -17,6 +19,8 @@ from skstream.utils._warnings import warn
 
 #: Longest text of a value in the name of a candidate.
 _LONGEST = 40
+#: Where an object is in memory, which another process writes otherwise.
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 @dataclass(frozen=True)
@@ -102,9 +106,27 @@ def _check_grid(param_grid: Any, n_iter: int | None) -> None:
 
 def _model_with(estimator: Any, params: Mapping[str, Any]) -> Any:
     model = unfitted_copy(estimator)
+    _refuse_classes(model, params)
     if params:
         model.set_params(**clone(dict(params), safe=False))
     return model
+
+
+def _refuse_classes(model: Any, params: Mapping[str, Any]) -> None:
+    """Refuse a class where the model holds an object, such as a step of a pipeline."""
+    classes = [
+        name
+        for name, value in params.items()
+        if isinstance(value, type) and hasattr(value, "get_params")
+    ]
+    own = model.get_params() if classes else {}
+    for name in classes:
+        if name in own and not isinstance(own[name], type):
+            given = params[name].__name__
+            raise TypeError(
+                f"param_grid[{name!r}] holds the class {given}, and a model needs an instance: "
+                f"pass {given}()."
+            )
 
 
 def _keys(params: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -194,7 +216,14 @@ def _text(value: Any, exact: bool) -> str:
     if isinstance(value, float):
         short = f"{value:.6g}"
         return short if not exact or float(short) == value else repr(value)
-    text = value if isinstance(value, str) else " ".join(repr(value).split())
+    if isinstance(value, str):
+        text = value
+    elif isinstance(value, type | FunctionType):
+        text = value.__qualname__
+    elif isinstance(value, set | frozenset):  # their order is another one in each process
+        text = f"{{{', '.join(sorted(map(repr, value)))}}}"
+    else:
+        text = _ADDRESS.sub("", " ".join(repr(value).split()))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 

@@ -95,7 +95,7 @@ class AnytimeRace:
     bounds : tuple of two float, default=(0, 1)
         Smallest and largest possible loss.
     indifference : float, default=0.0
-        Difference of mean losses that does not matter.
+        Difference of mean losses that does not matter; below that of the bounds.
     alpha : float, default=0.05
         Largest probability of a wrong drop, over all rows and pairs together.
 
@@ -142,7 +142,7 @@ class AnytimeRace:
     ) -> None:
         self.left = _all_of(n_candidates)
         self.bounds = check_bounds(bounds)
-        self.indifference = _checked_indifference(indifference)
+        self.indifference = _checked_indifference(indifference, self.bounds)
         self.alpha = check_alpha(alpha)
         n_pairs = max(n_candidates * (n_candidates - 1), 1)
         self._log_threshold = math.log(n_pairs / self.alpha)
@@ -427,9 +427,17 @@ def _others(n: int, positions: Iterable[int]) -> NDArray[np.intp]:
     return np.setdiff1d(np.arange(n), list(positions))
 
 
-def _checked_indifference(indifference: float) -> float:
+def _checked_indifference(indifference: float, bounds: tuple[float, float]) -> float:
     if not (is_real(indifference) and 0 <= indifference < math.inf):
         raise ValueError(f"indifference must be at least 0. Got {indifference!r} instead.")
+    low, high = bounds
+    if indifference >= high - low:
+        raise ValueError(
+            f"indifference={indifference!r} is the largest possible difference of two losses in "
+            f"[{low:g}, {high:g}], or more: no difference would matter, and all candidates but "
+            "one would be dropped at the first look. Pass less, such as 0.005 for half a percent "
+            "of accuracy."
+        )
     return float(indifference)
 
 

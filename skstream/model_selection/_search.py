@@ -31,17 +31,22 @@ from skstream.evaluation._evaluator import known_classes
 from skstream.evaluation._execute import EvaluationInterrupted
 from skstream.evaluation._outcome import Place
 from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation.folder import as_text
 from skstream.model_selection._candidates import Candidates, candidates_of, check_n_iter
 from skstream.model_selection._search_plan import Plan, plan_of
 from skstream.model_selection._search_report import cv_results, honest_interval, table
 from skstream.model_selection._search_run import SearchRun, all_failed, last_scores
+from skstream.stats._report import plural
 from skstream.streams import Stream, as_stream
-from skstream.streams._arrays import begins_again
+from skstream.streams._arrays import begins_again, refuse_chunks
 from skstream.streams._open import FirstRows
+from skstream.utils._content import NotComparable
 from skstream.utils._sklearn import Interval, StrOptions
 from skstream.utils._validation import is_regressor, tags_of
 from skstream.utils._warnings import warn
 
+#: Parameters that may change while a search goes on.
+_FREE = ("refit", "n_jobs", "progress")
 #: What is said where Ctrl-C comes while workers run the candidates.
 _LOST = (
     " The search keeps nothing of what its workers did: fit begins anew. With n_jobs=None it keeps "
@@ -61,6 +66,14 @@ def _has_none(y: Any) -> bool:
     """Whether a label is missing, which would be compared with texts in vain."""
     values = np.asarray(y)
     return values.dtype == object and any(one is None for one in values.ravel().tolist())
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two values of a parameter are equal, also where one was loaded from a file."""
+    try:
+        return as_text(one) == as_text(other)
+    except NotComparable:
+        return False
 
 
 def _best_has(method: str) -> Callable[[Method], Method]:
@@ -111,14 +124,17 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         shares `halving_at` of the tuning rows, by `metric`, without any promise.
     indifference : float, default=0.0
         Difference of mean losses that does not matter to you, as 0.005 for half a percent of
-        accuracy: what differs less is not told apart, which saves time.
+        accuracy: what differs less is not told apart, which saves time. For "anytime" alone, and
+        below the largest possible difference, which is 1 for accuracy.
     alpha : float, default=0.05
         Largest probability that the anytime race drops a candidate wrongly, and that the
         interval of the honest score is wrong.
     halving_factor : float, default=3
         One of so many candidates is kept at each look.
     halving_at : tuple of float, default=(1/8, 1/4, 1/2)
-        Shares of the tuning rows at which the worse are dropped.
+        Shares of the tuning rows after the warm-up at which the worse are dropped, or at the end
+        of the batch that is open then. Rows without a label and with weight 0 count, and a look
+        before which no row was scored drops nobody.
     loss_bounds : tuple of two float, default=None
         Smallest and largest possible absolute error of a regressor, from what is known of the
         targets, not from these rows.
@@ -132,7 +148,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     engine : {"auto", "loop"}, default="auto"
         As for `PrequentialEvaluator`.
     random_state : int, default=None
-        Seed of the sampling, and of every random_state that is None.
+        Seed of the sampling, and of every random_state that is None: all candidates get the same
+        seeds, those that ``PrequentialEvaluator(random_state=...)`` gives to one model alone.
     n_jobs : int, default=None
         Workers at once, each with some of the candidates; the results do not depend on it. With a
         race all of them are in one process.
@@ -222,6 +239,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
 
     _run: SearchRun
     _candidates: Candidates
+    _began_with: dict[str, Any]
 
     def __init__(
         self,
@@ -305,11 +323,16 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         ModelError
             If the chosen candidate fails after the choice.
         """
-        self._check()
-        self._forget()
-        stream = self._stream(X, y, sample_weight)
-        known = known_classes(stream) if classes is None else classes
-        plan = self._plan(known, stream.n_rows, "y" if classes is None else "classes")
+        before = dict(vars(self))
+        try:  # the search stays as it was, unless the evaluation begins
+            self._check()
+            self._forget()
+            stream = self._stream(X, y, sample_weight)
+            known = known_classes(stream) if classes is None else classes
+            plan = self._plan(known, stream.n_rows, "y" if classes is None else "classes")
+        except BaseException:
+            self.__dict__ = before
+            raise
         try:
             self._follow(plan, stream)
         finally:
@@ -318,11 +341,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         run = self._run
         run.warn_of_undefined()
         if run.tuned is None and run.rules.tuning is not None:
-            raise ValueError(
-                f"tuning={self.tuning!r} rows did not come: the stream ended after "
-                f"{run.n_rows:,}. The search has the scores so far; pass fewer, or tuning=None "
-                "for a search without an honest score."
-            )
+            raise self._too_short(run.n_rows, "The search has the scores so far")
         if run.rules.tuning is not None and not run.n_honest:
             warn(
                 f"The stream ended with the {run.n_rows:,} tuning rows: no row is left for the "
@@ -356,10 +375,18 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             If a row or a label is bad, or all candidates have failed.
         RuntimeError
             If `fit` has ended the stream.
+
+        Notes
+        -----
+        A search goes on as it began: of its parameters only `refit`, `n_jobs` and `progress` may
+        be set to another value before the next call; others are an error. The candidates are copies
+        that were made at the first call.
         """
         first = not hasattr(self, "_run")
         if first:
             self._check()
+        else:
+            self._check_unchanged()
         X, y = self._checked(X, y, reset=first)
         weight = check_weight(sample_weight, len(y))
         if first:
@@ -384,9 +411,25 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         check_n_iter(self.n_iter)
         check_can_learn(self.estimator)
 
+    def _check_unchanged(self) -> None:
+        """Raise an error if a parameter is another one than when the search began."""
+        for name, value in self._began_with.items():
+            now = getattr(self, name)
+            if now is not value and not _is_same(now, value):
+                raise ValueError(
+                    f"{name} was {value!r} when the search began, and is {now!r} now: a search "
+                    "goes on as it began. Set it back, or call fit, which begins anew."
+                )
+
+    def _too_short(self, n_rows: int, kept: str) -> ValueError:
+        return ValueError(
+            f"tuning={self.tuning!r} rows did not come: the stream ended after {n_rows:,}. {kept}; "
+            "pass fewer, or tuning=None for a search without an honest score."
+        )
+
     def _forget(self) -> None:
         forget(self)
-        for name in ("_run", "_candidates", "_warned"):
+        for name in ("_run", "_candidates", "_began_with", "_warned"):
             if name in vars(self):
                 delattr(self, name)
 
@@ -397,6 +440,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
                 "Leave y out."
             )
         if y is not None or hasattr(X, "shape"):
+            refuse_chunks(X, "y")
             X, y = self._checked(X, y, reset=True)
             weight = check_weight(sample_weight, len(y))
             check_some_weight(weight)
@@ -423,6 +467,9 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         candidates = candidates_of(self.param_grid, self.n_iter, self.random_state)
         plan = plan_of(self, candidates, classes, n_rows, source)
         self._candidates = candidates
+        self._began_with = {
+            name: value for name, value in self.get_params(deep=False).items() if name not in _FREE
+        }
         return plan
 
     def _follow(self, plan: Plan, stream: Stream) -> None:
@@ -437,15 +484,23 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             tuned, finished = execution.outcomes_of_groups(groups)
         except EvaluationInterrupted as interrupt:
             raise EvaluationInterrupted(interrupt.result, note=_LOST) from interrupt
+        tuning = plan.rules.tuning
+        if tuning is not None and tuned.n_rows < tuning:
+            error = self._too_short(
+                tuned.n_rows,
+                "Workers have run the candidates (n_jobs), of which the search keeps none; the "
+                "scores so far are in the attribute 'result' of this error",
+            )
+            error.result = assemble(plan.settings.header, [tuned], so_far=True)  # type: ignore[attr-defined]
+            raise error
         best = tuned.lanes[plan.rules.order(tuned.lanes)[0]]
         if best.failure is not None:
             raise all_failed(len(tuned.lanes), best.failure)
         for outcome in finished:
             if any(lane.name == best.name for lane in outcome.lanes):
                 self._run = outcome.run.leave_group()
-        if plan.rules.tuning is None or tuned.n_rows == plan.rules.tuning:
-            self._run.choose(tuned)
-        if plan.rules.tuning is not None:
+        self._run.choose(tuned)
+        if tuning is not None:
             self._follow_in_one(plan, stream)  # after the rows that the run has read
 
     def _follow_in_one(self, plan: Plan, stream: Stream) -> None:
@@ -533,7 +588,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         if self._has_honest_score:
             warn(
                 "best_score_ is the score on the tuning rows, by which the best of "
-                f"{len(self._candidates)} candidates was chosen: it is too good on average. "
+                f"{plural(len(self._candidates), 'candidate')} was chosen: it is too good on "
+                "average. "
                 "honest_score_ is that on the rows after them.",
                 OptimisticScoreWarning,
             )

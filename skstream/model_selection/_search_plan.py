@@ -183,12 +183,18 @@ def check_race_parameters(search: Any) -> None:
             check_bounds(search.loss_bounds)
         except ValueError as error:
             raise ValueError(f"loss_{error}") from None
-    AnytimeRace(2, indifference=search.indifference, alpha=search.alpha)
+    AnytimeRace(
+        2,
+        bounds=(0, 1) if search.loss_bounds is None else search.loss_bounds,
+        indifference=search.indifference,
+        alpha=search.alpha,
+    )
     HalvingRace(2, 1 << 40, factor=search.halving_factor, at=search.halving_at)
-    if search.race == "halving" and search.indifference > 0:
+    if search.race != "anytime" and search.indifference > 0:
+        drops = "drops by rank alone" if search.race == "halving" else "drops nobody"
         raise ValueError(
-            f'indifference={search.indifference!r} is about race="anytime", and race="halving" '
-            "drops by rank alone. Leave it out."
+            f'indifference={search.indifference!r} is about race="anytime", and '
+            f"race={search.race!r} {drops}. Leave it out."
         )
 
 
@@ -309,9 +315,10 @@ def plan_of(
             "loss of a classifier is 0 or 1. Leave them out."
         )
     settings = with_tie_breaker(settings, tuning)
-    # They are copies already, which nobody else has.
-    seed = settings.parameters["seed"]
-    models = {(name, 0): seed_estimator(one, seed, name, 0) for name, one in named.items()}
+    # They are copies already, which nobody else has. All have the seeds that an evaluator gives to
+    # the model alone: what a candidate does depends on no other, and luck is the same for all.
+    seed, alone = settings.parameters["seed"], type(search.estimator).__name__
+    models = {(name, 0): seed_estimator(one, seed, alone, 0) for name, one in named.items()}
     rules = rules_of(search, settings, tuning)
     n_tuning = n_rows if tuning is None else tuning
     n_scored = None if n_tuning is None else max(1, n_tuning - search.n_warmup)

@@ -12,6 +12,7 @@ from skstream.forgetting import Cumulative
 from skstream.model_selection._candidates import Candidates
 from skstream.model_selection._interval import Interval, jackknife
 from skstream.model_selection._search_run import SearchRun, last_scores
+from skstream.stats._report import plural
 
 if TYPE_CHECKING:
     from skstream.model_selection._search import PrequentialSearch
@@ -87,7 +88,7 @@ def table(search: "PrequentialSearch") -> str:
     best, metric = search.best_index_, rules.metric
     n_rows = run.tuning_outcome().n_rows
     lines = [
-        f"{type(search).__name__}: the best of {search.n_candidates_} candidates is",
+        f"{type(search).__name__}: the best of {plural(search.n_candidates_, 'candidate')} is",
         f"  {results['candidate'][best]}",
         f"{metric} on the {n_rows:,} tuning rows: {results['mean_test_score'][best]:.4f}"
         " (it was chosen by these)",
@@ -112,10 +113,11 @@ def table(search: "PrequentialSearch") -> str:
             if rules.race == "anytime"
             else "halving promises nothing about them"
         )
-        lines.append(f"{n_dropped} candidates were dropped early ({promise}).")
+        were = "was" if n_dropped == 1 else "were"
+        lines.append(f"{plural(n_dropped, 'candidate')} {were} dropped early ({promise}).")
     failures = run.failures
     if failures:
-        lines.append(f"{len(failures)} candidates failed: {', '.join(failures)}")
+        lines.append(f"{plural(len(failures), 'candidate')} failed: {', '.join(failures)}")
     lines += ["", *_best_rows(search, results)]
     why = run.settings.parameters.get("in_one_process")
     if why:

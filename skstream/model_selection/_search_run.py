@@ -110,8 +110,11 @@ def all_failed(
 ) -> Exception:
     """Return the error for a search of whose `n` candidates none is left."""
     kind = TypeError if isinstance(cause, TypeError) else ValueError  # as models raise it
-    others = f" that the race has left ({n_dropped} were dropped before)" if n_dropped else ""
-    return kind(f"All {n - n_dropped} candidates{others} failed. The first failure: {message}")
+    were = "was" if n_dropped == 1 else "were"
+    others = f" that the race has left ({n_dropped} {were} dropped before)" if n_dropped else ""
+    left = n - n_dropped
+    which = "The only candidate" if left == 1 else f"All {left} candidates"
+    return kind(f"{which}{others} failed. The first failure: {message}")
 
 
 class SearchRun(EvaluationRun):
@@ -215,7 +218,7 @@ class SearchRun(EvaluationRun):
             if self.rules.tuning is not None:
                 n_rows = min(n_rows, self.rules.tuning - self._n_arrived)
             if self._next_look is not None:
-                n_rows = min(n_rows, self._next_look - self._n_scored)
+                n_rows = min(n_rows, self._next_look - self._n_counted)
         return max(1, n_rows)
 
     def _advance(self, piece: EncodedRows, skip: bool) -> None:
@@ -229,7 +232,7 @@ class SearchRun(EvaluationRun):
         """Look at the race, and choose, if it is time."""
         if self.tuned is not None or self._has_failed:
             return
-        while self._next_look is not None and self._n_scored >= self._next_look:
+        while self._next_look is not None and self._n_counted >= self._next_look:
             self._look()
         if self._n_arrived == self.rules.tuning and not self._in_group:
             self.choose()
@@ -246,14 +249,22 @@ class SearchRun(EvaluationRun):
         scores = self.rules.keys(self._last_values()) if race.needs_scores else None
         names = [name for name, _ in self._places]
         n_rows, reasons = self._scores.n_rows, {}
-        for one in race.look(scores):
+        # Without a scored row none is worse than another.
+        for one in race.look(scores) if self._n_scored else ():
             by = None if one.by is None else names[one.by]
             self.dropped[names[one.position]] = DroppedCandidate(n_rows, by)
             against = "by halving" if by is None else f"it lost against {by}"
             reasons[one.position] = f"dropped after {n_rows:,} rows, {against}"
         if reasons:
             self._end_lanes(reasons)
-        self._next_look = race.next_look(self._n_scored)
+        self._next_look = race.next_look(self._n_counted)
+
+    @property
+    def _n_counted(self) -> int:
+        """Rows by which the race says when it looks: those scored, or all after the warm-up."""
+        if self._race is not None and self._race.reads_losses:
+            return self._n_scored
+        return max(0, self._scores.n_rows - self._settings.n_warmup)
 
     def _last_values(self) -> dict[str, Any]:
         """Return the last values of every measure, of those that are left."""

@@ -306,18 +306,32 @@ def as_stream(
         "label_time": label_time,
         "id": id,
     }
+    if y is not None:
+        refuse_chunks(X, "y")
     if _is_data(X) or (y is not None and isinstance(X, (list, tuple))):
         if y is None:
             raise ValueError(f"y is missing: X is a {type(X).__name__}, which holds no labels.")
         return ArrayStream(X, y, chunk_size=chunk_size, **meta)
     given = [name for name, values in {"y": y, **meta}.items() if values is not None]
     if given:
-        raise ValueError(
-            f"{given[0]} is given beside a source of chunks ({type(X).__name__}). Its "
-            f"chunks (X, y, meta) must bring it themselves."
-        )
+        raise _beside_chunks(X, given[0])
     check_chunk_size(chunk_size)
     return X if isinstance(X, Stream) else ChunkStream(X)
+
+
+def refuse_chunks(X: Any, given: str) -> None:
+    """Raise an error if X is chunks or a function that returns them, and not rows."""
+    first = X[0] if isinstance(X, list | tuple) and X else None
+    is_chunk = isinstance(first, tuple) and len(first) in (2, 3) and np.ndim(first[0]) == 2
+    if is_chunk or (callable(X) and not _is_data(X)):
+        raise _beside_chunks(X, given)
+
+
+def _beside_chunks(X: Any, given: str) -> ValueError:
+    return ValueError(
+        f"{given} is given beside a source of chunks ({type(X).__name__}). Its "
+        f"chunks (X, y, meta) must bring it themselves."
+    )
 
 
 def _is_data(X: Any) -> bool:

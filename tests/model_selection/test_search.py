@@ -4,6 +4,7 @@ import re
 import signal
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -34,6 +35,7 @@ from skstream.model_selection import OptimisticScoreWarning, PrequentialSearch
 from skstream.model_selection._candidates import candidates_of
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams import as_stream
+from skstream.utils._seeds import seed_estimator
 
 N_ROWS, TUNING = 900, 400
 GRID = {"alpha": [1e-4, 1e-2, 1.0, 100.0], "penalty": ["l2", "l1"]}
@@ -58,12 +60,12 @@ def fitted(estimator: Any = None, grid: Any = None, **parameters: Any) -> Preque
 
 
 def models_of(one: PrequentialSearch) -> dict[str, Any]:
-    """Return the candidates by their names in the results."""
-    params = one.cv_results_["params"]
-    return {
-        name: clone(one.estimator).set_params(**some)
-        for name, some in zip(one.result_.model_names, params, strict=True)
-    }
+    """Return the candidates by their names in the results, with the seeds of a model alone."""
+    models = {}
+    for name, params in zip(one.result_.model_names, one.cv_results_["params"], strict=True):
+        model = clone(one.estimator).set_params(**clone(params, safe=False))
+        models[name] = seed_estimator(model, 0, type(model).__name__, 0)
+    return models
 
 
 def assert_same(one: PrequentialSearch, other: PrequentialSearch) -> None:
@@ -364,7 +366,8 @@ def test_candidates_that_fail_are_left_out_as_in_scikit_learn(race: str | None) 
     assert one.best_params_ == {"at": 10**9}
     assert len([w for w in caught if w.category is FitFailedWarning]) == len(one.run_.failures)
     assert np.isnan(one.cv_results_["mean_test_score"][0])
-    assert "failed: at=5" in str(one)
+    n_failed = "1 candidate" if race == "halving" else "2 candidates"
+    assert f"{n_failed} failed: at=5" in str(one)
     with pytest.raises(ModelError, match="it broke"):
         search(Fragile(), {"at": [30, 50]}, error_score="raise").fit(X, y)
     with (
@@ -500,6 +503,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"alpha": 0.0}, "alpha"),
     ({"race": "anytime", "metric": "accuracy", "indifference": -1}, "indifference"),
     ({"indifference": -1.0}, "indifference must be"),
+    ({"race": "anytime", "metric": "accuracy", "indifference": 1}, "largest possible difference"),
+    ({"indifference": 0.1}, "and race=None drops nobody"),
+    ({"chunks": "beside y"}, "y is given beside a source of chunks (list)"),
+    ({"chunks": "made, beside y"}, "y is given beside a source of chunks (function)"),
     ({"race": "halving", "indifference": 0.1}, 'indifference=0.1 is about race="anytime"'),
     ({"loss_bounds": (0, 1)}, "about the absolute errors of regressors"),
     ({"loss_bounds": (1, 0)}, "loss_bounds must be two finite"),
@@ -521,7 +528,11 @@ def test_bad_input_is_refused_in_words(parameters: dict[str, Any], message: str)
     given = {name: parameters.get(name) for name in ("chunks", "weight", "labels")}
     one = search(**{name: value for name, value in parameters.items() if name not in given})
     with pytest.raises(ValueError, match=re.escape(message)):
-        if given["chunks"]:
+        if given["chunks"] == "beside y":
+            one.fit([(X, y)], y)
+        elif given["chunks"] == "made, beside y":
+            one.fit(lambda: [(X, y)], y)
+        elif given["chunks"]:
             one.fit(iter([(X, y)]), classes=["DOWN", "UP"])
         elif given["labels"]:
             one.fit(X, given["labels"] + y.tolist()[1:], classes=["DOWN", "UP"])
@@ -540,7 +551,7 @@ def test_a_measure_that_is_undefined_for_all_is_told() -> None:
 def test_values_that_cannot_be_pickled_are_candidates_too() -> None:
     first, second = (lambda X: X), (lambda X: -X)
     model = make_stream_pipeline(FunctionTransformer(), SGDClassifier())
-    one = fitted(model, {"functiontransformer__func": [first, second]})
+    one = search(model, {"functiontransformer__func": [first, second]}).fit(*stream(100))
     assert one.n_candidates_ == 2
 
 
@@ -692,13 +703,13 @@ def test_a_function_that_returns_one_iterator_loses_no_row() -> None:
         pytest.raises(ValueError, match="needs a stream that can be read again"),
     ):
         search(Rule(), {"k": [0, 1]}, n_jobs=2).fit(lambda: once, classes=[0, 1])
-    models = {"a": Rule(), "b": Rule("1")}
-    result = PrequentialEvaluator("accuracy", n_jobs=2).evaluate(
-        models, lambda: once, classes=[0, 1]
-    )
-    assert result.n_rows == 90
-    again = search(Rule(), {"k": [0, 1]}, n_jobs=2).fit(lambda: iter(chunks), classes=[0, 1])
-    assert again.result_.n_rows == 90
+    with parallel_config(backend="threading"):
+        result = PrequentialEvaluator("accuracy", n_jobs=2).evaluate(
+            {"a": Rule(), "b": Rule("1")}, lambda: once, classes=[0, 1]
+        )
+        assert result.n_rows == 90
+        again = search(Rule(), {"k": [0, 1]}, n_jobs=2).fit(lambda: iter(chunks), classes=[0, 1])
+        assert again.result_.n_rows == 90
 
 
 def test_ctrl_c_with_workers_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -767,3 +778,125 @@ def test_what_is_printed_is_what_was_fitted() -> None:
     one = fitted(tuning=TUNING, race="anytime", metric="accuracy")
     printed = str(one)
     assert str(one.set_params(race=None, alpha=0.5, indifference=0.1)) == printed
+
+
+class Coin(ClassifierMixin, BaseEstimator):
+    """Answers at random, with a part that is a function or nothing."""
+
+    def __init__(self, a: int = 0, b: int = 0, part: Any = None, random_state: Any = None) -> None:
+        self.a = a
+        self.b = b
+        self.part = part
+        self.random_state = random_state
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "Coin":
+        self.classes_ = np.array([0, 1])
+        self.n_ = getattr(self, "n_", 0) + 1
+        return self
+
+    def predict(self, X: Any) -> Any:
+        rng = np.random.default_rng([self.random_state, self.a, self.b, self.n_])
+        return rng.integers(0, 2, len(X))
+
+
+def test_a_candidate_is_evaluated_as_it_would_be_alone() -> None:
+    X, y = rare(200)
+    alone = PrequentialEvaluator("accuracy", random_state=3).evaluate(Coin(a=1), X, y)
+    grids: list[Any] = [
+        {"a": [1]}, {"a": [2, 1]}, {"a": [1, 2], "b": [0, 1]}, {"a": [1], "part": [np.sin]},
+        [{"a": [1]}, {"part": [repr, lambda x: x]}],
+    ]  # fmt: skip
+    for grid in grids:
+        one = search(Coin(), grid, metric="accuracy", random_state=3).fit(X, y)
+        scores = {
+            score
+            for score, params in zip(
+                one.cv_results_["mean_test_score"], one.cv_results_["params"], strict=True
+            )
+            if params.get("a") == 1 and not params.get("b")
+        }
+        assert scores == {alone.scores["Coin"]["accuracy"]}
+
+
+def test_names_are_the_same_in_every_process() -> None:
+    class Part:
+        def f(self) -> None:
+            pass
+
+    values = [np.sin, accuracy, lambda x: x, Part, Part(), Part().f, partial(accuracy, 1), {"b"}]
+    names = candidates_of({"part": values}, None, 0).names
+    assert not [name for name in names if "0x" in name]
+    assert names[1] == "part=accuracy"
+    assert names[-1] == "part={'b'}"
+
+
+def test_a_class_as_a_value_is_refused_in_words() -> None:
+    model = make_stream_pipeline(StandardScaler(), SGDClassifier())
+    with pytest.raises(
+        TypeError, match=r"\['sgdclassifier'\] holds the class SGD.*SGDClassifier\("
+    ):
+        fitted(model, {"sgdclassifier": [SGDClassifier]})
+    grid = {"k": [Rule, SGDClassifier]}  # where the model wants a class
+    assert search(Rule(dict), grid).fit(*rare(50)).n_candidates_ == 2
+
+
+def test_a_short_stream_of_workers_leaves_no_half_of_a_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_groups, "_all_have_kernels", lambda *_: False)
+    X, y = rare(60)
+    one = search(Rule(), {"k": [0, 1]}, metric="accuracy", tuning=100, n_jobs=2)
+    with (
+        parallel_config(backend="threading"),
+        pytest.raises(ValueError, match="of which the search keeps none") as caught,
+    ):
+        one.fit([(X, y)], classes=[0, 1])
+    assert caught.value.result.model_names == ["k=0", "k=1"]  # type: ignore[attr-defined]
+    with pytest.raises(NotFittedError):
+        _ = one.cv_results_
+
+
+def test_a_fit_that_is_refused_keeps_the_search_before_it() -> None:
+    X, y = rare(100)
+    one = search(Rule(), {"k": [0, 1]}, tuning=50).fit(X, y)
+    before = held(one)
+    for bad in ({"alpha": 2.0}, {"tuning": 1000}, {"metric": "none"}, {"param_grid": {"no": [1]}}):
+        good = {name: getattr(one, name) for name in bad}
+        with pytest.raises(ValueError, match=r"\S"):
+            one.set_params(**bad).fit(X, y)
+        one.set_params(**good)
+    with pytest.raises(ValueError, match="100 rows, but y has 99"):
+        one.fit(X[:, [0, 0]], y[1:])
+    assert held(one) == before
+
+
+def test_a_search_goes_on_as_it_began(tmp_path: Path) -> None:
+    X, y = rare(100)
+    one = search(Rule(), {"k": [0, 1]}, tuning=50).partial_fit(X[:20], y[:20], classes=[0, 1])
+    one = PrequentialSearch.load(one.save(tmp_path / "search"))
+    one.set_params(refit=False, n_jobs=2, tuning=int("50")).partial_fit(X[20:25], y[20:25])
+    for name, value in {"tuning": 60, "metric": "error", "param_grid": {"k": [0]}}.items():
+        good = getattr(one, name)
+        with pytest.raises(ValueError, match=f"^{name} was .* when the search began"):
+            one.set_params(**{name: value}).partial_fit(X[25:], y[25:])
+        one.set_params(**{name: good})
+    assert one.partial_fit(X[25:], y[25:]).run_.n_rows == 100
+
+
+@pytest.mark.parametrize("how", ["labels", "weights"])
+def test_halving_looks_at_shares_of_the_rows_that_came(how: str) -> None:
+    X, y = stream(400)
+    weight = None
+    labels = y.astype(object)
+    if how == "labels":
+        labels[1::2] = None
+    else:
+        weight = (np.arange(400) % 2 == 0).astype(float)
+    one = search(race="halving", missing_labels="skip", n_warmup=40)
+    one.fit(X, labels, classes=["UP", "DOWN"], sample_weight=weight)
+    assert sorted(set(one.cv_results_["dropped_at"]) - {-1}) == [40 + 45, 40 + 90]
+    labels[:] = None
+    labels[:40] = y[:40]
+    one = search(race="halving", missing_labels="skip", n_warmup=40, tuning=300)
+    one.partial_fit(X[:299], labels[:299], classes=["UP", "DOWN"])
+    assert (one.cv_results_["dropped_at"] == -1).all()

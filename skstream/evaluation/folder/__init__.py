@@ -1,5 +1,6 @@
 """Run folders: checkpoints and outcomes of evaluations that can be stopped and go on."""
 
+from skstream.evaluation.folder._as_text import as_text
 from skstream.evaluation.folder._collect import collect_result
 from skstream.evaluation.folder._fingerprint import fingerprint
 from skstream.evaluation.folder._group import GroupFolder
@@ -15,6 +16,7 @@ __all__ = [
     "Reporter",
     "RunFolder",
     "RunStatus",
+    "as_text",
     "check_importable",
     "collect_result",
     "existing",
