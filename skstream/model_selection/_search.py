@@ -28,18 +28,16 @@ from skstream.base import (
 )
 from skstream.evaluation._checkpoint import load_checkpoint, save_checkpoint
 from skstream.evaluation._evaluator import known_classes
-from skstream.evaluation._execute import EvaluationInterrupted
-from skstream.evaluation._outcome import Place
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation.folder import as_text
 from skstream.model_selection._candidates import Candidates, candidates_of, check_n_iter
+from skstream.model_selection._search_execute import evaluate, too_short
 from skstream.model_selection._search_plan import Plan, plan_of
 from skstream.model_selection._search_report import cv_results, honest_interval, table
-from skstream.model_selection._search_run import SearchRun, all_failed, last_scores
+from skstream.model_selection._search_run import SearchRun, last_scores
 from skstream.stats._report import plural
 from skstream.streams import Stream, as_stream
 from skstream.streams._arrays import begins_again, refuse_chunks
-from skstream.streams._open import FirstRows
 from skstream.utils._content import NotComparable
 from skstream.utils._sklearn import Interval, StrOptions
 from skstream.utils._validation import is_regressor, tags_of
@@ -47,11 +45,6 @@ from skstream.utils._warnings import warn
 
 #: Parameters that may change while a search goes on.
 _FREE = ("refit", "n_jobs", "progress")
-#: What is said where Ctrl-C comes while workers run the candidates.
-_LOST = (
-    " The search keeps nothing of what its workers did: fit begins anew. With n_jobs=None it keeps "
-    "all, and partial_fit goes on."
-)
 
 
 class OptimisticScoreWarning(UserWarning):
@@ -334,14 +327,14 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             self.__dict__ = before
             raise
         try:
-            self._follow(plan, stream)
+            evaluate(self, plan, stream, self._keep)
         finally:
             self._note_columns()
         self._warn_of_failures()
         run = self._run
         run.warn_of_undefined()
         if run.tuned is None and run.rules.tuning is not None:
-            raise self._too_short(run.n_rows, "The search has the scores so far")
+            raise too_short(self.tuning, run.n_rows, "The search has the scores so far")
         if run.rules.tuning is not None and not run.n_honest:
             warn(
                 f"The stream ended with the {run.n_rows:,} tuning rows: no row is left for the "
@@ -421,12 +414,6 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
                     "goes on as it began. Set it back, or call fit, which begins anew."
                 )
 
-    def _too_short(self, n_rows: int, kept: str) -> ValueError:
-        return ValueError(
-            f"tuning={self.tuning!r} rows did not come: the stream ended after {n_rows:,}. {kept}; "
-            "pass fewer, or tuning=None for a search without an honest score."
-        )
-
     def _forget(self) -> None:
         forget(self)
         for name in ("_run", "_candidates", "_began_with", "_warned"):
@@ -472,46 +459,9 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         }
         return plan
 
-    def _follow(self, plan: Plan, stream: Stream) -> None:
-        """Run all candidates along the tuning rows, and the best one along the rest."""
-        groups = plan.groups(self, stream)
-        if len(groups) == 1:
-            self._follow_in_one(plan, stream)
-            return
-        first = stream if plan.rules.tuning is None else FirstRows(stream, plan.rules.tuning)
-        execution = plan.execution(self, plan.new_run(in_group=True), first)
-        try:
-            tuned, finished = execution.outcomes_of_groups(groups)
-        except EvaluationInterrupted as interrupt:
-            raise EvaluationInterrupted(interrupt.result, note=_LOST) from interrupt
-        tuning = plan.rules.tuning
-        if tuning is not None and tuned.n_rows < tuning:
-            error = self._too_short(
-                tuned.n_rows,
-                "Workers have run the candidates (n_jobs), of which the search keeps none; the "
-                "scores so far are in the attribute 'result' of this error",
-            )
-            error.result = assemble(plan.settings.header, [tuned], so_far=True)  # type: ignore[attr-defined]
-            raise error
-        best = tuned.lanes[plan.rules.order(tuned.lanes)[0]]
-        if best.failure is not None:
-            raise all_failed(len(tuned.lanes), best.failure)
-        for outcome in finished:
-            if any(lane.name == best.name for lane in outcome.lanes):
-                self._run = outcome.run.leave_group()
-        self._run.choose(tuned)
-        if tuning is not None:
-            self._follow_in_one(plan, stream)  # after the rows that the run has read
-
-    def _follow_in_one(self, plan: Plan, stream: Stream) -> None:
-        """Go on in this process; the run stays open for further rows."""
-
-        def begin(models: Any, places: list[Place]) -> SearchRun:
-            if not hasattr(self, "_run"):
-                self._run = plan.new_run()(models, places)
-            return self._run
-
-        plan.execution(self, begin, stream).outcomes_of_groups([list(plan.models)])
+    def _keep(self, run: SearchRun) -> None:
+        """Keep the run from its first row on: the search can be used when Ctrl-C comes."""
+        self._run = run
 
     def _note_columns(self) -> None:
         """Note the columns of a stream, as `fit` of arrays has done."""
