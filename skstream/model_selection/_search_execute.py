@@ -86,10 +86,8 @@ def _chosen_by_workers(search: Any, plan: Plan, stream: Stream, groups: Any) -> 
     best = tuned.lanes[plan.rules.order(tuned.lanes)[0]]
     if best.failure is not None:
         raise all_failed(len(tuned.lanes), best.failure)
-    (run,) = (
-        outcome.run.leave_group()
-        for outcome in finished
-        if any(lane.name == best.name for lane in outcome.lanes)
+    run: SearchRun = next(
+        outcome.run for outcome in finished if any(lane.name == best.name for lane in outcome.lanes)
     )
-    run.choose(tuned)
+    run.leave_group().choose(tuned)
     return run
