@@ -22,6 +22,7 @@ from skstream.base import (
     offered_if,
     set_fitted,
     supports_sample_weight,
+    without_predict,
 )
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import array_of
@@ -139,15 +140,15 @@ class MetaClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEsti
 
     def _check_estimator(self) -> None:
         check_can_learn(self.estimator)
+        if not hasattr(self.estimator, "predict"):
+            raise TypeError(
+                f"{type(self).__name__} needs a classifier with partial_fit and predict. "
+                f"{without_predict(self.estimator)}"
+            )
         if not is_classifier(self.estimator):
             raise TypeError(
                 f"{type(self).__name__} needs a classifier. "
                 f"Got {type(self.estimator).__name__}, which is none."
-            )
-        if not hasattr(self.estimator, "predict"):
-            raise TypeError(
-                f"{type(self).__name__} needs a classifier with partial_fit and predict. "
-                f"{type(self.estimator).__name__} has no predict."
             )
 
     def _check_inner_classes(self, model: Any) -> None:

@@ -52,6 +52,11 @@ _RELATIVES = {
 }
 
 
+# How labels follow from other answers.
+_LABELS_OF_SCORES = {
+    "predict_proba": "self.classes_[self.predict_proba(X).argmax(axis=1)]",
+    "decision_function": "self.classes_[(self.decision_function(X) > 0).astype(int)]",
+}
 # Methods that list the parameters of the estimators within, and of those within them.
 _COMPLETE_LISTS = (BaseEstimator.get_params, Pipeline.get_params)
 # Marks that a ``partial_fit`` accepts any further keywords.
@@ -283,6 +288,25 @@ def check_can_learn(estimator: Any) -> None:
     raise TypeError(
         f"{type(estimator).__name__} cannot learn from a stream: it has no partial_fit. "
         f"Use {instead} with partial_fit."
+    )
+
+
+def without_predict(estimator: Any) -> str:
+    """Say what to do with a model that has no ``predict``, or whose last step has none."""
+    last = estimator
+    while isinstance(last, Pipeline) and last.steps:
+        last = last.steps[-1][1]
+    inside = "" if last is estimator else f", the last step of this {type(estimator).__name__},"
+    scores = next((s for s in _LABELS_OF_SCORES if hasattr(last, s)), None)
+    if scores is not None:
+        return (
+            f"{type(last).__name__}{inside} has {scores} and no predict, which alone says which "
+            f"label a row gets. Give it a method predict, such as one that returns "
+            f"{_LABELS_OF_SCORES[scores]}."
+        )
+    return (
+        f"{type(last).__name__}{inside} has no predict; put it into a StreamPipeline that ends in "
+        "a classifier or regressor."
     )
 
 

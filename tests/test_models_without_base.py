@@ -16,6 +16,7 @@ from skstream import (
     prequential_predict,
 )
 from skstream.base import learner
+from skstream.evaluation import load_run
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
@@ -123,6 +124,39 @@ def test_wrappers_and_pipelines_take_them() -> None:
     np.testing.assert_allclose(fitted[0].transform(X).mean(axis=0), 0.0, atol=1e-12)
 
 
+class WithoutClasses:
+    """It learns labels as they come, answers with a list, and takes any keyword."""
+
+    __slots__ = ("counts",)
+
+    def __init__(self):
+        self.counts = {}
+
+    def partial_fit(self, X, y, /, **keywords):
+        assert not keywords
+        for label in y:
+            self.counts[label] = self.counts.get(label, 0) + 1
+
+    def predict(self, X):
+        return [max(sorted(self.counts), key=self.counts.get)] * len(X)
+
+
+def test_without_classes_they_go_on_after_a_checkpoint(tmp_path) -> None:
+    expected = prequential_predict(WithoutClasses(), X, Y).tolist()
+    models = {"alone": WithoutClasses(), "in a pipeline": make_stream_pipeline(WithoutClasses())}
+    models["augmented"] = TemporallyAugmented(WithoutClasses())
+    evaluator = PrequentialEvaluator("accuracy", keep_tape=True)
+    run = evaluator.start(models, classes=["down", "up"])
+    run.update(X[:20], Y[:20])
+    run.save(tmp_path / "run")
+    run = load_run(tmp_path / "run")
+    run.update(X[20:], Y[20:])
+    folder = PrequentialEvaluator("accuracy", keep_tape=True, checkpoint=tmp_path / "folder")
+    for result in (run.result(), folder.evaluate(models, X, Y)):
+        for name in models:
+            assert result.predictions(name)[1:].tolist() == expected
+
+
 def test_a_pipeline_takes_back_what_they_have_learnt() -> None:
     class Fails(Counter):
         def partial_fit(self, X, y, classes=None):
@@ -164,6 +198,17 @@ class WithoutPartialFit:
         return X
 
 
+class OnlyProba(Counter):
+    predict = property()
+
+
+class OnlyDecision(OnlyProba):
+    predict_proba = property()
+
+    def decision_function(self, X):
+        return np.zeros(len(X))
+
+
 class NotCopied(Counter):
     def __init__(self):
         super().__init__()
@@ -175,7 +220,13 @@ class NotCopied(Counter):
     [
         (WithoutPredict(), "WithoutPredict has no predict"),
         (WithoutPartialFit(), "WithoutPartialFit cannot learn .* no partial_fit"),
-        (NotCopied(), "NotCopied cannot be copied.*deepcopy: make that possible"),
+        (
+            NotCopied(),
+            r"NotCopied cannot be copied, because of its attribute 'lock' \(_thread.lock\).*"
+            "deepcopy: make that possible",
+        ),
+        (OnlyProba(), r"OnlyProba.* has predict_proba and no predict.*argmax\(axis=1\)"),
+        (OnlyDecision(), r"OnlyDecision.* has decision_function and no predict.*> 0"),
     ],
 )
 def test_what_they_lack_is_named(model, message) -> None:
@@ -184,9 +235,13 @@ def test_what_they_lack_is_named(model, message) -> None:
     for meta in (TemporalCorrection, TemporallyAugmented, LabelNoise):
         with pytest.raises(TypeError, match=type(model).__name__):
             meta(model).partial_fit(X, Y, classes=["down", "up"])
-    if not isinstance(model, WithoutPredict):
+    pipeline = make_stream_pipeline(Centre(), model)
+    if isinstance(model, WithoutPartialFit | NotCopied):
         with pytest.raises(TypeError, match=message):
-            StreamPipeline([("m", model)]).partial_fit(X, Y, classes=["down", "up"])
+            pipeline.partial_fit(X, Y, classes=["down", "up"])
+    for warm_start in (False, True):
+        with pytest.raises((TypeError, ModelError), match=f"Model 'm'.*{type(model).__name__}"):
+            PrequentialEvaluator("accuracy", warm_start=warm_start).evaluate({"m": pipeline}, X, Y)
     with pytest.raises(TypeError, match=r"'m': WithoutPredict .* no method transform"):
         StreamPipeline([("m", WithoutPredict()), ("n", Counter())]).fit(X, Y)
     with pytest.raises(TypeError, match=r"gives none.*Use a model with predict_proba"):

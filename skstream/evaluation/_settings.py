@@ -1,7 +1,6 @@
 """Settings of a run, resolved once and passed to every worker."""
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from skstream import baselines
-from skstream.base import check_can_learn, learning_parts
+from skstream.base import check_can_learn, learning_parts, without_predict
 from skstream.compat._adapted import adapted, is_foreign, name_of
 from skstream.engine.failures import failures_named
 from skstream.engine.kernels import Task
@@ -22,7 +21,7 @@ from skstream.utils._choices import names_as_text
 from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels
 from skstream.utils._seeds import seed_estimator
-from skstream.utils._validation import is_fitted, is_regressor, unfitted_copy
+from skstream.utils._validation import fitted_copy, is_fitted, is_regressor, unfitted_copy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,10 +195,7 @@ def _require_partial_fit(name: str, model: Any) -> None:
     except TypeError as error:
         raise TypeError(f"Model '{name}': {error}") from error
     if not hasattr(model, "predict"):
-        raise TypeError(
-            f"Model '{name}': {type(model).__name__} has no predict; put it into a "
-            "StreamPipeline that ends in a classifier or regressor."
-        )
+        raise TypeError(f"Model '{name}': {without_predict(model)}")
 
 
 def names_of_baselines(models: Mapping[str, Any]) -> tuple[str, ...]:
@@ -230,7 +226,7 @@ def prepared_models(
         for fold in range(n_folds):
             with failures_named(name, fold, "being copied", n_folds):
                 prepared[name, fold] = (
-                    deepcopy(model)
+                    fitted_copy(model)
                     if warm_start
                     else seed_estimator(unfitted_copy(model), seed, name, fold)
                 )

@@ -1,5 +1,8 @@
 """Checks of models and input that several packages share."""
 
+from collections.abc import Callable
+from copy import deepcopy
+from functools import partial
 from typing import Any
 
 from sklearn.base import RegressorMixin, clone
@@ -89,13 +92,51 @@ def unfitted_copy(model: Any) -> Any:
     TypeError
         If a model without ``get_params`` cannot be copied.
     """
+    return _explained(partial(clone, safe=False), model)
+
+
+def fitted_copy(model: Any) -> Any:
+    """Copy a model with what it has learnt; the TypeError names what cannot be copied."""
+    return _explained(deepcopy, model)
+
+
+def _explained(copy: Callable[[Any], Any], model: Any) -> Any:
     try:
-        return clone(model, safe=False)
+        return copy(model)
     except Exception as error:
-        if hasattr(model, "get_params"):
+        found = _not_copied(model)
+        if found is None:
             raise
+        part, place, cause = found
         raise TypeError(
-            f"{type(model).__name__} cannot be copied: {type(error).__name__}: {error}. Models "
-            "without get_params are copied by copy.deepcopy: make that possible, or derive it "
-            "from sklearn.base.BaseEstimator, which has get_params."
+            f"{type(part).__name__} cannot be copied{place}: {type(cause).__name__}: {cause}. "
+            "Models without get_params are copied by copy.deepcopy: make that possible, for "
+            "example by a __getstate__ that leaves it out, or derive it from "
+            "sklearn.base.BaseEstimator, which has get_params."
         ) from error
+
+
+def _not_copied(model: Any) -> tuple[Any, str, Exception] | None:
+    """Return the object inside a model that `deepcopy` does not copy, what of it, and the error."""
+    if hasattr(model, "get_params") and not isinstance(model, type):
+        inside = model.get_params(deep=False).values()
+    elif isinstance(model, list | tuple):
+        inside = model
+    else:
+        cause = _error_of_copying(model)
+        if cause is None:
+            return None
+        for name, value in getattr(model, "__dict__", {}).items():
+            if _error_of_copying(value) is not None:
+                kind = f"{type(value).__module__}.{type(value).__qualname__}"
+                return model, f", because of its attribute {name!r} ({kind})", cause
+        return model, "", cause
+    return next(filter(None, map(_not_copied, inside)), None)
+
+
+def _error_of_copying(value: Any) -> Exception | None:
+    try:
+        deepcopy(value)
+    except Exception as error:
+        return error
+    return None
