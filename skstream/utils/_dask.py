@@ -42,8 +42,9 @@ def on_cluster(backend: Any, data: Any) -> Iterator[None]:
 
     backend.submit = submit_and_tell
     if not getattr(data, "files", None):
-        # A cluster without workers, which may be about to start: the data go with the calls.
-        with suppress(TimeoutError):
+        # The data go with the calls to a cluster without workers, which may be about to start, and
+        # where a worker dies while it takes them, which is an OSError.
+        with suppress(TimeoutError, OSError):
             backend.data_futures[id(data)] = backend.client.scatter([data], hash=False)[0]
     backend.effective_n_jobs = lambda n_jobs: max(2, sum(backend.client.ncores().values()))
     try:

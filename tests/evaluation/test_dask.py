@@ -187,6 +187,19 @@ def test_rows_that_the_cluster_has_lost_are_sent_again(cluster, monkeypatch):
     assert there.scores == alone.scores
 
 
+def test_a_worker_may_die_while_rows_are_sent_to_it(cluster, monkeypatch):
+    def die(client: Any, *data: Any, **options: Any) -> Any:
+        raise OSError("Stream is closed")  # a CommClosedError
+
+    models = {"last": Persistent(), "sgd": SGDClassifier()}
+    demo = make_demo_stream(50)
+    alone = PrequentialEvaluator("accuracy", random_state=0).evaluate(models, demo)
+    monkeypatch.setattr(distributed.Client, "scatter", die)
+    with parallel_config(backend="dask"):
+        there = PrequentialEvaluator("accuracy", random_state=0, n_jobs=2).evaluate(models, demo)
+    assert there.scores == alone.scores
+
+
 class KillsItsWorker(WhoAmI):
     """Ends every process that it is asked in, but its home."""
 
