@@ -28,7 +28,8 @@ class ModelError(ValueError):
         -1 before the first one.
     result : EvaluationResult or None
         Scores before the failure, if there are any; with several workers, of the models that had
-        finished, or else of those that ran with the one that failed.
+        finished, or else of those that ran with the one that failed; of some folds where no model
+        has all.
     """
 
     def __init__(self, message: str, model: str = "", fold: int = 0, row: int = -1):

@@ -196,7 +196,7 @@ class StreamEvaluator(BaseEstimator):
         Any exception that ends an evaluation (also SystemExit), from a model, the rows or the
         stream, has an attribute ``result`` with the result so far (None before the first row);
         with workers, the result of the models that had finished, or else of the group in which a
-        model has failed (None if there is neither).
+        model has failed (None if there is neither); of some folds where no model has all.
         """
         return self._evaluate(models, as_stream(X, y, sample_weight=sample_weight), classes)
 

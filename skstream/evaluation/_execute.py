@@ -10,7 +10,7 @@ from skstream.engine.failures import ModelError
 from skstream.evaluation._follow import follow
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._input import MissingLabelError
-from skstream.evaluation._joined import joined, joined_so_far
+from skstream.evaluation._joined import joined, result_so_far
 from skstream.evaluation._outcome import Place, RunOutcome
 from skstream.evaluation._progress import bar_of_workers, progress_bar
 from skstream.evaluation._result import EvaluationResult, assemble
@@ -156,10 +156,7 @@ class Execution:
         total = None if self.stream.n_rows is None else self.stream.n_rows * len(places)
 
         def so_far(why: str) -> EvaluationResult | None:
-            outcome, left_out = joined_so_far(workers.finished, places, why)
-            if outcome is None:
-                return None
-            return assemble(header, [outcome], so_far=True, left_out=left_out)
+            return result_so_far(header, workers.finished, places, why)
 
         with bar_of_workers(total, self.title, self.progress, len(groups), folder) as reporters:
             jobs = [

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.failures import ModelError
+from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._kept_tape import unanswered_like
 from skstream.evaluation._outcome import LaneOutcome, Place, RunOutcome
 from skstream.evaluation._passes import HELD_OUT, differences
+from skstream.evaluation._result import EvaluationResult, assemble
 
 
 def joined(
@@ -47,59 +49,66 @@ def joined(
     return replace(first, lanes=[lanes[place] for place in places])
 
 
-def joined_so_far(
-    finished: Sequence[RunOutcome], places: Sequence[Place], why: str
-) -> tuple[RunOutcome | None, dict[str, str]]:
-    """Combine the models that are complete; name the others, and why they are left out.
+def result_so_far(
+    header: ResultHeader, finished: Sequence[RunOutcome], places: Sequence[Place], why: str
+) -> EvaluationResult | None:
+    """Return the result of what there is, of which all models have the same folds and rows.
 
-    Rows that a group did before one of its models failed count where no other model is complete:
-    all models of a result have the same rows.
+    These are the models of which all folds have finished; else those of a group in which one has
+    failed, up to there. Where no model has all folds, it is done with the folds that there are.
     """
     outcomes = [outcome for outcome in finished if outcome.lanes]
-    failed = [outcome for outcome in outcomes if isinstance(outcome.error, ModelError)]
-    others = [outcome for outcome in outcomes if not isinstance(outcome.error, ModelError)]
-    of_others, left_out = _most_complete(others, places, why)
-    if of_others is None:
-        of_failed, _ = _most_complete(failed, places, why)
-        if of_failed is not None:
-            shown = {lane.name for lane in of_failed.lanes}
-            return of_failed, {name: why for name, why in left_out.items() if name not in shown}
-    return of_others, left_out
+    others = [one for one in outcomes if not isinstance(one.error, ModelError)]
+    failed = [one for one in outcomes if isinstance(one.error, ModelError)]
+    every_fold = frozenset(fold for _, fold in places)
+    best: tuple[tuple[bool, bool, int], RunOutcome] | None = None
+    for kind in (others, failed):
+        for first, by_name in _of_same_rows(kind):
+            for folds in dict.fromkeys(frozenset(lanes) for lanes in by_name.values()):
+                lanes = [
+                    by_name[name][fold]
+                    for name in dict.fromkeys(name for name, _ in places)
+                    if folds <= by_name.get(name, {}).keys()
+                    for fold in sorted(folds)
+                ]
+                worth = folds == every_fold, kind is others, len(lanes)
+                if best is None or worth > best[0]:
+                    best = worth, replace(first, lanes=lanes)
+    if best is None:
+        return None
+    (has_all_folds, _, _), outcome = best
+    there = None if has_all_folds else tuple(sorted({lane.fold for lane in outcome.lanes}))
+    shown = {lane.name for lane in outcome.lanes}
+    left_out = {
+        name: f"{n} of {len(every_fold)} folds had finished when {why}"
+        if len(every_fold) > 1
+        else f"it had not finished when {why}"
+        for name, n in _n_finished(others, places).items()
+        if name not in shown
+    }
+    return assemble(header, [outcome], so_far=True, left_out=left_out, folds=there)
 
 
-def _most_complete(
-    outcomes: Sequence[RunOutcome], places: Sequence[Place], why: str
-) -> tuple[RunOutcome | None, dict[str, str]]:
-    """Combine the outcomes of the same rows in which most models are complete."""
-    groups: dict[Any, list[RunOutcome]] = {}
+def _of_same_rows(
+    outcomes: Sequence[RunOutcome],
+) -> list[tuple[RunOutcome, dict[str, dict[int, LaneOutcome]]]]:
+    """Return one outcome for each kind of rows, and by name and fold what was done on these."""
+    groups: dict[Any, tuple[RunOutcome, dict[str, dict[int, LaneOutcome]]]] = {}
     for outcome in outcomes:
         key = outcome.n_rows, tuple(sorted(outcome.read.items()))
-        groups.setdefault(key, []).append(outcome)
-    names = list(dict.fromkeys(name for name, _ in places))
-    n_folds = len(places) // len(names)
-    best: dict[str, list[LaneOutcome]] = {}
-    chosen: RunOutcome | None = None
-    counts = dict.fromkeys(names, 0)
-    for group in groups.values():
-        by_name: dict[str, list[LaneOutcome]] = {name: [] for name in names}
-        for outcome in group:
-            for lane in outcome.lanes:
-                by_name[lane.name].append(lane)
-        counts = {name: max(counts[name], len(by_name[name])) for name in names}
-        complete = {name: lanes for name, lanes in by_name.items() if len(lanes) == n_folds}
-        if len(complete) > len(best):
-            best, chosen = complete, group[0]
-    left_out = {
-        name: f"{counts[name]} of {n_folds} folds had finished when {why}"
-        if n_folds > 1
-        else f"it had not finished when {why}"
-        for name in names
-        if name not in best
+        _, by_name = groups.setdefault(key, (outcome, {}))
+        for lane in outcome.lanes:
+            by_name.setdefault(lane.name, {})[lane.fold] = lane
+    return list(groups.values())
+
+
+def _n_finished(outcomes: Sequence[RunOutcome], places: Sequence[Place]) -> dict[str, int]:
+    """Count the folds that each model has finished on the same rows."""
+    groups = [by_name for _, by_name in _of_same_rows(outcomes)]
+    return {
+        name: max((len(by_name.get(name, {})) for by_name in groups), default=0)
+        for name, _ in places
     }
-    if chosen is None:
-        return None, left_out
-    lanes = [lane for name in best for lane in sorted(best[name], key=lambda lane: lane.fold)]
-    return replace(chosen, lanes=lanes), left_out
 
 
 def _dead_lane(place: Place, error: ModelError, like: LaneOutcome) -> LaneOutcome:

@@ -85,7 +85,8 @@ class EvaluationResult:
     parameters : dict
         The evaluator's parameters, and the seed that was used.
     selected_folds : tuple of int or None
-        The folds that are left, where `select` left some out; None: all.
+        The folds that are left, where `select` left some out, or the evaluation ended before the
+        others had finished; None: all.
     scored_sets : str
         "holdout rows", where rows are scored in sets, each on its own; empty where scores are
         running means.
@@ -150,7 +151,7 @@ class EvaluationResult:
 
     @property
     def folds(self) -> tuple[int, ...]:
-        """Numbers of the folds, from 0 on; fewer where `select` left some out."""
+        """Numbers of the folds, from 0 on; fewer where `selected_folds` says so."""
         return tuple(range(self.n_folds)) if self.selected_folds is None else self.selected_folds
 
     @property
@@ -526,6 +527,7 @@ def assemble(
     *,
     so_far: bool = False,
     left_out: Mapping[str, str] | None = None,
+    folds: tuple[int, ...] | None = None,
 ) -> EvaluationResult:
     """Make a result from the outcomes of the workers.
 
@@ -539,6 +541,8 @@ def assemble(
         Whether an error ended the evaluation: then there are no further warnings.
     left_out : dict of str to str, default=None
         Models that are not among the outcomes, and the reason.
+    folds : tuple of int, default=None
+        The folds that are among the outcomes, if not all are.
 
     Returns
     -------
@@ -591,6 +595,7 @@ def assemble(
         scored_sets=header.scored_sets,
         ended=_ended_models(by_model),
         left_out=dict(left_out or {}),
+        selected_folds=folds,
         **further,
     )
     _end_at_failures(result)

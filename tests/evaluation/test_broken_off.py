@@ -271,7 +271,7 @@ def test_an_interrupted_parallel_evaluation_names_and_leaves_out_what_is_incompl
     with parallel_config(backend="threading"), pytest.raises(EvaluationInterrupted) as caught:
         evaluator.evaluate(both, DEMO.X, DEMO.y)
     result = caught.value.result
-    if result is None:  # two folds of each had finished
+    if result.folds != (0, 1, 2):  # two folds of each had finished
         return
     ((left, why),) = result.left_out.items()
     assert why == "1 of 3 folds had finished when the evaluation was interrupted"
@@ -719,6 +719,41 @@ def test_a_failing_group_keeps_its_rows_where_no_other_has_finished():
     assert result.left_out == {"waits": "it had not finished when ModelError ended the evaluation"}
     expected = alone.evaluate(Looped(), DEMO.X[:300], DEMO.y[:300]).scores["Looped"]
     assert result.scores["good"] == result.scores["bad"] == expected
+
+
+@pytest.mark.parametrize(
+    ("at", "raised", "n_rows"), [(-1, EvaluationInterrupted, 600), (200, ModelError, None)]
+)
+def test_where_no_model_has_all_folds_those_are_the_result_that_are_there(
+    tmp_path, at, raised, n_rows
+):
+    def fail():
+        raise ZeroDivisionError("by nothing")
+
+    def run(workers, jobs):  # the other group has not finished
+        workers._take(run_job(jobs[1], jobs[1].stream))
+        raise KeyboardInterrupt
+
+    chosen = {"first": Looped(at, fail), "second": Looped()}
+    groups = [[(name, fold) for name in chosen for fold in folds] for folds in [(0, 2), (1, 3)]]
+    evaluator = KFoldEvaluator("accuracy", n_folds=4, random_state=0, n_jobs=2)
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(raised) as caught:
+        patched.setattr(_evaluator, "grouped", lambda *_: Groups(groups))
+        patched.setattr(Workers, "_run", run)
+        evaluator.evaluate(chosen, DEMO.X, DEMO.y)
+    result = caught.value.result
+    n = n_rows or result.n_rows
+    assert 100 <= result.n_rows == n
+    assert result.folds == (1, 3)
+    assert result.left_out == {}
+    assert "mean of the folds 1, 3" in str(result)
+    alone = with_options(evaluator, n_jobs=1)
+    expected = alone.evaluate({"second": Looped()}, DEMO.X[:n], DEMO.y[:n]).select(folds=(1, 3))
+    assert result.scores["first"] == result.scores["second"] == expected.scores["second"]
+    np.testing.assert_array_equal(result.tape.answers["second"], expected.tape.answers["second"])
+    loaded = load_result(result.save(tmp_path / "result.npz"))
+    assert loaded.folds == result.folds
+    assert loaded.rescore("accuracy").scores["second"] == result.scores["second"]
 
 
 @pytest.mark.parametrize("folder", [False, True])

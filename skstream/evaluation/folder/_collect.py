@@ -2,7 +2,7 @@
 
 import os
 
-from skstream.evaluation._joined import joined, joined_so_far
+from skstream.evaluation._joined import joined, result_so_far
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation.folder._run_folder import existing
 
@@ -20,14 +20,15 @@ def collect_result(folder: str | os.PathLike[str]) -> EvaluationResult:
     Returns
     -------
     result : EvaluationResult
-        The result; ``left_out`` names the models that have not finished, and why.
+        The result; ``left_out`` names the models that have not finished, and why. Where no model
+        has finished in all folds, that of the folds that have finished, which ``folds`` names.
 
     Raises
     ------
     FileNotFoundError
         If there is no such folder.
     ValueError
-        If the folder holds no run, a file in it is damaged, or no model has finished yet.
+        If the folder holds no run, a file in it is damaged, or nothing has finished yet.
 
     Examples
     --------
@@ -46,10 +47,10 @@ def collect_result(folder: str | os.PathLike[str]) -> EvaluationResult:
     finished = list(run.finished().values())
     if len(finished) == len(manifest.groups):
         return assemble(manifest.header, [joined(finished, {}, manifest.places)])
-    outcome, left_out = joined_so_far(finished, manifest.places, "the result was collected")
-    if outcome is None:
+    result = result_so_far(manifest.header, finished, manifest.places, "the result was collected")
+    if result is None:
         raise ValueError(
-            f"No model has finished yet in {run.path}: {len(finished)} of {len(manifest.groups)} "
-            "groups of models are done. Go on with the call that began it."
+            f"No model has finished yet in {run.path}: none of {len(manifest.groups)} groups of "
+            "models is done. Go on with the call that began it."
         )
-    return assemble(manifest.header, [outcome], so_far=True, left_out=left_out)
+    return result
