@@ -524,6 +524,20 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
         tmp_path.chmod(0o700)
 
 
+def test_a_finished_folder_that_is_read_only_has_its_result(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    evaluator = evaluator_in("prequential", tmp_path)
+    done = evaluator.evaluate(MODELS, X, y)
+    monkeypatch.setattr(_lock.Lock, "_take", refuse)
+    with pytest.raises(OSError, match=r"Read-only .* collect_result\(folder\) gives its result"):
+        evaluator.evaluate(MODELS, X, y)
+    assert sk.collect_result(tmp_path).scores == done.scores
+    with pytest.raises(OSError, match=r"Read-only .* or give another one"):
+        evaluator_in("prequential", tmp_path / "new").evaluate(MODELS, X, y)
+
+
 def test_two_runs_at_once_are_refused(tmp_path):
     with (
         _lock.Lock(tmp_path / "lock"),

@@ -183,12 +183,22 @@ def _writing(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        to_do = "Make room, take the right to write into it, or give another one"
+        if _has_finished(folder):
+            to_do = "The run in it has finished: collect_result(folder) gives its result"
         raise OSError(
             error.errno,
             f"The folder {folder}, given as checkpoint=, cannot be written: "
-            f"{error.strerror or error}. Make room, take the right "
-            "to write into it, or give another one",
+            f"{error.strerror or error}. {to_do}",
         ) from error
+
+
+def _has_finished(folder: Path) -> bool:
+    """Whether all groups of a folder, which may be none of a run or unreadable, have finished."""
+    try:
+        return all(group.is_finished for group in existing(folder).groups)
+    except (OSError, ValueError):
+        return False
 
 
 def _check_own(folder: Path) -> None:
