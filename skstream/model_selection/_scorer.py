@@ -4,16 +4,16 @@ import inspect
 import numbers
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
 from skstream.evaluation import PrequentialEvaluator
 from skstream.evaluation._settings import named_models
-from skstream.forgetting import as_forgetting
+from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics import Measure
+from skstream.metrics._registry import name_of
 from skstream.metrics._resolve import resolve_metrics, task_of
 from skstream.model_selection._time_order import warn_of_index
 from skstream.pipeline._continued import continued, is_plain_pipeline
@@ -21,11 +21,15 @@ from skstream.utils._label_space import NO_LABEL, UNKNOWN, LabelSpace
 from skstream.utils._labels import as_labels, find_classes
 from skstream.utils._sklearn import (
     Interval,
+    MetadataRequester,
     StrOptions,
     n_rows_of,
+    scorer_parts,
     validate_parameter_constraints,
+    weights_of_fit_alone,
 )
 from skstream.utils._validation import is_classifier, is_fitted
+from skstream.utils._warnings import warn
 
 __all__ = ["prequential_scorer"]
 
@@ -35,8 +39,11 @@ _CONSTRAINTS = {
 }
 
 
-class PrequentialScorer(BaseEstimator):
-    """A scorer that starts from a copy of the fitted model; see `prequential_scorer`."""
+class PrequentialScorer(MetadataRequester):
+    """A scorer that starts from a copy of the fitted model; see `prequential_scorer`.
+
+    No `BaseEstimator`: a search would print its parameters, and not the sign of its scores.
+    """
 
     # Scikit-learn routes weights to scorers by the signature of a method of this name.
     __metadata_request__score: ClassVar[dict[str, Any]] = {"estimator": UNUSED}
@@ -53,6 +60,30 @@ class PrequentialScorer(BaseEstimator):
         self.forgetting = forgetting
         self.batch_size = batch_size
         self.engine = engine
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; `deep` adds those of the forgetting."""
+        params = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        if deep and isinstance(self.forgetting, Forgetting):
+            own = self.forgetting.get_params()
+            params |= {f"forgetting__{name}": value for name, value in own.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``forgetting__window_size=500`` replaces the frozen mechanism."""
+        known = self.get_params(deep=False)
+        for key in sorted(params):  # the forgetting before its parameters
+            name, _, own = key.partition("__")
+            if name not in known or (own and name != "forgetting"):
+                raise ValueError(
+                    f"Invalid parameter {key!r} for {self!r}. Valid parameters are: {list(known)}."
+                )
+            value = params[key]
+            if own:
+                (mechanism,) = as_forgetting(self.forgetting).values()
+                value = mechanism.set_params(**{own: value})
+            setattr(self, name, value)
+        return self
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Score a copy of a fitted model test-then-train on rows that follow its training rows.
@@ -89,6 +120,8 @@ class PrequentialScorer(BaseEstimator):
             )
         classes = _classes_of(model, y) if is_classifier(model) else None
         warn_of_index(X)
+        if sample_weight is None:
+            _warn_of_lost_weights(self)
         ((metric, measure),) = resolve_metrics(self.metric, classes=classes).items()
         called = measure.function is not None  # it needs all rows, and is called at checkpoints
         evaluator = PrequentialEvaluator(
@@ -117,9 +150,9 @@ class PrequentialScorer(BaseEstimator):
             for name, value in self.get_params(deep=False).items()
             if name != "metric" and not _same(value, defaults[name].default)
         ]
-        metric = _name_of(self.metric)
-        sign = f" -> -{metric.strip(chr(39))}" if _is_lower_better(self.metric) else ""
-        return f"prequential_scorer({', '.join([metric, *given])}){sign}"
+        loss = _loss_of(self.metric)
+        sign = f" -> -{loss}" if loss else ""
+        return f"prequential_scorer({', '.join([_name_of(self.metric), *given])}){sign}"
 
 
 def prequential_scorer(
@@ -169,6 +202,8 @@ def prequential_scorer(
 
     Warns
     -----
+    UserWarning
+        By the scorer, if ``fit`` had weights and scikit-learn passes none to the scorer.
     FutureLeakWarning
         By the scorer, if the index of a data frame shows that the test rows go back in time, or
         are some of the first rows but not all of them, as in folds; or if a row has no time there.
@@ -190,6 +225,13 @@ def prequential_scorer(
     The label of every test row is learnt before the next row is asked. A ``gap`` or ``label_times``
     of a splitter protect the training part only: where labels come late, the score is too good,
     the more so if labels repeat. Use `DelayedEvaluator` there.
+
+    Weights reach the scorer in two ways: from ``fit(X, y, sample_weight=...)`` of `GridSearchCV`
+    and the other searches; and by metadata routing, after
+    ``prequential_scorer(...).set_score_request(sample_weight=True)``. Without routing, ``params=``
+    of `cross_validate`, `cross_val_score`, `validation_curve` and `learning_curve` goes to ``fit``
+    alone, and so do weights of a step, such as ``sgdclassifier__sample_weight``: test rows are then
+    scored and learnt without weights.
 
     A scorer sees neither the training rows nor the splitter, and cannot tell whether the model was
     fitted on rows that come after the test rows: with ``cv=5``, `KFold` and all that shuffles it
@@ -259,10 +301,15 @@ def _resolved(metric: Any) -> Measure:
     return measure
 
 
-def _is_lower_better(metric: Any) -> bool:
+def _loss_of(metric: Any) -> str:
+    """Name what the score is minus of; empty for a measure of which higher values are better."""
+    parts = scorer_parts(metric)
+    if parts is not None:
+        return name_of(parts[0]) if parts[1] < 0 else ""
     with suppress(ValueError, TypeError):
-        return _resolved(metric).higher_is_better is False
-    return False
+        measure = _resolved(metric)
+        return measure.name if measure.higher_is_better is False else ""
+    return ""
 
 
 def _name_of(metric: Any) -> str:
@@ -271,6 +318,19 @@ def _name_of(metric: Any) -> str:
 
 def _same(value: Any, default: Any) -> bool:
     return type(value) is type(default) and bool(value == default)
+
+
+def _warn_of_lost_weights(scorer: PrequentialScorer) -> None:
+    """Warn if `fit` got weights, and scikit-learn gives the scorer none."""
+    lost = weights_of_fit_alone()
+    if lost:
+        warn(
+            f"{scorer!r} scores and learns the test rows without weights, and fit had {lost[0]}: "
+            "scikit-learn passes weights on to a scorer from the fit of a search alone, as "
+            "fit(X, y, sample_weight=...), or by metadata routing. Call "
+            "sklearn.set_config(enable_metadata_routing=True) and ask for them: "
+            "prequential_scorer(...).set_score_request(sample_weight=True); False: without weights."
+        )
 
 
 def _classes_of(model: Any, y: Any) -> np.ndarray:

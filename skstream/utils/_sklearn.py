@@ -2,8 +2,10 @@
 
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, TypeVar
 
+from sklearn import get_config
 from sklearn.utils import _safe_indexing
 
 # Rows of probabilities are normalised by it in the models of naive Bayes.
@@ -11,6 +13,9 @@ from sklearn.utils._array_api import _logsumexp
 
 # Positions of the columns of a ColumnTransformer, whichever way the user names them.
 from sklearn.utils._indexing import _get_column_indices
+
+# What lets a scorer ask for weights, as those of scikit-learn do.
+from sklearn.utils._metadata_requests import _MetadataRequester as MetadataRequester
 
 # Constraints declared beside a class give one error sentence everywhere.
 from sklearn.utils._param_validation import (
@@ -37,6 +42,7 @@ __all__ = [
     "ADDRESSES",
     "HasMethods",
     "Interval",
+    "MetadataRequester",
     "StrOptions",
     "column_positions",
     "columns_of",
@@ -53,6 +59,7 @@ __all__ = [
     "scorer_parts",
     "set_parts",
     "validate_parameter_constraints",
+    "weights_of_fit_alone",
     "wrapped_output",
 ]
 
@@ -158,6 +165,31 @@ def scorer_parts(scorer: Any) -> tuple[Any, int, dict[str, Any], Any] | None:
     if not isinstance(scorer, _BaseScorer):
         return None
     return scorer._score_func, scorer._sign, dict(scorer._kwargs), scorer._response_method
+
+
+#: Functions that fit a model and score it, with the fit's parameters in a variable of one name.
+_FIT_AND_SCORE = {"_fit_and_score", "_incremental_fit_estimator", "_permutation_test_score"}
+
+
+def weights_of_fit_alone() -> list[str]:
+    """Name the weights that scikit-learn gave to ``fit`` alone, as seen by a scorer without any.
+
+    It tells a scorer nothing of them, so that this looks at the call that runs the scorer. Empty
+    outside of model selection, and with metadata routing, where everybody says what they ask for.
+    """
+    if get_config()["enable_metadata_routing"]:
+        return []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name not in _FIT_AND_SCORE:
+        frame = frame.f_back
+    if frame is None or frame.f_globals.get("__name__") != "sklearn.model_selection._validation":
+        return []
+    given = frame.f_locals.get("fit_params") or {}
+    return [
+        name
+        for name, value in given.items()
+        if name.rpartition("__")[2] == "sample_weight" and value is not None
+    ]
 
 
 class QuietParallel(Parallel):

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from joblib import parallel_config
@@ -17,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - it is experimental
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier, SGDRegressor
-from sklearn.metrics import f1_score, get_scorer
+from sklearn.metrics import f1_score, get_scorer, make_scorer, mean_absolute_error
 from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
@@ -26,12 +27,15 @@ from sklearn.model_selection import (
     RandomizedSearchCV,
     ShuffleSplit,
     TimeSeriesSplit,
+    cross_val_score,
     cross_validate,
     learning_curve,
+    permutation_test_score,
     validation_curve,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.utils.fixes import parse_version
 
 from skstream import (
     Persistent,
@@ -195,6 +199,51 @@ def test_weights_are_routed():
         assert found["test_a"] == [expected]
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        cross_validate,
+        cross_val_score,
+        partial(learning_curve, train_sizes=[N]),
+        pytest.param(
+            partial(learning_curve, train_sizes=[N], exploit_incremental_learning=True),
+            marks=pytest.mark.skipif(
+                parse_version(sklearn.__version__) < parse_version("1.9"),
+                reason="scikit-learn 1.8 hands all weights to each part of the rows",
+            ),
+        ),
+        partial(validation_curve, param_name="alpha", param_range=[1e-4]),
+        partial(permutation_test_score, n_permutations=1),
+    ],
+)
+def test_weights_that_do_not_reach_the_scorer_are_told(call):
+    weight, scorer = np.arange(240) % 2.0, prequential_scorer("accuracy")
+    options = {"cv": PrequentialSplit(N), "scoring": scorer}
+    with pytest.warns(
+        UserWarning, match=r"without weights, and fit had sample_weight: .*search"
+    ) as w:
+        call(SGD, X, Y, params={"sample_weight": weight}, **options)
+    assert {one.filename for one in w} == {__file__}
+    call(SGD, X, Y, params={"sample_weight": None}, **options)
+    with config_context(enable_metadata_routing=True):
+        options["scoring"] = prequential_scorer("accuracy").set_score_request(sample_weight=False)
+        model = clone(SGD).set_fit_request(sample_weight=True)
+        model.set_partial_fit_request(sample_weight=True)
+        call(model, X, Y, params={"sample_weight": weight}, **options)
+
+
+def test_weights_of_a_step_do_not_reach_the_scorer():
+    weight, scorer = np.arange(240) % 2.0, prequential_scorer("accuracy")
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), SGD), {}, cv=PrequentialSplit(N), scoring=scorer
+    )
+    with pytest.warns(UserWarning, match="fit had sgdclassifier__sample_weight: scikit-learn"):
+        search.fit(X, Y, sgdclassifier__sample_weight=weight)
+    search.set_params(estimator=SGD).fit(X, Y, sample_weight=weight)
+    search.set_params(scoring={"a": scorer, "b": scorer}, refit=False)
+    search.fit(X, Y, sample_weight=weight)
+
+
 def test_regressors_and_measures_of_which_lower_is_better():
     target = X @ [1.0, 2.0, 3.0, 4.0]
     model = SGDRegressor(random_state=0).fit(X[:N], target[:N])
@@ -203,6 +252,8 @@ def test_regressors_and_measures_of_which_lower_is_better():
     for metric in ("mae", get_scorer("neg_mean_absolute_error")):
         assert prequential_scorer(metric)(model, X[N:], target[N:]) == -expected["mae"]
     assert prequential_scorer("r2")(model, X[N:], target[N:]) == expected["r2"]
+    made = make_scorer(mean_absolute_error, greater_is_better=False)
+    assert repr(prequential_scorer(made)).endswith("method='predict')) -> -mean_absolute_error")
     assert repr(prequential_scorer("mae")) == "prequential_scorer('mae') -> -mae"
     assert repr(prequential_scorer("r2", batch_size=2)) == "prequential_scorer('r2', batch_size=2)"
 
@@ -490,6 +541,31 @@ def test_times_that_cannot_be_compared_are_told():
     frame = pd.DataFrame(X[:20], index=pd.Index(index, dtype=object))
     with pytest.warns(FutureLeakWarning, match=r"the index cannot be compared \(.*is not known"):
         check_time_order(PrequentialSplit(5), frame)
+
+
+def test_searches_print_scorers_as_they_print_themselves():
+    scorer = prequential_scorer("error", forgetting="window:9")
+    search = GridSearchCV(SGD, {}, scoring=scorer)
+    assert repr(scorer) == "prequential_scorer('error', forgetting='window:9') -> -error"
+    assert repr(scorer) in " ".join(repr(search).split())
+    assert "scoring=prequential_scorer('kappa'))" in repr(
+        search.set_params(scoring=prequential_scorer("kappa"))
+    )
+
+
+def test_parameters_of_a_scorer_are_those_of_the_search():
+    scorer = prequential_scorer("error", forgetting=FadingFactor(0.9))
+    search = clone(GridSearchCV(SGD, {}, scoring=scorer))
+    assert search.get_params()["scoring__metric"] == "error"
+    assert search.get_params()["scoring__forgetting__fading_factor"] == 0.9
+    search.set_params(scoring__forgetting__fading_factor=0.5, scoring__metric="kappa")
+    assert repr(search.scoring) == repr(prequential_scorer("kappa", forgetting=FadingFactor(0.5)))
+    assert scorer.forgetting == FadingFactor(0.9)
+    changed = clone(scorer).set_params(forgetting__window_size=9, forgetting="window:5")
+    assert changed.forgetting.name == "window:9"
+    for wrong in ("metrics", "metric__name", "forgetting__size"):
+        with pytest.raises(ValueError, match=r"Invalid parameter .* Valid parameters are"):
+            scorer.set_params(**{wrong: 3})
 
 
 def test_an_unknown_measure_is_told_of_classes_in_general():
