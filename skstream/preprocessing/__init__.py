@@ -6,6 +6,7 @@ from skstream.preprocessing._one_hot import StreamOneHotEncoder
 from skstream.preprocessing._ordinal import StreamOrdinalEncoder
 from skstream.preprocessing._preprocessor import make_stream_preprocessor
 from skstream.preprocessing._rolling import RollingFeatures
+from skstream.preprocessing._target_encoder import TargetEncoder
 
 __all__ = [
     "LagFeatures",
@@ -13,5 +14,6 @@ __all__ = [
     "StreamImputer",
     "StreamOneHotEncoder",
     "StreamOrdinalEncoder",
+    "TargetEncoder",
     "make_stream_preprocessor",
 ]

@@ -42,7 +42,9 @@ class Encoded(NamedTuple):
 
 
 class MixedTypes(ValueError):
-    """A column holds values of two types."""
+    """A column holds values of two types; `column` is its position, where that is known."""
+
+    column: int | None = None
 
 
 def encode(

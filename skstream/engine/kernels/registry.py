@@ -50,6 +50,7 @@ _TRANSFORMERS: _Table = {
     "skstream.pipeline.StreamPipeline": "pipeline.TransformerPipelineKernel",
     "skstream.preprocessing.LagFeatures": "transformers.history.HistoryKernel",
     "skstream.preprocessing.RollingFeatures": "transformers.history.HistoryKernel",
+    "skstream.preprocessing.TargetEncoder": "transformers.target.TargetEncoderKernel",
     "skstream.preprocessing.StreamImputer": "transformers.imputer.StreamImputerKernel",
     "skstream.preprocessing.StreamOneHotEncoder": "transformers.categories.CategoryKernel",
     "skstream.preprocessing.StreamOrdinalEncoder": "transformers.categories.CategoryKernel",

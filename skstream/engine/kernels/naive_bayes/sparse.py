@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.engine.kernels.cuts import Floats, Integers
-from skstream.engine.kernels.sparse_events import Events, Groups
+from skstream.engine.kernels.sparse_events import Events
 from skstream.utils._numba import jit
-from skstream.utils._running_sums import running_sums
+from skstream.utils._running_sums import Groups, running_sums
 
 
 def counts_before(events: Events, rows: Integers, counts: Floats) -> Iterator[Floats]:

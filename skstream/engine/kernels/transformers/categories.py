@@ -61,7 +61,7 @@ class CategoryKernel(TransformKernel):
         known = state.codes
         if known is None:
             known = [{} for _ in range(columns.number)]
-        read, learnt, asked = _read(block)
+        read, learnt, asked = read_factorized(block)
         numbering = self.estimator._numbering
         try:
             encoded = [
@@ -95,7 +95,7 @@ class CategoryKernel(TransformKernel):
             self.estimator.codes_ = [dict(known) for known in state.codes]
 
 
-def _read(block: Block) -> tuple[list[Factorized], Any, Any]:
+def read_factorized(block: Block) -> tuple[list[Factorized], Any, Any]:
     """Columns of the rows of a block, and which of these are learnt and asked."""
     used = [(block.learn_X, block.learn_index)] if block.n_learns else []
     used += [(block.ask_X, block.ask_index)] if block.n_asks else []

@@ -20,7 +20,8 @@ from skstream.engine.kernels.base import (
 from skstream.engine.kernels.cuts import Floats, Integers, pieces, rows_per_piece
 from skstream.engine.kernels.input import check_stored_once, read_block
 from skstream.engine.kernels.schema import Columns, refused_scaler
-from skstream.engine.kernels.sparse_events import Groups, merge_events
+from skstream.engine.kernels.sparse_events import merge_events
+from skstream.utils._running_sums import Groups
 from skstream.utils._validation import is_fitted
 
 # Stored values per piece of sparse rows.

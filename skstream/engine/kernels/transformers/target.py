@@ -1,0 +1,132 @@
+"""Kernel of TargetEncoder: the sums of each category at every moment of a block."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skstream.engine.block import Block
+from skstream.engine.kernels.base import Declined, Task, TransformKernel
+from skstream.engine.kernels.schema import (
+    OTHER_CLASSES,
+    Columns,
+    class_labels,
+    has_valid_parameters,
+    knows_classes,
+    refused_output,
+)
+from skstream.engine.kernels.transformers.categories import read_factorized
+from skstream.preprocessing import TargetEncoder
+from skstream.preprocessing._categories import MixedTypes
+from skstream.preprocessing._target_encoder import (
+    learns_classes,
+    means_of,
+    memory_of,
+    of_classes,
+    remember,
+    steps_of,
+)
+from skstream.preprocessing._target_means import Memory, learn, nothing_learnt
+from skstream.utils._validation import is_fitted
+
+
+class _State(NamedTuple):
+    """Columns, and what has been learnt; no step changes a memory."""
+
+    columns: Columns
+    memory: Memory | None = None
+    has_learnt: bool = False
+
+
+class TargetEncoderKernel(TransformKernel):
+    """TargetEncoder. Rows learnt together are learnt one by one."""
+
+    shareable = True
+
+    def __init__(self, estimator: TargetEncoder, task: Task):
+        super().__init__(estimator, task)
+        self._n_classes = 0  # the target is a number
+        if task.classes is not None and _is_by_class(estimator, task):
+            self._n_classes = len(task.classes)
+
+    @classmethod
+    def refusal(cls, transformer: TargetEncoder, task: Task) -> str | None:
+        """Refuse other targets than those of the task, and other output than arrays."""
+        if not has_valid_parameters(transformer):
+            return "parameters that it refuses"
+        if _is_by_class(transformer, task):
+            if task.classes is None:
+                return "labels as the target in a regression task"
+            if not knows_classes(transformer, task):
+                return OTHER_CLASSES
+        elif task.classes is not None and task.classes.dtype.kind not in "biuf":
+            return "numbers as the target, where labels are no numbers,"
+        return refused_output(transformer)
+
+    def initial_state(self) -> _State:
+        """Return what the encoder has learnt."""
+        columns = Columns.of(self.estimator)
+        if not is_fitted(self.estimator):
+            return _State(columns)
+        return _State(columns, _copied(memory_of(self.estimator)))
+
+    def row_bytes(self, state: _State) -> int | None:
+        """Memory of the sums that a row finds."""
+        n_columns = 1 if state.columns.number is None else state.columns.number
+        return 32 * n_columns * (1 + max(self._n_classes, 1))
+
+    def step(self, state: _State, block: Block) -> tuple[_State, Block]:
+        """Learn and transform; return the state after it, and the block that comes out."""
+        if not block.n_learns and not block.n_asks:
+            return state, block
+        columns = state.columns.after(block)
+        read, learnt, asked = read_factorized(block)
+        targets = self._targets(block.y)
+        before = state.memory
+        if before is None:
+            before = nothing_learnt(len(read), targets.shape[1])
+        steps = steps_of(targets, block.weight)
+        try:
+            memory, *seen = learn(before, read, learnt, asked, block.stamp, steps)
+        except MixedTypes as error:  # for the loop to show at its row
+            raise Declined("a column with values of two types has no kernel") from error
+        learn_X, ask_X = (means_of(self.estimator, one, self._n_classes) for one in seen)
+        shown = replace(
+            block,
+            learn_X=learn_X,
+            learn_index=np.arange(block.n_learns),
+            ask_X=ask_X,
+            ask_index=np.arange(block.n_asks),
+        )
+        return (_State(columns, memory, True) if block.n_learns else state), shown
+
+    def _targets(self, y: Any) -> Any:
+        """Targets of shape (n_learns, n_targets)."""
+        if self._n_classes:
+            return of_classes(y, self._n_classes)
+        numbers = y if self.task.classes is None else self.task.classes[y]
+        if not np.isfinite(numbers).all():
+            raise Declined("targets with NaN or infinity have no kernel")
+        return numbers.astype(np.float64)[:, np.newaxis]
+
+    def export(self, state: _State) -> None:
+        """Write the fitted attributes."""
+        if not state.has_learnt:
+            return
+        assert state.memory is not None
+        state.columns.export(self.estimator)
+        remember(self.estimator, _copied(state.memory))
+        if self._n_classes:
+            self.estimator.classes_ = class_labels(self.task)
+
+
+def _is_by_class(encoder: TargetEncoder, task: Task) -> bool:
+    """Whether the target is a label, for the encoder as it is."""
+    if is_fitted(encoder):
+        return hasattr(encoder, "classes_")
+    return learns_classes(encoder, task.classes)
+
+
+def _copied(memory: Memory) -> Memory:
+    codes, sums, total = memory
+    return Memory([dict(one) for one in codes], [one.copy() for one in sums], total.copy())

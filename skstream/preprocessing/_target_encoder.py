@@ -1,0 +1,355 @@
+"""Categories as the mean of the target so far."""
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skstream.base import (
+    check_classes,
+    check_labels,
+    check_some_weight,
+    check_targets,
+    check_weight,
+    forget,
+)
+from skstream.preprocessing._base import checked_values
+from skstream.preprocessing._categories import CategoryEncoder, MixedTypes, Numbering
+from skstream.preprocessing._target_means import (
+    EVERY_CATEGORY,
+    Memory,
+    Seen,
+    encoded,
+    learn,
+    nothing_learnt,
+)
+from skstream.utils._sklearn import (
+    Interval,
+    StrOptions,
+    feature_names_in,
+    n_rows_of,
+    wrapped_output,
+)
+
+Floats = NDArray[np.float64]
+
+
+class TargetEncoder(CategoryEncoder):
+    """Categories as the mean of the target so far.
+
+    Every column becomes the mean of the target over the rows of the same category that have been
+    learnt: of a label, the share of the second of two classes, or one column for each of several
+    classes. The mean is drawn towards that of all rows, the more so the fewer rows the category
+    has. A row's own label is never in its own value, when the row is learnt neither: without that,
+    a model would learn to read off the label (target leakage).
+
+    Parameters
+    ----------
+    smooth : float, default=10.0
+        Weight of the mean of all rows, in rows: of a category with so many rows, the value is half
+        way between its own mean and that of all. 0: its own mean alone.
+    target_type : {"auto", "continuous", "classes"}, default="auto"
+        "continuous": the target is a number. "classes": it is a label. "auto": a label if the
+        classes are known (a `StreamPipeline` and evaluators tell those of a classification task) or
+        the target is no number; else a number.
+
+    Attributes
+    ----------
+    codes_ : list of dict
+        For each column its categories, and the row of each in `sums_`. A missing value is None.
+    categories_ : list of ndarray
+        For each column its categories, in this order.
+    sums_ : list of ndarray of shape (n_categories, 1 + n_targets)
+        For each column and category: the weight of its rows, and the sums of their targets.
+    total_ : ndarray of shape (1 + n_targets,)
+        The same of all rows.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, where the target is one.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came in a data frame with string names.
+
+    See Also
+    --------
+    StreamOneHotEncoder : One column for each category; no target.
+    sklearn.preprocessing.TargetEncoder : Learns all rows at once.
+
+    Notes
+    -----
+    The value of a category c is (S_c + smooth * m) / (n_c + smooth), with the sum S_c of the
+    targets of its n_c rows so far and the mean m of all rows so far (Micci-Barreca, 2001, "A
+    preprocessing scheme for high-cardinality categorical attributes in classification and
+    prediction problems", with a fixed number of rows as the blending factor). A category that has
+    not been learnt gets m. Before the first row, m is 0 for numbers, and for classes one divided by
+    their number.
+
+    Memory grows with the number of different categories: numbers with many values are no
+    categories.
+
+    `fit_transform` and `partial_fit_transform` show each row by the rows before it, and `transform`
+    by all that has been learnt. scikit-learn's encoder uses folds for the same purpose, which would
+    look ahead on a stream.
+
+    Examples
+    --------
+    >>> from skstream.preprocessing import TargetEncoder
+    >>> encoder = TargetEncoder(smooth=1.0)
+    >>> cities = [["Rome"], ["Oslo"], ["Rome"], ["Rome"]]
+    >>> encoder.fit_transform(cities, [3.0, 1.0, 5.0, 4.0]).ravel().tolist()
+    [0.0, 3.0, 2.5, 3.6666666666666665]
+    >>> encoder.transform([["Rome"], ["Paris"]]).ravel().tolist()
+    [3.8125, 3.25]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "smooth": [Interval(Real, 0, None, closed="left")],
+        "target_type": [StrOptions({"auto", "continuous", "classes"})],
+    }
+
+    sums_: list[Floats]
+    total_: Floats
+    classes_: NDArray[Any]
+    n_features_in_: int
+
+    def __init__(self, smooth: float = 10.0, *, target_type: str = "auto"):
+        self.smooth = smooth
+        self.target_type = target_type
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "TargetEncoder":
+        """Forget everything, then learn the rows in one ``partial_fit``.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,), default=None
+            Their labels or targets; needed. Labels that occur here are the classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights. A row of weight 0 is not learnt.
+
+        Returns
+        -------
+        self : object
+            The transformer itself.
+        """
+        self._learn_anew(X, y, sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Floats:
+        """Forget everything, learn the rows, and transform each with what was known before it.
+
+        So it is not ``fit(X, y).transform(X)``, by which every row would see its own label.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,), default=None
+            Their labels or targets; needed. Labels that occur here are the classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights. A row of weight 0 is not learnt.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features_out)
+            The rows transformed.
+        """
+        return self._learn_anew(X, y, sample_weight)
+
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> "TargetEncoder":
+        """Learn rows.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,), default=None
+            Their labels or targets; needed.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can occur. Needed at the first call, if the target is a label.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights. A row of weight 0 is not learnt.
+
+        Returns
+        -------
+        self : object
+            The transformer itself.
+        """
+        self._learn(X, y, classes, sample_weight)
+        return self
+
+    @wrapped_output
+    def partial_fit_transform(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> Floats:
+        """Learn rows, and transform each with what was known before it.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,), default=None
+            Their labels or targets; needed.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can occur. Needed at the first call, if the target is a label.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights. A row of weight 0 is not learnt.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features_out)
+            Row i is what `transform` would have returned for it after the rows before it.
+        """
+        return self._learn(X, y, classes, sample_weight)
+
+    def transform(self, X: Any) -> Floats:
+        """Transform rows with what is known now.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features_out)
+            The means, column by column; of several classes, class by class within a column.
+        """
+        check_is_fitted(self)
+        X = checked_values(self, X, reset=False)
+        rows = np.arange(X.shape[0])
+        steps = np.empty((0, len(self.total_)))
+        return self._taught(memory_of(self), X, rows[:0], rows, np.zeros_like(rows), steps)[2]
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns that come out.
+
+        Parameters
+        ----------
+        input_features : array-like of str of shape (n_features,), default=None
+            Names of the columns that go in, where they have none of their own.
+
+        Returns
+        -------
+        ndarray of shape (n_features_out,), dtype object
+            The same names; with several classes, each with the names of the classes.
+        """
+        check_is_fitted(self)
+        names = feature_names_in(self, input_features)
+        if len(self.total_) == 2:
+            return np.array([*names], dtype=object)
+        return np.array([f"{name}_{label}" for name in names for label in self.classes_], object)
+
+    def _learn_anew(self, X: Any, y: Any, sample_weight: Any) -> Floats:
+        self._validate_params()
+        forget(self)
+        check_some_weight(check_weight(sample_weight, n_rows_of(X)))
+        classes = None
+        if self.target_type == "classes" or (
+            self.target_type == "auto" and np.asarray(y).dtype.kind not in "biuf"
+        ):
+            classes = np.unique(check_labels(self, y))
+        return self._learn(X, y, classes, sample_weight)
+
+    def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Floats:
+        self._validate_params()
+        first = not hasattr(self, "total_")
+        X = checked_values(self, X, reset=first)
+        weight = check_weight(sample_weight, n_rows_of(X))
+        if hasattr(self, "classes_") or (first and learns_classes(self, classes)):
+            check_classes(self, classes)
+        targets = self._targets(y)
+        if len(targets) != X.shape[0]:
+            raise ValueError(f"X has {X.shape[0]} rows, but y has {len(targets)}.")
+        before = nothing_learnt(X.shape[1], targets.shape[1]) if first else memory_of(self)
+        is_learnt = np.ones(X.shape[0], dtype=bool) if weight is None else weight > 0.0
+        learnt, others = np.flatnonzero(is_learnt), np.flatnonzero(~is_learnt)
+        steps = steps_of(targets[learnt], None if weight is None else weight[learnt])
+        after, *rows = self._taught(
+            before, X, learnt, others, is_learnt.cumsum()[~is_learnt], steps
+        )
+        remember(self, after)
+        means = np.empty((X.shape[0], rows[0].shape[1]))
+        means[learnt], means[others] = rows
+        return means
+
+    def _targets(self, y: Any) -> Floats:
+        """Targets of shape (n_rows, n_targets): numbers, or which class a label is."""
+        if not hasattr(self, "classes_"):
+            return np.asarray(check_targets(self, y), dtype=np.float64)[:, np.newaxis]
+        labels = check_labels(self, y)
+        places = {label: place for place, label in enumerate(self.classes_.tolist())}
+        codes = [places.get(label, -1) for label in labels.tolist()]
+        if -1 in codes:
+            row = codes.index(-1)
+            raise ValueError(
+                f"The label {labels[row]!r} of row {row} is not among the classes "
+                f"{self.classes_.tolist()} given at the first call."
+            )
+        return of_classes(np.array(codes, dtype=np.intp), len(self.classes_))
+
+    def _taught(
+        self, memory: Memory, X: Any, learnt: Any, asked: Any, stamp: Any, steps: Floats
+    ) -> tuple[Memory, Floats, Floats]:
+        """Memory after some rows are learnt, and the means that they and those asked find."""
+        try:
+            after, of_learnt, of_asked = learn(
+                memory, self._columns(X), learnt, asked, stamp, steps
+            )
+        except MixedTypes as error:
+            raise ValueError(
+                f"Column {self._name(error.column or 0)} {error}. Use one type throughout: "
+                "astype(str) makes texts of all."
+            ) from None
+        n_classes = len(self.classes_) if hasattr(self, "classes_") else 0
+        shown, answers = (means_of(self, seen, n_classes) for seen in (of_learnt, of_asked))
+        return after, shown, answers
+
+    @property
+    def _numbering(self) -> Numbering:
+        return EVERY_CATEGORY
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def learns_classes(encoder: TargetEncoder, classes: Any) -> bool:
+    """Whether the target is a label, given the classes that are told at the first call."""
+    if encoder.target_type == "auto":
+        return classes is not None
+    return encoder.target_type == "classes"
+
+
+def of_classes(codes: NDArray[np.integer[Any]], n_classes: int) -> Floats:
+    """Whether a row is of the second of two classes; of each of several."""
+    shown = [n_classes - 1] if n_classes <= 2 else range(n_classes)
+    is_one: Floats = (codes[:, np.newaxis] == np.array(shown)).astype(np.float64)
+    return is_one
+
+
+def steps_of(targets: Floats, weight: Floats | None) -> Floats:
+    """What rows add to the sums: their weight, and their targets times it."""
+    steps = np.column_stack([np.ones(len(targets)), targets])
+    return steps if weight is None else steps * weight[:, np.newaxis]
+
+
+def memory_of(encoder: TargetEncoder) -> Memory:
+    """What an encoder has learnt."""
+    return Memory(encoder.codes_, encoder.sums_, encoder.total_)
+
+
+def remember(encoder: TargetEncoder, memory: Memory) -> None:
+    """Write what has been learnt into an encoder."""
+    encoder.codes_, encoder.sums_, encoder.total_ = memory
+
+
+def means_of(encoder: TargetEncoder, seen: Seen, n_classes: int) -> Floats:
+    """Smoothed means of what rows find; `n_classes` is 0 where the target is a number."""
+    return encoded(seen, encoder.smooth, 1.0 / n_classes if n_classes else 0.0)
