@@ -29,6 +29,7 @@ from skstream.preprocessing import (
     StreamImputer,
     StreamOneHotEncoder,
     StreamOrdinalEncoder,
+    TargetEncoder,
 )
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.testing import check_stream_estimator
@@ -60,6 +61,7 @@ EXAMPLES: dict[type, list[Any]] = {
     ],
     LagFeatures: [LagFeatures(), LagFeatures(-1, [1, 3], max_keys=4)],
     RollingFeatures: [RollingFeatures(windows=[2, 4], functions=["count", "std", "max"])],
+    TargetEncoder: [TargetEncoder(), TargetEncoder(0.0, target_type="continuous")],
     StreamPipeline: [
         make_stream_pipeline(StandardScaler(), GaussianNB()),
         make_stream_pipeline(StandardScaler(), SGDRegressor(random_state=0)),

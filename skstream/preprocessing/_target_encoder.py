@@ -288,7 +288,7 @@ class TargetEncoder(CategoryEncoder):
         if -1 in codes:
             row = codes.index(-1)
             raise ValueError(
-                f"The label {labels[row]!r} of row {row} is not among the classes "
+                f"The label {labels.tolist()[row]!r} of row {row} is not among the classes "
                 f"{self.classes_.tolist()} given at the first call."
             )
         return of_classes(np.array(codes, dtype=np.intp), len(self.classes_))

@@ -59,6 +59,7 @@ from skstream.preprocessing import (
     StreamImputer,
     StreamOneHotEncoder,
     StreamOrdinalEncoder,
+    TargetEncoder,
 )
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "exact_and_fast.md"
@@ -130,6 +131,7 @@ KERNEL: list[Any] = [
     StreamOrdinalEncoder(3, unknown_value=3),
     LagFeatures(lags=[1, 3]),
     RollingFeatures(functions=["mean", "max"], key=0),
+    *(TargetEncoder(), TargetEncoder(0.0, target_type="continuous")),
     Persistent(),
     MajorityClass(),
     MajorityWindow(),
@@ -183,7 +185,7 @@ LOOP: dict[str, list[Any]] = {
             OneHotEncoder(categories=CATEGORIES, sparse_output=False),
             OrdinalEncoder(categories=CATEGORIES),
             *(StreamImputer(), StreamOneHotEncoder(sparse_output=False), StreamOrdinalEncoder()),
-            *(LagFeatures(), RollingFeatures()),
+            *(LagFeatures(), RollingFeatures(), TargetEncoder()),
             make_column_transformer((StandardScaler(), [0])),
         )
     ]

@@ -13,7 +13,7 @@ from sklearn.linear_model import SGDClassifier
 
 import skstream.preprocessing
 from skstream import PrequentialEvaluator
-from skstream.base import supports_sample_weight
+from skstream.base import accepts_classes, supports_sample_weight
 from skstream.engine.kernels import registered_kernels
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import (
@@ -22,6 +22,7 @@ from skstream.preprocessing import (
     StreamImputer,
     StreamOneHotEncoder,
     StreamOrdinalEncoder,
+    TargetEncoder,
 )
 from skstream.streams import as_stream
 from skstream.utils._rows import stack_rows, take_rows
@@ -59,6 +60,8 @@ CASES: list[tuple[Any, tuple[str, ...]]] = [
     (RollingFeatures(windows=3), NUMERIC),
     (RollingFeatures(1, windows=[4, 2], functions=STATISTICS, key=0), MIXED),
     (RollingFeatures(2, functions="max", key=0, max_keys=2), ("objects", *MIXED)),
+    (TargetEncoder(), KINDS),
+    (TargetEncoder(0.0, target_type="classes"), KINDS),
 ]
 PAIRS = [(transformer, kind) for transformer, kinds in CASES for kind in kinds]
 every_pair = pytest.mark.parametrize(("transformer", "kind"), PAIRS, ids=repr)
@@ -66,6 +69,15 @@ every_pair = pytest.mark.parametrize(("transformer", "kind"), PAIRS, ids=repr)
 
 def labels(n: int) -> np.ndarray:
     return np.random.default_rng(n).integers(0, 2, n)
+
+
+def taught(transformer: Any, X: Any, rows: Any = None, **known: Any) -> Any:
+    """A transformer that has learnt some rows in one call: all, if none are given."""
+    n = X.shape[0]
+    rows = np.arange(n) if rows is None else rows
+    if accepts_classes(transformer):
+        known["classes"] = TASK.classes
+    return transformer.partial_fit(take_rows(X, rows), TASK.classes[labels(n)[rows]], **known)
 
 
 def dense(X: Any) -> np.ndarray:
@@ -102,7 +114,7 @@ def test_the_kernel_is_the_loop(
 def test_a_fitted_transformer_goes_on_by_kernel(transformer: Any, kind: str) -> None:
     rng = np.random.default_rng(1)
     X = rows_of(kind, 24, rng)
-    fitted = clone(transformer).fit(take_rows(X, np.arange(7)))
+    fitted = taught(clone(transformer), X, np.arange(7))
     before = joblib.hash(fitted)
     assert_equals_loop(fitted, make_block(X, labels(24), "polls", rng), rng)
     assert joblib.hash(fitted) == before
@@ -111,9 +123,9 @@ def test_a_fitted_transformer_goes_on_by_kernel(transformer: Any, kind: str) -> 
 @every_pair
 def test_pieces_and_pickles_change_nothing(transformer: Any, kind: str) -> None:
     X = rows_of(kind, 30, np.random.default_rng(2))
-    once, again = clone(transformer).fit(X), clone(transformer)
+    once, again = taught(clone(transformer), X), clone(transformer)
     for rows in np.split(np.arange(30), [1, 2, 11, 25]):
-        again = pickle.loads(pickle.dumps(again)).partial_fit(take_rows(X, rows))
+        again = taught(pickle.loads(pickle.dumps(again)), X, rows)
     assert_same_state(again, once)
     np.testing.assert_array_equal(dense(again.transform(X)), dense(once.transform(X)))
 
@@ -122,7 +134,7 @@ def test_pieces_and_pickles_change_nothing(transformer: Any, kind: str) -> None:
 def test_rows_are_transformed_one_by_one_as_together(transformer: Any, kind: str) -> None:
     """And asking changes nothing, to any depth."""
     X = rows_of(kind, 20, np.random.default_rng(3))
-    fitted = clone(transformer).fit(take_rows(X, np.arange(6)))
+    fitted = taught(clone(transformer), X, np.arange(6))
     before = joblib.hash(fitted)
     together = fitted.transform(X)
     assert joblib.hash(fitted) == before
@@ -136,11 +148,12 @@ def test_rows_learnt_in_one_call_are_shown_as_one_by_one(transformer: Any, kind:
     """By what was known before them, where that is promised."""
     if not hasattr(transformer, "partial_fit_transform"):
         return
-    X, y = rows_of(kind, 20, np.random.default_rng(10)), labels(20)
+    X, y = rows_of(kind, 20, np.random.default_rng(10)), TASK.classes[labels(20)]
     together, alone = clone(transformer), clone(transformer)
     shown = together.fit_transform(X, y)
+    known = {"classes": TASK.classes} if accepts_classes(transformer) else {}
     for rows in np.split(np.arange(20), np.arange(1, 20)):
-        row = alone.partial_fit_transform(take_rows(X, rows), y[rows])
+        row = alone.partial_fit_transform(take_rows(X, rows), y[rows], **known)
         np.testing.assert_array_equal(dense(row), dense(shown)[rows])
     assert_same_state(alone, together)
     np.testing.assert_array_equal(dense(together.fit(X, y).transform(X)), dense(alone.transform(X)))
@@ -187,11 +200,11 @@ def test_an_evaluator_gives_the_same_by_kernel_and_by_loop(transformer: Any, kin
 def test_a_row_of_weight_zero_is_not_learnt(transformer: Any) -> None:
     X = rows_of("numbers", 30, np.random.default_rng(7))
     weight = np.random.default_rng(8).integers(0, 3, 30).astype(float)
-    weighted = clone(transformer).fit(X, sample_weight=weight)
-    again = clone(transformer).fit(np.repeat(X, weight.astype(int), axis=0))
+    weighted = taught(clone(transformer), X, sample_weight=weight)
+    again = taught(clone(transformer), X, np.repeat(np.arange(30), weight.astype(int)))
     np.testing.assert_allclose(weighted.transform(X), again.transform(X))
     before = twin(weighted)
-    weighted.partial_fit(X[:3], sample_weight=np.zeros(3))
+    taught(weighted, X[:3], sample_weight=np.zeros(3))
     assert_same_state(weighted, before)
 
 
