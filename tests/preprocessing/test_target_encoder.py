@@ -84,8 +84,6 @@ def rows(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 PARTS = [("kinds", TargetEncoder(), [0, 1]), ("past", LagFeatures(1, key=0), [0, 2])]
-    [("kinds", TargetEncoder(), [0, 1]), ("past", LagFeatures(1, key=0), [0, 2])]
-)
 EVALUATORS = [
     PrequentialEvaluator(n_warmup=3),
     KFoldEvaluator(n_folds=2, random_state=0),
