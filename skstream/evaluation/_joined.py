@@ -120,7 +120,7 @@ def _dead_lane(place: Place, error: ModelError, like: LaneOutcome) -> LaneOutcom
     }
     answers = None
     if like.answers is not None:
-        with suppress(FileNotFoundError):  # a tape on disk that was removed
+        with suppress(OSError, ValueError):  # a tape on disk that was removed or damaged
             answers = unanswered_like(like.answers)
     return LaneOutcome(
         name=name,

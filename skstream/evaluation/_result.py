@@ -647,7 +647,10 @@ def _joined_tape(
         return None, ""
     try:
         labels = {name: opened(column) for name, column in first.labels.items()}
-    except FileNotFoundError as error:
+    except OSError as error:
+        return None, str(error)
+    except ValueError as error:
+        warn(f"The scores of the result are whole, but its tape is not: {error}")
         return None, str(error)
     if any(lane.answers is None for lane in every_lane):
         return None, ""
