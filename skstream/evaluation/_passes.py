@@ -79,11 +79,23 @@ def _columns(X: Any) -> list[Iterator[np.ndarray]]:
     """Values of features, in sequences that do not depend on chunking."""
     if is_frame(X):
         columns = X.iloc if hasattr(X, "iloc") else X
-        return [iter([np.asarray(columns[:, k])]) for k in range(X.shape[1])]
+        return [iter([_of_column(columns[:, k])]) for k in range(X.shape[1])]
     if hasattr(X, "indptr"):
         return [iter([values]) for values in (X.data, X.indices, np.diff(X.indptr))]
     n_at_once = max(1, _VALUES_AT_ONCE // max(1, X.shape[1]))
     return [(X[begin : begin + n_at_once] for begin in range(0, len(X), n_at_once))]
+
+
+def _of_column(column: Any) -> np.ndarray:
+    """Values of a column of a frame; exact, also if whole numbers are missing among large ones."""
+    values = np.asarray(column)
+    if values.dtype.kind != "f" or isinstance(column.dtype, np.dtype):
+        return values
+    if not (np.abs(values) >= _EXACT).any():
+        return values
+    listed = column.to_list()
+    known = [one if isinstance(one, int | float) else np.nan for one in listed]
+    return np.array(known, dtype=object)
 
 
 def _as_bytes(values: np.ndarray) -> Any:

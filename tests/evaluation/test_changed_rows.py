@@ -5,14 +5,18 @@ One value after the other is changed, at every row.
 
 import os
 import shutil
+from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
 import pytest
+from joblib import parallel_config
+from scipy import sparse
 
 import skstream as sk
-from skstream.evaluation import _pace
+from skstream.evaluation import _evaluator, _pace
 from skstream.evaluation._checkpoint import load_run
+from skstream.evaluation._groups import Groups
 from skstream.evaluation.folder import GroupFolder, _fingerprint
 from skstream.evaluation.folder._every import Every
 from skstream.evaluation.folder._group import Keeper
@@ -48,13 +52,13 @@ SIZE = 2
 class Source:
     """Chunks of rows, and of all meta data that there are."""
 
-    def __init__(self, columns, size=N):
-        self.columns, self.size = columns, size
+    def __init__(self, columns, size=N, as_X=np.asarray):
+        self.columns, self.size, self.as_X = columns, size, as_X
 
     def __call__(self):
         for first in range(0, N, self.size):
             part = {k: values[first : first + self.size] for k, values in self.columns.items()}
-            yield part.pop("X"), part.pop("y"), part
+            yield self.as_X(part.pop("X")), part.pop("y"), part
 
 
 class Held:
@@ -95,18 +99,25 @@ def short_pieces(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda _: None)  # no power is lost here
 
 
-@pytest.fixture(params=EVALUATORS)
-def stopped(request, tmp_path, monkeypatch):
-    """An evaluator, and its folder, in the middle of its only chunk."""
+@contextmanager
+def stopping(monkeypatch, rows=lambda run: STOP):
+    """Stop runs at a row, after a checkpoint."""
     advance = Keeper.advance
 
     def stop(keeper, n_rows):
         advance(keeper, n_rows)
-        if keeper.run.n_rows >= STOP:
-            raise KeyboardInterrupt
+        if keeper.run.n_rows >= rows(keeper.run):
+            raise OSError("the power is gone")
 
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="the power is gone"):
         patch.setattr(Keeper, "advance", stop)
+        yield
+
+
+@pytest.fixture(params=EVALUATORS)
+def stopped(request, tmp_path, monkeypatch):
+    """An evaluator, and its folder, in the middle of its only chunk."""
+    with stopping(monkeypatch):
         evaluate(request.param, tmp_path / "run", checkpoint_every=1)
     assert load_run(tmp_path / "run" / "group-0" / "run.checkpoint").n_rows == STOP
     return request.param, tmp_path / "run"
@@ -131,10 +142,10 @@ def goes_on(folder, *call, **options):
         shutil.rmtree(copy)
 
 
-def pass_over(folder, columns, size):
+def pass_over(folder, *source):
     """Do the part of a call in which rows are compared, from the second row on."""
     group = GroupFolder(folder / "group-0", Every(), "")
-    next(group.keeper(load_run(group.checkpoint)).chunks(as_stream(Source(columns, size))))
+    next(group.keeper(load_run(group.checkpoint)).chunks(as_stream(Source(*source))))
 
 
 def test_unchanged_rows_go_on_in_any_chunks(stopped):
@@ -157,6 +168,41 @@ def test_no_row_of_the_stream_changes_unnoticed(stopped):
             with pytest.raises(ValueError, match=f"its first {STOP} rows have other") as caught:
                 goes_on(folder, name, columns, size=size)
             assert caught.value.result is not None
+
+
+def as_frame(X):
+    pd = pytest.importorskip("pandas")
+    words = pd.Series(np.round(X[:, 1], 2).astype(str), dtype="category")
+    missing = pd.Series(np.round(9 * X[:, 0]), dtype="Int64").mask(X[:, 0] > 1)
+    return pd.DataFrame({"x": X[:, 0], "missing": missing, "words": words})
+
+
+def as_polars(X):
+    pl = pytest.importorskip("polars")
+    missing = [None if x > 1 else round(9 * x) for x in X[:, 0]]
+    return pl.DataFrame({"x": X[:, 0], "missing": missing, "words": X[:, 1].astype(str)})
+
+
+@pytest.mark.parametrize("as_X", [sparse.csr_matrix, as_frame, as_polars])
+def test_no_row_in_any_container_changes_unnoticed(as_X, tmp_path, monkeypatch):
+    labels = np.where(np.arange(N) % 4 == 2, None, ROWS["y"])  # a label comes, or goes away
+    columns = {"X": ROWS["X"], "y": labels}
+    evaluator = sk.PrequentialEvaluator("accuracy", missing_labels="skip", checkpoint=tmp_path)
+    with stopping(monkeypatch):
+        evaluator.set_params(checkpoint_every=1)
+        evaluator.evaluate(sk.MajorityClass(), Source(columns, N, as_X), classes=[0, 1])
+    for size in (1, 5, N):
+        pass_over(tmp_path, columns, size, as_X)
+    changed = [*changes({"X": ROWS["X"]}, STOP + 1)]
+    changed += [("y", (k,), {"y": np.where(np.arange(N) == k, None, labels)}) for k in (1, 3)]
+    changed += [("y", (k,), {"y": np.where(np.arange(N) == k, 1, labels)}) for k in (2, 6)]
+    for column, place, other in changed:
+        pass_on = partial(pass_over, tmp_path, {**columns, **other}, [N, 5][place[0] % 2], as_X)
+        if place[0] == STOP:
+            pass_on()
+            continue
+        with pytest.raises(ValueError, match=f"its first {STOP} rows have other {NAMES[column]}"):
+            pass_on()
 
 
 def test_a_stream_that_ends_at_the_checkpoint_is_compared(stopped):
@@ -189,6 +235,30 @@ def test_no_held_out_row_changes_unnoticed(stopped):
     short = {key: values[: n_asked - 1] for key, values in HELD_OUT.items()}
     with pytest.raises(ValueError, match=f"has {n_asked - 1} rows, and the run had asked about"):
         goes_on(folder, name, held_out=short)
+
+
+@pytest.mark.parametrize("is_finished", [False, True])
+def test_groups_that_stopped_at_different_rows_ask_the_same(is_finished, tmp_path, monkeypatch):
+    def run(held_out):
+        holdout = Source(held_out, 5)
+        evaluator = sk.HoldoutEvaluator("accuracy", holdout=holdout, every=PIECE, n_jobs=2)
+        evaluator.set_params(holdout_size=SIZE, engine="loop", checkpoint=tmp_path)
+        evaluator.set_params(checkpoint_every=1)
+        models = {"a": sk.MajorityClass(), "b": sk.MajorityClass()}
+        with parallel_config(backend="sequential"):
+            return evaluator.evaluate(models, Source(ROWS), classes=[0, 1])
+
+    monkeypatch.setattr(_evaluator, "grouped", lambda *_: Groups([[("a", 0)], [("b", 0)]]))
+    later = 2 * N if is_finished else STOP
+    with stopping(monkeypatch, lambda run: later if run.places == [("a", 0)] else PIECE):
+        run(HELD_OUT)
+    if not is_finished:
+        with stopping(monkeypatch, lambda run: PIECE):
+            run(HELD_OUT)
+    changed = {**HELD_OUT, "y": np.where(np.arange(N) == SIZE, 1 - HELD_OUT["y"], HELD_OUT["y"])}
+    message = "holdout is not the same at every pass" if is_finished else "sets has changed: its fi"
+    with pytest.raises(ValueError, match=message):
+        run(changed)
 
 
 def test_one_held_out_set_is_compared_to_the_last_value(tmp_path):

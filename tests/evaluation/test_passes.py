@@ -71,6 +71,26 @@ def test_equal_numbers_of_any_type_and_chunks_are_the_same():
     assert sums(large) != sums(large // 2 * 2)
 
 
+@pytest.mark.parametrize("dtype", ["Int64", "int64[pyarrow]", "polars"])
+def test_large_numbers_among_missing_ones_are_the_same_in_any_chunks(dtype):
+    large = [2**53 + 1, None, 3, 2**53 + 3]
+    if dtype == "polars":
+        pl = pytest.importorskip("polars")
+        frame, other = (pl.DataFrame({"a": values}) for values in (large, [2**53, *large[1:]]))
+        cut = frame.__getitem__
+    else:
+        pd = pytest.importorskip("pandas")
+        pytest.importorskip("pyarrow")
+        frame, other = (
+            pd.DataFrame({"a": pd.array(values, dtype=dtype)})
+            for values in (large, [2**53, *large[1:]])
+        )
+        cut = frame.iloc.__getitem__
+    assert sums(frame) != sums(other)
+    for k in range(1, 4):
+        assert sums(cut(slice(k)), cut(slice(k, None))) == sums(frame)
+
+
 def test_values_that_cannot_be_compared_are_known_by_their_class():
     assert sums(objects([Unpicklable(1)])) == sums(objects([Unpicklable(2)]))
     assert sums(objects([Unpicklable(1)])) != sums(objects([Lock]))
