@@ -314,3 +314,48 @@ def test_bad_input() -> None:
         check_stream_estimator(SGDClassifier(), np.zeros((60, 1)), np.arange(60) % 2)
     with pytest.raises(TypeError, match=r'no partial_fit. Use SGDClassifier\(loss="log_loss"\)'):
         check_stream_estimator(LogisticRegression())
+
+
+def test_the_report_lists_every_check() -> None:
+    report = check_stream_estimator(KeepsEveryCall(), n_learns=2000, on_fail=None)
+    assert not report.passed and "check_memory_is_flat: memory grows" in str(report)
+    assert [result.name for result in report.failed] == ["check_memory_is_flat"]
+    expected = {"check_memory_is_flat": "the losses of all calls are kept"}
+    report = check_stream_estimator(
+        KeepsEveryCall(), n_learns=2000, expected_failed_checks=expected
+    )
+    assert report.passed and report.results[-1].status == "xfail"
+    assert "the losses of all calls are kept (memory grows" in report.results[-1].reason
+    names = [result.name for result in report.results]
+    assert len(set(names)) == len(names) == 12 and all(r.words for r in report.results)
+
+
+class Breaks(Centroids):
+    def predict_proba(self, X):
+        check_is_fitted(self)
+        raise ArithmeticError("no luck")
+
+
+def test_the_report_goes_on_after_an_error() -> None:
+    report = check_stream_estimator(Breaks(), n_learns=20, on_fail=None)
+    reasons = {result.reason for result in report.failed}
+    assert "it raises ArithmeticError: no luck" in reasons
+    statuses = {result.name: result.status for result in report.results}
+    assert statuses["check_bad_labels_are_refused"] == "passed"
+    with pytest.raises(ArithmeticError):
+        check(Breaks())
+
+
+def test_the_report_says_what_does_not_apply() -> None:
+    report = check_stream_estimator(SGDClassifier(), n_learns=20)
+    (skipped,) = [result for result in report.results if result.status == "skipped"]
+    assert skipped.reason == "it has no predict_proba" and report.passed
+    regressor = check_stream_estimator(Mean(), n_learns=20, batch_split=True)
+    assert len(regressor.results) == 9 and "9 passed" in repr(regressor)
+
+
+def test_bad_options_of_the_report() -> None:
+    with pytest.raises(ValueError, match=r'on_fail is "raise" or None\. Got True'):
+        check_stream_estimator(Mean(), on_fail=True)
+    with pytest.raises(ValueError, match=r"no check 'check_nothing' here\. The checks are"):
+        check_stream_estimator(Mean(), expected_failed_checks={"check_nothing": "why"})

@@ -1,4 +1,4 @@
-"""Checks that an estimator meets the requirements of evaluation on streams."""
+"""What an estimator on a stream must do, each as a function that raises AssertionError."""
 
 import pickle
 from collections.abc import Callable
@@ -11,13 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
-from skstream.base import asks_row_by_row, check_can_learn, learner
+from skstream.base import asks_row_by_row, learner
 from skstream.utils._labels import as_labels
-from skstream.utils._seeds import seed_estimator
 from skstream.utils._sklearn import n_rows_of, rows_of
 from skstream.utils._validation import is_regressor, unfitted_copy
-
-__all__ = ["check_stream_estimator"]
 
 _QUESTIONS = ("predict", "predict_proba", "decision_function")
 # Counters whose pickles grow by one digit are not a leak.
@@ -27,96 +24,12 @@ _SLACK_SHARE = 0.02
 _PATIENCE = 300
 
 
-def check_stream_estimator(
-    estimator: Any,
-    X: Any = None,
-    y: ArrayLike | None = None,
-    *,
-    batch_split: bool = False,
-    n_learns: int = 10_000,
-) -> None:
-    """Check that an estimator behaves on a stream; complements `check_estimator`.
-
-    The checks are:
-
-    - predictions before anything was learnt raise `NotFittedError`;
-    - predicting changes nothing, to any depth (`check_estimator` compares shallow copies);
-    - the order of the questions does not matter, only that of the labels learnt: rows asked
-      together, alone or in another order get the same answers. If the answer of a model to one
-      row of a call depends on its answer to the row before, only the first answer of each call
-      is checked;
-    - pickled and unpickled in the middle of a stream, it continues as if nothing had happened;
-    - a class that appears late, between two others in the order of labels, is learnt and
-      predicted;
-    - answers are labels of the type learnt, in every type;
-    - class probabilities are finite, non-negative and sum to 1, with a column per class;
-    - memory does not grow with the rows learnt;
-    - ``fit`` forgets what was learnt before, and ``partial_fit`` after ``fit`` does not;
-    - classes missing at the first ``partial_fit``, labels that are not among them and rows of
-      another width raise a ValueError;
-    - with ``batch_split=True``, dividing rows into several calls of ``partial_fit`` changes
-      nothing.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Classifier or regressor with ``partial_fit``. It is cloned; every `random_state` that is
-        None is set on the clones.
-    X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), default=None
-        Rows to use, at least 60. By default, 240 rows of four numbers in [0, 1].
-    y : array-like of shape (n_rows,), default=None
-        Their labels, from at least three classes, or targets.
-    batch_split : bool, default=False
-        Whether the estimator promises that ``partial_fit`` of some rows, then of others, is
-        ``partial_fit`` of all of them.
-    n_learns : int, default=10_000
-        Rows learnt while memory is watched. A model that keeps a window of rows must have
-        filled it after half of them.
-
-    Raises
-    ------
-    AssertionError
-        If a check fails. The message names the check and says what was found.
-    TypeError
-        If the estimator has no ``partial_fit``, ``fit`` or ``get_params``.
-
-    Notes
-    -----
-    Some models of scikit-learn fail for good reasons: `MLPClassifier` stores its loss of every call
-    without limit, and the discrete naive Bayes models accept an unseen label without an error.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import SGDClassifier
-    >>> from skstream.testing import check_stream_estimator
-    >>> check_stream_estimator(SGDClassifier(), n_learns=1000)
-    """
-    check_can_learn(estimator)
-    missing = [name for name in ("fit", "get_params") if not hasattr(estimator, name)]
-    if missing:
-        raise TypeError(
-            f"{type(estimator).__name__} has no {', '.join(missing)}. Evaluators and pipelines can "
-            "do without, these checks cannot: derive it from sklearn.base.BaseEstimator."
-        )
-    model = seed_estimator(unfitted_copy(estimator), 0)
-    data = _Data.of(model, X, y)
-    checks = [*_CHECKS, *([] if is_regressor(model) else _LABEL_CHECKS)]
-    if batch_split:
-        checks.append(_cuts_change_nothing)
-    for check in checks:
-        _run(check, model, data)
-    _run(lambda model, data: _memory_is_flat(model, data, n_learns), model, data)
-
-
-def _run(check: Callable[[Any, "_Data"], None], model: Any, data: "_Data") -> None:
-    try:
-        check(model, data)
-    except AssertionError as failure:
-        raise AssertionError(f"{type(model).__name__}: {failure}") from failure
+class NotApplicable(Exception):
+    """A check asks for something that this estimator, or these rows, do not have."""
 
 
 @dataclass(frozen=True)
-class _Data:
+class Data:
     """Rows to learn and to ask about, and the classes (None for regression)."""
 
     X: Any
@@ -124,7 +37,7 @@ class _Data:
     classes: NDArray[Any] | None
 
     @classmethod
-    def of(cls, model: Any, X: Any, y: ArrayLike | None) -> "_Data":
+    def of(cls, model: Any, X: Any, y: ArrayLike | None) -> "Data":
         if X is None:
             rng = np.random.default_rng(0)
             # Labels come in runs, as on a stream with temporal dependence.
@@ -149,11 +62,11 @@ class _Data:
         index = np.arange(begin, end) % len(self.y)
         return rows_of(self.X, index), self.y[index]
 
-    def with_labels(self, labels: NDArray[Any]) -> "_Data":
-        return _Data(self.X, labels, np.unique(labels))
+    def with_labels(self, labels: NDArray[Any]) -> "Data":
+        return Data(self.X, labels, np.unique(labels))
 
 
-def _taught(model: Any, data: _Data, *bounds: int) -> Any:
+def _taught(model: Any, data: Data, *bounds: int) -> Any:
     """New copy that has learnt consecutive pieces of the data, one call each."""
     model = unfitted_copy(model)
     for begin, end in pairwise(bounds):
@@ -161,7 +74,7 @@ def _taught(model: Any, data: _Data, *bounds: int) -> Any:
     return model
 
 
-def _teach(model: Any, data: _Data, begin: int, end: int, *, first: bool = False) -> None:
+def _teach(model: Any, data: Data, begin: int, end: int, *, first: bool = False) -> None:
     learner(model)(*data.rows(begin, end), None, data.classes if first else None)
 
 
@@ -187,7 +100,7 @@ def _differing(one: dict[str, NDArray[Any]], other: dict[str, NDArray[Any]]) -> 
     return None
 
 
-def _unfitted_refuses(model: Any, data: _Data) -> None:
+def _unfitted_refuses(model: Any, data: Data) -> None:
     X, _ = data.rows(0, 5)
     for name in _methods(model):
         try:
@@ -202,7 +115,7 @@ def _unfitted_refuses(model: Any, data: _Data) -> None:
         raise AssertionError(f"{name} answers before anything was learnt.")
 
 
-def _asking_changes_nothing(model: Any, data: _Data) -> None:
+def _asking_changes_nothing(model: Any, data: Data) -> None:
     model = _taught(model, data, 0, 30)
     X, _ = data.rows(30, 40)
     for name in _methods(model):
@@ -213,7 +126,7 @@ def _asking_changes_nothing(model: Any, data: _Data) -> None:
         )
 
 
-def _order_of_questions_does_not_matter(model: Any, data: _Data) -> None:
+def _order_of_questions_does_not_matter(model: Any, data: Data) -> None:
     model = _taught(model, data, 0, 30)
     X, _ = data.rows(30, 50)
     alone = [_answers(model, rows_of(X, [row])) for row in range(20)]
@@ -233,7 +146,7 @@ def _order_of_questions_does_not_matter(model: Any, data: _Data) -> None:
         )
 
 
-def _goes_on_after_pickling(model: Any, data: _Data) -> None:
+def _goes_on_after_pickling(model: Any, data: Data) -> None:
     model = _taught(model, data, 0, 30)
     copy = pickle.loads(pickle.dumps(model))
     X, _ = data.rows(45, 60)
@@ -246,7 +159,7 @@ def _goes_on_after_pickling(model: Any, data: _Data) -> None:
     assert name is None, f"{name} answers otherwise once a pickled copy has learnt more."
 
 
-def _fit_forgets(model: Any, data: _Data) -> None:
+def _fit_forgets(model: Any, data: Data) -> None:
     fresh = unfitted_copy(model).fit(*data.rows(30, 60))
     again = unfitted_copy(model).fit(*data.rows(0, 30)).fit(*data.rows(30, 60))
     X, _ = data.rows(0, 60)
@@ -254,7 +167,7 @@ def _fit_forgets(model: Any, data: _Data) -> None:
     assert name is None, f"{name} after a second fit still shows the first."
 
 
-def _partial_fit_after_fit_goes_on(model: Any, data: _Data) -> None:
+def _partial_fit_after_fit_goes_on(model: Any, data: Data) -> None:
     X, _ = data.rows(0, 60)
     fitted = unfitted_copy(model).fit(*data.rows(0, 60))
     try:
@@ -269,7 +182,7 @@ def _partial_fit_after_fit_goes_on(model: Any, data: _Data) -> None:
     )
 
 
-def _late_class_is_learnt(model: Any, data: _Data) -> None:
+def _late_class_is_learnt(model: Any, data: Data) -> None:
     assert data.classes is not None
     late = data.classes.tolist()[1]
     early = np.flatnonzero(data.y != late)
@@ -301,7 +214,7 @@ def _late_class_is_learnt(model: Any, data: _Data) -> None:
     )
 
 
-def _labels_keep_their_type(model: Any, data: _Data) -> None:
+def _labels_keep_their_type(model: Any, data: Data) -> None:
     assert data.classes is not None
     codes = np.searchsorted(data.classes, data.y)
     texts = np.array([f"label {code}" for code in range(len(data.classes))])
@@ -320,18 +233,18 @@ def _labels_keep_their_type(model: Any, data: _Data) -> None:
         )
 
 
-def _probabilities_are_probabilities(model: Any, data: _Data) -> None:
+def _probabilities_are_probabilities(model: Any, data: Data) -> None:
     assert data.classes is not None
     model = _taught(model, data, 0, 30, 31, 60)
     if not hasattr(model, "predict_proba"):
-        return
+        raise NotApplicable("it has no predict_proba")
     P = np.asarray(model.predict_proba(data.rows(0, 60)[0]))
     assert P.shape == (60, len(data.classes)), f"predict_proba has shape {P.shape}."
     assert np.isfinite(P).all() and (P >= 0).all(), "predict_proba is not finite or negative."
     assert np.allclose(P.sum(axis=1), 1.0), "predict_proba does not sum to 1."
 
 
-def _bad_labels_are_refused(model: Any, data: _Data) -> None:
+def _bad_labels_are_refused(model: Any, data: Data) -> None:
     X, y = data.rows(0, 30)
     _expect_value_error(
         lambda: unfitted_copy(model).partial_fit(X, y), "a first call without classes"
@@ -341,10 +254,10 @@ def _bad_labels_are_refused(model: Any, data: _Data) -> None:
     _expect_value_error(lambda: taught.partial_fit(X, unseen), "a label not among the classes")
 
 
-def _other_widths_are_refused(model: Any, data: _Data) -> None:
+def _other_widths_are_refused(model: Any, data: Data) -> None:
     X, y = data.rows(0, 30)
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.shape[1] < 2:
-        return
+        raise NotApplicable("the rows are no array of several columns")
     taught = _taught(model, data, 0, 30)
     _expect_value_error(lambda: taught.partial_fit(X[:, :-1], y), "a row of another width")
     _expect_value_error(lambda: taught.predict(X[:, :-1]), "a question of another width")
@@ -358,7 +271,7 @@ def _expect_value_error(action: Callable[[], Any], what: str) -> None:
     raise AssertionError(f"{what} is accepted. Raise a ValueError instead.")
 
 
-def _cuts_change_nothing(model: Any, data: _Data) -> None:
+def _cuts_change_nothing(model: Any, data: Data) -> None:
     whole = _taught(model, data, 0, 60)
     X, _ = data.rows(0, 60)
     for bounds in [(0, 30, 60), (0, 1, 2, 30, 59, 60)]:
@@ -369,7 +282,7 @@ def _cuts_change_nothing(model: Any, data: _Data) -> None:
         )
 
 
-def _memory_is_flat(model: Any, data: _Data, n_learns: int) -> None:
+def _watch_memory(model: Any, data: Data, n_learns: int) -> None:
     model, step = unfitted_copy(model), 10
     half = n_learns // 2
     at_half = 0
@@ -384,18 +297,50 @@ def _memory_is_flat(model: Any, data: _Data, n_learns: int) -> None:
     )
 
 
-_CHECKS: list[Callable[[Any, _Data], None]] = [
-    _unfitted_refuses,
-    _asking_changes_nothing,
-    _order_of_questions_does_not_matter,
-    _goes_on_after_pickling,
-    _fit_forgets,
-    _partial_fit_after_fit_goes_on,
-    _other_widths_are_refused,
-]
-_LABEL_CHECKS: list[Callable[[Any, _Data], None]] = [
-    _late_class_is_learnt,
-    _labels_keep_their_type,
-    _probabilities_are_probabilities,
-    _bad_labels_are_refused,
-]
+@dataclass(frozen=True)
+class Check:
+    """A check, its name, and in words what holds where it passes."""
+
+    words: str
+    run: Callable[[Any, Data], None]
+
+    @property
+    def name(self) -> str:
+        """Name by which a failure is expected."""
+        return "check_" + self.run.__name__.strip("_")
+
+
+MODEL_CHECKS = (
+    Check("asked before anything was learnt, it raises NotFittedError", _unfitted_refuses),
+    Check("asking changes nothing, to any depth", _asking_changes_nothing),
+    Check(
+        "rows asked together, alone or in another order get the same answers",
+        _order_of_questions_does_not_matter,
+    ),
+    Check("pickled in the middle of a stream, it goes on as before", _goes_on_after_pickling),
+    Check("fit forgets what was learnt before", _fit_forgets),
+    Check("partial_fit after fit does not forget", _partial_fit_after_fit_goes_on),
+    Check("rows of another width raise a ValueError", _other_widths_are_refused),
+)
+LABEL_CHECKS = (
+    Check("a class that appears late is learnt and predicted", _late_class_is_learnt),
+    Check("answers are labels of the type learnt", _labels_keep_their_type),
+    Check(
+        "probabilities are finite, not negative and sum to 1, a column for each class",
+        _probabilities_are_probabilities,
+    ),
+    Check(
+        "missing classes at first, and later labels that are not among them, raise a ValueError",
+        _bad_labels_are_refused,
+    ),
+)
+CUTS_CHECK = Check("rows divided into several calls are learnt alike", _cuts_change_nothing)
+
+
+def memory_check(n_learns: int) -> Check:
+    """Check of the memory while `n_learns` rows are learnt."""
+
+    def _memory_is_flat(model: Any, data: Data) -> None:
+        _watch_memory(model, data, n_learns)
+
+    return Check("memory does not grow with the rows learnt", _memory_is_flat)

@@ -1,0 +1,170 @@
+"""The checks, run one after another."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
+
+from skstream.base import check_can_learn
+from skstream.testing._checks import (
+    CUTS_CHECK,
+    LABEL_CHECKS,
+    MODEL_CHECKS,
+    Check,
+    Data,
+    NotApplicable,
+    memory_check,
+)
+from skstream.testing._report import CheckReport, CheckResult
+from skstream.utils._seeds import seed_estimator
+from skstream.utils._validation import is_regressor, unfitted_copy
+
+
+def check_stream_estimator(
+    estimator: Any,
+    X: Any = None,
+    y: ArrayLike | None = None,
+    *,
+    batch_split: bool = False,
+    n_learns: int = 10_000,
+    on_fail: Literal["raise"] | None = "raise",
+    expected_failed_checks: Mapping[str, str] | None = None,
+) -> CheckReport:
+    """Check that an estimator behaves on a stream; complements `check_estimator`.
+
+    The checks are:
+
+    - predictions before anything was learnt raise `NotFittedError`;
+    - predicting changes nothing, to any depth (`check_estimator` compares shallow copies);
+    - the order of the questions does not matter, only that of the labels learnt: rows asked
+      together, alone or in another order get the same answers. If the answer of a model to one
+      row of a call depends on its answer to the row before, only the first answer of each call
+      is checked;
+    - pickled and unpickled in the middle of a stream, it continues as if nothing had happened;
+    - a class that appears late, between two others in the order of labels, is learnt and
+      predicted;
+    - answers are labels of the type learnt, in every type;
+    - class probabilities are finite, non-negative and sum to 1, with a column per class;
+    - memory does not grow with the rows learnt;
+    - ``fit`` forgets what was learnt before, and ``partial_fit`` after ``fit`` does not;
+    - classes missing at the first ``partial_fit``, labels that are not among them and rows of
+      another width raise a ValueError;
+    - with ``batch_split=True``, dividing rows into several calls of ``partial_fit`` changes
+      nothing.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Classifier or regressor with ``partial_fit``. It is cloned; every `random_state` that is
+        None is set on the clones.
+    X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), default=None
+        Rows to use, at least 60. By default, 240 rows of four numbers in [0, 1].
+    y : array-like of shape (n_rows,), default=None
+        Their labels, from at least three classes, or targets.
+    batch_split : bool, default=False
+        Whether the estimator promises that ``partial_fit`` of some rows, then of others, is
+        ``partial_fit`` of all of them.
+    n_learns : int, default=10_000
+        Rows learnt while memory is watched. A model that keeps a window of rows must have
+        filled it after half of them.
+    on_fail : {"raise"} or None, default="raise"
+        Whether the first check that fails raises an error, or all are run and reported.
+    expected_failed_checks : mapping of str to str, default=None
+        Reasons by the name of a check, as `CheckResult.name` says it: it may fail.
+
+    Returns
+    -------
+    report : CheckReport
+        Every check, in words, and whether it passed. With ``on_fail="raise"`` none has failed, but
+        for those expected to.
+
+    Raises
+    ------
+    AssertionError
+        If a check fails. The message names the check and says what was found.
+    ValueError
+        If `on_fail` is something else, or there is no check of a name in
+        `expected_failed_checks`.
+    TypeError
+        If the estimator has no ``partial_fit``, ``fit`` or ``get_params``.
+
+    Notes
+    -----
+    Some models of scikit-learn fail for good reasons: `MLPClassifier` stores its loss of every call
+    without limit, and the discrete naive Bayes models accept an unseen label without an error.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from skstream.testing import check_stream_estimator
+    >>> check_stream_estimator(SGDClassifier(), n_learns=1000)
+    SGDClassifier: 12 checks of an estimator on a stream, 11 passed, 1 left out
+      passed: asked before anything was learnt, it raises NotFittedError
+      passed: asking changes nothing, to any depth
+      passed: rows asked together, alone or in another order get the same answers
+      passed: pickled in the middle of a stream, it goes on as before
+      passed: fit forgets what was learnt before
+      passed: partial_fit after fit does not forget
+      passed: rows of another width raise a ValueError
+      passed: a class that appears late is learnt and predicted
+      passed: answers are labels of the type learnt
+      left out: probabilities are finite, not negative and sum to 1, a column for each class
+        check_probabilities_are_probabilities: it has no predict_proba
+      passed: missing classes at first, and later labels that are not among them, raise a ValueError
+      passed: memory does not grow with the rows learnt
+
+    With ``on_fail=None`` all checks are run, whatever they find.
+
+    >>> from sklearn.naive_bayes import MultinomialNB
+    >>> report = check_stream_estimator(MultinomialNB(), n_learns=1000, on_fail=None)
+    >>> for result in report.failed:
+    ...     print(result.name, result.reason, sep=": ")
+    check_bad_labels_are_refused: a label not among the classes is accepted. Raise a ValueError
+    instead.
+    """
+    if on_fail not in ("raise", None):
+        raise ValueError(f'on_fail is "raise" or None. Got {on_fail!r} instead.')
+    check_can_learn(estimator)
+    missing = [name for name in ("fit", "get_params") if not hasattr(estimator, name)]
+    if missing:
+        raise TypeError(
+            f"{type(estimator).__name__} has no {', '.join(missing)}. Evaluators and pipelines can "
+            "do without, these checks cannot: derive it from sklearn.base.BaseEstimator."
+        )
+    model = seed_estimator(unfitted_copy(estimator), 0)
+    data = Data.of(model, X, y)
+    checks = [
+        *MODEL_CHECKS,
+        *(() if is_regressor(model) else LABEL_CHECKS),
+        *((CUTS_CHECK,) if batch_split else ()),
+        memory_check(n_learns),
+    ]
+    expected = dict(expected_failed_checks or {})
+    known = [check.name for check in checks]
+    unknown = sorted(set(expected) - set(known))
+    if unknown:
+        raise ValueError(f"There is no check {unknown[0]!r} here. The checks are {known}.")
+    results = tuple(_result(check, model, data, expected, on_fail) for check in checks)
+    return CheckReport(type(model).__name__, results)
+
+
+def _result(
+    check: Check, model: Any, data: Data, expected: Mapping[str, str], on_fail: str | None
+) -> CheckResult:
+    """Run a check; raise what it raises where nobody expects it."""
+    try:
+        check.run(model, data)
+    except NotApplicable as why:
+        return CheckResult(check.name, check.words, "skipped", str(why))
+    except Exception as failure:
+        found = isinstance(failure, AssertionError)
+        said = str(failure) if found else f"it raises {type(failure).__name__}: {failure}"
+        if check.name in expected:
+            reason = f"{expected[check.name]} ({said})"
+            return CheckResult(check.name, check.words, "xfail", reason)
+        if on_fail is None:
+            return CheckResult(check.name, check.words, "failed", said)
+        if found:
+            raise AssertionError(f"{type(model).__name__}: {failure}") from failure
+        raise
+    return CheckResult(check.name, check.words, "passed")
