@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,35 @@ class Block:
     def n_asks(self) -> int:
         """Number of questions asked."""
         return len(self.ask_index)
+
+    @property
+    def ask_bounds(self) -> np.ndarray:
+        """Bounds of the asks that share a call."""
+        return np.arange(self.n_asks + 1) if self.groups is None else self.groups
+
+    def calls(self) -> Iterator[tuple[bool, int, int]]:
+        """Yield the calls of the plain loop in their order.
+
+        Yields
+        ------
+        is_ask : bool
+            Whether rows are asked; else they are learnt.
+        begin, end : int
+            Which asks or learns of the block share the call.
+        """
+        asks = self.ask_bounds
+        stamps = self.stamp[asks[:-1]].tolist() if self.n_asks else []
+        bounds = asks.tolist()
+        learns = range(self.n_learns + 1) if self.batches is None else self.batches.tolist()
+        done = 0
+        for begin, end in pairwise(learns):
+            while done < len(stamps) and stamps[done] <= begin:
+                yield True, bounds[done], bounds[done + 1]
+                done += 1
+            yield False, begin, end
+        while done < len(stamps):
+            yield True, bounds[done], bounds[done + 1]
+            done += 1
 
     def once(
         self, key: Any, state: Any, make: Callable[[], Made], of: tuple[Any, ...] | None = None

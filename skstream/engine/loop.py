@@ -1,6 +1,5 @@
 """The generic path: the model's own ``predict`` and ``partial_fit``, call by call."""
 
-from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
@@ -30,6 +29,11 @@ class LoopFailed(Exception):
         Answers to the asks before the failure, as the loop returns them.
     stopped : bool
         Whether the model did nothing after the failure. (A bad answer is found at the end.)
+    n_learnt : int
+        How many learns of the block the model has made.
+    state : object
+        State of the kernel that executed the model, as it was right before the failure, or after
+        the block where the model had not stopped; None without a kernel.
     """
 
     def __init__(self, action: str, index: int):
@@ -38,6 +42,8 @@ class LoopFailed(Exception):
         self.index = index
         self.answers: Any = None
         self.stopped = False
+        self.n_learnt = 0
+        self.state: Any = None
 
 
 class Loop:
@@ -47,11 +53,26 @@ class Loop:
     through what that returns once it is fitted: the same calls of that model, without the checks
     of ``predict`` and ``partial_fit`` (see `skstream.compat`). With `direct=False` it is not, and
     neither is a subclass, which may have other methods.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The model; it is changed.
+    task : Task
+        Classes and kind of answer.
+    direct : bool, default=True
+        Whether to call the model that an estimator wraps.
+    stops_at_bad : bool, default=False
+        Whether to stop at an answer that is neither label nor number, before anything else is
+        learnt; else such an answer is found at the end of the block.
     """
 
-    def __init__(self, estimator: Any, task: Task, *, direct: bool = True):
+    def __init__(
+        self, estimator: Any, task: Task, *, direct: bool = True, stops_at_bad: bool = False
+    ):
         self.estimator = estimator
         self.task = task
+        self._stops_at_bad = stops_at_bad
         self.seconds_asking = 0.0
         self.seconds_learning = 0.0
         self._learn = learner(estimator)
@@ -73,27 +94,21 @@ class Loop:
 
     def run(self, block: Block) -> np.ndarray:
         """Execute the block and return the answers to its asks, in their order."""
-        asks = self.ask_bounds(block)
-        stamps = block.stamp[asks[:-1]].tolist() if block.n_asks else []
-        bounds = asks.tolist()
-        learns = range(block.n_learns + 1) if block.batches is None else block.batches.tolist()
         # Copies: models may write into what they are given, and other models read the same.
         labels = self._labels(block)
         weight = None if block.weight is None else block.weight.copy()
         answers: list[np.ndarray] = []
-        done = 0
         if self._is_direct(block):
             return self._run_directly(block, labels)
         try:
-            for begin, end in pairwise(learns):
-                while done < len(stamps) and stamps[done] <= begin:
-                    answers.append(self._ask(block, bounds[done], bounds[done + 1]))
-                    done += 1
-                self._learn_rows(block, labels, weight, begin, end)
-            while done < len(stamps):
-                answers.append(self._ask(block, bounds[done], bounds[done + 1]))
-                done += 1
+            for is_ask, begin, end in block.calls():
+                if is_ask:
+                    answers.append(self._ask(block, begin, end))
+                else:
+                    self._learn_rows(block, labels, weight, begin, end)
         except LoopFailed as failure:
+            is_ask, at = failure.action == "answering", failure.index
+            failure.n_learnt = int(block.stamp[at]) if is_ask else at
             failure.answers = self._codes(answers)  # an earlier answer may be wrong, too
             failure.stopped = True
             raise
@@ -150,10 +165,11 @@ class Loop:
         except RAISED as error:
             if ends_program(error):
                 raise
-            bounds = self.ask_bounds(block)
+            bounds = block.ask_bounds
             whole = int(bounds[np.searchsorted(bounds, len(answers), side="right") - 1])
             stop = LoopFailed(action, n_learnt if action == "learning" else whole)
             kept = answers if action == "learning" else answers[:whole]
+            stop.n_learnt = n_learnt
             stop.answers = self._codes([calls.answered(kept, method)] if kept else [])
             stop.stopped = True
             raise stop from error
@@ -161,12 +177,6 @@ class Loop:
             self.seconds_asking += asking
             self.seconds_learning += learning
         return self._codes([calls.answered(answers, method)] if answers else [])
-
-    def ask_bounds(self, block: Block) -> np.ndarray:
-        """Bounds of the asks that share a call."""
-        if block.groups is None:
-            return np.arange(block.n_asks + 1)
-        return block.groups
 
     def _labels(self, block: Block) -> np.ndarray:
         return block.y.copy() if self.task.classes is None else self.task.classes[block.y]
@@ -179,6 +189,8 @@ class Loop:
                 answer = self._answers(block.ask_X, block.ask_index[begin:end])
             else:
                 answer = self._ask_in_company(block.ask_X, block.company[block.n_asks - begin])
+            if self._stops_at_bad:
+                self._check_answer(answer)
         except RAISED as error:
             if ends_program(error):
                 raise
@@ -264,6 +276,15 @@ class Loop:
             raise LoopFailed("learning", begin) from error
         self.seconds_learning += perf_counter() - started
         self._classes = None
+
+    def _check_answer(self, answer: np.ndarray) -> None:
+        """Raise a `BadAnswer` at an answer that is neither label nor number."""
+        try:
+            codes = self._encoded([answer])
+        except (TypeError, ValueError) as error:
+            raise BadAnswer(str(error)) from error
+        if codes.dtype.kind == "i" and (codes == UNKNOWN).any():
+            raise BadAnswer("an answer is none of the classes")
 
     def _codes(self, answers: list[np.ndarray]) -> np.ndarray:
         """Answers as codes or numbers; raises an error at the first that is neither."""

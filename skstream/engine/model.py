@@ -1,13 +1,13 @@
 """Execution of one model: by a kernel if that is exact, else by the loop."""
 
-import re
 from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
 
-from skstream.base import asks_row_by_row, learning_parts
+from skstream.base import asks_row_by_row
 from skstream.engine.block import Block, part_of
+from skstream.engine.explained import advice_of_rows, failed_call, words_of_gap
 from skstream.engine.failures import (
     RAISED,
     BadAnswer,
@@ -18,21 +18,14 @@ from skstream.engine.failures import (
     model_error,
 )
 from skstream.engine.kernels import Declined, Kernel, Task
+from skstream.engine.kernels.base import Looped, NotFittedYet
 from skstream.engine.kernels.step import checked_step
 from skstream.engine.loop import Loop, LoopFailed, no_answers
+from skstream.engine.parts import LoopedParts
 from skstream.engine.resuming import Left, Resumed
-from skstream.engine.retries import (
-    MOST_ROWS,
-    ROWS_OF_RETRY,
-    Retries,
-    TooLarge,
-    kernel_or_reason,
-    next_part,
-)
+from skstream.engine.retries import MOST_ROWS, Found, Retries, TooLarge, next_part
 from skstream.engine.timeline import Operations
 from skstream.engine.warmup import WarmUp
-from skstream.utils._rows import not_finite, take_rows
-from skstream.utils._sklearn import is_plain_gaussian_nb
 from skstream.utils._validation import is_fitted, unfitted_copy
 
 Engine = Literal["auto", "loop"]
@@ -41,9 +34,6 @@ Unanswered = Literal["error", "wrong"]
 
 #: Code of a missing answer, if it counts as wrong.
 UNANSWERED = -2
-
-# Error messages of models that need several rows first; to these an advice is added.
-_SPEAKS_OF_ROWS = re.compile("(n_|number of |few )samples")
 
 
 class ModelRun:
@@ -102,7 +92,9 @@ class ModelRun:
         self._estimator = estimator
         self._kernel: Kernel | None = None
         self._state: Any = None  # of the kernel: what the model has learnt
-        self._reason = ""  # why some parts are executed by the loop
+        self._reason = ""  # why some rows are executed by the loop
+        self._not_yet = ""  # why all are, until the first rows have been learnt
+        self._parts = LoopedParts()
         self._retries: Retries | None = None
         self._by_kernel = False
         self._loop: Loop | None = None
@@ -112,8 +104,7 @@ class ModelRun:
         with failures_named(name, fold, "being prepared", n_folds):
             self._has_learnt = is_fitted(estimator)
             if engine == "auto":
-                self._kernel, self._state, self._reason = kernel_or_reason(estimator, task)
-                self._retries = Retries() if self._kernel is not None else None
+                self._take(Found.of(estimator, task))
             if self._kernel is None:
                 self._begin_loop(task.n_warmup)
         self._left: Left | None = None
@@ -122,10 +113,21 @@ class ModelRun:
     @property
     def path(self) -> str:
         """How the model was executed; after a colon, why not completely by a kernel."""
-        if self._loop is None:
-            return "kernel"
-        path = "kernel and loop" if self._by_kernel else "loop"
-        return f"{path}: {self._reason}" if self._reason else path
+        if self._kernel is None and not self._by_kernel:
+            reason = self._reason or self._not_yet
+            return f"loop: {reason}" if reason else "loop"
+        kinds = ["kernel and loop" if self._reason else "kernel"]
+        kinds += [f"{part.name} by loop: {part.reason}" for part in self.looped_parts]
+        if not self._reason:
+            return "; ".join(kinds)
+        if len(kinds) == 1:
+            return f"{kinds[0]}: {self._reason}"
+        return f"{'; '.join(kinds)}; some rows by loop: {self._reason}"
+
+    @property
+    def looped_parts(self) -> list[Looped]:
+        """Parts of the model that were executed call by call where the others had kernels."""
+        return self._parts.now(self._kernel, self._state)
 
     @property
     def asks_row_by_row(self) -> bool:
@@ -134,8 +136,8 @@ class ModelRun:
 
     @property
     def loops(self) -> bool:
-        """Whether the model is executed call by call, and so slowly."""
-        return self._kernel is None
+        """Whether the model, or a part of it, is executed call by call, and so slowly."""
+        return self._kernel is None or bool(self._kernel.looped(self._state))
 
     @property
     def slows_when_pickled(self) -> bool:
@@ -148,11 +150,13 @@ class ModelRun:
     @property
     def seconds(self) -> dict[str, float]:
         """Time spent: asking and learning in the loop, both together in a kernel."""
-        loop = self._loop
+        loop, parts = self._loop, self.looped_parts
+        asking = sum(part.seconds_asking for part in parts)
+        learning = sum(part.seconds_learning for part in parts)
         return {
-            "asking": 0.0 if loop is None else loop.seconds_asking,
-            "learning": 0.0 if loop is None else loop.seconds_learning,
-            "kernel": self._seconds_in_kernel,
+            "asking": asking + (0.0 if loop is None else loop.seconds_asking),
+            "learning": learning + (0.0 if loop is None else loop.seconds_learning),
+            "kernel": max(0.0, self._seconds_in_kernel - asking - learning),
         }
 
     def estimator(self) -> Any:
@@ -255,9 +259,7 @@ class ModelRun:
                 continue
             if self.failure is not None:
                 if self._left is not None:
-                    self._left = self._left.within(
-                        block, operations, learns, asks, answers[:-1], self._ask_bounds(block)
-                    )
+                    self._left = self._left.within(block, operations, learns, asks, answers[:-1])
                 answers.append(no_answers(self.task, block.n_asks - asks.stop))
                 break
         return answers[0] if len(answers) == 1 else np.concatenate(answers)
@@ -266,7 +268,7 @@ class ModelRun:
         if self._retries is None:
             return MOST_ROWS
         if self._kernel is None:
-            return ROWS_OF_RETRY
+            return self._retries.n_rows_of_retry
         return self._retries.rows_at_once(self._kernel.row_bytes(self._state))
 
     def _execute_part(self, block: Block, operations: Operations) -> np.ndarray:
@@ -274,7 +276,7 @@ class ModelRun:
         if self._kernel is None and self._retries is not None:
             self._try_kernel()
         if self._kernel is not None:
-            answers = self._run_kernel(block)
+            answers = self._run_kernel(block, operations)
         if answers is None:
             answers = self._run_loop(block, operations)
         if self.failure is not None:
@@ -287,11 +289,26 @@ class ModelRun:
         assert self._retries is not None
         if self._is_new or self._gathers or not self._retries.is_due():
             return
-        self._kernel, self._state, _ = kernel_or_reason(self._estimator, self.task)
-        if self._kernel is None:
-            self._retries = None
+        self._take(Found.of(self._estimator, self.task))
 
-    def _run_kernel(self, block: Block) -> np.ndarray | None:
+    def _take(self, found: Found) -> None:
+        """Go on with a kernel, if one was found, or wait for it."""
+        self._kernel, self._state = found.kernel, found.state
+        if found.is_not_yet:
+            self._wait(found.reason)
+        elif found.kernel is None:
+            self._retries = None
+            self._reason = self._reason or found.reason
+        elif self._retries is None or self._not_yet:
+            self._retries, self._not_yet = Retries.of(found.kernel.looped(found.state)), ""
+
+    def _wait(self, reason: str) -> None:
+        """Let the loop execute the first rows, as there is no kernel before."""
+        self._not_yet = reason
+        n = self.task.n_warmup
+        self._retries = Retries(n_rows=n, n_rows_of_retry=n)
+
+    def _run_kernel(self, block: Block, operations: Operations) -> np.ndarray | None:
         """Answers by the kernel; None if the loop has to execute the block."""
         kernel = self._kernel
         assert kernel is not None and self._retries is not None
@@ -301,11 +318,19 @@ class ModelRun:
             self._retries.succeed()
             self._by_kernel = True
             return answers
+        except NotFittedYet as declined:
+            self._wait(declined.reason)
+            if max(block.n_learns, block.n_asks) > self.task.n_warmup:
+                raise TooLarge from declined
         except Declined as declined:
             self._reason = self._reason or declined.reason
             self._retries.decline()
-            if max(block.n_learns, block.n_asks) > 2 * ROWS_OF_RETRY:
+            if max(block.n_learns, block.n_asks) > 2 * self._retries.n_rows_of_retry:
                 raise TooLarge from declined  # the kernel may still execute most of it
+        except LoopFailed as failure:
+            self._state, self._by_kernel = failure.state, True
+            self._leave(kernel)
+            return self._after_failure(failure, block, operations)
         except BadAnswer as error:
             self.failure = self._error("running its kernel", error)
             self.failure.__cause__ = error
@@ -318,16 +343,34 @@ class ModelRun:
             self._retries = None
         finally:
             self._seconds_in_kernel += perf_counter() - started
-        # The estimator has the attributes that the loop would give it: the loop continues from
-        # here.
-        self._export(kernel)
-        self._kernel = self._state = None
-        self._begin_loop(self.task.n_warmup)
+        self._leave(kernel)
         return None
 
-    def _ask_bounds(self, block: Block) -> np.ndarray:
-        assert self._loop is not None
-        return self._loop.ask_bounds(block)
+    def _leave(self, kernel: Kernel) -> None:
+        """Give the estimator what the loop would have given it: the loop continues from there."""
+        self._export(kernel)
+        self._parts.keep(kernel, self._state)
+        self._kernel = self._state = None
+        self._begin_loop(self.task.n_warmup)
+
+    def _after_failure(
+        self, failure: LoopFailed, block: Block, operations: Operations
+    ) -> np.ndarray:
+        """Answers where a looped part has failed; what is wrong with one, the loop says."""
+        before: np.ndarray = failure.answers
+        if not (failure.stopped and isinstance(failure.__cause__, BadAnswer)):
+            return self._stopped(failure, before, block, operations)
+        learns = slice(failure.n_learnt, block.n_learns)
+        asks = slice(failure.index, block.n_asks)
+        answers = self._run_loop(part_of(block, learns, asks), operations.part(learns, asks))
+        if self.failure is not None:
+            gap, before = self._without_gaps(before)
+            if gap is not None:
+                self._left = None
+                return self._stopped(gap, before, block, operations)
+        if self._left is not None:
+            self._left = self._left.within(block, operations, learns, asks, [before])
+        return np.concatenate([before, answers])
 
     def _begin_loop(self, n_warmup: int) -> None:
         before = self._loop
@@ -375,10 +418,8 @@ class ModelRun:
             self._stopped(failure, failure.answers, whole, its_operations)
             assert self.failure is not None
             n_taken, row = block.n_learns - rest[0].n_learns, self.failure.row
-            nothing, bounds = no_answers(self.task), self._loop.ask_bounds(block)
-            self._left = Left(
-                "learning", n_taken, np.array([row]), nothing, block, operations, bounds
-            )
+            nothing = no_answers(self.task)
+            self._left = Left("learning", n_taken, np.array([row]), nothing, block, operations)
             return no_answers(self.task, block.n_asks)
         self._is_new, self._gathers, self._warmup = False, False, None
         return self._run_loop(*rest)
@@ -406,7 +447,7 @@ class ModelRun:
         first = int(wrong.argmax())
         self.n_unanswered += 1
         failure = LoopFailed("answering", first)
-        failure.__cause__ = BadAnswer(_gap(answers[first], self.task, self._estimator))
+        failure.__cause__ = BadAnswer(words_of_gap(answers[first], self.task, self._estimator))
         return failure, answers[:first]
 
     def _stopped(
@@ -415,14 +456,14 @@ class ModelRun:
         """Note the failure; return the earlier answers, and missing ones after them."""
         gap, answers = self._without_gaps(answers)
         failure = failure if gap is None else gap  # an earlier answer was missing
-        error, rows = self._explained(failure, block, operations)
-        error.__cause__, error.begin = failure.__cause__, int(rows.min())
+        cause = failure.__cause__
+        assert cause is not None
+        rows, row, where = failed_call(failure, block, operations)
+        error = self._error(f"{failure.action} {where}", cause, row, self._advice(failure))
+        error.__cause__, error.begin = cause, int(rows.min())
         self.failure = error
         if failure.stopped and self._loop is not None:
-            bounds = self._loop.ask_bounds(block)
-            self._left = Left(
-                failure.action, failure.index, rows, answers, block, operations, bounds
-            )
+            self._left = Left(failure.action, failure.index, rows, answers, block, operations)
         n = len(answers)
         asked = operations.ask_rows[:n]
         # Numbers of held-out rows recur in every set, and say nothing of the rows of the stream.
@@ -435,36 +476,6 @@ class ModelRun:
             n -= 1
         return np.concatenate([answers[:n], no_answers(self.task, block.n_asks - n)])
 
-    def _explained(
-        self, failure: LoopFailed, block: Block, operations: Operations
-    ) -> tuple[ModelError, np.ndarray]:
-        """Return the error that names the row, and the rows of the call that failed."""
-        begin = failure.index
-        if failure.action == "learning":
-            numbers = operations.learn_rows
-            bounds, X, index = block.batches, block.learn_X, block.learn_index
-        else:
-            numbers = operations.ask_rows if block.n_asks else operations.learn_rows
-            bounds, X, index = block.groups, block.ask_X, block.ask_index
-        end, at, cause = begin + 1, begin, failure.__cause__
-        if bounds is not None and not isinstance(cause, BadAnswer):
-            end = int(bounds[np.searchsorted(bounds, begin, side="right")])
-            at = begin + int(not_finite(take_rows(X, index[begin:end])).argmax())
-        rows = numbers[begin:end]
-        row = int(numbers[at])
-        checkpoint = None if failure.action == "learning" else operations.checkpoint
-        held_out = "" if checkpoint is None else "holdout "
-        where = f"{held_out}row {row}"
-        if end > begin + 1:
-            where = f"{held_out}rows {int(rows.min())} to {int(rows.max())}"
-        if at > begin:
-            where += f" (row {row} is not finite)"
-        if checkpoint is not None:
-            where += f" at checkpoint {checkpoint[begin]} of the stream"
-        assert cause is not None
-        action = f"{failure.action} {where}"
-        return self._error(action, cause, row, self._advice(failure)), rows
-
     def _error(
         self, action: str, cause: BaseException, row: int = -1, advice: str = ""
     ) -> ModelError:
@@ -472,27 +483,5 @@ class ModelRun:
 
     def _advice(self, failure: LoopFailed) -> str:
         """Return advice for a model that fails at its first rows."""
-        cause = failure.__cause__
         is_first = self._is_new and failure.action == "learning" and failure.index == 0
-        if not is_first or not _SPEAKS_OF_ROWS.search(str(cause)):
-            return ""
-        n = self.task.n_warmup
-        return (
-            f" If the model needs more rows at first, set n_warmup to their number (it is {n}): "
-            "they are then learnt in one call."
-        )
-
-
-def _gap(answer: Any, task: Task, estimator: Any) -> str:
-    if task.method == "predict" and answer.dtype.kind == "f" and np.isinf(answer):
-        return f"its answer is {answer}; predictions must be finite numbers."
-    advice = (
-        "" if task.classes is None else (' Pass unanswered="wrong" to score such rows as errors.')
-    )
-    if any(is_plain_gaussian_nb(part) for part in learning_parts(estimator)):
-        advice = (
-            " GaussianNB takes its variance floor from the rows of one call, and from a single row "
-            "that is 0. Use skstream.naive_bayes.IncrementalGaussianNB, whose floor follows all "
-            f"rows learnt.{advice}"
-        )
-    return f"it gave no answer (None or NaN) where one was asked.{advice}"
+        return advice_of_rows(failure.__cause__, self.task.n_warmup) if is_first else ""

@@ -31,8 +31,7 @@ class Resumed:
 class Left:
     """A block that a model has executed up to a failed call.
 
-    `rows` are those of the call, `answers` the ones given before it, and `ask_bounds` the bounds
-    of the asks that share a call.
+    `rows` are those of the call, and `answers` the ones given before it.
     """
 
     action: str
@@ -41,7 +40,6 @@ class Left:
     answers: np.ndarray
     block: Block
     operations: Operations
-    ask_bounds: np.ndarray
 
     def within(
         self,
@@ -50,7 +48,6 @@ class Left:
         learns: slice,
         asks: slice,
         answers: list[np.ndarray],
-        ask_bounds: np.ndarray,
     ) -> "Left":
         """Return the same for the whole block of which this is a part."""
         first = learns.start if self.action == "learning" else asks.start
@@ -62,7 +59,6 @@ class Left:
             np.concatenate(before),
             block,
             operations,
-            ask_bounds,
         )
 
     def rest(self, skip: bool) -> tuple[Block, Operations, int]:
@@ -75,8 +71,9 @@ class Left:
         else:
             n_learnt = int(block.stamp[n_asked])
             if skip:
-                following = np.searchsorted(self.ask_bounds, n_asked, side="right")
-                n_skipped = int(self.ask_bounds[following]) - n_asked
+                bounds = block.ask_bounds
+                following = np.searchsorted(bounds, n_asked, side="right")
+                n_skipped = int(bounds[following]) - n_asked
         first = n_asked + n_skipped
         stamp = block.stamp[first:] - n_learnt
         groups = None if block.groups is None else shifted_bounds(block.groups, first)

@@ -86,7 +86,9 @@ def test_parts_change_nothing(model: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(
         ModelRun,
         "_run_kernel",
-        lambda self, block: parts.append(block.n_learns) or run(self, block),
+        lambda self, block, operations: (
+            parts.append(block.n_learns) or run(self, block, operations)
+        ),
     )
     cut = evaluate(model)
     assert max(parts[1:]) <= 64 and cut.paths == {"m": "kernel"}

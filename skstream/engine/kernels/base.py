@@ -55,6 +55,33 @@ class Declined(Exception):
         self.reason = reason
 
 
+class NotFittedYet(Declined):
+    """There is a kernel as soon as the estimator has learnt its first rows.
+
+    So it is where a part has no kernel of its own: it is looped alone, from then on.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Looped:
+    """A part without a kernel that is executed call by call among others that have one.
+
+    Attributes
+    ----------
+    name : str
+        Its type.
+    reason : str
+        Why it has no kernel, in a sentence without a full stop.
+    seconds_asking, seconds_learning : float
+        Time that its calls have taken so far.
+    """
+
+    name: str
+    reason: str
+    seconds_asking: float = 0.0
+    seconds_learning: float = 0.0
+
+
 class _StateMachine(ABC):
     """What kernels of models and of transformers have in common.
 
@@ -102,6 +129,10 @@ class _StateMachine(ABC):
         May be called at any point; the kernel can continue afterwards. Does nothing when nothing
         has been learnt.
         """
+
+    def looped(self, state: Any) -> list[Looped]:
+        """Return the parts that are executed call by call."""
+        return []
 
 
 class Kernel(_StateMachine):

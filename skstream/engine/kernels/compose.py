@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 
-from skstream.engine.block import Block
+from skstream.engine.block import Block, part_of
 from skstream.engine.kernels.base import Declined, Kernel, TransformKernel
+from skstream.engine.loop import LoopFailed
 from skstream.utils._rows import stack_rows, take_rows
 
 
@@ -22,6 +23,11 @@ def shared_step(
 ) -> tuple[Any, Any]:
     """Step of a kernel, taken over from that of another model if it has made the same one."""
     return block.once(likeness, state, partial(kernel.step, state, block))
+
+
+def before_failure(block: Block, failure: LoopFailed) -> Block:
+    """Learns and asks of a block that a looped model made before it failed."""
+    return part_of(block, slice(0, failure.n_learnt), slice(0, len(failure.answers)))
 
 
 def separate_rows(block: Block) -> tuple[Any, Any, np.ndarray]:

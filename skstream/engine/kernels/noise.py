@@ -3,10 +3,11 @@
 from numbers import Integral
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Kernel, Task, value_of
+from skstream.engine.kernels.base import Kernel, Looped, Task, value_of
 from skstream.engine.kernels.compose import check_weights
 from skstream.engine.kernels.registry import find_kernel
 from skstream.engine.kernels.schema import (
@@ -14,6 +15,7 @@ from skstream.engine.kernels.schema import (
     class_labels,
     refused_task,
 )
+from skstream.engine.loop import LoopFailed
 from skstream.noise import drawn_seed, weights_so_far, with_noise
 from skstream.utils._row_hashes import row_hashes
 from skstream.utils._rows import take_rows
@@ -63,15 +65,33 @@ class LabelNoiseKernel(Kernel):
         """Execute a block; return the state after it, and the answers to its asks in order."""
         check_weights(block)
         columns = state.columns.after(block)
-        inner, codes = self._inner.step(state.inner, block)
         weights = weights_so_far(state.weight, block.weight, block.n_learns)
-        state = _State(columns, float(weights[-1]), inner)
-        if not block.n_asks:
-            return state, codes
-        hashes = row_hashes(take_rows(block.ask_X, block.ask_index))
+        hashes = np.empty(0, np.uint64)
+        if block.n_asks:
+            hashes = row_hashes(take_rows(block.ask_X, block.ask_index))
+        of_asks = hashes, weights[block.stamp]
+        try:
+            inner, codes = self._inner.step(state.inner, block)
+        except LoopFailed as failure:
+            failure.answers = self._with_noise(failure.answers, *of_asks)
+            failure.state = _State(columns, float(weights[failure.n_learnt]), failure.state)
+            raise
+        return _State(columns, float(weights[-1]), inner), self._with_noise(codes, *of_asks)
+
+    def _with_noise(
+        self, codes: NDArray[Any], hashes: NDArray[np.uint64], weights: NDArray[np.float64]
+    ) -> NDArray[Any]:
+        n = len(codes)
+        if not n:
+            return codes
         n_classes = len(class_labels(self.task))
-        q, seed = self.estimator.noise, self._seed
-        return state, with_noise(codes, hashes, weights[block.stamp], n_classes, q, seed)
+        return with_noise(
+            codes, hashes[:n], weights[:n], n_classes, self.estimator.noise, self._seed
+        )
+
+    def looped(self, state: _State) -> list[Looped]:
+        """Return the parts of the inner model that are executed call by call."""
+        return self._inner.looped(state.inner)
 
     def export(self, state: _State) -> None:
         """Write the fitted attributes into the estimator."""

@@ -7,10 +7,17 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Kernel, Task, TransformKernel
-from skstream.engine.kernels.compose import check_weights, shared_step
-from skstream.engine.kernels.registry import find_kernel, find_transform_kernel
+from skstream.engine.kernels.base import Kernel, Looped, Task, TransformKernel
+from skstream.engine.kernels.compose import before_failure, check_weights, shared_step
+from skstream.engine.kernels.looped import (
+    check_parts,
+    check_same_rows,
+    find_part,
+    find_transform_part,
+    first_rows,
+)
 from skstream.engine.kernels.schema import OTHER_CLASSES, knows_classes
+from skstream.engine.loop import LoopFailed
 from skstream.engine.sharing import bytes_of_rows
 from skstream.pipeline import StreamPipeline
 from skstream.pipeline._asking import FittedPipeline
@@ -35,28 +42,28 @@ class Chain:
     """
 
     def __init__(self, steps: Sequence[Step], task: Task):
-        self._kernels = [
-            find_transform_kernel(step, task) for _, step in steps if not is_passthrough(step)
+        self.kernels = [
+            find_transform_part(step, task) for _, step in steps if not is_passthrough(step)
         ]
-        self._likenesses = [kernel.likeness() for kernel in self._kernels]
+        self._likenesses = [kernel.likeness() for kernel in self.kernels]
 
     def initial_state(self) -> _ChainState:
         """Return what the transformers have learnt."""
-        expands = any(kernel.expands for kernel in self._kernels)
-        states = tuple(kernel.initial_state() for kernel in self._kernels)
+        expands = any(kernel.expands for kernel in self.kernels)
+        states = tuple(kernel.initial_state() for kernel in self.kernels)
         return _ChainState(states, None if expands else 0)
 
     def row_bytes(self, state: _ChainState) -> int | None:
         """Memory that a row has taken at most between two steps, or within one."""
         if state.row_bytes is None:
             return None
-        kernels = zip(self._kernels, state.states, strict=True)
+        kernels = zip(self.kernels, state.states, strict=True)
         return max([state.row_bytes, *(kernel.row_bytes(its) or 0 for kernel, its in kernels)])
 
     def step(self, state: _ChainState, block: Block) -> tuple[_ChainState, Block]:
         """Learn and transform; return the state after it, and the block that comes out."""
         states, row_bytes = [], state.row_bytes
-        kernels = zip(self._kernels, self._likenesses, state.states, strict=True)
+        kernels = zip(self.kernels, self._likenesses, state.states, strict=True)
         for kernel, likeness, before in kernels:
             after, block = shared_step(kernel, likeness, before, block)
             states.append(after)
@@ -66,8 +73,13 @@ class Chain:
 
     def export(self, state: _ChainState) -> None:
         """Write the fitted attributes into the transformers."""
-        for kernel, its_state in zip(self._kernels, state.states, strict=True):
+        for kernel, its_state in zip(self.kernels, state.states, strict=True):
             kernel.export(its_state)
+
+    def looped(self, state: _ChainState) -> list[Looped]:
+        """Return the transformers that are executed call by call."""
+        kernels = zip(self.kernels, state.states, strict=True)
+        return [part for kernel, its_state in kernels for part in kernel.looped(its_state)]
 
 
 def _bytes_per_row(block: Block) -> int:
@@ -94,7 +106,9 @@ class StreamPipelineKernel(Kernel):
         self._pipeline = _working_copy(estimator)
         *transformers, (_, model) = self._pipeline.steps
         self._chain = Chain(transformers, task)
-        self._model = find_kernel(model, task)
+        self._model = find_part(model, task)
+        fitted = is_fitted(estimator)
+        self._is_mixed = check_parts([*self._chain.kernels, self._model], fitted=fitted)
         self._likeness = self._model.likeness()
         self.bitwise = self._model.bitwise
 
@@ -118,9 +132,24 @@ class StreamPipelineKernel(Kernel):
     def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
         check_weights(block)
+        expected = None
+        if self._is_mixed:
+            expected = first_rows(self._pipeline.steps[:-1], self.task, block)
         chain, transformed = self._chain.step(state.chain, block)
-        model, answers = shared_step(self._model, self._likeness, state.model, transformed)
+        if expected is not None:
+            check_same_rows(expected, transformed)
+            self._is_mixed = False  # once is enough
+        try:
+            model, answers = shared_step(self._model, self._likeness, state.model, transformed)
+        except LoopFailed as failure:
+            chain, _ = self._chain.step(state.chain, before_failure(block, failure))
+            failure.state = _State(True, chain, failure.state)
+            raise
         return _State(state.has_learnt or block.n_learns > 0, chain, model), answers
+
+    def looped(self, state: _State) -> list[Looped]:
+        """Return the steps that are executed call by call."""
+        return [*self._chain.looped(state.chain), *self._model.looped(state.model)]
 
     def export(self, state: _State) -> None:
         """Write the fitted attributes into the estimator."""
@@ -137,6 +166,7 @@ class TransformerPipelineKernel(TransformKernel):
         super().__init__(estimator, task)
         self._pipeline = _working_copy(estimator)
         self._chain = Chain(self._pipeline.steps, task)
+        check_parts(self._chain.kernels, fitted=is_fitted(estimator))
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -156,6 +186,10 @@ class TransformerPipelineKernel(TransformKernel):
         check_weights(block)
         chain, transformed = self._chain.step(state.chain, block)
         return _State(state.has_learnt or block.n_learns > 0, chain), transformed
+
+    def looped(self, state: _State) -> list[Looped]:
+        """Return the steps that are executed call by call."""
+        return self._chain.looped(state.chain)
 
     def export(self, state: _State) -> None:
         """Write the fitted attributes into the transformer."""

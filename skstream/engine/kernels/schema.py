@@ -76,9 +76,10 @@ class Columns(NamedTuple):
 
 def knows_classes(estimator: Any, task: Task) -> bool:
     """Whether an estimator is unfitted, or fitted with the classes of the task."""
-    if not is_fitted(estimator):
+    own = getattr(estimator, "classes_", None) if is_fitted(estimator) else None
+    if own is None:
         return True
-    return task.classes is not None and np.array_equal(estimator.classes_, class_labels(task))
+    return task.classes is not None and np.array_equal(own, class_labels(task))
 
 
 def refused_task(

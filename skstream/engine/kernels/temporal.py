@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Kernel, Task, value_of
+from skstream.engine.kernels.base import Kernel, Looped, Task, value_of
 from skstream.engine.kernels.compose import (
+    before_failure,
     check_weights,
     joined_rows,
     separate_rows,
@@ -22,6 +23,7 @@ from skstream.engine.kernels.schema import (
     class_labels,
     refused_task,
 )
+from skstream.engine.loop import LoopFailed
 from skstream.engine.sharing import key_of
 from skstream.temporal._augmentation import (
     extended_by_labels,
@@ -103,6 +105,10 @@ class _TemporalKernel(Kernel):
     def _own_bytes(self) -> int:
         return 64 * len(self._classes)
 
+    def looped(self, state: _State) -> list[Looped]:
+        """Return the parts of the inner model that are executed call by call."""
+        return self._inner.looped(state.inner)
+
     def export(self, state: _State) -> None:
         """Write the fitted attributes into the estimator."""
         if state.columns.number is None:
@@ -146,7 +152,12 @@ class TemporallyAugmentedKernel(_TemporalKernel):
         if state.columns.number is None and block.n_learns:
             n_appended = extended.learn_X.shape[1] - block.learn_X.shape[1]
             warn_if_labels_are_dropped(self._model, extended.learn_X, n_appended)
-        inner, answers = shared_step(self._inner, self._likeness, state.inner, extended)
+        try:
+            inner, answers = shared_step(self._inner, self._likeness, state.inner, extended)
+        except LoopFailed as failure:
+            memory, _ = self._with_lags(before_failure(block, failure), state.memory)
+            failure.state = _State(columns, memory, failure.state)
+            raise
         return _State(columns, memory, inner), answers
 
     def _with_lags(self, block: Block, memory: Codes) -> tuple[Codes, Block]:
@@ -206,15 +217,22 @@ class TemporalCorrectionKernel(_TemporalKernel):
         """Execute a block; return the state after it, and the answers to its asks in order."""
         check_weights(block)
         columns = state.columns.after(block)
-        inner, posterior = shared_step(self._inner, self._likeness, state.inner, block)
         # They hang on labels, whichever model is corrected.
         count = partial(self._corrections, block, state.memory)
         labels = block.y, block.stamp, block.weight
         factors, counts = block.once(self._key, state.memory, count, labels)
-        answers: NDArray[Any] = corrected(posterior, factors)
-        if self.task.method == "predict":
-            answers = best_columns(answers)
-        return _State(columns, counts, inner), answers
+        try:
+            inner, posterior = shared_step(self._inner, self._likeness, state.inner, block)
+        except LoopFailed as failure:
+            _, counts = self._corrections(before_failure(block, failure), state.memory)
+            failure.answers = self._answers(failure.answers, factors[: len(failure.answers)])
+            failure.state = _State(columns, counts, failure.state)
+            raise
+        return _State(columns, counts, inner), self._answers(posterior, factors)
+
+    def _answers(self, posterior: Floats, factors: Floats) -> NDArray[Any]:
+        answers = corrected(posterior, factors)
+        return best_columns(answers) if self.task.method == "predict" else answers
 
     def _corrections(self, block: Block, counts: _Counts) -> tuple[Floats, _Counts]:
         """Factors of probabilities by the counts at their time, and the counts after the block."""

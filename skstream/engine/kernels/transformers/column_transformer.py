@@ -11,9 +11,16 @@ from sklearn.compose import ColumnTransformer
 from sklearn.utils import check_array
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Declined, Task, TransformKernel, value_of
+from skstream.engine.kernels.base import (
+    Declined,
+    Looped,
+    NotFittedYet,
+    Task,
+    TransformKernel,
+    value_of,
+)
 from skstream.engine.kernels.compose import check_weights
-from skstream.engine.kernels.registry import find_transform_kernel
+from skstream.engine.kernels.looped import check_parts, find_transform_part
 from skstream.engine.kernels.schema import Columns, refused_output
 from skstream.engine.kernels.transformers.row_by_row import laid_out_by_rows
 from skstream.pipeline._transformers import learn_rows, learns, prepared
@@ -95,7 +102,14 @@ class ColumnTransformerKernel(TransformKernel):
         except Exception as error:  # whatever it is, the loop meets it at this row
             raise Declined("a ColumnTransformer that fails at a row has no kernel") from error
         _forget_first_row(fitted)
-        return _State(fitted, _parts_of(fitted, self.task), Columns())
+        try:
+            parts = _parts_of(fitted, self.task)
+        except Declined as declined:  # of fitted parts it is known for sure
+            raise NotFittedYet(declined.reason) from declined
+        state = _State(fitted, parts, Columns())
+        for looped in self.looped(state):
+            raise NotFittedYet(looped.reason)
+        return state
 
     def export(self, state: _State | None) -> None:
         """Write the fitted attributes into the transformer."""
@@ -104,6 +118,12 @@ class ColumnTransformerKernel(TransformKernel):
         for part in state.parts:
             part.kernel.export(part.state)
         vars(self.estimator).update(vars(deepcopy(state.fitted)))
+
+    def looped(self, state: _State | None) -> list[Looped]:
+        """Return the parts that are executed call by call."""
+        if state is None:
+            return []
+        return [one for part in state.parts for one in part.kernel.looped(part.state)]
 
 
 def _forget_first_row(fitted: ColumnTransformer) -> None:
@@ -118,12 +138,13 @@ def _forget_first_row(fitted: ColumnTransformer) -> None:
 
 
 def _parts_of(fitted: ColumnTransformer, task: Task) -> list[_Part]:
-    parts = []
+    parts: list[_Part] = []
     for _, part, columns in fitted.transformers_:
         if (isinstance(part, str) and part == "drop") or _is_empty(columns):
             continue
-        kernel = find_transform_kernel(part, task)
+        kernel = find_transform_part(part, task)
         parts.append(_Part(kernel, columns, kernel.initial_state()))
+    check_parts([part.kernel for part in parts], fitted=True)
     return parts
 
 

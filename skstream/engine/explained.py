@@ -1,0 +1,73 @@
+"""What failed calls of models have to say: which rows it was, and what to do."""
+
+import re
+from typing import Any
+
+import numpy as np
+
+from skstream.base import learning_parts
+from skstream.engine.block import Block
+from skstream.engine.failures import BadAnswer
+from skstream.engine.kernels import Task
+from skstream.engine.loop import LoopFailed
+from skstream.engine.timeline import Operations
+from skstream.utils._rows import not_finite, take_rows
+from skstream.utils._sklearn import is_plain_gaussian_nb
+
+# Error messages of models that need several rows first; to these an advice is added.
+_SPEAKS_OF_ROWS = re.compile("(n_|number of |few )samples")
+
+
+def failed_call(
+    failure: LoopFailed, block: Block, operations: Operations
+) -> tuple[np.ndarray, int, str]:
+    """Return the rows of the call that failed, the one to name, and where that is, in words."""
+    begin = failure.index
+    if failure.action == "learning":
+        numbers = operations.learn_rows
+        bounds, X, index = block.batches, block.learn_X, block.learn_index
+    else:
+        numbers = operations.ask_rows if block.n_asks else operations.learn_rows
+        bounds, X, index = block.groups, block.ask_X, block.ask_index
+    end, at = begin + 1, begin
+    if bounds is not None and not isinstance(failure.__cause__, BadAnswer):
+        end = int(bounds[np.searchsorted(bounds, begin, side="right")])
+        at = begin + int(not_finite(take_rows(X, index[begin:end])).argmax())
+    rows = numbers[begin:end]
+    row = int(numbers[at])
+    checkpoint = None if failure.action == "learning" else operations.checkpoint
+    held_out = "" if checkpoint is None else "holdout "
+    where = f"{held_out}row {row}"
+    if end > begin + 1:
+        where = f"{held_out}rows {int(rows.min())} to {int(rows.max())}"
+    if at > begin:
+        where += f" (row {row} is not finite)"
+    if checkpoint is not None:
+        where += f" at checkpoint {checkpoint[begin]} of the stream"
+    return rows, row, where
+
+
+def advice_of_rows(cause: BaseException | None, n_warmup: int) -> str:
+    """Return advice for a model whose first rows were too few; nothing for other causes."""
+    if not _SPEAKS_OF_ROWS.search(str(cause)):
+        return ""
+    return (
+        f" If the model needs more rows at first, set n_warmup to their number (it is {n_warmup}): "
+        "they are then learnt in one call."
+    )
+
+
+def words_of_gap(answer: Any, task: Task, estimator: Any) -> str:
+    """Say that an answer is missing or infinite, and what can be done."""
+    if task.method == "predict" and answer.dtype.kind == "f" and np.isinf(answer):
+        return f"its answer is {answer}; predictions must be finite numbers."
+    advice = (
+        "" if task.classes is None else (' Pass unanswered="wrong" to score such rows as errors.')
+    )
+    if any(is_plain_gaussian_nb(part) for part in learning_parts(estimator)):
+        advice = (
+            " GaussianNB takes its variance floor from the rows of one call, and from a single row "
+            "that is 0. Use skstream.naive_bayes.IncrementalGaussianNB, whose floor follows all "
+            f"rows learnt.{advice}"
+        )
+    return f"it gave no answer (None or NaN) where one was asked.{advice}"
