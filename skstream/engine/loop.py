@@ -45,6 +45,11 @@ class LoopFailed(Exception):
         self.n_learnt = 0
         self.state: Any = None
 
+    @property
+    def is_bad_answer(self) -> bool:
+        """Whether it gave an answer, but none that can be used."""
+        return isinstance(self.__cause__, BadAnswer)
+
 
 class Loop:
     """Executes blocks on any estimator by calls of its methods, in order.
@@ -63,8 +68,8 @@ class Loop:
     direct : bool, default=True
         Whether to call the model that an estimator wraps.
     stops_at_bad : bool, default=False
-        Whether to stop at an answer that is neither label nor number, before anything else is
-        learnt; else such an answer is found at the end of the block.
+        Whether to stop at an answer that is missing, or neither label nor number, before anything
+        else is learnt; else such an answer is found at the end of the block.
     """
 
     def __init__(
@@ -278,13 +283,15 @@ class Loop:
         self._classes = None
 
     def _check_answer(self, answer: np.ndarray) -> None:
-        """Raise a `BadAnswer` at an answer that is neither label nor number."""
+        """Raise a `BadAnswer` at an answer that is neither label nor number, or missing."""
         try:
             codes = self._encoded([answer])
         except (TypeError, ValueError) as error:
             raise BadAnswer(str(error)) from error
-        if codes.dtype.kind == "i" and (codes == UNKNOWN).any():
+        if codes.dtype.kind == "i" and (codes < 0).any():
             raise BadAnswer("an answer is none of the classes")
+        if self.task.method == "predict_proba" and codes.ndim != 2:
+            raise BadAnswer("probabilities have one column per class")
 
     def _codes(self, answers: list[np.ndarray]) -> np.ndarray:
         """Answers as codes or numbers; raises an error at the first that is neither."""

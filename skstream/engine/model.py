@@ -358,7 +358,7 @@ class ModelRun:
     ) -> np.ndarray:
         """Answers where a looped part has failed; what is wrong with one, the loop says."""
         before: np.ndarray = failure.answers
-        if not (failure.stopped and isinstance(failure.__cause__, BadAnswer)):
+        if not (failure.stopped and failure.is_bad_answer):
             return self._stopped(failure, before, block, operations)
         learns = slice(failure.n_learnt, block.n_learns)
         asks = slice(failure.index, block.n_asks)

@@ -30,6 +30,18 @@ def before_failure(block: Block, failure: LoopFailed) -> Block:
     return part_of(block, slice(0, failure.n_learnt), slice(0, len(failure.answers)))
 
 
+def until_failure(block: Block, failure: LoopFailed) -> Block:
+    """Learns and asks that reached the steps before a looped model, and have not been undone.
+
+    A row that it failed to answer did, unless the loop is to ask about it again.
+    """
+    n_asks = len(failure.answers)
+    if failure.stopped and failure.action == "answering" and not failure.is_bad_answer:
+        bounds = block.ask_bounds
+        n_asks = int(bounds[np.searchsorted(bounds, n_asks, side="right")])
+    return part_of(block, slice(0, failure.n_learnt), slice(0, n_asks))
+
+
 def separate_rows(block: Block) -> tuple[Any, Any, np.ndarray]:
     """Rows of a block in the order of the learns, and those asked that are not the same.
 

@@ -8,7 +8,7 @@ from sklearn.pipeline import Pipeline
 
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Kernel, Looped, Task, TransformKernel
-from skstream.engine.kernels.compose import before_failure, check_weights, shared_step
+from skstream.engine.kernels.compose import check_weights, shared_step, until_failure
 from skstream.engine.kernels.looped import (
     check_parts,
     check_same_rows,
@@ -142,7 +142,7 @@ class StreamPipelineKernel(Kernel):
         try:
             model, answers = shared_step(self._model, self._likeness, state.model, transformed)
         except LoopFailed as failure:
-            chain, _ = self._chain.step(state.chain, before_failure(block, failure))
+            chain, _ = self._chain.step(state.chain, until_failure(block, failure))
             failure.state = _State(True, chain, failure.state)
             raise
         return _State(state.has_learnt or block.n_learns > 0, chain, model), answers
