@@ -67,17 +67,16 @@ class Loop:
         Classes and kind of answer.
     direct : bool, default=True
         Whether to call the model that an estimator wraps.
-    stops_at_bad : bool, default=False
-        Whether to stop at an answer that is missing, or neither label nor number, before anything
-        else is learnt; else such an answer is found at the end of the block.
+    is_part : bool, default=False
+        Whether this is the inner model of an estimator that has learnt its first rows. Such a model
+        has been told the classes; and before anything else is learnt, it stops at an answer that is
+        missing, or neither label nor number. (Others stop at the end of the block.)
     """
 
-    def __init__(
-        self, estimator: Any, task: Task, *, direct: bool = True, stops_at_bad: bool = False
-    ):
+    def __init__(self, estimator: Any, task: Task, *, direct: bool = True, is_part: bool = False):
         self.estimator = estimator
         self.task = task
-        self._stops_at_bad = stops_at_bad
+        self._is_part = is_part
         self.seconds_asking = 0.0
         self.seconds_learning = 0.0
         self._learn = learner(estimator)
@@ -85,7 +84,7 @@ class Loop:
         self.is_direct = has_calls and changed_methods(estimator) is None
         self._columns_are_known = False
         self._space = LabelSpace(task.classes)
-        known = None if is_fitted(estimator) else task.classes
+        known = None if is_part or is_fitted(estimator) else task.classes
         self._classes = None if known is None else known.copy()  # the model may write into it
 
     def __getstate__(self) -> dict[str, Any]:
@@ -194,7 +193,7 @@ class Loop:
                 answer = self._answers(block.ask_X, block.ask_index[begin:end])
             else:
                 answer = self._ask_in_company(block.ask_X, block.company[block.n_asks - begin])
-            if self._stops_at_bad:
+            if self._is_part:
                 self._check_answer(answer)
         except RAISED as error:
             if ends_program(error):

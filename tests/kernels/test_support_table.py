@@ -298,8 +298,9 @@ def test_a_part_without_a_kernel_shows_when_the_first_rows_come() -> None:
     models = {"kernel": SGD, "columns": make_stream_pipeline(columns, SGD)}
     result = PrequentialEvaluator(random_state=0).evaluate(models, X, Y)
     reason = "FrozenEstimator with PCA inside has no kernel"
-    assert result.paths == {"kernel": "kernel", "columns": f"loop: {reason}"}
-    assert f"columns (loop): {reason}" in str(result)
+    path = "kernel; FrozenEstimator by loop"
+    assert result.paths == {"kernel": "kernel", "columns": f"{path}: {reason}"}
+    assert f"columns ({path}): {reason}" in str(result)
 
 
 def rows_of_the_table() -> list[list[str]]:

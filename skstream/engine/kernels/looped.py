@@ -79,7 +79,7 @@ class LoopedModel(Kernel):
     def __init__(self, estimator: Any, task: Task, reason: str):
         super().__init__(estimator, task)
         self.reason = reason
-        self._loop = Loop(estimator, task, stops_at_bad=True)
+        self._loop = Loop(estimator, task, is_part=True)
         self._n_steps = 0
 
     @classmethod
