@@ -1,6 +1,8 @@
 """Guards of the order of time in scikit-learn's model selection."""
 
 import numbers
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -27,7 +29,7 @@ class FutureLeakWarning(UserWarning):
     """
 
 
-def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None) -> Any:
+def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None, **params: Any) -> Any:
     """Warn if a splitter trains on rows that it tests or that come after them, or shuffles rows.
 
     Scikit-learn's searches show a scorer and an estimator neither the splitter nor the other part
@@ -44,6 +46,9 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None) -> Any:
         Labels, for splitters that look at them.
     groups : array-like of shape (n_rows,), default=None
         Groups, for splitters that look at them.
+    **params
+        What else ``cv.split`` takes: ``times=times`` for a window splitter that gets them by
+        metadata routing.
 
     Returns
     -------
@@ -54,7 +59,8 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None) -> Any:
     ------
     ValueError
         If `cv` is None or a number: scikit-learn makes folds of it, and all but the last are
-        trained on the future.
+        trained on the future. If it is no splitter, or yields no positions of rows; or if there
+        are `params`, and no splitter that takes them.
 
     Warns
     -----
@@ -84,14 +90,13 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None) -> Any:
             "prequential_scorer, or a walk-forward splitter: ExpandingWindowSplit, "
             "SlidingWindowSplit, or scikit-learn's TimeSeriesSplit."
         )
-    splits = cv if hasattr(cv, "split") else list(cv)
-    for number, (train, test) in enumerate(
-        cv.split(X, y, groups) if hasattr(cv, "split") else splits
-    ):
-        train, test = (_positions(rows, n_rows_of(X)) for rows in (train, test))
+    is_splitter = hasattr(cv, "split") and not isinstance(cv, type | str)
+    name = type(cv).__name__ if is_splitter else "cv"
+    splits = cv if is_splitter else _given_splits(cv, params)
+    for number, split in enumerate(cv.split(X, y, groups, **params) if is_splitter else splits):
+        train, test = _parts_of(split, n_rows_of(X), f"Split {number} of {name}")
         problem = _problem(train, test)
         if problem:
-            name = type(cv).__name__ if hasattr(cv, "split") else "cv"
             warn(
                 f"Split {number} of {name} {problem} Use PrequentialSplit(n_warmup=...) with "
                 "prequential_scorer, or a walk-forward splitter such as ExpandingWindowSplit.",
@@ -112,10 +117,49 @@ def check_time_order(cv: Any, X: Any, y: Any = None, groups: Any = None) -> Any:
     return splits
 
 
+def _given_splits(cv: Any, params: dict[str, Any]) -> list[Any]:
+    """Return splits that were given themselves."""
+    if isinstance(cv, type):
+        raise ValueError(
+            f"cv is the class {cv.__name__}. Pass one of its splitters: {cv.__name__}(...)."
+        )
+    if isinstance(cv, str | Mapping) or not isinstance(cv, Iterable):
+        raise ValueError(
+            "cv must be a splitter, such as PrequentialSplit(n_warmup=...), or an iterable of "
+            f"(train, test) positions. Got {cv!r} of type {type(cv).__name__} instead."
+        )
+    if params:
+        raise ValueError(
+            f"{', '.join(params)} would go to cv.split, but cv holds its splits already."
+        )
+    return list(cv)
+
+
+def _parts_of(split: Any, n_rows: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions of the rows to train on and to test on."""
+    with suppress(TypeError, ValueError):
+        train, test = (_positions(rows, n_rows) for rows in split)
+        return train, test
+    shown = repr(split)
+    raise ValueError(
+        f"{name} must be a pair (train, test) of positions of rows, from 0 to {n_rows - 1:,}, or "
+        f"of masks of {n_rows:,} values. Got {shown if len(shown) < 200 else shown[:200] + '...'}"
+    )
+
+
 def _positions(rows: Any, n_rows: int) -> np.ndarray:
     rows = np.asarray(rows)
-    if rows.dtype == bool and len(rows) == n_rows:
+    if rows.shape == (0,):  # a list without rows would be one of floats
+        return np.zeros(0, dtype=np.intp)
+    if rows.dtype == bool and rows.shape == (n_rows,):
         return np.flatnonzero(rows)
+    if (
+        rows.dtype.kind not in "iu"
+        or rows.ndim != 1
+        or rows.min() < -n_rows
+        or rows.max() >= n_rows
+    ):
+        raise ValueError
     from_the_end: np.ndarray = np.where(rows < 0, rows + n_rows, rows)  # as NumPy takes them
     return from_the_end
 

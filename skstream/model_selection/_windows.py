@@ -261,14 +261,16 @@ def _column(values: Any, name: str, X: Any) -> Any:
     """Return times, which may be a column of `X`."""
     if not isinstance(values, str):
         return values
-    if X is not None and not hasattr(X, "columns"):
+    if X is None:
+        raise ValueError(f"{name}={values!r} names a column of X, but X is not given.")
+    names: Any = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow has both
+    if names is None:
         raise ValueError(
             f"{name}={values!r} names a column, but X has no column names. Pass the times as an "
             "array."
         )
-    if X is None or values not in X.columns:
-        has = "is not given" if X is None else f"has {list(X.columns)}"
-        raise ValueError(f"{name}={values!r} names a column of X, but X {has}.")
+    if values not in names:
+        raise ValueError(f"{name}={values!r} names a column of X, but X has {list(names)}.")
     return X[values]
 
 

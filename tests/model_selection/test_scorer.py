@@ -436,6 +436,32 @@ def test_splitters_in_the_order_of_time_pass():
 
 
 @pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        (TimeSeriesSplit, r"class TimeSeriesSplit\. Pass one of its splitters: TimeSeriesSplit\("),
+        ("accuracy", "cv must be a splitter, .* Got 'accuracy' of type str"),
+        (5.0, "Got 5.0 of type float"),
+        (("a", 5), r"Split 0 of cv must be a pair \(train, test\) .* 0 to 239, .* Got 'a'"),
+        ([(["a"], [5])], r"Got \(\['a'\], \[5\]\)"),
+        ([([0], [1]), ([0], [1], [2])], "Split 1 of cv must be a pair"),
+        ([([0], [240])], "Split 0 of cv must be a pair"),
+        ([([0], [True, False])], "masks of 240 values"),
+        ([([0.5], [1])], "Split 0 of cv must be a pair"),
+    ],
+)
+def test_what_is_no_splitter_is_refused(cv, message):
+    with pytest.raises(ValueError, match=message):
+        check_time_order(cv, X)
+
+
+def test_splitters_get_what_routing_would_give_them():
+    splitter, times = ExpandingWindowSplit(9.0, test_size=5.0), np.arange(240.0)
+    assert check_time_order(splitter, X, times=times) is splitter
+    with pytest.raises(ValueError, match="but cv holds its splits already"):
+        check_time_order([([0], [1])], X, times=times)
+
+
+@pytest.mark.parametrize(
     ("train", "test", "message"),
     [
         ([0, 1, 2], [2, 3], "trains on row 2 and tests it too"),

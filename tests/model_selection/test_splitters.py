@@ -332,6 +332,18 @@ def test_times_from_frames():
     assert as_text(purged.split(frame[:30])) == expected[:2]
 
 
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_times_from_columns_of_other_libraries(library):
+    module = pytest.importorskip(library, reason="its frames")
+    columns = {"x": np.zeros(40), "when": DAYS.astype("datetime64[us]")}
+    frame = (module.DataFrame if library == "polars" else module.table)(columns)
+    expected = as_text(SlidingWindowSplit("14D", test_size="7D", times=DAYS).split(ROWS))
+    splitter = SlidingWindowSplit("14D", test_size="7D", times="when")
+    assert as_text(splitter.split(frame)) == expected
+    with pytest.raises(ValueError, match=r"names a column of X, but X has \['x', 'when'\]"):
+        splitter.set_params(times="then").split(frame)
+
+
 def test_arguments_of_split_come_before_parameters():
     splitter = SlidingWindowSplit("14D", test_size="7D", times=DAYS)
     later = splitter.split(ROWS[:30], times=DAYS[:30])
