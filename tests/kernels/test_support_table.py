@@ -23,6 +23,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.preprocessing import (
     Binarizer,
     FunctionTransformer,
@@ -100,6 +101,8 @@ KERNEL: list[Any] = [
     ComplementNB(norm=True),
     MultinomialNB(alpha=np.ones(3)),
     CategoricalNB(min_categories=3),
+    MLPClassifier(5),
+    MLPRegressor(hidden_layer_sizes=5, solver="sgd"),
     StandardScaler(),
     MinMaxScaler(clip=True),
     MaxAbsScaler(),

@@ -22,6 +22,8 @@ _MODELS: _Table = {
     "sklearn.naive_bayes.ComplementNB": "naive_bayes.discrete.ComplementKernel",
     "sklearn.naive_bayes.GaussianNB": "naive_bayes.gaussian.GaussianKernel",
     "sklearn.naive_bayes.MultinomialNB": "naive_bayes.discrete.MultinomialKernel",
+    "sklearn.neural_network.MLPClassifier": "neural_network.kernel.PerceptronClassifierKernel",
+    "sklearn.neural_network.MLPRegressor": "neural_network.kernel.PerceptronRegressorKernel",
     "skstream.baselines.MajorityClass": "baselines.MajorityClassKernel",
     "skstream.baselines.MajorityWindow": "baselines.MajorityWindowKernel",
     "skstream.baselines.MeanRegressor": "baselines.MeanRegressorKernel",

@@ -1,0 +1,1 @@
+"""Kernels of scikit-learn's multi-layer perceptrons."""

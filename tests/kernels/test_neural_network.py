@@ -1,0 +1,246 @@
+"""Kernels of multi-layer perceptrons: answers and attributes of the loop, to the last bit."""
+
+import copy
+import pickle
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+
+from skstream import KFoldEvaluator, PrequentialEvaluator, make_stream_pipeline
+from skstream.engine.kernels import Declined, Task, make_kernel
+from skstream.engine.kernels.neural_network import network
+from skstream.preprocessing import StreamImputer
+from skstream.utils._rows import own_rows
+from tests._examples import examples
+from tests.kernels._reference import (
+    TIMELINES,
+    as_storage,
+    assert_same_state,
+    cut,
+    make_block,
+    random_cuts,
+    run_kernel,
+    run_literally,
+    running,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:Got `batch_size`")
+
+N_ROWS = 30
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"activation": "tanh", "hidden_layer_sizes": (4, 3), "alpha": 0.1},
+    {"activation": "logistic", "hidden_layer_sizes": [5], "epsilon": 1e-3, "beta_1": 0.5},
+    {"activation": "identity", "hidden_layer_sizes": 3, "shuffle": False, "batch_size": 7},
+    {"hidden_layer_sizes": (9, 8, 7), "alpha": 0.0, "beta_2": 0.9},
+    {"solver": "sgd", "learning_rate_init": 0.1},
+    {"solver": "sgd", "nesterovs_momentum": False, "momentum": 0.3},
+    {"solver": "sgd", "learning_rate": "invscaling", "power_t": 0.3, "momentum": 0},
+    {"solver": "sgd", "learning_rate": "adaptive", "tol": 0.5, "n_iter_no_change": 2},
+    {"solver": "sgd", "learning_rate": "adaptive", "tol": 9.0, "n_iter_no_change": 1,
+     "learning_rate_init": 1e-5},
+]  # fmt: skip
+
+
+def rows_and_labels(seed: int, n_classes: int, n: int = N_ROWS) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    return X, rng.integers(0, n_classes, n)
+
+
+def classifier(**settings: Any) -> MLPClassifier:
+    return MLPClassifier(**{"hidden_layer_sizes": 6, "random_state": 3, **settings})
+
+
+def regressor(**settings: Any) -> MLPRegressor:
+    return MLPRegressor(**{"hidden_layer_sizes": 6, "random_state": 3, **settings})
+
+
+def assert_equals_loop(model: Any, block: Any, task: Task, positions: Any = ()) -> None:
+    literal = copy.deepcopy(model)
+    kernel = running(model, task)
+    answers = run_kernel(kernel, cut(block, list(positions)))
+    kernel.export()
+    np.testing.assert_array_equal(answers, run_literally(literal, block, task))
+    assert_same_state(model, literal)
+
+
+@pytest.mark.parametrize("place", range(len(SETTINGS)))
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_classifier_equals_the_loop(place: int, n_classes: int) -> None:
+    X, y = rows_and_labels(place, n_classes)
+    rng = np.random.default_rng(place)
+    for timeline, method in (("prequential", "predict"), ("polls", "predict_proba")):
+        for weight in (None, rng.uniform(0.2, 3.0, N_ROWS)):
+            block = make_block(X, y, timeline, rng, weight)
+            task = Task(np.arange(n_classes), method)
+            assert_equals_loop(classifier(**SETTINGS[place]), block, task)
+
+
+@pytest.mark.parametrize("place", range(len(SETTINGS)))
+@pytest.mark.parametrize("loss", ["squared_error", "poisson"])
+def test_regressor_equals_the_loop(place: int, loss: str) -> None:
+    X, _ = rows_and_labels(place, 2)
+    rng = np.random.default_rng(place)
+    for timeline in ("prequential", "delayed"):
+        block = make_block(X, np.abs(X[:, 0]) + 0.1, timeline, rng, rng.uniform(0.2, 3.0, N_ROWS))
+        assert_equals_loop(regressor(loss=loss, **SETTINGS[place]), block, Task(None))
+
+
+@examples(15)
+@given(
+    seed=st.integers(0, 1000),
+    place=st.integers(0, len(SETTINGS) - 1),
+    timeline=st.sampled_from(TIMELINES),
+    storage=st.sampled_from(["array", "fortran", "integers"]),
+)
+def test_cuts_change_nothing(seed: int, place: int, timeline: str, storage: str) -> None:
+    X, y = rows_and_labels(seed, 3)
+    rng = np.random.default_rng(seed)
+    block = make_block(as_storage(X * 3, storage), y, timeline, rng)
+    positions = random_cuts(block, rng)
+    assert_equals_loop(classifier(**SETTINGS[place]), block, Task(np.arange(3)), positions)
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames(library: str, shuffle: bool) -> None:
+    frames = pytest.importorskip(library)
+    X, y = rows_and_labels(0, 3)
+    columns = [f"x{k}" for k in range(4)]
+    X = frames.DataFrame({name: X[:, k] for k, name in enumerate(columns)})
+    results = [
+        PrequentialEvaluator("accuracy", engine=engine, return_models=True, random_state=0)
+        .evaluate({"mlp": classifier(shuffle=shuffle, hidden_layer_sizes=(20, 9))}, X, y)
+        for engine in ("auto", "loop")
+    ]  # fmt: skip
+    assert results[0].paths["mlp"] == "kernel"
+    one, other = (result.models["mlp"] for result in results)
+    assert_same_state(one, other)
+
+
+@pytest.mark.parametrize("solver", ["adam", "sgd"])
+def test_a_fitted_model_goes_on(solver: str) -> None:
+    X, y = rows_and_labels(0, 3)
+    model = classifier(solver=solver, max_iter=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    block = make_block(X, y, "prequential", np.random.default_rng(0))
+    assert_equals_loop(model, block, Task(np.arange(3)), [7, 20])
+
+
+def test_states_are_values_and_exports_change_none() -> None:
+    X, y = rows_and_labels(1, 2)
+    block = make_block(X, y, "prequential", np.random.default_rng(0))
+    first, second = cut(block, [30])
+    kernel = running(classifier(), Task(np.arange(2)))
+    kernel.run(first)
+    kernel.export()
+    before = kernel.state
+    state = pickle.loads(pickle.dumps(before))
+    expected = kernel.run(second)
+    kernel.export()
+    for start in (before, state):  # one that was used before, and its pickled copy
+        again, answers = kernel.kernel.step(start, second)
+        np.testing.assert_array_equal(answers, expected)
+        assert again.weights.losses.as_list() == kernel.state.weights.losses.as_list()
+    assert before.weights.losses.n == first.n_learns
+
+
+def test_rows_of_one_call_are_asked_together() -> None:
+    X, y = rows_and_labels(2, 3, n=60)
+    block = make_block(X[:40], y[:40], "prequential", np.random.default_rng(0))
+    learns = replace(block, ask_index=block.ask_index[:0], stamp=block.stamp[:0])
+    task = Task(np.arange(3), "predict_proba")
+    literal = classifier(hidden_layer_sizes=(50, 20))
+    model = copy.deepcopy(literal)
+    run_literally(literal, learns, task)
+    for ask_X in (X, np.asfortranarray(X)):
+        together = replace(
+            learns,
+            ask_X=ask_X,
+            ask_index=np.arange(40, 60),
+            stamp=np.full(20, 40),
+            groups=np.array([0, 1, 14, 20]),
+        )
+        answers = running(copy.deepcopy(model), task).run(together)
+        for begin, end in ((0, 1), (1, 14), (14, 20)):
+            expected = literal.predict_proba(own_rows(ask_X[np.arange(40 + begin, 40 + end)]))
+            np.testing.assert_array_equal(answers[begin:end], expected)
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"solver": "lbfgs"}, "solver='lbfgs'"),
+        ({"early_stopping": True}, "early_stopping=True"),
+        ({"verbose": True}, "verbose=True"),
+        ({"alpha": -1.0}, "parameters that it refuses"),
+        ({"random_state": np.random.RandomState(0)}, "a random_state that draws on"),
+    ],
+)
+def test_what_is_left_to_the_loop(settings: dict[str, Any], reason: str) -> None:
+    model = classifier(**settings)
+    assert make_kernel(model, Task(np.arange(2))) is None
+    if not hasattr(model, "partial_fit"):
+        return  # evaluators say so themselves
+    y = np.arange(20) % 2
+    X = y[:, np.newaxis] + 0.0
+    result = PrequentialEvaluator("accuracy", error_score=0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert reason in result.evaluate({"mlp": model}, X, y).paths["mlp"]
+
+
+def test_one_class_float32_and_batches_are_left_to_the_loop() -> None:
+    assert make_kernel(classifier(), Task(np.arange(1))) is None
+    assert make_kernel(classifier(), Task(np.arange(2), batch_size=4)) is None
+    X, y = rows_and_labels(0, 2)
+    block = make_block(X.astype(np.float32), y, "prequential", np.random.default_rng(0))
+    with pytest.raises(Declined, match="float32"):
+        running(classifier(), Task(np.arange(2))).run(block)
+
+
+def test_weights_that_grow_without_bound_are_an_error_of_the_model_at_its_row() -> None:
+    X, y = rows_and_labels(0, 2, n=200)
+    model = regressor(solver="sgd", learning_rate_init=50.0, activation="identity")
+    results = []
+    for engine in ("auto", "loop"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            evaluator = PrequentialEvaluator("mae", engine=engine, error_score=np.nan)
+            results.append(evaluator.evaluate({"mlp": model}, X * 10, y + 0.5))
+    one, other = (result.failures["mlp"] for result in results)
+    assert one == other and "non-finite parameter weights" in one
+
+
+def test_evaluations_equal_those_by_the_loop() -> None:
+    X, y = rows_and_labels(4, 3, n=120)
+    X[::7, 1] = np.nan
+    model = make_stream_pipeline(StreamImputer(), classifier(random_state=None))
+    for evaluator in (
+        PrequentialEvaluator("accuracy", random_state=0),
+        KFoldEvaluator("accuracy", n_folds=3, random_state=0),
+    ):
+        result = evaluator.evaluate({"mlp": model}, X, y)
+        loop = evaluator.set_params(engine="loop").evaluate({"mlp": model}, X, y)
+        assert result.paths["mlp"] == "kernel"
+        np.testing.assert_array_equal(
+            result.curve("mlp", "accuracy"), loop.curve("mlp", "accuracy")
+        )
+        np.testing.assert_array_equal(result.tape.answers["mlp"], loop.tape.answers["mlp"])
+
+
+def test_a_wrong_derivative_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(network._DERIVATIVES, "tanh", network._DERIVATIVES["identity"])
+    X, y = rows_and_labels(0, 2)
+    block = make_block(X, y, "prequential", np.random.default_rng(0))
+    with pytest.raises(AssertionError):
+        assert_equals_loop(classifier(activation="tanh"), block, Task(np.arange(2)))
