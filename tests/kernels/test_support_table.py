@@ -225,7 +225,7 @@ CASES = [
 ONE_STEP = {
     *("SGDClassifier", "SGDRegressor", "Perceptron"),
     *("PassiveAggressiveClassifier", "PassiveAggressiveRegressor"),
-    *("GaussianNB", "IncrementalGaussianNB"),
+    *("GaussianNB", "IncrementalGaussianNB", "MLPClassifier", "MLPRegressor"),
     *("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "ColumnTransformer", "StreamImputer"),
     *("StreamOneHotEncoder", "StreamOrdinalEncoder"),
 }
