@@ -24,6 +24,7 @@ from skstream.model_selection import PrequentialSearch
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.preprocessing import (
+    DatetimeFeatures,
     LagFeatures,
     RollingFeatures,
     StreamImputer,
@@ -59,6 +60,7 @@ EXAMPLES: dict[type, list[Any]] = {
         StreamOrdinalEncoder(),
         StreamOrdinalEncoder(3, encoded_missing_value=np.nan),
     ],
+    DatetimeFeatures: [DatetimeFeatures(), DatetimeFeatures(["year", "day"], cyclic=False)],
     LagFeatures: [LagFeatures(), LagFeatures(-1, [1, 3], max_keys=4)],
     RollingFeatures: [RollingFeatures(windows=[2, 4], functions=["count", "std", "max"])],
     TargetEncoder: [TargetEncoder(), TargetEncoder(0.0, target_type="continuous")],

@@ -1,5 +1,6 @@
 """Transformers that learn along the stream."""
 
+from skstream.preprocessing._datetimes import DatetimeFeatures
 from skstream.preprocessing._imputer import StreamImputer
 from skstream.preprocessing._lags import LagFeatures
 from skstream.preprocessing._one_hot import StreamOneHotEncoder
@@ -9,6 +10,7 @@ from skstream.preprocessing._rolling import RollingFeatures
 from skstream.preprocessing._target_encoder import TargetEncoder
 
 __all__ = [
+    "DatetimeFeatures",
     "LagFeatures",
     "RollingFeatures",
     "StreamImputer",

@@ -55,6 +55,7 @@ from skstream.engine.kernels import Task, registered_kernels
 from skstream.engine.model import ModelRun
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.preprocessing import (
+    DatetimeFeatures,
     LagFeatures,
     RollingFeatures,
     StreamImputer,
@@ -134,6 +135,7 @@ KERNEL: list[Any] = [
     StreamOrdinalEncoder(3, unknown_value=3),
     LagFeatures(lags=[1, 3]),
     RollingFeatures(functions=["mean", "max"], key=0),
+    DatetimeFeatures(),
     *(TargetEncoder(), TargetEncoder(0.0, target_type="continuous")),
     Persistent(),
     MajorityClass(),
@@ -188,7 +190,7 @@ LOOP: dict[str, list[Any]] = {
             OneHotEncoder(categories=CATEGORIES, sparse_output=False),
             OrdinalEncoder(categories=CATEGORIES),
             *(StreamImputer(), StreamOneHotEncoder(sparse_output=False), StreamOrdinalEncoder()),
-            *(LagFeatures(), RollingFeatures(), TargetEncoder()),
+            *(LagFeatures(), RollingFeatures(), TargetEncoder(), DatetimeFeatures()),
             make_column_transformer((StandardScaler(), [0])),
         )
     ]

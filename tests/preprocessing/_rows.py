@@ -7,6 +7,7 @@ import pytest
 
 KINDS = ("numbers", "integers", "texts", "objects", "frame", "categories", "polars")
 NUMERIC = ("numbers", "integers", "numeric frame")
+DATES = ("dates", "dates in a frame", "dates as texts")
 
 
 def rows_of(kind: str, n: int, rng: np.random.Generator) -> Any:
@@ -17,6 +18,8 @@ def rows_of(kind: str, n: int, rng: np.random.Generator) -> Any:
     texts = words[np.minimum(rng.integers(0, 5, (n, 3)) + (np.arange(n) > n // 2)[:, None], 5)]
     if kind == "numbers":
         return numbers
+    if kind in DATES:
+        return _dates(kind, n, rng)
     if kind == "integers":
         return rng.integers(-2, 3, (n, 3))
     if kind == "texts":
@@ -41,4 +44,18 @@ def rows_of(kind: str, n: int, rng: np.random.Generator) -> Any:
     if kind == "categories":
         frame["word"] = frame["word"].astype("category")
         frame["whole"] = pandas.Series(np.arange(n) % 5, dtype="Int64").mask(gaps[:, 1])
+    return frame
+
+
+def _dates(kind: str, n: int, rng: np.random.Generator) -> Any:
+    """Two columns of dates, some of them missing."""
+    dates = rng.integers(-(10**9), 2 * 10**9, (n, 2)).astype("M8[s]")
+    dates[rng.random((n, 2)) < 0.2] = "NaT"
+    if kind == "dates":
+        return dates
+    if kind == "dates as texts":
+        return np.where(np.isnat(dates), None, dates.astype(str))
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"paid": dates[:, 0], "sent": dates[:, 1]})
+    frame["sent"] = frame["sent"].dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")
     return frame

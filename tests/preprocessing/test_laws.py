@@ -17,6 +17,7 @@ from skstream.base import accepts_classes, supports_sample_weight
 from skstream.engine.kernels import registered_kernels
 from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import (
+    DatetimeFeatures,
     LagFeatures,
     RollingFeatures,
     StreamImputer,
@@ -37,7 +38,7 @@ from tests.kernels._reference import (
     twin,
 )
 from tests.kernels.test_transformers import TASK, assert_equals_loop
-from tests.preprocessing._rows import KINDS, NUMERIC, rows_of
+from tests.preprocessing._rows import DATES, KINDS, NUMERIC, rows_of
 
 # Kinds of rows whose first column holds texts, and the others numbers.
 MIXED = ("frame", "categories", "polars")
@@ -60,6 +61,8 @@ CASES: list[tuple[Any, tuple[str, ...]]] = [
     (RollingFeatures(windows=3), NUMERIC),
     (RollingFeatures(1, windows=[4, 2], functions=STATISTICS, key=0), MIXED),
     (RollingFeatures(2, functions="max", key=0, max_keys=2), ("objects", *MIXED)),
+    (DatetimeFeatures(), NUMERIC),
+    (DatetimeFeatures(["hour", "year"], cyclic=False, fill_value=-1.0), DATES),
     (TargetEncoder(), KINDS),
     (TargetEncoder(0.0, target_type="classes"), KINDS),
 ]

@@ -50,6 +50,7 @@ _TRANSFORMERS: _Table = {
     "sklearn.preprocessing.PolynomialFeatures": "transformers.stateless.StatelessKernel",
     "sklearn.preprocessing.StandardScaler": "transformers.standard.StandardScalerKernel",
     "skstream.pipeline.StreamPipeline": "pipeline.TransformerPipelineKernel",
+    "skstream.preprocessing.DatetimeFeatures": "transformers.stateless.StatelessKernel",
     "skstream.preprocessing.LagFeatures": "transformers.history.HistoryKernel",
     "skstream.preprocessing.RollingFeatures": "transformers.history.HistoryKernel",
     "skstream.preprocessing.TargetEncoder": "transformers.target.TargetEncoderKernel",

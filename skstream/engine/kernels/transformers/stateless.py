@@ -34,6 +34,7 @@ from skstream.engine.kernels.base import Declined, Task, TransformKernel, value_
 from skstream.engine.kernels.registry import changed_methods
 from skstream.engine.kernels.schema import refused_output
 from skstream.engine.kernels.transformers.row_by_row import transformed
+from skstream.preprocessing import DatetimeFeatures
 from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_fitted
 
@@ -75,6 +76,7 @@ def _nothing(transformer: Any) -> None:
 # through a matrix product), and what is refused of them.
 _STATELESS: dict[type, Callable[[Any], str | None]] = {
     Binarizer: _not_copied,
+    DatetimeFeatures: _nothing,
     FeatureHasher: _nothing,
     FunctionTransformer: _other_function,
     HashingVectorizer: _nothing,

@@ -1,0 +1,298 @@
+"""Columns of dates and times as numbers."""
+
+from collections.abc import Callable, Sequence
+from datetime import date, datetime, time
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skstream.preprocessing._base import StreamTransformer, checked_values
+from skstream.utils._rows import is_frame
+from skstream.utils._sklearn import feature_names_in
+from skstream.utils._values import column_lists, holds_numbers, is_missing
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Days = NDArray[np.datetime64]
+
+_MICROSECONDS = 1_000_000
+_DAY = 86_400 * _MICROSECONDS
+_NAT = np.iinfo(np.int64).min
+# The year 10,000 begins. Milliseconds since 1970 are larger, and taken for no date.
+_LARGEST_SECONDS = 253_402_300_800
+
+
+def _since(days: Days, unit: str) -> Whole:
+    """Days since the beginning of the month or year."""
+    whole: Whole = (days - days.astype(f"M8[{unit}]").astype("M8[D]")).astype(np.int64)
+    return whole
+
+
+# Each from days since 1970 and microseconds of the day: whole numbers from 0 on.
+_FIELDS: dict[str, Callable[[Days, Whole], Whole]] = {
+    "month": lambda days, within: days.astype("M8[M]").astype(np.int64) % 12,
+    "day": lambda days, within: _since(days, "M"),
+    "weekday": lambda days, within: (days.astype(np.int64) + 3) % 7,  # 1970 began on a Thursday
+    "day_of_year": lambda days, within: _since(days, "Y"),
+    "hour": lambda days, within: within // (3_600 * _MICROSECONDS),
+    "minute": lambda days, within: within // (60 * _MICROSECONDS) % 60,
+    "second": lambda days, within: within // _MICROSECONDS % 60,
+}
+_PERIODS = {"month": 12, "day": 31, "weekday": 7, "day_of_year": 366}
+_PERIODS |= {"hour": 24, "minute": 60, "second": 60}
+_FIRST = {"month": 1, "day": 1, "day_of_year": 1}  # where people begin to count
+_NAMES = ("year", *_FIELDS, "timestamp")
+
+
+class DatetimeFeatures(StreamTransformer):
+    """Hour, weekday, month and so on of columns of dates and times.
+
+    Nothing is learnt but the number and names of the columns.
+
+    Parameters
+    ----------
+    features : str or list of str, default=("month", "weekday", "hour")
+        "year", "month" (1 to 12), "day" (1 to 31), "weekday" (0 is Monday), "day_of_year" (1 to
+        366), "hour", "minute", "second", and "timestamp", the seconds since 1970 began.
+    cyclic : bool, default=True
+        Whether what comes round becomes a point on a circle, sine and cosine: 23 h stands beside
+        0 h then, and December beside January. Year and timestamp stay numbers.
+    fill_value : float, default=0.0
+        What stands where the date is missing (None, NaT, NaN). Of points on a circle, 0 is the
+        middle, as far from every hour.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came in a data frame with string names.
+
+    See Also
+    --------
+    RollingFeatures : What the same customer did before.
+
+    Notes
+    -----
+    Columns hold datetimes of NumPy, pandas (with a time zone, too), polars or Arrow, `datetime` and
+    `date` objects, texts in the format of ISO 8601 ("2026-03-01", "2026-03-01T13:30:00+01:00"), or
+    numbers: seconds since 1970. With a time zone, the hour is that of the clock there. What is
+    smaller than a microsecond is left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.preprocessing import DatetimeFeatures
+    >>> times = np.array([["2026-03-01T13:30"], ["2026-03-02T00:00"]], dtype="datetime64[m]")
+    >>> DatetimeFeatures(["weekday", "hour"], cyclic=False).fit_transform(times)
+    array([[ 6., 13.],
+           [ 0.,  0.]])
+    >>> DatetimeFeatures("hour").fit(times).get_feature_names_out(["paid"])
+    array(['paid_hour_sin', 'paid_hour_cos'], dtype=object)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "features": [str, "array-like"],
+        "cyclic": ["boolean"],
+        "fill_value": [Real],
+    }
+
+    n_features_in_: int
+
+    def __init__(
+        self,
+        features: str | Sequence[str] = ("month", "weekday", "hour"),
+        *,
+        cyclic: bool = True,
+        fill_value: float = 0.0,
+    ):
+        self.features = features
+        self.cyclic = cyclic
+        self.fill_value = fill_value
+
+    def partial_fit(self, X: Any, y: Any = None) -> "DatetimeFeatures":
+        """Check rows: the number and names of their columns, and whether these hold dates.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The transformer itself.
+        """
+        self._validate_params()
+        self._features()
+        X = checked_values(self, X, reset=not hasattr(self, "n_features_in_"))
+        for place in range(X.shape[1]):
+            self._read(X, place)
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Turn dates into numbers.
+
+        Parameters
+        ----------
+        X : {array-like, dataframe} of shape (n_rows, n_features)
+            Rows of dates.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features_out)
+            The features of the first column, of the second, and so on.
+        """
+        check_is_fitted(self)
+        X = checked_values(self, X, reset=False)
+        columns: list[Floats] = []
+        for place in range(X.shape[1]):
+            moments = self._read(X, place)
+            missing = moments == _NAT
+            of_column = self._numbers(np.where(missing, 0, moments))
+            for numbers in of_column:
+                numbers[missing] = self.fill_value
+            columns += of_column
+        return np.column_stack(columns)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns that come out.
+
+        Parameters
+        ----------
+        input_features : array-like of str of shape (n_features,), default=None
+            Names of the columns that go in, where they have none of their own.
+
+        Returns
+        -------
+        ndarray of shape (n_features_out,), dtype object
+            The names.
+        """
+        check_is_fitted(self)
+        names = []
+        for name in feature_names_in(self, input_features):
+            for feature in self._features():
+                ends = ("_sin", "_cos") if self.cyclic and feature in _PERIODS else ("",)
+                names += [f"{name}_{feature}{end}" for end in ends]
+        return np.array(names, dtype=object)
+
+    def _features(self) -> list[str]:
+        features = [self.features] if isinstance(self.features, str) else list(self.features)
+        for feature in features:
+            if feature not in _NAMES:
+                known = ", ".join(map(repr, _NAMES))
+                raise ValueError(f"features are among {known}. Got {feature!r}.")
+        if not features or len(set(features)) < len(features):
+            wrong = "no feature" if not features else "a feature twice"
+            raise ValueError(f"features={self.features!r} has {wrong}.")
+        return features
+
+    def _numbers(self, moments: Whole) -> list[Floats]:
+        """Features of moments, in microseconds since 1970."""
+        since = moments // _DAY
+        within = moments - since * _DAY
+        days = since.astype("M8[D]")
+        numbers: list[Any] = []
+        for feature in self._features():
+            if feature == "timestamp":
+                numbers.append(moments / _MICROSECONDS)
+            elif feature == "year":
+                numbers.append(days.astype("M8[Y]").astype(np.int64) + 1970.0)
+            elif self.cyclic:
+                circle = _circle(_PERIODS[feature])
+                numbers += list(circle.take(_FIELDS[feature](days, within), axis=1))
+            else:
+                field = _FIELDS[feature](days, within) + _FIRST.get(feature, 0)
+                numbers.append(field.astype(np.float64))
+        return numbers
+
+    def _read(self, X: Any, place: int) -> Whole:
+        """One column as microseconds since 1970."""
+        column = X[:, place] if not is_frame(X) else _series(X, place)
+        if not isinstance(column, np.ndarray):
+            column = _array(column)
+        if column.dtype.kind == "M":
+            whole: Whole = column.astype("M8[us]").astype(np.int64)
+            return whole
+        if column.dtype.kind in "biuf":
+            return self._of_seconds(column.astype(np.float64), X, place)
+        moments = np.empty(len(column), dtype=np.int64)
+        for row, value in enumerate(column_lists(column[:, np.newaxis])[0]):
+            try:
+                moments[row] = _moment(value)
+            except (TypeError, ValueError, OverflowError):
+                raise self._no_date(X, place, row, value) from None
+        return moments
+
+    def _of_seconds(self, seconds: Floats, X: Any, place: int) -> Whole:
+        missing = np.isnan(seconds)
+        wrong = np.flatnonzero(~missing & ~(np.abs(seconds) < _LARGEST_SECONDS))
+        if len(wrong):
+            raise self._no_date(X, place, int(wrong[0]), float(seconds[wrong[0]]))
+        known = np.where(missing, 0.0, seconds)
+        moments: Whole = np.floor(known * _MICROSECONDS).astype(np.int64)
+        moments[missing] = _NAT
+        return moments
+
+    def _no_date(self, X: Any, place: int, row: int, value: Any) -> ValueError:
+        name = X.columns[place] if is_frame(X) else place
+        return ValueError(
+            "DatetimeFeatures reads dates and times, texts such as '2026-03-01T13:30', and seconds "
+            f"since 1970 up to the year 9999, but column {name!r} holds {value!r} in row {row} of "
+            "this call. Convert it first, for example by pandas.to_datetime."
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
+
+
+def _circle(period: int) -> Floats:
+    """Sine and cosine of every step round a circle, of shape (2, period)."""
+    angles = 2.0 * np.pi * np.arange(period) / period
+    return np.array([np.sin(angles), np.cos(angles)])
+
+
+def _series(X: Any, place: int) -> Any:
+    return X.iloc[:, place] if hasattr(X, "iloc") else X.to_series(place)
+
+
+def _array(series: Any) -> NDArray[Any]:
+    """Datetimes of the clock, or numbers, of a series; else objects."""
+    dtype = series.dtype
+    if hasattr(series, "iloc"):
+        if getattr(dtype, "kind", "O") == "M":
+            is_numpy = isinstance(dtype, np.dtype)
+            clock = series if is_numpy else series.dt.tz_localize(None)
+            return np.asarray(clock.to_numpy(), dtype="M8[us]")
+        if holds_numbers(series.to_frame()) and not isinstance(dtype, np.dtype):
+            return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    elif getattr(dtype, "time_zone", None) is not None:
+        return np.asarray(series.dt.replace_time_zone(None).to_numpy(), dtype="M8[us]")
+    return np.asarray(series.to_numpy())
+
+
+def _moment(value: Any) -> int:
+    """Microseconds since 1970 of one value, by the clock of its time zone."""
+    if is_missing(value):
+        return _NAT
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    if isinstance(value, date):
+        # Of pandas' timestamps, too: what is smaller than a microsecond is left out.
+        clock = value.time() if isinstance(value, datetime) else time()
+        value = np.datetime64(datetime.combine(value, clock), "us")
+    elif isinstance(value, Real) and not isinstance(value, bool):
+        if not abs(float(value)) < _LARGEST_SECONDS:
+            raise OverflowError
+        return int(np.floor(float(value) * _MICROSECONDS))
+    elif not isinstance(value, np.datetime64):
+        raise TypeError
+    return int(value.astype("M8[us]").astype(np.int64))

@@ -1,0 +1,105 @@
+"""DatetimeFeatures against the calendar of Python, for dates of every kind."""
+
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skstream.preprocessing import DatetimeFeatures
+
+NAMES = ["year", "month", "day", "weekday", "day_of_year", "hour", "minute", "second", "timestamp"]
+RNG = np.random.default_rng(0)
+SECONDS = [*RNG.integers(-(10**10), 10**10, 300).tolist(), 0, -1, 86_399, 86_400, 951_782_400]
+MOMENTS = [datetime(1970, 1, 1) + timedelta(seconds=second) for second in SECONDS]
+
+
+def by_calendar(moment: datetime) -> list[float]:
+    year, month, day, hour, minute, second, weekday, of_year, _ = moment.timetuple()
+    seconds = (moment - datetime(1970, 1, 1)).total_seconds()
+    return [year, month, day, weekday, of_year, hour, minute, second, seconds]
+
+
+def features(X: Any, **parameters: Any) -> np.ndarray:
+    shown: np.ndarray = DatetimeFeatures(**parameters).fit_transform(X)
+    return shown
+
+
+def columns() -> dict[str, Any]:
+    objects = np.array(MOMENTS, dtype=object)[:, np.newaxis]
+    made = {
+        "datetime64[s]": objects.astype("M8[s]"),
+        "datetime64[ms]": objects.astype("M8[ms]"),
+        "datetime objects": objects,
+        "texts": np.array([[moment.isoformat()] for moment in MOMENTS]),
+        "seconds": np.array(SECONDS, dtype=float)[:, np.newaxis],
+        "whole seconds": np.array(SECONDS)[:, np.newaxis],
+        "seconds among objects": np.array(SECONDS, dtype=object)[:, np.newaxis],
+    }
+    return made
+
+
+@pytest.mark.parametrize("kind", columns())
+def test_fields_are_those_of_the_calendar(kind: str) -> None:
+    shown = features(columns()[kind], features=NAMES, cyclic=False)
+    np.testing.assert_array_equal(shown, [by_calendar(moment) for moment in MOMENTS])
+
+
+@pytest.mark.parametrize("dtype", ["datetime64[s]", "datetime64[ns]", "timestamp[us][pyarrow]"])
+def test_fields_of_a_pandas_frame(dtype: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    if "pyarrow" in dtype:
+        pytest.importorskip("pyarrow")
+    within = [moment for moment in MOMENTS if 1700 < moment.year < 2200]
+    frame = pandas.DataFrame({"paid": pandas.Series(within).astype("datetime64[us]").astype(dtype)})
+    shown = features(frame, features=NAMES, cyclic=False)
+    np.testing.assert_array_equal(shown, [by_calendar(moment) for moment in within])
+
+
+def test_fields_of_a_polars_frame() -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"paid": MOMENTS})
+    frame = frame.with_columns(day=polars.col("paid").dt.date())
+    shown = features(frame, features=NAMES, cyclic=False)
+    np.testing.assert_array_equal(shown[:, :9], [by_calendar(moment) for moment in MOMENTS])
+    days = [datetime(moment.year, moment.month, moment.day) for moment in MOMENTS]
+    np.testing.assert_array_equal(shown[:, 9:], [by_calendar(day) for day in days])
+
+
+def test_the_hour_is_that_of_the_clock_there() -> None:
+    there = timezone(timedelta(hours=9))
+    noon = datetime(2026, 3, 1, 3, tzinfo=UTC).astimezone(there)
+    rows = np.array([[noon], [noon.isoformat()], [date(2026, 3, 1)]], dtype=object)
+    assert features(rows, features="hour", cyclic=False).ravel().tolist() == [12.0, 12.0, 0.0]
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"paid": pandas.to_datetime([noon]).tz_convert("Asia/Tokyo")})
+    assert features(frame, features="hour", cyclic=False).item() == 12.0
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"paid": [noon]}).with_columns(
+        polars.col("paid").dt.convert_time_zone("Asia/Tokyo")
+    )
+    assert features(frame, features="hour", cyclic=False).item() == 12.0
+
+
+def test_what_comes_round_is_a_point_on_a_circle() -> None:
+    hours = np.array([["2026-03-01T23:59"], ["2026-03-02T00:01"], ["NaT"]], dtype="M8[m]")
+    encoder = DatetimeFeatures(["hour", "year"])
+    shown = encoder.fit_transform(hours)
+    assert encoder.get_feature_names_out(["t"]).tolist() == ["t_hour_sin", "t_hour_cos", "t_year"]
+    angle = 2 * np.pi * 23 / 24
+    wanted = [[np.sin(angle), np.cos(angle), 2026], [0.0, 1.0, 2026], [0.0, 0.0, 0.0]]
+    np.testing.assert_allclose(shown, wanted, atol=1e-15)
+    assert np.isnan(features(hours, fill_value=np.nan)[2]).all()
+
+
+def test_errors_say_what_to_do() -> None:
+    with pytest.raises(ValueError, match=r"features are among 'year', .* Got 'week'"):
+        features([["2026-03-01"]], features="week")
+    with pytest.raises(ValueError, match="has a feature twice"):
+        features([["2026-03-01"]], features=["hour", "hour"])
+    with pytest.raises(ValueError, match="column 0 holds 'spring' in row 1 of this call"):
+        features([["2026-03-01"], ["spring"]])
+    with pytest.raises(ValueError, match=r"year 9999, but column 0 holds 1700000000000.0 in row 0"):
+        features([[1.7e12]])  # milliseconds
+    with pytest.raises(ValueError, match="column 0 holds True"):
+        features(np.array([[True]], dtype=object))
