@@ -283,6 +283,11 @@ def check_can_learn(estimator: Any) -> None:
             f"{type(estimator).__name__} learns by learn_one, as models of River do, and has no "
             "partial_fit. Pass skstream.compat.from_river(model)."
         )
+    if hasattr(estimator, "train") and hasattr(estimator, "schema"):
+        raise TypeError(
+            f"{type(estimator).__name__} learns by train, as learners of CapyMOA do, and has no "
+            "partial_fit. Pass skstream.compat.from_capymoa(learner)."
+        )
     relative = relative_of(estimator)
     instead = f"{relative}, or another model" if relative else "a model"
     raise TypeError(

@@ -51,7 +51,7 @@ WITHIN_LAYER = {
 LATE_UPWARD = {("evaluation", "plotting")}
 
 SKLEARN_PRIVATE_HOME = "skstream.utils._sklearn"
-OPTIONAL_PACKAGES = {*EXTRAS, "capymoa", "river"}
+OPTIONAL_PACKAGES = {*EXTRAS}
 
 
 def module_name(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from skstream.compat._capymoa import CapyMOAClassifier, CapyMOARegressor, from_capymoa, is_capymoa
 from skstream.compat._river import (
     RiverClassifier,
     RiverRegressor,
@@ -13,17 +14,22 @@ from skstream.compat._river import (
 
 def is_foreign(model: Any) -> bool:
     """Whether an object is a model of a library whose models are adapted."""
-    return not hasattr(model, "partial_fit") and is_river(model)
+    return not hasattr(model, "partial_fit") and (is_river(model) or is_capymoa(model))
 
 
 def adapted(model: Any) -> Any:
     """Return a model of another library as an estimator; anything else as it is."""
-    return from_river(model) if is_foreign(model) else model
+    if not is_foreign(model):
+        return model
+    return from_river(model) if is_river(model) else from_capymoa(model)
 
 
 def name_of(model: Any) -> str:
     """Name of a model after its type, or that of the model inside where it is adapted."""
+    if isinstance(model, RiverClassifier | RiverRegressor):
+        model = model.model
+    elif isinstance(model, CapyMOAClassifier | CapyMOARegressor):
+        model = model.learner
     if isinstance(model, type):
         return model.__name__
-    inner = model.model if isinstance(model, RiverClassifier | RiverRegressor) else model
-    return model_name(inner) if is_river(inner) else type(model).__name__
+    return model_name(model) if is_river(model) else type(model).__name__

@@ -27,8 +27,9 @@ class RowCalls(Protocol):
     They are made anew for every block of rows: what they have made of its rows they may keep.
     """
 
-    #: ``learn_one(row, target)``
-    learn_one: Callable[[Any, Any], Any]
+    @property
+    def learn_one(self) -> Callable[[Any, Any], Any]:
+        """What learns a row and its target."""
 
     def rows(self, X: Any, index: NDArray[np.intp]) -> Iterator[Any]:
         """Yield rows of a container as the model takes them."""

@@ -14,6 +14,7 @@ EXTRAS = {
     "distributed": "dask",
     "fsspec": "dask",
     "river": "river",
+    "capymoa": "capymoa",
 }
 
 

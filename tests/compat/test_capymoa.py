@@ -1,0 +1,218 @@
+"""CapyMOA's learners, by its interface in plain Python, and where it is installed the real ones."""
+
+import pickle
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import SGDClassifier
+
+from skstream import (
+    DelayedEvaluator,
+    KFoldEvaluator,
+    ModelError,
+    PrequentialEvaluator,
+    prequential_predict,
+)
+from skstream.compat import CapyMOAClassifier, CapyMOARegressor, from_capymoa
+from skstream.evaluation import load_run
+from skstream.temporal import TemporalCorrection
+from tests.compat import _fake_capymoa as fake
+
+RNG = np.random.default_rng(0)
+N = 60
+X = RNG.normal(size=(N, 3)).round(1)
+X[RNG.random(X.shape) < 0.05] = np.nan
+Y = RNG.choice(["down", "same", "up"], N)
+CLASSES = np.unique(Y)
+CODES = np.searchsorted(CLASSES, Y)
+
+
+@pytest.fixture(autouse=True)
+def capymoa(monkeypatch):
+    for name, module in fake.modules().items():
+        monkeypatch.setitem(sys.modules, name, module)
+
+
+def bare_loop(learner, vectors, targets, make=fake.LabeledInstance, weights=None):
+    answers = []
+    for number, (x, y) in enumerate(zip(vectors, targets, strict=True)):
+        if number:
+            answers.append(learner.predict(fake.Instance.from_array(learner.schema, x)))
+        instance = make.from_array(learner.schema, x, y)
+        if weights is not None:
+            instance.java_instance.setWeight(weights[number])
+        learner.train(instance)
+    return answers
+
+
+def schema_of(n, categories=None, classes=CLASSES):
+    return fake.Schema.from_custom([*map(str, range(n)), "t"], "t", {"t": list(classes)})
+
+
+def test_answers_are_those_of_a_bare_loop() -> None:
+    expected = CLASSES[bare_loop(fake.NearestClassifier(schema_of(3)), X, CODES)]
+    for engine in ("auto", "loop"):
+        for learner in (
+            fake.NearestClassifier,
+            fake.NearestClassifier(schema_of(9)),
+            from_capymoa(fake.NearestClassifier),
+        ):
+            result = PrequentialEvaluator("accuracy", engine=engine).evaluate(learner, X, Y)
+            np.testing.assert_array_equal(
+                result.predictions("NearestClassifier")[1:].astype(str), expected
+            )
+    paths = PrequentialEvaluator("accuracy").evaluate(fake.NearestClassifier, X, Y).paths
+    assert "adapted by from_capymoa" in paths["NearestClassifier"]
+    rows = sparse.csr_array(np.nan_to_num(X))
+    np.testing.assert_array_equal(
+        prequential_predict(fake.NearestClassifier, rows, Y),
+        prequential_predict(fake.NearestClassifier, rows.toarray(), Y),
+    )
+
+
+def test_regressors() -> None:
+    target = np.nan_to_num(X[:, 0])
+    learner = fake.NearestRegressor(fake.Schema(["0", "1", "2", "t"], "t", {}))
+    expected = bare_loop(learner, X, target, fake.RegressionInstance)
+    model = from_capymoa(fake.NearestRegressor)
+    assert isinstance(model, CapyMOARegressor)
+    assert prequential_predict(model, X, target).tolist() == expected
+
+
+def test_every_evaluator_calls_it_as_the_loop_does() -> None:
+    for make in (
+        lambda engine: KFoldEvaluator("accuracy", n_folds=2, random_state=0, engine=engine),
+        lambda engine: DelayedEvaluator("accuracy", delay=5, engine=engine),
+        lambda engine: PrequentialEvaluator("accuracy", batch_size=7, engine=engine),
+    ):
+        direct, loop = (
+            make(engine).evaluate({"m": fake.NearestClassifier}, X, Y)
+            for engine in ("auto", "loop")
+        )
+        np.testing.assert_array_equal(direct.curve("m"), loop.curve("m"))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_names_and_categories_make_the_schema(library) -> None:
+    frames = pytest.importorskip(library)
+    colours = ["red", "blue", "green"]
+    data = {"size": [1.5, 2.5] * 6, "colour": [*colours, None] * 3, "target": [0, 1, 2] * 4}
+    frame = frames.DataFrame(data)
+    y = ["a", "b"] * 6
+    with pytest.raises(ValueError, match=r"Column 'colour' holds texts.*categories="):
+        from_capymoa(fake.NearestClassifier).fit(frame, y)
+    with pytest.raises(ValueError, match="categories names 'color', but the columns are"):
+        from_capymoa(fake.NearestClassifier, categories={"color": colours}).fit(frame, y)
+    model = from_capymoa(fake.NearestClassifier, categories={"colour": colours[:2]}).fit(frame, y)
+    schema = model.model_.schema
+    assert schema.features == ["size", "colour", "target ", "target"]
+    assert schema.categories == {"colour": ["red", "blue"], "target": ["a", "b"]}
+    vectors = np.array([x for x, _, _ in model.model_.rows])
+    np.testing.assert_array_equal(vectors[:4, 1], [0, 1, np.nan, np.nan])
+    if library == "pandas":
+        frame["colour"] = frames.Categorical(frame["colour"], categories=colours)
+    else:
+        frame = frame.with_columns(frames.col("colour").cast(frames.Enum(colours)))
+    model = from_capymoa(fake.NearestClassifier).fit(frame, y)
+    assert model.model_.schema.categories["colour"] == colours
+    again = prequential_predict(from_capymoa(fake.NearestClassifier), frame, y)
+    assert set(again.tolist()) <= {"a", "b"}
+
+
+def test_copies_seeds_and_parameters() -> None:
+    used = fake.NearestClassifier(schema_of(3), random_seed=5, grace=2)
+    used.train(fake.LabeledInstance.from_array(used.schema, X[0], 0))
+    model = from_capymoa(used)
+    assert model.learner is fake.NearestClassifier and model.params == {"grace": 2}
+    fitted = clone(model).fit(X, Y).model_
+    assert fitted.random_seed == 5 and fitted.grace == 2 and len(fitted.rows) == N
+    assert len(used.rows) == 1
+    with pytest.raises(ModelError, match="gave no answer"):
+        PrequentialEvaluator("accuracy").evaluate(model, X, Y)
+    seeds = set()
+    for seed in (1, 1, 2):
+        result = PrequentialEvaluator("accuracy", random_state=seed, return_models=True).evaluate(
+            {"m": fake.NearestClassifier}, X, Y
+        )
+        seeds.add(result.models["m"].model_.random_seed)
+    assert len(seeds) == 2 and max(seeds) < 2**31
+
+
+def test_weights() -> None:
+    weights = RNG.integers(1, 4, N) / 2
+    expected = bare_loop(fake.NearestClassifier(schema_of(3)), X, CODES, weights=weights)
+    result = PrequentialEvaluator("accuracy").evaluate(
+        {"m": fake.NearestClassifier}, X, Y, sample_weight=weights
+    )
+    assert result.predictions("m")[1:].tolist() == CLASSES[expected].tolist()
+    assert len(from_capymoa(fake.PlainClassifier).fit(X, Y, np.full(N, 2)).model_.rows) == 2 * N
+    with pytest.raises(ValueError, match=r"PlainClassifier takes no weights.*a weight is 0\.5"):
+        from_capymoa(fake.PlainClassifier).fit(X, Y, np.full(N, 0.5))
+
+
+def test_probabilities_and_meta_classifiers() -> None:
+    model = from_capymoa(fake.NearestClassifier).fit(X, Y)
+    assert model.predict_proba(X).shape == (N, 3)
+    silent = CapyMOAClassifier(fake.NearestClassifier, params={"grace": 99}).fit(X, Y)
+    assert np.isnan(silent.predict_proba(X)).all() and set(silent.predict(X)) == {None}
+    corrected = TemporalCorrection(from_capymoa(fake.NearestClassifier))
+    auto, loop = (prequential_predict(corrected, X, Y, engine=e) for e in ("auto", "loop"))
+    np.testing.assert_array_equal(auto, loop)
+    with pytest.raises(TypeError, match=r"NearestClassifier.*from_capymoa"):
+        TemporalCorrection(fake.NearestClassifier(schema_of(3))).fit(X, Y)
+
+
+def test_a_run_is_pickled_and_goes_on(tmp_path) -> None:
+    model = from_capymoa(fake.NearestClassifier)
+    whole = prequential_predict(model, X, Y)
+    run = PrequentialEvaluator("accuracy", keep_tape=True).start(model, classes=CLASSES)
+    run.update(X[:25], Y[:25])
+    run.save(tmp_path / "run")
+    run = load_run(tmp_path / "run")
+    run.update(X[25:], Y[25:])
+    assert run.result().predictions("NearestClassifier")[1:].tolist() == whole.tolist()
+    fitted = pickle.loads(pickle.dumps(model.fit(X, Y)))
+    assert fitted.predict(X).tolist() == model.predict(X).tolist()
+
+
+def test_what_is_not_taken() -> None:
+    for other in (SGDClassifier, SGDClassifier(), 3):
+        with pytest.raises(TypeError, match=r"classifier or regressor of CapyMOA is needed\. Got"):
+            from_capymoa(other)
+
+
+@pytest.mark.skipif(find_spec("capymoa") is None, reason="CapyMOA is not installed")
+def test_the_real_ones(monkeypatch) -> None:
+    """MOA's trees, forest and naive Bayes answer as in CapyMOA's own loop."""
+    for name in fake.CONTENTS:
+        monkeypatch.delitem(sys.modules, name)
+    classifier = pytest.importorskip("capymoa.classifier", reason="it needs Java")
+    streams, regressor = (
+        pytest.importorskip("capymoa.stream"),
+        pytest.importorskip("capymoa.regressor"),
+    )
+    data = RNG.normal(size=(400, 3))
+    codes = np.digitize(data[:, 0], [-0.5, 0.5])
+    for kind, params in (
+        (classifier.HoeffdingTree, {"grace_period": 50}),
+        (classifier.NaiveBayes, {}),
+        (classifier.AdaptiveRandomForestClassifier, {"ensemble_size": 3}),
+    ):
+        stream = streams.NumpyStream(data, codes)
+        learner, expected = kind(stream.get_schema(), random_seed=1, **params), []
+        for instance in stream:
+            expected.append(learner.predict(instance))
+            learner.train(instance)
+        model = CapyMOAClassifier(kind, params=params, random_state=1)
+        result = PrequentialEvaluator("accuracy", unanswered="wrong").evaluate(
+            {"m": model}, data, codes
+        )
+        assert result.predictions("m")[1:].tolist() == expected[1:]
+        fitted = model.fit(data, codes)
+        again = pickle.loads(pickle.dumps(fitted))
+        np.testing.assert_array_equal(again.predict(data), fitted.predict(data))
+    prequential_predict(regressor.FIMTDD, data, data[:, 1])
