@@ -284,7 +284,18 @@ class HoldoutRun(EvaluationRun):
         super()._advance(piece, skip)
 
     def go_on_as(self, new: Self) -> None:
-        """Go on with the held-out rows of a new run, which must be those asked about so far."""
+        """Go on with the held-out rows of a new run, which must be those asked about so far.
+
+        Parameters
+        ----------
+        new : HoldoutRun
+            The new run, which is not needed afterwards.
+
+        Raises
+        ------
+        ValueError
+            If they are others.
+        """
         if self._held_out is not None and self._held_out.is_fresh:
             assert new._held_out is not None
             self._held_out.go_on_as(new._held_out)

@@ -149,13 +149,27 @@ class StreamRun(Exclusive):
         `advance` is called with the number of rows of every piece.
         """
 
+    def pass_over(self, chunk: Chunk) -> None:
+        """Read, in a new run, rows that a loaded run of the same call has done.
+
+        Parameters
+        ----------
+        chunk : Chunk
+            The next of these rows.
+        """
+
     def go_on_as(self, new: Self) -> None:
-        """Go on, after loading, with what a new run of the same call reads beside the stream.
+        """Go on, after loading, where a new run of the same call has passed over the same rows.
+
+        Parameters
+        ----------
+        new : StreamRun
+            The new run, which is not needed afterwards.
 
         Raises
         ------
         ValueError
-            If it is not what this run has read.
+            If what is read beside the stream is not what this run has read.
         """
 
     @property

@@ -215,6 +215,54 @@ def test_a_stream_that_ends_at_the_checkpoint_is_compared(stopped):
         goes_on(folder, name, columns)
 
 
+class Delays:
+    """Delays whose source is not part of the function."""
+
+    values = np.arange(N) % 3 + 0.5
+    rng = None
+
+    def __call__(self, X, arrival):
+        return self.values[arrival.astype(int)] + (self.rng.random(len(X)) if self.rng else 0)
+
+
+def evaluate_delayed(delay, size=N, **params):
+    evaluator = sk.DelayedEvaluator("accuracy", n_bins=2, delay=delay, random_state=0, **params)
+    return evaluator.evaluate(sk.MajorityClass(), Source(ROWS, size), classes=[0, 1])
+
+
+@pytest.mark.parametrize("is_random", [False, True])
+def test_no_delay_of_a_function_changes_unnoticed(is_random, tmp_path, monkeypatch):
+    def seeded():
+        monkeypatch.setattr(Delays, "rng", np.random.default_rng(5) if is_random else None)
+
+    seeded()
+    undisturbed = evaluate_delayed(Delays())
+    seeded()
+    with stopping(monkeypatch):
+        evaluate_delayed(Delays(), checkpoint=tmp_path / "run", checkpoint_every=1)
+    for _, (row,), columns in changes({"delays": Delays.values}, STOP + 1):
+        shutil.copytree(tmp_path / "run", tmp_path / f"run-{row}")
+        call = partial(evaluate_delayed, Delays(), checkpoint=tmp_path / f"run-{row}")
+        with monkeypatch.context() as patch:
+            seeded()
+            patch.setattr(Delays, "values", columns["delays"])
+            if row == STOP:
+                call()
+                continue
+            with pytest.raises(ValueError, match=rf"delay\(X, arrival\) gives the first {STOP} r"):
+                call()
+    seeded()
+    assert_same_result(evaluate_delayed(Delays(), 5, checkpoint=tmp_path / "run"), undisturbed)
+
+
+def test_no_delay_in_an_array_changes_unnoticed(tmp_path, monkeypatch):
+    with stopping(monkeypatch):
+        evaluate_delayed(Delays.values, checkpoint=tmp_path, checkpoint_every=1)
+    for _, _, columns in changes({"delays": Delays.values}, N):
+        with pytest.raises(ValueError, match="the parameter delay is"):
+            evaluate_delayed(columns["delays"], checkpoint=tmp_path)
+
+
 @pytest.mark.parametrize("stopped", ["fresh"], indirect=True)
 def test_no_held_out_row_changes_unnoticed(stopped):
     name, folder = stopped

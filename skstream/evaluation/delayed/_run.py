@@ -100,7 +100,7 @@ class DelayedRun(StreamRun):
         self._clock = Clock()
         self._ids = LiveIds()
         self._n_delayed = 0  # rows up to the last that took its label time from `delay`
-        self._label_times_read = 0  # checksum of those that follow from `delay`
+        self._label_times_read = 0  # checksum
         self._n_dropped = 0
         self._n_relabelled = 0
         self._n_refused = 0
@@ -143,17 +143,54 @@ class DelayedRun(StreamRun):
             The run.
         """
         self._require_open()
-        arrived, given = chunk.meta.get("arrival"), chunk.meta.get("label_time")
         with self._first_rows():
-            rows = self._encoded(chunk, "skip")
-            clock, arrival = self._clock.arrivals(arrived, self._n_arrived, rows.n_rows)
-            label_time = self._label_times_of(rows, arrival, clock, given)
+            rows, clock, arrival, label_time = self._dated(chunk)
         self._clock = clock
-        if given is None:
+        if "label_time" not in chunk.meta:
             self._n_delayed = self._n_arrived + rows.n_rows
         with advice_on_delays(self._delay.label_times, chunk.X, self._n_arrived):
             self._take(rows, arrival, label_time, advance)
         return self
+
+    def _dated(self, chunk: Chunk) -> tuple[EncodedRows, Clock, Times, np.ndarray]:
+        """Return the next rows of a stream, the clock after them, and their times."""
+        rows = self._encoded(chunk, "skip")
+        arrived, given = chunk.meta.get("arrival"), chunk.meta.get("label_time")
+        clock, arrival = self._clock.arrivals(arrived, self._n_arrived, rows.n_rows)
+        return rows, clock, arrival, self._label_times_of(rows, arrival, clock, given)
+
+    def pass_over(self, chunk: Chunk) -> None:
+        """Read label times that a function gives; others follow from what is compared anyway.
+
+        Parameters
+        ----------
+        chunk : Chunk
+            The next of these rows.
+        """
+        if callable(getattr(self._delay.label_times, "delay", None)):
+            rows, clock, arrival, label_time = self._dated(chunk)
+            self._label_times_read = crc32(label_time.data, self._label_times_read)
+            self._clock = clock.at(float(arrival.values[-1]), arrival.shown(-1))
+            self._n_arrived += rows.n_rows
+
+    def go_on_as(self, new: Self) -> None:
+        """Go on after rows to which the function given as delay gives the same label times.
+
+        Parameters
+        ----------
+        new : DelayedRun
+            The new run, which is not needed afterwards.
+
+        Raises
+        ------
+        ValueError
+            If it gives other ones.
+        """
+        if new.n_rows and new._label_times_read != self._label_times_read:
+            raise ValueError(
+                f"delay(X, arrival) gives the first {self.n_rows:,} rows other label times than "
+                "those that the run has taken. Let it return the same every time, or begin again."
+            )
 
     def _take(
         self, chunk: EncodedRows, arrival: Times, label_time: np.ndarray, advance: Advance = ignored
@@ -169,9 +206,7 @@ class DelayedRun(StreamRun):
                 with self._before_rest(rest(begin)):
                     self._let_labels_come(arrival.values[begin])
             end = self._end_of_piece(begin, arrival.values, label_time)
-            if self._delay.label_times is not None:
-                piece = label_time[begin:end].tobytes()
-                self._label_times_read = crc32(piece, self._label_times_read)
+            self._label_times_read = crc32(label_time[begin:end].data, self._label_times_read)
             with self._before_rest(rest(end)):
                 self._arrive(
                     chunk.take(slice(begin, end)), arrival.piece(begin, end), label_time[begin:end]

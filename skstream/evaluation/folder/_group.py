@@ -216,24 +216,32 @@ class Keeper:
         ValueError
             If the stream does not give the rows that the run has read.
         """
-        if self._new is not None:
-            self.run.go_on_as(self._new)
-            self._new = None
         done = self.run.n_rows
+        if not done:
+            self._go_on()
         for chunk in stream:
             for piece in _cut(chunk, done - self._first):
                 self._piece = piece
                 if self._first >= done:
                     yield piece
+                elif self._new is not None:
+                    self._new.pass_over(piece)
                 self._sum_up_to(self._first + len(piece.y))
                 self._piece, self._first = None, self._read.n_rows
                 if self._first == done:
                     self._check_same()
+                    self._go_on()
         if self._first < done:
             raise ValueError(
                 f"The stream has {self._first:,} rows, and the run in {self._group.path.parent} "
                 f"had read {done:,}. Give the stream as it was, or another folder."
             )
+
+    def _go_on(self) -> None:
+        """Let a loaded run take over from the new one, at the row at which it stands."""
+        if self._new is not None:
+            self.run.go_on_as(self._new)
+            self._new = None
 
     def _sum_up_to(self, end: int) -> None:
         """Add the rows of the piece up to one to the checksums."""
