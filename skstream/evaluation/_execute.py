@@ -63,6 +63,8 @@ class Execution:
         What a progress bar says.
     progress : bool
         Whether there is one.
+    on_run : callable, default=None
+        Called with the run in this process, before it begins or goes on.
     """
 
     settings: Settings
@@ -73,6 +75,7 @@ class Execution:
     retries: int
     title: str
     progress: bool
+    on_run: Callable[[Any], None] | None = None
 
     def of_groups(self, groups: Sequence[Sequence[Place]]) -> EvaluationResult:
         """Evaluate groups of models and folds, each along its own pass through the stream."""
@@ -83,12 +86,17 @@ class Execution:
     ) -> tuple[RunOutcome, list[RunOutcome]]:
         """Evaluate groups as `of_groups`; return the outcome of all, and those of the groups."""
         if len(groups) == 1:
-            outcome = self._in_lockstep(self.settings.header, None)
+            outcome = self.in_lockstep(self.settings.header, None)
             return outcome, [outcome]
         return self._apart(self.settings.header, groups, None)
 
     def in_folder(self, folder: RunFolder) -> EvaluationResult:
         """Go on with the groups of a run folder."""
+        assert folder.manifest is not None
+        return assemble(folder.manifest.header, [self.outcomes_in_folder(folder)[0]])
+
+    def outcomes_in_folder(self, folder: RunFolder) -> tuple[RunOutcome, list[RunOutcome]]:
+        """Go on as `in_folder`; return the outcome of all, and those of the groups."""
         assert folder.manifest is not None
         header, groups = folder.manifest.header, folder.manifest.groups
         left = []
@@ -100,8 +108,9 @@ class Execution:
         if len(groups) > 1 or not left:
             if left:
                 check_importable((self.new_run, self.models), self.n_jobs, folder.path)
-            return assemble(header, [self._apart(header, groups, folder)[0]])
-        return assemble(header, [self._in_lockstep(header, folder.groups[0])])
+            return self._apart(header, groups, folder)
+        outcome = self.in_lockstep(header, folder.groups[0])
+        return outcome, [outcome]
 
     def _sent(self) -> dict[str, Any]:
         """What is sent to the workers, by the names that messages use."""
@@ -112,12 +121,14 @@ class Execution:
             "What is given as holdout, delay or reduce": self.new_run,
         }
 
-    def _in_lockstep(self, header: ResultHeader, group: GroupFolder | None) -> RunOutcome:
-        """Evaluate all models and folds in this process, in one pass."""
+    def in_lockstep(self, header: ResultHeader, group: GroupFolder | None) -> RunOutcome:
+        """Evaluate all models and folds in this process, in one pass, and in a folder if given."""
         run = self.new_run(self.models, list(self.models))
         keeper = None if group is None else group.keeper(run)
         if keeper is not None:
             run = keeper.run
+        if self.on_run is not None:
+            self.on_run(run)
 
         def so_far() -> EvaluationResult | None:
             if not run.n_rows:
@@ -140,7 +151,7 @@ class Execution:
             try:
                 follow(run, self.stream, advance, keeper, reporter)
                 outcome = run.outcome() if keeper is None else keeper.finish()
-                reporter.finish(outcome)
+                reporter.finish(outcome, run.n_rows)
             except KeyboardInterrupt as interrupt:
                 raise EvaluationInterrupted(so_far()) from interrupt
             except (Exception, SystemExit) as error:

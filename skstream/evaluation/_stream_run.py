@@ -138,6 +138,12 @@ class StreamRun(Exclusive):
         return [sum(lane.model.seconds.values()) for lane in self._engine.lanes]
 
     @property
+    def seconds_of(self) -> dict[Place, float]:
+        """Seconds that each model has taken so far, also those that have ended."""
+        ended = {place: lane.cost.seconds for place, lane in self._ended.items()}
+        return ended | dict(zip(self._places, self.seconds, strict=True))
+
+    @property
     def n_rows(self) -> int:
         """Number of rows that have arrived."""
         return self._n_arrived
@@ -507,6 +513,10 @@ class StreamRun(Exclusive):
             n_rows=self._n_arrived,
             n_unlabelled=self._n_unlabelled,
         )
+
+    def kept_outcome(self) -> RunOutcome:
+        """Return what a run folder keeps of the run when it is finished."""
+        return self.outcome()
 
     def _outcomes(self, curves: Sequence[Curves], numbers: Sequence[int]) -> list[LaneOutcome]:
         """Outcomes of some lanes, by their numbers, with their curves."""

@@ -1,13 +1,14 @@
 """A search for the best parameters in one pass through a stream."""
 
 import numbers
+import os
 from collections.abc import Callable
+from contextlib import ExitStack
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
@@ -18,33 +19,29 @@ from skstream.base import (
     Method,
     check_can_learn,
     check_classes,
-    check_labels,
     check_rows,
-    check_some_weight,
-    check_targets,
     check_weight,
     forget,
     offered_if,
 )
 from skstream.evaluation._checkpoint import load_checkpoint, save_checkpoint
-from skstream.evaluation._evaluator import known_classes
+from skstream.evaluation._evaluator import EVERY_CHECKPOINT, known_classes
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation.folder import as_text
 from skstream.model_selection._candidates import Candidates, candidates_of, check_n_iter
-from skstream.model_selection._search_execute import evaluate, too_short
+from skstream.model_selection._search_execute import begin_in, evaluate, folder_of, too_short
+from skstream.model_selection._search_input import checked_rows, stream_of
 from skstream.model_selection._search_plan import Plan, plan_of
 from skstream.model_selection._search_report import cv_results, honest_interval, table
 from skstream.model_selection._search_run import SearchRun, last_scores
 from skstream.stats._report import plural
-from skstream.streams import Stream, as_stream
-from skstream.streams._arrays import begins_again, refuse_chunks
 from skstream.utils._content import NotComparable
 from skstream.utils._sklearn import Interval, StrOptions
-from skstream.utils._validation import is_regressor, tags_of
+from skstream.utils._validation import tags_of
 from skstream.utils._warnings import warn
 
 #: Parameters that may change while a search goes on.
-_FREE = ("refit", "n_jobs", "progress")
+_FREE = ("refit", "n_jobs", "progress", "checkpoint", "checkpoint_every")
 
 
 class OptimisticScoreWarning(UserWarning):
@@ -53,12 +50,6 @@ class OptimisticScoreWarning(UserWarning):
     The best candidate was chosen by its score on the tuning rows, so that this score is too good on
     average.
     """
-
-
-def _has_none(y: Any) -> bool:
-    """Whether a label is missing, which would be compared with texts in vain."""
-    values = np.asarray(y)
-    return values.dtype == object and any(one is None for one in values.ravel().tolist())
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -151,6 +142,12 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         of the chosen one, after the choice, is always an error.
     progress : bool, default=False
         Show a progress bar (needs tqdm).
+    checkpoint : str or path-like, default=None
+        Folder that keeps what `fit` has done: if the process is killed, the same call goes on from
+        there, with any number of workers and to an identical result. For streams that can be read
+        again. It holds models: use only folders that you trust.
+    checkpoint_every : str, timedelta or int, default="10min"
+        Time between two checkpoints, or number of rows.
 
     Attributes
     ----------
@@ -221,6 +218,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         "random_state": [Interval(numbers.Integral, 0, 2**32 - 1, closed="both"), None],
         "error_score": [StrOptions({"raise"}), numbers.Real],
         "progress": ["boolean"],
+        "checkpoint": [str, os.PathLike, None],
+        "checkpoint_every": "no_validation",
     }
 
     # Weights decide what is learnt and scored here.
@@ -259,6 +258,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         n_jobs: int | None = None,
         error_score: Any = np.nan,
         progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: Any = EVERY_CHECKPOINT,
     ):
         self.estimator = estimator
         self.param_grid = param_grid
@@ -282,6 +283,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.error_score = error_score
         self.progress = progress
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
 
     # -- learning
 
@@ -312,24 +315,33 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         EvaluationInterrupted
             On Ctrl-C. The search can be used, and goes on with ``partial_fit``, after the rows
             that it has taken. Where workers run the candidates (`n_jobs`), it keeps nothing: the
-            error has the scores of those that finished, and `fit` begins anew.
+            error has the scores of those that finished, and `fit` begins anew. With `checkpoint`,
+            the same call goes on.
         ModelError
             If the chosen candidate fails after the choice.
+        OSError
+            If a checkpoint cannot be written; the one before it stays.
         """
         before = dict(vars(self))
-        try:  # the search stays as it was, unless the evaluation begins
-            self._check()
-            self._forget()
-            stream = self._stream(X, y, sample_weight)
-            known = known_classes(stream) if classes is None else classes
-            plan = self._plan(known, stream.n_rows, "y" if classes is None else "classes")
-        except BaseException:
-            self.__dict__ = before
-            raise
-        try:
-            evaluate(self, plan, stream, self._keep)
-        finally:
-            self._note_columns()
+        with ExitStack() as stack:
+            try:  # the search stays as it was, unless the evaluation begins
+                self._check()
+                self._forget()
+                stream = stream_of(self, X, y, sample_weight)
+                known = known_classes(stream) if classes is None else classes
+                source = "y" if classes is None else "classes"
+                folder = stack.enter_context(folder_of(self, stream))
+                seed = None if folder is None else folder.seed
+                plan = self._plan(known, stream.n_rows, source, seed)
+                if folder is not None:
+                    begin_in(folder, self, plan, stream)
+            except BaseException:
+                self.__dict__ = before
+                raise
+            try:
+                evaluate(self, plan, stream, self._keep, folder)
+            finally:
+                self._note_columns()
         self._warn_of_failures()
         run = self._run
         run.warn_of_undefined()
@@ -365,25 +377,31 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a row or a label is bad, or all candidates have failed.
+            If a row or a label is bad, all candidates have failed, or `checkpoint` is given.
         RuntimeError
             If `fit` has ended the stream.
 
         Notes
         -----
-        A search goes on as it began: of its parameters only `refit`, `n_jobs` and `progress` may
-        be set to another value before the next call; others are an error. The candidates are copies
-        that were made at the first call.
+        A search goes on as it began: of its parameters only `refit`, `n_jobs`, `progress` and those
+        of checkpoints may be set to another value before the next call; others are an error. The
+        candidates are copies that were made at the first call.
         """
+        if self.checkpoint is not None:
+            raise ValueError(
+                "checkpoint= is for fit, which reads the stream itself. Save the search whenever "
+                "you want, with save(path), and go on with PrequentialSearch.load(path); after "
+                "fit, set_params(checkpoint=None) lets partial_fit go on."
+            )
         first = not hasattr(self, "_run")
         if first:
             self._check()
         else:
             self._check_unchanged()
-        X, y = self._checked(X, y, reset=first)
+        X, y = checked_rows(self, X, y, reset=first)
         weight = check_weight(sample_weight, len(y))
         if first:
-            plan = self._plan(classes, None, "classes")
+            plan = self._plan(classes, None, "classes", None)
             self._run = plan.new_run()(plan.models, list(plan.models))
         elif classes is not None and self._run.settings.classes is not None:
             check_classes(self, classes)
@@ -420,39 +438,10 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             if name in vars(self):
                 delattr(self, name)
 
-    def _stream(self, X: Any, y: Any, sample_weight: Any) -> Stream:
-        if y is not None and isinstance(X, Stream):
-            raise ValueError(
-                f"X is a {type(X).__name__}, which brings its own labels, and y was given too. "
-                "Leave y out."
-            )
-        if y is not None or hasattr(X, "shape"):
-            refuse_chunks(X, "y")
-            X, y = self._checked(X, y, reset=True)
-            weight = check_weight(sample_weight, len(y))
-            check_some_weight(weight)
-            return as_stream(X, y, sample_weight=weight)
-        stream = as_stream(X, sample_weight=sample_weight)
-        in_workers = self.race is None and effective_n_jobs(self.n_jobs) > 1
-        if in_workers and not begins_again(stream):
-            raise ValueError(
-                f"n_jobs={self.n_jobs} needs a stream that can be read again, by every worker, and "
-                "this one is a one-shot iterator. Pass the generator function itself instead of "
-                "its result, a list of chunks, or files; or n_jobs=None."
-            )
-        return stream
-
-    def _checked(self, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
-        """Check rows as scikit-learn's estimators do; values may be missing."""
-        X = check_rows(self, X, reset=reset)
-        if y is not None and (self.missing_labels == "skip" or _has_none(y)):
-            return X, y  # the run names the row, where that is an error
-        return X, (check_targets if is_regressor(self.estimator) else check_labels)(self, y)
-
-    def _plan(self, classes: Any, n_rows: int | None, source: str) -> Plan:
+    def _plan(self, classes: Any, n_rows: int | None, source: str, seed: int | None) -> Plan:
         """Resolve the parameters; make the candidates."""
         candidates = candidates_of(self.param_grid, self.n_iter, self.random_state)
-        plan = plan_of(self, candidates, classes, n_rows, source)
+        plan = plan_of(self, candidates, classes, n_rows, source, seed)
         self._candidates = candidates
         self._began_with = {
             name: value for name, value in self.get_params(deep=False).items() if name not in _FREE

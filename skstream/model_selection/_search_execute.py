@@ -1,12 +1,16 @@
 """Execution of a search: all candidates along the tuning rows, the best one along the rest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from skstream.evaluation._checkpoint import KeptRun
 from skstream.evaluation._execute import EvaluationInterrupted
 from skstream.evaluation._outcome import Place
+from skstream.evaluation._passes import Checksums
 from skstream.evaluation._result import assemble
-from skstream.model_selection._search_plan import Plan
+from skstream.evaluation.folder import GroupFolder, RunFolder, fingerprint, opened
+from skstream.model_selection._search_plan import Plan, evaluator_of
 from skstream.model_selection._search_run import SearchRun, all_failed
 from skstream.streams import Stream
 from skstream.streams._open import FirstRows
@@ -14,8 +18,10 @@ from skstream.streams._open import FirstRows
 #: What is said where Ctrl-C comes while workers run the candidates.
 _LOST = (
     " The search keeps nothing of what its workers did: fit begins anew. With n_jobs=None it keeps "
-    "all, and partial_fit goes on."
+    "all, and partial_fit goes on; with checkpoint=FOLDER the same call of fit goes on."
 )
+#: Parameters that are compared in another form, or on which nothing depends.
+_RESOLVED = ("estimator", "param_grid", "n_iter", "metric", "refit")
 
 Keep = Callable[[SearchRun], None]
 
@@ -28,7 +34,47 @@ def too_short(tuning: Any, n_rows: int, kept: str) -> ValueError:
     )
 
 
-def evaluate(search: Any, plan: Plan, stream: Stream, keep: Keep) -> None:
+@contextmanager
+def folder_of(search: Any, stream: Stream) -> Iterator[RunFolder | None]:
+    """Open the folder that keeps the search, if there is one."""
+    if search.checkpoint is None:
+        yield None
+        return
+    if search.n_iter is not None and search.random_state is None:
+        raise ValueError(
+            f"checkpoint= goes on with the same candidates, and n_iter={search.n_iter} draws "
+            "others each time where random_state is None. Pass random_state=, a number."
+        )
+    evaluator_of(search)._check_can_go_on(stream)
+    with opened(search.checkpoint, search.checkpoint_every) as folder:
+        yield folder
+
+
+def begin_in(folder: RunFolder, search: Any, plan: Plan, stream: Stream) -> None:
+    """Begin a search in a folder, or check that the one in it is the same."""
+    candidates = plan.candidates.models(search.estimator)
+    of_this = fingerprint(search, candidates, plan.settings, stream, ignored=_RESOLVED)
+    if folder.manifest is not None:
+        folder.check_same(of_this)
+        why = folder.manifest.header.parameters.get("in_one_process")
+        if why:
+            plan.settings.parameters["in_one_process"] = why
+        return
+    groups = plan.groups(search, stream)
+    folder.begin(
+        groups,
+        list(plan.models),
+        plan.settings.header,
+        of_this,
+        stream.n_rows,
+        keeps_runs=True,
+        n_tuning=plan.rules.tuning if len(groups) > 1 else None,
+    )
+
+
+def evaluate(
+    search: Any, plan: Plan, stream: Stream, keep: Keep, folder: RunFolder | None = None
+) -> None:
     """Run all candidates along the tuning rows of a stream, and the best one along the rest.
 
     Parameters
@@ -41,39 +87,67 @@ def evaluate(search: Any, plan: Plan, stream: Stream, keep: Keep) -> None:
         The rows.
     keep : callable
         Called with the run that the search has from now on, before it goes on.
+    folder : RunFolder, default=None
+        Where it was begun, and goes on.
     """
-    groups = plan.groups(search, stream)
+    if folder is None:
+        groups, first = plan.groups(search, stream), None
+    else:
+        assert folder.manifest is not None
+        groups, first = folder.manifest.groups, folder.group(0)
     if len(groups) == 1:
-        _evaluate_in_one(search, plan, stream, keep)
+        _evaluate_in_one(search, plan, stream, keep, group=first)
         return
-    run = _chosen_by_workers(search, plan, stream, groups)
-    keep(run)
-    if plan.rules.tuning is not None:
-        _evaluate_in_one(search, plan, stream, keep, run)  # after the rows that it has read
+    goes_on = plan.rules.tuning is not None
+    chosen = folder.chosen if folder is not None and goes_on else None
+    run = None
+    if chosen is None or not chosen.checkpoint.exists():
+        run, read = _chosen_by_workers(search, plan, stream, groups, folder)
+        keep(run)
+        if chosen is not None:
+            chosen.save(KeptRun(run, read))
+    if goes_on:
+        _evaluate_in_one(search, plan, stream, keep, run, chosen)  # after the rows it has read
 
 
 def _evaluate_in_one(
-    search: Any, plan: Plan, stream: Stream, keep: Keep, begun: SearchRun | None = None
+    search: Any,
+    plan: Plan,
+    stream: Stream,
+    keep: Keep,
+    begun: SearchRun | None = None,
+    group: GroupFolder | None = None,
 ) -> None:
     """Go on in this process; the run stays open for further rows."""
+    if group is not None and group.is_finished:
+        keep(group.load_run(0))
+        return
 
     def begin(models: Any, places: list[Place]) -> SearchRun:
         run: SearchRun = plan.new_run()(models, places) if begun is None else begun
-        keep(run)
         return run
 
-    plan.execution(search, begin, stream).outcomes_of_groups([list(plan.models)])
+    execution = plan.execution(search, begin, stream, keep)
+    with _told(group, ""):
+        execution.in_lockstep(plan.settings.header, group)
 
 
-def _chosen_by_workers(search: Any, plan: Plan, stream: Stream, groups: Any) -> SearchRun:
-    """Let workers run the candidates along the tuning rows; return the run of the best."""
+def _chosen_by_workers(
+    search: Any, plan: Plan, stream: Stream, groups: Any, folder: RunFolder | None
+) -> tuple[SearchRun, Checksums]:
+    """Let workers run the candidates along the tuning rows; return the run of the best.
+
+    Also return checksums of what it has read.
+    """
     tuning = plan.rules.tuning
     first = stream if tuning is None else FirstRows(stream, tuning)
     execution = plan.execution(search, plan.new_run(in_group=True), first)
-    try:
-        tuned, finished = execution.outcomes_of_groups(groups)
-    except EvaluationInterrupted as interrupt:
-        raise EvaluationInterrupted(interrupt.result, note=_LOST) from interrupt
+    with _told(folder, _LOST):
+        tuned, finished = (
+            execution.outcomes_of_groups(groups)
+            if folder is None
+            else execution.outcomes_in_folder(folder)
+        )
     if tuning is not None and tuned.n_rows < tuning:
         error = too_short(
             search.tuning,
@@ -86,8 +160,27 @@ def _chosen_by_workers(search: Any, plan: Plan, stream: Stream, groups: Any) -> 
     best = tuned.lanes[plan.rules.order(tuned.lanes)[0]]
     if best.failure is not None:
         raise all_failed(len(tuned.lanes), best.failure)
-    run: SearchRun = next(
-        outcome.run for outcome in finished if any(lane.name == best.name for lane in outcome.lanes)
-    )
+    run: SearchRun
+    place = best.name, best.fold
+    if folder is None:
+        run = next(one.run for one in finished if any(lane.name == best.name for lane in one.lanes))
+    else:
+        number = next(k for k, group in enumerate(groups) if place in group)
+        run = folder.group(number).load_run(groups[number].index(place))
     run.leave_group().choose(tuned)
-    return run
+    return run, tuned.read
+
+
+@contextmanager
+def _told(folder: RunFolder | GroupFolder | None, otherwise: str) -> Iterator[None]:
+    """Say to whom presses Ctrl-C how the search goes on."""
+    try:
+        yield
+    except EvaluationInterrupted as interrupt:
+        note = otherwise
+        if folder is not None:
+            path = folder.path.parent if isinstance(folder, GroupFolder) else folder.path
+            note = f" The same call of fit goes on from the checkpoints in {path}."
+        if not note:
+            raise
+        raise EvaluationInterrupted(interrupt.result, note=note) from interrupt

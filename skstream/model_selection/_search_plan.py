@@ -62,6 +62,8 @@ def evaluator_of(search: Any) -> PrequentialEvaluator:
         n_jobs=search.n_jobs,
         error_score=search.error_score,
         progress=search.progress,
+        checkpoint=search.checkpoint,
+        checkpoint_every=search.checkpoint_every,
     )
 
 
@@ -237,6 +239,8 @@ class Plan:
 
     Attributes
     ----------
+    candidates : Candidates
+        The candidates.
     settings : Settings
         Of the evaluation.
     models : dict of (str, int) to estimator
@@ -249,6 +253,7 @@ class Plan:
         What follows the losses of the chosen one.
     """
 
+    candidates: Candidates
     settings: Settings
     models: Mapping[Place, Any]
     rules: Rules
@@ -278,7 +283,13 @@ class Plan:
             self.settings.parameters["in_one_process"] = found.why_one
         return found.places
 
-    def execution(self, search: Any, new_run: Callable[..., SearchRun], stream: Any) -> Execution:
+    def execution(
+        self,
+        search: Any,
+        new_run: Callable[..., SearchRun],
+        stream: Any,
+        on_run: Callable[[SearchRun], None] | None = None,
+    ) -> Execution:
         """Return what evaluates the candidates along a stream."""
         return Execution(
             settings=self.settings,
@@ -289,13 +300,22 @@ class Plan:
             retries=2,
             title=type(search).__name__,
             progress=search.progress,
+            on_run=on_run,
         )
 
 
 def plan_of(
-    search: Any, candidates: Candidates, classes: Any, n_rows: int | None, source: str
+    search: Any,
+    candidates: Candidates,
+    classes: Any,
+    n_rows: int | None,
+    source: str,
+    seed: int | None,
 ) -> Plan:
-    """Resolve the parameters of a search; `source` is where the classes come from."""
+    """Resolve the parameters of a search.
+
+    `source` is where the classes come from, and `seed` the one drawn by a search that goes on.
+    """
     if n_rows is not None and n_rows <= search.n_warmup:
         raise ValueError(
             f"n_warmup={search.n_warmup} leaves no row to score (n_samples={n_rows}): the warm-up "
@@ -308,7 +328,7 @@ def plan_of(
     evaluator = evaluator_of(search)
     evaluator._validate()
     named = named_models(candidates.models(search.estimator))
-    settings = evaluator._settings(named, classes, n_rows=n_rows, source=source, seed=None)
+    settings = evaluator._settings(named, classes, n_rows=n_rows, source=source, seed=seed)
     if settings.classes is not None and search.loss_bounds is not None:
         raise ValueError(
             f"loss_bounds={search.loss_bounds!r} are about the absolute errors of regressors; the "
@@ -326,4 +346,11 @@ def plan_of(
     if race is not None and search.n_jobs not in (None, 1):
         settings.parameters["in_one_process"] = "a race compares the candidates after few rows"
     honest = honest_loss_of(search, settings, rules)
-    return Plan(settings=settings, models=models, rules=rules, race=race, honest=honest)
+    return Plan(
+        candidates=candidates,
+        settings=settings,
+        models=models,
+        rules=rules,
+        race=race,
+        honest=honest,
+    )

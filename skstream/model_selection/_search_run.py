@@ -204,7 +204,8 @@ class SearchRun(EvaluationRun):
 
     def close(self) -> Self:
         """Execute an incomplete batch, after which no rows can follow; else leave the run open."""
-        if self._settings.batch_size > 1:
+        goes_on = self._in_group and self._n_arrived == self.rules.tuning  # the end of a batch
+        if self._settings.batch_size > 1 and not goes_on:
             super().close()
         self._decide()
         self._check_chosen()
@@ -363,6 +364,16 @@ class SearchRun(EvaluationRun):
         """Return the outcome of every candidate, and once one was chosen of that one."""
         outcome = super().outcome()
         return replace(outcome, run=self) if self._in_group else outcome
+
+    def kept_outcome(self) -> RunOutcome:
+        """Return what all candidates did on the tuning rows, without the run itself."""
+        return replace(self.tuning_outcome(), run=None)
+
+    @property
+    def seconds_of(self) -> dict[Place, float]:
+        """Seconds that each candidate has taken so far, also those that have ended."""
+        tuned = [] if self.tuned is None else self.tuned.lanes
+        return {(lane.name, lane.fold): lane.cost.seconds for lane in tuned} | super().seconds_of
 
     def leave_group(self) -> Self:
         """Go on alone, after the others were evaluated elsewhere."""

@@ -190,7 +190,7 @@ def test_a_failing_run_says_that_it_stopped(tmp_path):
 
 def test_reports_are_seldom_and_only_under_the_own_lock(tmp_path):
     class Run:
-        places, seconds, n_rows = [("a", 0)], [0.0], 0
+        seconds_of, n_rows = {("a", 0): 0.0}, 0
 
     run, file = Run(), tmp_path / "status.json"
     reporter = Reporter(file, tmp_path / "lock", "mine")

@@ -15,13 +15,14 @@ def collect_result(folder: str | os.PathLike[str]) -> EvaluationResult:
     Parameters
     ----------
     folder : str or path-like
-        Folder that was given to an evaluator as ``checkpoint``.
+        Folder that was given to an evaluator or a search as ``checkpoint``.
 
     Returns
     -------
     result : EvaluationResult
         The result; ``left_out`` names the models that have not finished, and why. Where no model
-        has finished in all folds, that of the folds that have finished, which ``folds`` names.
+        has finished in all folds, that of the folds that have finished, which ``folds`` names. Of a
+        search, the result is that of the tuning rows, as ``result_`` has it.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 import os
 import platform
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 from zlib import crc32
@@ -55,11 +55,17 @@ def versions() -> dict[str, str]:
 
 
 def fingerprint(
-    evaluator: Any, models: Mapping[str, Any], settings: Settings, stream: Any, held_out: Any
+    evaluator: Any,
+    models: Mapping[str, Any],
+    settings: Settings,
+    stream: Any,
+    held_out: Any = None,
+    ignored: Collection[str] = (),
 ) -> Fingerprint:
     """Return what must be the same where this evaluation of a stream goes on.
 
-    `held_out` is the stream of held-out rows, None where there is none.
+    `held_out` is the stream of held-out rows, None where there is none; `ignored` are parameters
+    of the evaluator that are compared in another form.
 
     Raises
     ------
@@ -68,7 +74,7 @@ def fingerprint(
     """
     found = {"the evaluator": type(evaluator).__name__}
     for name, value in evaluator.get_params(deep=False).items():
-        if name in _IGNORED or (name == "holdout" and held_out is not None):
+        if name in _IGNORED or name in ignored or (name == "holdout" and held_out is not None):
             continue
         parts = value if isinstance(value, tuple) else ()
         for k, one in enumerate(parts):

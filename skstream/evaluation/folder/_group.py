@@ -40,12 +40,15 @@ class GroupFolder:
         That of the lock under which they are written.
     lane : int or None
         Number of the model in the group that runs alone, because workers have died; None: all.
+    keeps_run : bool
+        Whether the last checkpoint stays when the group is finished: one of its models goes on.
     """
 
     path: Path
     every: Every
     token: str
     lane: int | None = None
+    keeps_run: bool = False
 
     def of_lane(self, lane: int) -> "GroupFolder":
         """Return the folder of one of the models, which runs alone."""
@@ -98,20 +101,31 @@ class GroupFolder:
         except ValueError as error:
             raise self._unreadable(error) from error
 
+    def load_run(self, lane: int) -> Any:
+        """Return the run that a finished group has kept, the one that has a model."""
+        alone = self.of_lane(lane)
+        return (alone if alone.is_finished else self)._load().run
+
     def _unreadable(self, error: ValueError) -> ValueError:
         """Say what to do about a file that cannot be read."""
         return ValueError(
-            f"{error} Put a whole copy of it back, or remove {self._own} and call evaluate again, "
-            "which computes its models again from the first row; what the other groups have done "
-            "stays."
+            f"{error} Put a whole copy of it back, or remove {self._own} and make the same "
+            "call again, which computes its models again from the first row; what the other groups "
+            "have done stays."
         )
 
     def keeper(self, run: Any) -> "Keeper":
         """Return what goes on from the checkpoint, or else begins with a new run."""
         if not self.checkpoint.exists():
             return Keeper(self, KeptRun(run, {}))
+        return Keeper(self, self._load(), run)
+
+    def _load(self) -> KeptRun:
+        """Load the checkpoint."""
         try:
             kept = load_checkpoint(self.checkpoint)
+        except FileNotFoundError as error:
+            raise self._unreadable(ValueError(f"{self.checkpoint} is missing.")) from error
         except ValueError as error:
             raise self._unreadable(error) from error
         if not isinstance(kept, KeptRun):
@@ -119,17 +133,19 @@ class GroupFolder:
                 f"{self.checkpoint} is not the checkpoint of a run folder: another file was put "
                 f"in its place. Remove {self._own} to compute its models again from the first row."
             )
-        return Keeper(self, kept, run)
+        return kept
 
     def finish(self, outcome: RunOutcome) -> None:
-        """Write what the group did; the checkpoint is not needed any more."""
+        """Write what the group did; unless it keeps its run, that is not needed any more."""
         self._write(outcome.n_rows, lambda: save_outcome(outcome, self.outcome), self.outcome)
         self.tidy()
 
     def tidy(self) -> None:
         """Remove what a finished group does not need, also what killed processes have left."""
-        self.checkpoint.unlink(missing_ok=True)
         remove_stale(self.checkpoint)
+        if self.keeps_run:
+            return
+        self.checkpoint.unlink(missing_ok=True)
         if self.lane is None:  # the tape of models that ran alone stays
             for folder in self.path.glob("alone-*"):
                 shutil.rmtree(folder, ignore_errors=True)
@@ -154,8 +170,8 @@ class GroupFolder:
         if not self.path.parent.is_dir():
             raise FolderTaken(
                 f"The folder {self.path.parent} is gone: it was removed or renamed, or its disk "
-                f"cannot be reached. The run ends at row {n_rows:,}. Put the folder back and call "
-                "evaluate again, which goes on from its checkpoints, or begin again."
+                f"cannot be reached. The run ends at row {n_rows:,}. Put the folder back and make "
+                "the same call again, which goes on from its checkpoints, or begin again."
             )
         if read_lock(lock).get("token") != self.token:
             raise FolderTaken(
@@ -172,8 +188,8 @@ class GroupFolder:
             raise OSError(
                 error.errno,
                 f"Row {n_rows:,}: {file} could not be written ({error.strerror or error}); "
-                f"{before}. Make room or mend the folder, and call evaluate again: it goes on "
-                "from there",
+                f"{before}. Make room or mend the folder, and make the same call again: it "
+                "goes on from there",
             ) from error
 
 
@@ -272,7 +288,9 @@ class Keeper:
     def finish(self) -> RunOutcome:
         """Write what the run did, after its last row, and return it."""
         self._group.write_tape(self.run, all_of_it=True)
-        outcome: RunOutcome = self.run.outcome()
+        if self._group.keeps_run:
+            self._save()
+        outcome: RunOutcome = self.run.kept_outcome()
         outcome = replace(outcome, read={**self.sums(), **outcome.read})
         self._group.finish(outcome)
         return outcome

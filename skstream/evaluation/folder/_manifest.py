@@ -33,6 +33,11 @@ class Manifest:
         Versions of the packages that write the checkpoints.
     n_rows : int or None
         Rows of the stream; None where that is not known.
+    keeps_runs : bool
+        Whether groups keep their runs after their last rows: one of them goes on.
+    n_tuning : int or None
+        Rows that the groups read, after which the best model goes on in a folder of its own;
+        None: all.
     """
 
     groups: list[list[Place]]
@@ -41,6 +46,8 @@ class Manifest:
     fingerprint: dict[str, str]
     versions: dict[str, str]
     n_rows: int | None
+    keeps_runs: bool = False
+    n_tuning: int | None = None
 
     def save(self, path: Path) -> None:
         """Write the manifest, completely or not at all."""

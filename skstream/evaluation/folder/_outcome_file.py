@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from skstream.evaluation._cost import Cost
+from skstream.evaluation._ended import EndedModel
 from skstream.evaluation._npz import read_npz, write_npz
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.metrics._checkpoints import Curves
@@ -41,7 +42,9 @@ def save_outcome(outcome: RunOutcome, path: Path) -> None:
     header = {
         "format": FORMAT,
         "lanes": [
-            {name: getattr(lane, name) for name in _PLAIN} | {"cost": asdict(lane.cost)}
+            {name: getattr(lane, name) for name in _PLAIN}
+            | {"cost": asdict(lane.cost)}
+            | ({} if lane.ended is None else {"ended": asdict(lane.ended)})
             for lane in outcome.lanes
         ],
         "curves": names,
@@ -106,6 +109,7 @@ def _lane(
         curves=Curves(checkpoints=arrays["checkpoints"], values=values),
         answers=arrays.get(f"answers/{k}"),
         cost=Cost(**lane["cost"]),
+        ended=EndedModel(**lane["ended"]) if "ended" in lane else None,
     )
 
 

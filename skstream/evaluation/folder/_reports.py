@@ -123,14 +123,13 @@ class Reporter:
     lock: Path | None = None
     token: str = ""
     every: float = SECONDS_BETWEEN
-    _places: Sequence[Place] = ()
     _first_row: int = 0
     _begun: float = 0.0
     _written: float = 0.0
 
     def begin(self, run: Any) -> None:
         """Report that a run begins, or goes on."""
-        self._places, self._first_row, self._begun = run.places, run.n_rows, time.monotonic()
+        self._first_row, self._begun = run.n_rows, time.monotonic()
         self._write(run, RUNNING)
 
     def advance(self, run: Any) -> None:
@@ -142,8 +141,11 @@ class Reporter:
         """Report that an error has stopped the run."""
         self._write(run, STOPPED)
 
-    def finish(self, outcome: RunOutcome) -> None:
-        """Report that a run is finished; it may have been one of another process."""
+    def finish(self, outcome: RunOutcome, n_rows: int | None = None) -> None:
+        """Report that a run is finished; it may have been one of another process.
+
+        `n_rows` are the rows that it did, if it did others than those of the outcome.
+        """
         if self.path is None:
             return
         with suppress(ValueError, OSError):
@@ -152,14 +154,16 @@ class Reporter:
                 return
             places = [(lane.name, lane.fold) for lane in outcome.lanes]
             seconds_of = [lane.cost.seconds for lane in outcome.lanes]
-            report = self._report(FINISHED, places, seconds_of, outcome.n_rows)
+            n_rows = outcome.n_rows if n_rows is None else n_rows
+            report = self._report(FINISHED, places, seconds_of, n_rows)
             if last is not None and not self._begun:
                 report = self._of_another(report, last)
             self._save(report)
 
     def _write(self, run: Any, state: str) -> None:
         if self.path is not None:
-            self._save(self._report(state, self._places, run.seconds, run.n_rows))
+            seconds = run.seconds_of
+            self._save(self._report(state, list(seconds), list(seconds.values()), run.n_rows))
 
     def _report(
         self,

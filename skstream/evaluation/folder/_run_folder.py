@@ -61,7 +61,17 @@ class RunFolder:
 
     def group(self, number: int) -> GroupFolder:
         """Return the folder of one group."""
-        return GroupFolder(self.path / f"group-{number}", self._every, self._token)
+        return self._group(f"group-{number}")
+
+    @property
+    def chosen(self) -> GroupFolder:
+        """The folder of the model that goes on alone after the rows of the groups."""
+        return self._group("chosen")
+
+    def _group(self, name: str) -> GroupFolder:
+        assert self.manifest is not None
+        keeps_run = self.manifest.keeps_runs
+        return GroupFolder(self.path / name, self._every, self._token, keeps_run=keeps_run)
 
     def finished(self) -> dict[int, RunOutcome]:
         """Outcomes of the groups that are finished, by their numbers."""
@@ -88,6 +98,9 @@ class RunFolder:
         header: ResultHeader,
         fingerprint: Fingerprint,
         n_rows: int | None,
+        *,
+        keeps_runs: bool = False,
+        n_tuning: int | None = None,
     ) -> Manifest:
         """Write the manifest of a new run."""
         manifest = Manifest(
@@ -97,6 +110,8 @@ class RunFolder:
             fingerprint=fingerprint,
             versions=versions(),
             n_rows=n_rows,
+            keeps_runs=keeps_runs,
+            n_tuning=n_tuning,
         )
         with _writing(self.path):
             manifest.save(self.path / "manifest.json")
@@ -122,7 +137,7 @@ class RunFolder:
                 f"{self.path} holds another run: {'; '.join(found)}. Make the call that began it, "
                 "or give another folder."
             )
-        if all(group.is_finished for group in self.groups):
+        if not self.manifest.keeps_runs and all(group.is_finished for group in self.groups):
             return
         here = versions()
         found = [
@@ -229,6 +244,6 @@ def existing(path: Any) -> RunFolder:
     if run_folder.manifest is None:
         raise ValueError(
             f"{folder} holds no run: it has no manifest.json. Give the folder that was given to an "
-            "evaluator as checkpoint=."
+            "evaluator or a search as checkpoint=."
         )
     return run_folder

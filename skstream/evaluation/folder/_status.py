@@ -2,7 +2,7 @@
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ from skstream.utils._optional import optional_import
 WAITING, STALE, UNKNOWN = "waiting", "stale", "unknown"
 #: Seconds without a sign of life after which a run or a group is called stale.
 SECONDS_UNTIL_STALE = 60.0
+#: Name of the model that goes on alone, which is known late.
+_CHOSEN = "the chosen one"
 #: Most names in a line of a group.
 _MOST_NAMES = 4
 
@@ -218,13 +220,14 @@ def status(folder: str | os.PathLike[str]) -> RunStatus:
     Parameters
     ----------
     folder : str or path-like
-        Folder that was given to an evaluator as ``checkpoint``.
+        Folder that was given to an evaluator or a search as ``checkpoint``.
 
     Returns
     -------
     status : RunStatus
         State, rows done and to be done, rows per second, time left, and the slowest model; for all
-        and for every group of models. Print it.
+        and for every group of models. Print it. In a search with workers, the last group is the
+        chosen candidate, after the tuning rows.
 
     Raises
     ------
@@ -251,10 +254,15 @@ def status(folder: str | os.PathLike[str]) -> RunStatus:
     file = run.path / "lock"
     lock = read_lock(file)
     state = _state_of(file, lock)
+    total, token = manifest.n_rows, lock.get("token")
+    of_groups = total if manifest.n_tuning is None else manifest.n_tuning
     groups = tuple(
-        _group(one, places, manifest.n_rows, state, lock.get("token"))
+        _group(one, places, of_groups, state, token)
         for one, places in zip(run.groups, manifest.groups, strict=True)
     )
+    if manifest.n_tuning is not None:
+        found = _group(run.chosen, manifest.places, total, state, token)
+        groups += (_of_chosen(found, manifest.n_tuning),)
     if all(group.state == FINISHED for group in groups):
         state, lock = FINISHED, {}
     return RunStatus(
@@ -304,6 +312,18 @@ def _group(
         seconds={} if report is None else dict(zip(report.places, report.seconds_of, strict=True)),
         host=None if report is None else report.host,
         pid=None if report is None else report.pid,
+    )
+
+
+def _of_chosen(found: GroupStatus, n_tuning: int) -> GroupStatus:
+    """Status of the model that goes on alone after the rows of the groups."""
+    total = found.n_rows_total
+    return replace(
+        found,
+        models=((_CHOSEN, 0),),
+        n_rows=max(0, found.n_rows - n_tuning),
+        n_rows_total=None if total is None else max(0, total - n_tuning),
+        seconds={},
     )
 
 
