@@ -9,8 +9,10 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import SGDRegressor
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from skstream import PrequentialEvaluator
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 
 ROWS = np.arange(12.0).reshape(6, 2) ** 2
@@ -176,6 +178,20 @@ def test_sparse_and_pandas_output_are_those_of_the_column_transformer() -> None:
         assert shown.iloc[0, 0] == means_before(5)[i]
     np.testing.assert_array_equal(sparse_rows[-1].rows_[:, 0], means_before(5))
     assert sparse_rows[-1].rows_.shape == (5, 7)
+
+
+@every_step
+def test_an_evaluator_that_loops_over_it_alone_gives_the_same(step: Any) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    model = make_stream_pipeline(step, SGDRegressor(random_state=0))
+    answers = []
+    for engine in ("loop", "auto"):
+        evaluator = PrequentialEvaluator("mae", engine=engine, n_warmup=3)
+        result = evaluator.evaluate({"m": model}, X, y)
+        answers.append(result.predictions("m"))
+    np.testing.assert_allclose(*answers, rtol=1e-12)
+    assert "MeanTarget" in result.paths["m"]
 
 
 def test_a_frozen_one_learns_nothing() -> None:

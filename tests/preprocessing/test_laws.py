@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import StandardScaler
 
 import skstream.preprocessing
 from skstream import PrequentialEvaluator
@@ -195,6 +196,25 @@ def test_an_evaluator_gives_the_same_by_kernel_and_by_loop(transformer: Any, kin
         answers.append(result.predictions("m"))
     np.testing.assert_array_equal(answers[1], answers[0])
     np.testing.assert_array_equal(answers[2], answers[0])
+
+
+@pytest.mark.parametrize(
+    ("transformer", "kind"),
+    [(one, kinds[0]) for one, kinds in CASES if hasattr(one, "partial_fit_transform")],
+    ids=repr,
+)
+def test_rows_that_a_later_step_declines_are_learnt_once(transformer: Any, kind: str) -> None:
+    """The scaler leaves fractional weights to the loop; the kernel goes on after them."""
+    X, weight = rows_of(kind, 40, np.random.default_rng(11)), np.ones(40)
+    weight[[9, 20, 21]] = 0.5
+    model = make_stream_pipeline(transformer, StandardScaler(), SGDClassifier(random_state=0))
+    answers = []
+    for engine, chunk_size in (("loop", 40), ("auto", 40), ("auto", 7)):
+        stream = as_stream(X, labels(40), sample_weight=weight, chunk_size=chunk_size)
+        evaluator = PrequentialEvaluator(engine=engine, return_models=True)
+        result = evaluator.evaluate({"m": model}, stream)
+        answers.append([*result.predictions("m"), *result.models["m"][-1].coef_.ravel()])
+    assert answers[0] == answers[1] == answers[2]
 
 
 @pytest.mark.parametrize(
