@@ -137,7 +137,7 @@ class RowStore:
 
     def _gathered(self, rows: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
         """Stored rows in one container, their labels, and the positions of the requested rows."""
-        distinct, index = _distinct(rows)
+        distinct, index = distinct_rows(rows)
         X, y = [], []
         for segment, begin, end in self._parts(distinct):
             places = segment.places(distinct[begin:end])
@@ -209,8 +209,8 @@ def _joined(segments: list[_Segment]) -> _Segment:
     )
 
 
-def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sorted distinct rows, and where in them each row is."""
+def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted distinct rows, and where in them each row is."""
     if not len(rows):
         return rows, rows
     first = rows.min()

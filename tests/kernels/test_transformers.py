@@ -225,24 +225,51 @@ def test_texts_and_categories(timeline: str) -> None:
         assert_equals_loop(encoder, block_of(colours, timeline, rng), rng)
 
 
-def test_each_text_is_taken_apart_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where texts recur; with the rows that each gives alone, sorted as they are stored there."""
+VECTORIZERS = [
+    HashingVectorizer(n_features=64),
+    HashingVectorizer(n_features=4, norm=None),
+    HashingVectorizer(n_features=4, norm="l1", alternate_sign=False),
+    HashingVectorizer(n_features=8, binary=True, lowercase=False, dtype=np.float32),
+    HashingVectorizer(n_features=64, token_pattern=r"(\w)\w*"),
+    HashingVectorizer(n_features=64, token_pattern=r"\w?"),
+    HashingVectorizer(n_features=64, ngram_range=(1, 2)),
+    HashingVectorizer(n_features=64, analyzer="char_wb", strip_accents="unicode"),
+    HashingVectorizer(n_features=64, stop_words="english"),
+    HashingVectorizer(n_features=64, tokenizer=str.split, token_pattern=None),
+]
+
+
+@examples(40)
+@given(
+    vectorizer=st.sampled_from(VECTORIZERS),
+    words=st.lists(st.text(max_size=12), min_size=1, max_size=8),
+    n_texts=st.sampled_from([3, 40]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_texts_of_any_words(vectorizer: Any, words: list[str], n_texts: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    different = [" ".join(rng.choice(words, rng.integers(0, 6))) for _ in range(n_texts)]
+    documents = np.array([*different, None], dtype=object)[rng.integers(0, n_texts, 20)]
+    assert_equals_loop(vectorizer, block_of(documents, "polls", rng), rng)
+
+
+def test_each_text_and_each_word_is_taken_once(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
     documents = rng.choice(texts(9, rng), 40)
-    block = block_of(documents, "polls", rng)
-    for vectorizer in (HashingVectorizer(n_features=64), HashingVectorizer(norm=None)):
-        assert_equals_loop(vectorizer, block, rng)
-    shown = []
-    transform = HashingVectorizer.transform
+    hashed: list[Any] = []
+    transform = FeatureHasher.transform
     monkeypatch.setattr(
-        HashingVectorizer, "transform", lambda self, X: shown.extend(X) or transform(self, X)
+        FeatureHasher, "transform", lambda self, X: transform(self, hashed.extend(X) or hashed)
     )
     row_by_row.transformed(HashingVectorizer(), documents, np.arange(40))
-    assert sorted(shown) == sorted(set(documents))
-    mixed = documents.copy()
-    mixed[:3] = [b"bytes", "", np.str_("a")]
-    monkeypatch.undo()
-    assert_equals_loop(HashingVectorizer(n_features=64), block_of(mixed, "polls", rng), rng)
+    assert sorted(word for (word,) in hashed) == sorted({w for d in documents for w in d.split()})
+
+
+def test_texts_that_are_no_plain_strings() -> None:
+    rng = np.random.default_rng(2)
+    documents = texts(20, rng)
+    documents[:3] = [b"bytes", "", np.str_("a")]
+    assert_equals_loop(HashingVectorizer(n_features=64), block_of(documents, "polls", rng), rng)
 
 
 def test_a_column_of_texts_is_taken_apart_as_texts() -> None:

@@ -9,6 +9,7 @@ from sklearn import get_config
 from skstream.engine.block import Block, part_of
 from skstream.engine.kernels.base import Declined, Kernel, TransformKernel
 from skstream.engine.loop import LoopFailed
+from skstream.engine.rows import distinct_rows
 from skstream.utils._rows import stack_rows, take_rows
 
 
@@ -40,6 +41,14 @@ def until_failure(block: Block, failure: LoopFailed) -> Block:
         bounds = block.ask_bounds
         n_asks = int(bounds[np.searchsorted(bounds, n_asks, side="right")])
     return part_of(block, slice(0, failure.n_learnt), slice(0, n_asks))
+
+
+def used_rows(block: Block) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows used of a block with one storage, ascending, and where in them each is.
+
+    The second array has the learns first, then the asks.
+    """
+    return distinct_rows(np.concatenate([block.learn_index, block.ask_index]))
 
 
 def separate_rows(block: Block) -> tuple[Any, Any, np.ndarray]:

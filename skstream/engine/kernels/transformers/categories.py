@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Task, TransformKernel
+from skstream.engine.kernels.compose import used_rows
 from skstream.engine.kernels.input import check_any_values
 from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_output
 from skstream.preprocessing import StreamOneHotEncoder
@@ -103,10 +104,9 @@ def read_factorized(block: Block) -> tuple[list[Factorized], Any, Any]:
         check_any_values(X)
     try:
         if block.ask_X is block.learn_X:
-            rows = np.union1d(block.learn_index, block.ask_index)
-            columns = factorized_columns(take_rows(block.ask_X, rows))
-            learnt = np.searchsorted(rows, block.learn_index)
-            return columns, learnt, np.searchsorted(rows, block.ask_index)
+            rows, places = used_rows(block)
+            columns = factorized_columns(take_rows(block.learn_X, rows))
+            return columns, places[: block.n_learns], places[block.n_learns :]
         parts = [factorized_columns(take_rows(X, index)) for X, index in used]
     except TypeError as error:
         raise Declined("values that cannot be categories have no kernel") from error

@@ -83,6 +83,7 @@ class ColumnTransformerKernel(TransformKernel):
         columns = (Columns() if state is None else state.columns).after(block)
         if state is None:
             state = self._begin(block)
+        block = _narrowed(block)
         parts, blocks = [], []
         for kernel, own, before in state.parts:
             after, shown = kernel.step(before, _with_columns(block, own))
@@ -156,6 +157,18 @@ def _is_empty(columns: Any) -> bool:
     return not any(columns) if is_mask else False
 
 
+def _narrowed(block: Block) -> Block:
+    """Block without most rows of its storage that it does not use: their columns are not copied."""
+    index = np.concatenate([block.learn_index, block.ask_index])
+    first, last = int(index.min()), int(index.max())
+    n_rows = block.learn_X.shape[0]
+    if block.ask_X is not block.learn_X or 2 * (last + 1 - first) > n_rows:
+        return block
+    X = take_rows(block.learn_X, slice(first, last + 1))
+    learn_index, ask_index = block.learn_index - first, block.ask_index - first
+    return replace(block, learn_X=X, learn_index=learn_index, ask_X=X, ask_index=ask_index)
+
+
 def _with_columns(block: Block, columns: Any) -> Block:
     if block.ask_X is block.learn_X or not block.n_asks:
         learn_X = ask_X = _columns_alone(block.learn_X, columns)
@@ -177,8 +190,8 @@ def _is_view(part: Any, X: Any, columns: Any) -> bool:
     """Whether columns of a data frame are no copy: pandas turns [3, 0] into a slice of step -3."""
     if part.ndim != 2 or not part.shape[1]:
         return True
-    first = X.iloc[:, column_positions(X, columns)[0]].to_numpy()
-    return np.may_share_memory(part.iloc[:, 0].to_numpy(), first)
+    first = X.iloc[:1, column_positions(X, columns)[0]].to_numpy()
+    return np.may_share_memory(part.iloc[:1, 0].to_numpy(), first)
 
 
 def _side_by_side(block: Block, blocks: list[Block], is_sparse: bool) -> Block:

@@ -31,6 +31,7 @@ from sklearn.preprocessing import (
 
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Task, TransformKernel, value_of
+from skstream.engine.kernels.compose import used_rows
 from skstream.engine.kernels.registry import changed_methods
 from skstream.engine.kernels.schema import refused_output
 from skstream.engine.kernels.transformers.row_by_row import transformed
@@ -139,10 +140,9 @@ class StatelessKernel(TransformKernel):
             if fitted is None:
                 fitted = _fit(self.estimator, take_rows(block.learn_X, block.learn_index[:1]))
             if block.ask_X is block.learn_X:
-                used = np.union1d(block.learn_index, block.ask_index)
+                used, places = used_rows(block)
                 learn = ask = transformed(fitted, block.learn_X, used)
-                learn_index = np.searchsorted(used, block.learn_index)
-                ask_index = np.searchsorted(used, block.ask_index)
+                learn_index, ask_index = places[: block.n_learns], places[block.n_learns :]
             else:
                 learn = transformed(fitted, block.learn_X, block.learn_index)
                 ask = transformed(fitted, block.ask_X, block.ask_index)
