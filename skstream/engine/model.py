@@ -130,6 +130,15 @@ class ModelRun:
         return self._parts.now(self._kernel, self._state)
 
     @property
+    def seconds_of_parts(self) -> dict[str, float]:
+        """Time in each of these parts, by its name."""
+        seconds: dict[str, float] = {}
+        for part in self.looped_parts:
+            both = part.seconds_asking + part.seconds_learning
+            seconds[part.name] = seconds.get(part.name, 0.0) + both
+        return seconds
+
+    @property
     def asks_row_by_row(self) -> bool:
         """Whether an answer of a call may be used as a label for the next rows."""
         return asks_row_by_row(self._estimator)

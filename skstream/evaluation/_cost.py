@@ -1,7 +1,7 @@
 """Cost of a model: time, size, and RAM-hours."""
 
 import pickle
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 BYTES_PER_GIGABYTE = 1e9
@@ -19,6 +19,9 @@ class Cost:
     seconds_in_kernel : float
         Time in a kernel, which asks and learns at once. What models evaluated together share counts
         for the first of them.
+    seconds_of_parts : dict of str to float
+        Of the seconds of asking and learning, those of each part that was called row by row while
+        the other parts of the model had kernels, by the name of its type.
     size : float
         Bytes of the pickled model at the end; NaN where it cannot be pickled.
     ram_hours : float
@@ -30,6 +33,7 @@ class Cost:
     seconds_asking: float = 0.0
     seconds_learning: float = 0.0
     seconds_in_kernel: float = 0.0
+    seconds_of_parts: dict[str, float] = field(default_factory=dict)
     size: float = 0.0
     ram_hours: float = 0.0
 
@@ -39,8 +43,12 @@ class Cost:
         return self.seconds_asking + self.seconds_learning + self.seconds_in_kernel
 
     def __add__(self, other: "Cost") -> "Cost":
-        names = [one.name for one in fields(Cost)]
-        return Cost(**{name: getattr(self, name) + getattr(other, name) for name in names})
+        names = [one.name for one in fields(Cost) if one.name != "seconds_of_parts"]
+        sums = {name: getattr(self, name) + getattr(other, name) for name in names}
+        parts = dict(self.seconds_of_parts)
+        for name, seconds in other.seconds_of_parts.items():
+            parts[name] = parts.get(name, 0.0) + seconds
+        return Cost(**sums, seconds_of_parts=parts)
 
 
 class CostMeter:
@@ -73,6 +81,7 @@ class CostMeter:
             seconds_asking=model.seconds["asking"],
             seconds_learning=model.seconds["learning"],
             seconds_in_kernel=model.seconds["kernel"],
+            seconds_of_parts=model.seconds_of_parts,
             size=self._size,
             ram_hours=self._ram_hours,
         )

@@ -13,6 +13,7 @@ from skstream.evaluation._protocol_words import (
     unusual_parameters,
     with_own,
 )
+from skstream.evaluation._slow_part import slow_part
 
 if TYPE_CHECKING:
     from skstream.evaluation._result import EvaluationResult
@@ -64,6 +65,7 @@ def table(result: "EvaluationResult") -> str:
         lines.extend(aligned(header, rows))
     lines.extend(_counts(result))
     lines.extend(_reasons(result))
+    lines.extend(slow_part(result.costs, result.paths))
     lines.extend(f"{name} failed: {message}" for name, message in result.failures.items())
     lines.extend(_ends(result))
     lines.extend(f"{name} is left out: {why}" for name, why in result.left_out.items())
@@ -128,7 +130,8 @@ def html(result: "EvaluationResult") -> str:
             f"<p>{html_module.escape(_heading(result, forgetting))}</p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
-    notes = [*_counts(result), *_reasons(result), *_ends(result)]
+    slow = slow_part(result.costs, result.paths)
+    notes = [*_counts(result), *_reasons(result), *slow, *_ends(result)]
     parts.extend(f"<p>{html_module.escape(line)}</p>" for line in notes)
     parts.append(f"<p>Next: <code>{NEXT_CALLS}</code></p>")
     return "\n".join(parts)
