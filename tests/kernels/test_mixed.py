@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, StandardScaler
 
@@ -133,15 +132,15 @@ rng = np.random.default_rng(3)
 N = 24
 X = rng.normal(size=(N, 4))
 Y = np.array(["no", "yes"])[(X[:, 0] + 0.5 * rng.normal(size=N) > 0).astype(int)]
-CONSTANT = SimpleImputer(strategy="constant", fill_value=0.5, keep_empty_features=True)
+DOUBLE, NO_NAN = FunctionTransformer(double), FunctionTransformer(np.nan_to_num)
 COLUMNS = ColumnTransformer(
-    [("a", StandardScaler(), [0, 1]), ("b", CONSTANT, [2])], remainder="passthrough"
+    [("a", StandardScaler(), [0, 1]), ("b", DOUBLE, [2])], remainder="passthrough"
 )
 SCALED = make_stream_pipeline(StandardScaler(), Logs())
 SGD = SGDClassifier(loss="log_loss", random_state=0)
 MODELS = {
     "model": SCALED,
-    "transformer": make_stream_pipeline(FunctionTransformer(double), MinMaxScaler(), SGD),
+    "transformer": make_stream_pipeline(DOUBLE, MinMaxScaler(), SGD),
     "noise": make_stream_pipeline(StandardScaler(), Centre(noise=1.0), Normalizer(), SGD),
     "columns": make_stream_pipeline(COLUMNS, SGD),
     "both": make_stream_pipeline(COLUMNS, Logs()),
@@ -307,10 +306,10 @@ def test_a_transformer_that_fails_is_met_by_the_loop() -> None:
 def test_rows_that_a_kernel_declines_go_through_the_loop() -> None:
     missing = X.copy()
     missing[11, 0] = np.nan
-    model = make_stream_pipeline(StandardScaler(), CONSTANT, SGD)
+    model = make_stream_pipeline(StandardScaler(), NO_NAN, SGD)
     mixed, loop = both_ways(PrequentialEvaluator("accuracy", return_models=True), model, missing, Y)
     path = mixed.paths["m"]
-    assert path.startswith("kernel and loop; SimpleImputer by loop: SimpleImputer has no kernel; ")
+    assert path.startswith("kernel and loop; FunctionTransformer by loop: FunctionTransformer with")
     assert path.endswith("; some rows by loop: rows with NaN or infinity have no kernel")
     assert_alike(mixed, loop)
 

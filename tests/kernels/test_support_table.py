@@ -116,6 +116,7 @@ KERNEL: list[Any] = [
     OrdinalEncoder(categories=CATEGORIES),
     FunctionTransformer(),
     FunctionTransformer(np.log1p),
+    SimpleImputer(strategy="constant", keep_empty_features=True),
     frozen(StandardScaler()),
     frozen(MinMaxScaler()),
     frozen(MaxAbsScaler()),
@@ -196,6 +197,10 @@ LOOP: dict[str, list[Any]] = {
     ]
     + [frozen(StandardScaler().set_output(transform="pandas"))],
     "without given categories": [OneHotEncoder(), OrdinalEncoder()],
+    "other settings of SimpleImputer": [
+        *(SimpleImputer(), SimpleImputer(strategy="constant")),
+        SimpleImputer(strategy="constant", keep_empty_features=True, add_indicator=True),
+    ],
     "any other function": [
         FunctionTransformer(lambda rows: rows - rows.mean()),
         FunctionTransformer(np.log1p, inverse_func=np.expm1),

@@ -231,6 +231,19 @@ def first_rows(steps: list[tuple[str, Any]], task: Task, block: Block) -> Block:
     return block
 
 
+def laid_out(block: Block) -> Block:
+    """Block of dense rows each of which lies in memory as one that a step has made alone."""
+    learn_X = _laid_out(block.learn_X)
+    ask_X = learn_X if block.ask_X is block.learn_X else _laid_out(block.ask_X)
+    if learn_X is block.learn_X and ask_X is block.ask_X:
+        return block
+    return replace(block, learn_X=learn_X, ask_X=ask_X)
+
+
+def _laid_out(X: Any) -> Any:
+    return np.ascontiguousarray(X) if isinstance(X, np.ndarray) and X.ndim == 2 else X
+
+
 def check_same_rows(expected: Block, shown: Block) -> None:
     """Decline a block where kernels make other first rows for a part than the loop does.
 

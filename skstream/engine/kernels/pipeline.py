@@ -10,11 +10,14 @@ from skstream.engine.block import Block
 from skstream.engine.kernels.base import Kernel, Looped, Task, TransformKernel
 from skstream.engine.kernels.compose import check_weights, shared_step, until_failure
 from skstream.engine.kernels.looped import (
+    LoopedModel,
+    LoopedTransformer,
     check_parts,
     check_same_rows,
     find_part,
     find_transform_part,
     first_rows,
+    laid_out,
 )
 from skstream.engine.kernels.schema import OTHER_CLASSES, knows_classes
 from skstream.engine.loop import LoopFailed
@@ -62,9 +65,12 @@ class Chain:
 
     def step(self, state: _ChainState, block: Block) -> tuple[_ChainState, Block]:
         """Learn and transform; return the state after it, and the block that comes out."""
-        states, row_bytes = [], state.row_bytes
+        states: list[Any] = []
+        row_bytes = state.row_bytes
         kernels = zip(self.kernels, self._likenesses, state.states, strict=True)
         for kernel, likeness, before in kernels:
+            if states and isinstance(kernel, LoopedTransformer):
+                block = laid_out(block)
             after, block = shared_step(kernel, likeness, before, block)
             states.append(after)
             if kernel.expands and (block.n_learns or block.n_asks):
@@ -136,6 +142,8 @@ class StreamPipelineKernel(Kernel):
         if self._is_mixed:
             expected = first_rows(self._pipeline.steps[:-1], self.task, block)
         chain, transformed = self._chain.step(state.chain, block)
+        if self._chain.kernels and isinstance(self._model, LoopedModel):
+            transformed = laid_out(transformed)
         if expected is not None:
             check_same_rows(expected, transformed)
             self._is_mixed = False  # once is enough

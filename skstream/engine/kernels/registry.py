@@ -40,6 +40,7 @@ _TRANSFORMERS: _Table = {
     "sklearn.feature_extraction.FeatureHasher": "transformers.stateless.StatelessKernel",
     "sklearn.feature_extraction.text.HashingVectorizer": "transformers.stateless.StatelessKernel",
     "sklearn.frozen.FrozenEstimator": "transformers.stateless.StatelessKernel",
+    "sklearn.impute.SimpleImputer": "transformers.stateless.StatelessKernel",
     "sklearn.preprocessing.Binarizer": "transformers.stateless.StatelessKernel",
     "sklearn.preprocessing.FunctionTransformer": "transformers.stateless.StatelessKernel",
     "sklearn.preprocessing.MaxAbsScaler": "transformers.range.MaxAbsScalerKernel",

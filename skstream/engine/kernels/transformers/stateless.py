@@ -69,6 +69,16 @@ def _not_copied(transformer: Any) -> str | None:
     return None if transformer.copy is True else value_of(transformer, "copy")
 
 
+def _learnt_values(imputer: Any) -> str | None:
+    """Refuse an imputer that takes something from the rows, as `StreamPipeline` does."""
+    if imputer.strategy != "constant":
+        return value_of(imputer, "strategy")
+    for name, fixed in (("keep_empty_features", True), ("add_indicator", False)):
+        if getattr(imputer, name) is not fixed:
+            return value_of(imputer, name)
+    return _not_copied(imputer)
+
+
 def _nothing(transformer: Any) -> None:
     return None
 
@@ -85,6 +95,7 @@ _STATELESS: dict[type, Callable[[Any], str | None]] = {
     OneHotEncoder: _learnt_categories,
     OrdinalEncoder: _learnt_categories,
     PolynomialFeatures: _nothing,
+    SimpleImputer: _learnt_values,
 }
 # The same once they are fitted.
 _FITTED: dict[type, Callable[[Any], str | None]] = {
