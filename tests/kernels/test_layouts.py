@@ -10,6 +10,7 @@ from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import (
     Binarizer,
     FunctionTransformer,
@@ -61,6 +62,7 @@ TRANSFORMERS: list[Any] = [
     Normalizer("l1"),
     Binarizer(threshold=0.5),
     PolynomialFeatures(2),
+    SimpleImputer(strategy="constant", fill_value=0.5, keep_empty_features=True),
     *map(FunctionTransformer, (None, *FUNCTIONS)),
     OneHotEncoder(categories=LEVELS, handle_unknown="ignore"),
     OrdinalEncoder(categories=LEVELS, handle_unknown="use_encoded_value", unknown_value=-1),

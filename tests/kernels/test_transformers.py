@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.feature_extraction import FeatureHasher
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import (
     Binarizer,
     FunctionTransformer,
@@ -65,6 +66,7 @@ OF_NUMBERS = [
     FunctionTransformer(),
     FunctionTransformer(np.arctan),
     PolynomialFeatures(2),
+    SimpleImputer(strategy="constant", keep_empty_features=True),
 ]
 FOR_SPARSE = [
     StandardScaler(with_mean=False),
