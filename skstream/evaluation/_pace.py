@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from skstream.engine.run import Answered
 
 #: Intended duration of one piece, in seconds.
@@ -9,13 +12,18 @@ TARGET = 0.2
 FIRST_SIZE = 16
 #: Largest factor by which the next piece may be longer than this one.
 GROWTH = 8
+#: A piece is at least so many times as long as what it takes to begin one.
+WORTH = 4
+#: Weight of the pieces before the last, when costs are estimated.
+FADING = 0.7
 
 
 class Pace:
     """Divides rows into pieces that each take about a fifth of a second.
 
-    The first piece is short, because a model may take a second per row. The division changes no
-    answer and no score.
+    The first piece is short, because a model may take a second per row. Pieces are longer where
+    beginning one takes long by itself, as it does for kernels of data frames with many columns. The
+    division changes no answer and no score.
 
     Parameters
     ----------
@@ -31,6 +39,7 @@ class Pace:
     def __init__(self, max_size: int) -> None:
         self.max_size = max_size
         self.size = FIRST_SIZE
+        self._sums = np.zeros(5)
 
     def note(self, answered: Sequence[Answered], seconds: float) -> None:
         """Note how long a step took; steps in which rows only waited are ignored."""
@@ -41,7 +50,35 @@ class Pace:
 
     def took(self, n_rows: int, seconds: float) -> None:
         """Note how long a piece took."""
-        wanted = int(n_rows * TARGET / max(seconds, 1e-9))
-        if seconds < TARGET:  # the last piece of a chunk may be short
+        fixed, per_row = self._costs(n_rows, seconds)
+        target = max(TARGET, WORTH * fixed)
+        wanted = int((target - fixed) / max(per_row, 1e-9))
+        if seconds < target:  # the last piece of a chunk may be short
             wanted = max(self.size, min(wanted, GROWTH * self.size))
         self.size = min(max(1, wanted), self.max_size)
+
+    def _costs(self, n_rows: int, seconds: float) -> tuple[float, float]:
+        """Seconds of a piece however short it is, and of each of its rows: a line through all.
+
+        Without the first, pieces that are slow to begin with would become shorter and shorter,
+        and slower on the whole.
+        """
+        new = np.array([1.0, n_rows, seconds, n_rows * n_rows, n_rows * seconds])
+        before = self._sums
+        if before[0]:
+            fixed, per_row = _line(before)
+            # A shorter piece may take as long as those before, but not longer.
+            rows = max(n_rows, before[1] / before[0])
+            if seconds > 2 * (fixed + per_row * rows):
+                before = np.zeros(5)  # rows take longer than they did: what was is of no use
+        self._sums = FADING * before + new
+        return _line(self._sums)
+
+
+def _line(sums: NDArray[np.float64]) -> tuple[float, float]:
+    """Fixed seconds and seconds per row, from sums over pieces."""
+    n, x, y, xx, xy = sums.tolist()
+    spread = xx * n - x * x
+    slope = (xy * n - x * y) / spread if spread > 1e-3 * xx * n else y / x
+    per_row = min(max(slope, 0.05 * y / x), y / x)
+    return (y - per_row * x) / n, per_row

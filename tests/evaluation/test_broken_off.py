@@ -214,6 +214,20 @@ def test_pieces_are_cut_by_time(evaluator, timing, monkeypatch):
     assert result.n_rows == 300
 
 
+def test_a_pace_does_not_shrink_where_beginning_a_piece_is_what_takes_long():
+    for fixed, per_row, least, most in (
+        (0.1, 0.001, 200, 1000),  # a tenth of a second for any piece, as for frames of many columns
+        (0.5, 1e-4, 5000, 10_000),
+        (0.0, 0.05, 3, 5),  # a slow model and nothing else
+        (0.0, 2.0, 1, 1),
+        (1e-5, 1e-6, 10_000, 10_000),
+    ):
+        pace = Pace(10_000)
+        for _ in range(60):
+            pace.took(pace.size, fixed + per_row * pace.size)
+        assert least <= pace.size <= most, (fixed, per_row, pace.size)
+
+
 def test_a_pace_grows_slowly_and_shrinks_at_once():
     pace = Pace(1000)
     sizes = []
