@@ -1,21 +1,26 @@
 """The usual preprocessing of a data frame, chosen by its columns."""
 
+import re
 from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Any
 
 import numpy as np
 
 from skstream.pipeline import make_stream_pipeline
+from skstream.preprocessing._datetimes import DatetimeFeatures
 from skstream.preprocessing._imputer import StreamImputer
 from skstream.preprocessing._one_hot import StreamOneHotEncoder
 from skstream.utils._rows import is_frame
 from skstream.utils._values import column_lists, is_missing
 
 #: Kinds of columns, in the order in which their parts stand.
-KINDS = ("number", "boolean", "category", "many categories", "text", "drop")
+KINDS = ("number", "boolean", "category", "datetime", "many categories", "text", "drop")
+_KIND_OF_DTYPE = {**dict.fromkeys("iuf", "number"), "b": "boolean", "M": "datetime", "m": "drop"}
 # A text has at least so many words on average; a category is rarely longer.
 _WORDS_OF_TEXT = 3
 _HASHED_CATEGORIES = 1024
+_DATE_AS_TEXT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?")
 
 
 def make_stream_preprocessor(
@@ -35,6 +40,7 @@ def make_stream_preprocessor(
     number            `StreamImputer` (the mean so far), `StandardScaler`
     boolean           `StreamImputer` (the most frequent value so far)
     category          `StreamOneHotEncoder`
+    datetime          `DatetimeFeatures`
     many categories   `HashingVectorizer` of the whole value
     text              `HashingVectorizer` of the words
     drop              left out
@@ -62,8 +68,8 @@ def make_stream_preprocessor(
     Returns
     -------
     ColumnTransformer
-        Unfitted, with parts named "numbers", "booleans", "categories", and one for each column that
-        is hashed.
+        Unfitted, with parts named "numbers", "booleans", "categories", "datetimes", and one for
+        each column that is hashed.
 
     Raises
     ------
@@ -78,10 +84,11 @@ def make_stream_preprocessor(
 
     Notes
     -----
-    Columns of numbers and booleans are told by their dtype. Others are categories if they show
-    fewer than `max_categories` different values, each of them twice on average, or if they hold
-    anything but texts. The rest are texts, if they have three words on average; else categories,
-    many if there are as many as `max_categories`. Dates and durations are left out.
+    Columns of numbers, booleans and dates are told by their dtype; dates also by their values, as
+    objects or as texts such as "2026-03-01". Others are categories if they show fewer than
+    `max_categories` different values, each of them twice on average, or if they hold anything but
+    texts. The rest are texts, if they have three words on average; else categories, many if there
+    are as many as `max_categories`. Durations are left out.
 
     Examples
     --------
@@ -139,6 +146,8 @@ def _kind_of(X: Any, place: int, max_categories: int) -> str:
     column = X.iloc[:, [place]] if hasattr(X, "iloc") else X[:, [place]]
     values = [value for value in column_lists(column)[0] if not is_missing(value)]
     different = list(dict.fromkeys(values))
+    if different and all(map(_is_date, different)):
+        return "datetime"
     is_few = len(different) < max_categories
     if (is_few and 2 * len(different) <= len(values)) or not all(
         isinstance(value, str) for value in different
@@ -150,6 +159,13 @@ def _kind_of(X: Any, place: int, max_categories: int) -> str:
     return "category" if is_few else "many categories"
 
 
+def _is_date(value: Any) -> bool:
+    """Whether a value is a date, perhaps with a time, or a text of one."""
+    if isinstance(value, str):
+        return _DATE_AS_TEXT.fullmatch(value) is not None
+    return isinstance(value, date)
+
+
 def _number_or_time(dtype: Any) -> str | None:
     """Kind of a dtype of pandas, pyarrow, NumPy or polars; None for texts, categories, objects."""
     if not hasattr(dtype, "kind"):  # of polars
@@ -157,10 +173,10 @@ def _number_or_time(dtype: Any) -> str | None:
             return "boolean"
         if dtype.is_numeric():
             return "number"
-        return "drop" if dtype.is_temporal() else None
-    return {**dict.fromkeys("iuf", "number"), "b": "boolean", **dict.fromkeys("mM", "drop")}.get(
-        dtype.kind
-    )
+        if not dtype.is_temporal():
+            return None
+        return "datetime" if str(dtype).startswith("Date") else "drop"
+    return _KIND_OF_DTYPE.get(dtype.kind)
 
 
 def _parts(
@@ -176,6 +192,8 @@ def _parts(
     if kind == "category":
         encoder = StreamOneHotEncoder(max_categories, sparse_output=sparse_output)
         return [("categories", encoder, names)]
+    if kind == "datetime":
+        return [("datetimes", DatetimeFeatures(), names)]
     hashed = kind == "many categories"
     n_features = min(_HASHED_CATEGORIES, n_text_features) if hashed else n_text_features
     return [

@@ -1,5 +1,6 @@
 """make_stream_preprocessor: which kind each column is, and that what it makes runs by kernel."""
 
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,13 @@ def everyday(n: int) -> Any:
             "customer": [f"c{number}" for number in rng.integers(0, 10 * n, n)],
             "note": [" ".join(rng.choice(words, 5)) for _ in range(n)],
             "when": pandas.date_range("2024-01-01", periods=n, freq="h"),
+            "day": [f"2024-0{1 + month}-1{month}" for month in rng.integers(0, 9, n)],
+            "waited": pandas.to_timedelta(np.arange(n), unit="h"),
         }
     )
     frame.loc[late & (rng.random(n) < 0.2), "colour"] = "green"
-    frame.loc[late & (rng.random(n) < 0.2), ["colour", "note", "customer"]] = None
+    frame.loc[late & (rng.random(n) < 0.2), ["colour", "note", "customer", "day"]] = None
+    frame.loc[late & (rng.random(n) < 0.2), "when"] = pandas.NaT
     return frame
 
 
@@ -42,6 +46,7 @@ KINDS = {
     "numbers": ["amount", "count"],
     "booleans": ["member"],
     "categories": ["colour", "size"],
+    "datetimes": ["when", "day"],
     "hashed_customer": ["customer"],
     "text_note": ["note"],
 }
@@ -57,8 +62,8 @@ def test_kinds_of_the_columns_of_a_frame(n: int, capsys: Any) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "number: 'amount', 'count' -> StreamImputer, StandardScaler"
     assert lines[2] == "category: 'colour', 'size' -> StreamOneHotEncoder(max_categories=20)"
-    assert lines[4] == "text: 'note' -> StreamImputer, HashingVectorizer(n_features=65536)"
-    assert lines[5] == "left out: 'when'"
+    assert lines[5] == "text: 'note' -> StreamImputer, HashingVectorizer(n_features=65536)"
+    assert lines[6] == "left out: 'waited'"
     make_stream_preprocessor(FRAME, verbose=False)
     assert not capsys.readouterr().out
 
@@ -71,7 +76,9 @@ def test_a_polars_frame_has_the_same_kinds() -> None:
             "count": FRAME["count"].to_numpy(dtype=int),
             "colour": [value if isinstance(value, str) else None for value in FRAME["colour"]],
             "size": polars.Series(FRAME["size"].astype(str).tolist(), dtype=polars.Categorical),
-            "when": FRAME["when"].dt.to_pydatetime().tolist(),
+            "when": polars.Series(FRAME["when"].to_numpy()),
+            "day": [value if isinstance(value, str) else None for value in FRAME["day"]],
+            "waited": polars.Series(FRAME["waited"].to_numpy()),
         },
         strict=False,
     )
@@ -94,8 +101,8 @@ def test_what_it_makes_runs_by_kernel_as_by_the_loop(sparse_output: bool) -> Non
     model = SGDClassifier(random_state=0) if sparse_output else IncrementalGaussianNB()
     pipeline = make_stream_pipeline(preprocessor, model)
     answers = []
-    for engine, chunk_size in (("loop", 60), ("auto", 60), ("auto", 7)):
-        stream = as_stream(FRAME[:60], LABELS[:60], chunk_size=chunk_size)
+    for engine, chunk_size in (("loop", 26), ("auto", 26), ("auto", 7)):
+        stream = as_stream(FRAME[50:76], LABELS[50:76], chunk_size=chunk_size)
         result = PrequentialEvaluator(engine=engine).evaluate({"m": pipeline}, stream)
         assert result.paths["m"].startswith("loop" if engine == "loop" else "kernel")
         answers.append(result.predictions("m"))
@@ -104,12 +111,19 @@ def test_what_it_makes_runs_by_kernel_as_by_the_loop(sparse_output: bool) -> Non
 
 
 def test_kinds_can_be_chosen() -> None:
-    kinds = {"count": "category", "note": "drop", "customer": "drop", "colour": "text"}
+    kinds = {
+        "count": "category",
+        "note": "drop",
+        "customer": "drop",
+        "colour": "text",
+        "day": "drop",
+    }
     chosen = columns_by_part(make_stream_preprocessor(FRAME, kinds=kinds, verbose=False))
     assert chosen == {
         "numbers": ["amount"],
         "booleans": ["member"],
         "categories": ["count", "size"],
+        "datetimes": ["when"],
         "text_colour": ["colour"],
     }
     with pytest.raises(ValueError, match=r"kinds names \['zip'\], which X has not"):
@@ -117,7 +131,7 @@ def test_kinds_can_be_chosen() -> None:
     with pytest.raises(ValueError, match=r"kinds has .*'word'.* A kind is one of 'number'"):
         make_stream_preprocessor(FRAME, kinds={"note": "word"})
     with pytest.raises(ValueError, match="No column is left"):
-        make_stream_preprocessor(FRAME[["when"]])
+        make_stream_preprocessor(FRAME[["waited"]])
 
 
 def test_only_frames_have_kinds_of_columns() -> None:
@@ -135,8 +149,9 @@ def test_only_frames_have_kinds_of_columns() -> None:
         (["a red one", "a blue one"] * 15, "categories"),
         ([f"number {i} of many" for i in range(10)], "text_a"),
         ([(i,) for i in range(30)], "categories"),
+        (["2024-02-29 13:30", None, date(2024, 2, 29)], "datetimes"),
     ],
-    ids=["one", "gaps", "many", "few", "long but few", "texts", "others"],
+    ids=["one", "gaps", "many", "few", "long but few", "texts", "others", "dates"],
 )
 def test_texts_and_categories(values: list[Any], kind: str) -> None:
     frame = pandas.DataFrame({"a": pandas.Series(values, dtype=object)})
