@@ -3,6 +3,8 @@
 import io
 import numbers
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from skstream.compat._by_row import ByRow, ClassifierByRow, RegressorByRow
 from skstream.compat._capymoa_schema import Columns
+from skstream.compat._moa_instances import MOAInstances, takes_prepared
 from skstream.utils._optional import optional_import
 
 _PURPOSE = "A learner of CapyMOA"
@@ -24,14 +27,23 @@ class CapyMOARegressorCalls:
 
     def __init__(self, learner: Any, columns: Columns):
         self.learner = learner
-        core = optional_import("capymoa.core", _PURPOSE)
-        self._unlabelled = core.Instance.from_array
-        self._labelled = getattr(core, self.instance).from_array
         self._columns = columns
+        self._prepared = MOAInstances(learner.schema) if takes_prepared(learner) else None
+        core, schema = optional_import("capymoa.core", _PURPOSE), learner.schema
+        self._unlabelled: Callable[..., Any] = partial(core.Instance.from_array, schema)
+        self._labelled: Callable[..., Any] = partial(
+            getattr(core, self.instance).from_array, schema
+        )
+        if self._prepared is not None:
+            self._unlabelled, self._labelled = self._prepared.unlabelled, self._prepared.labelled
 
     def rows(self, X: Any, index: NDArray[np.intp]) -> Iterator[Any]:
-        """Yield rows of a container as vectors."""
-        return self._columns.vectors(X, index)
+        """Yield rows of a container as vectors, of NumPy or of Java."""
+        many = self._columns.numbers(X, index)
+        as_rows: Callable[[Any], Iterator[Any]] = (
+            iter if self._prepared is None else self._prepared.rows
+        )
+        return chain.from_iterable(map(as_rows, many))
 
     def targets(self, y: NDArray[Any]) -> list[Any]:
         """Return targets as CapyMOA takes them."""
@@ -40,14 +52,14 @@ class CapyMOARegressorCalls:
 
     def learn_one(self, row: Any, target: Any) -> None:
         """Learn a row."""
-        self.learner.train(self._labelled(self.learner.schema, row, target))
+        self.learner.train(self._labelled(row, target))
 
     def learn_weighted(self, row: Any, target: Any, weight: float) -> None:
         """Learn a row with a weight; a learner that is not MOA's, as often as it says."""
         if weight == 1.0:
             self.learn_one(row, target)
         elif hasattr(self.learner, "moa_learner"):
-            instance = self._labelled(self.learner.schema, row, target)
+            instance = self._labelled(row, target)
             instance.java_instance.setWeight(weight)
             self.learner.train(instance)
         elif weight == int(weight):
@@ -61,8 +73,8 @@ class CapyMOARegressorCalls:
 
     def asker(self, method: str) -> Callable[[Any], Any]:
         """Return what answers to one row, whose target it does not see."""
-        answer, make, schema = getattr(self.learner, method), self._unlabelled, self.learner.schema
-        return lambda row: answer(make(schema, row))
+        answer, make = getattr(self.learner, method), self._unlabelled
+        return lambda row: answer(make(row))
 
     def answered(self, answers: list[Any], method: str) -> NDArray[Any]:
         """Return predictions as an array; NaN for none."""

@@ -63,11 +63,10 @@ class Columns:
             features=[*self.names, _TARGET], target=_TARGET, categories=categories, name="stream"
         )
 
-    def vectors(self, X: Any, index: NDArray[np.intp]) -> Iterator[NDArray[np.float64]]:
-        """Yield rows at an index as vectors; NaN for what is missing or no known category."""
+    def numbers(self, X: Any, index: NDArray[np.intp]) -> Iterator[NDArray[np.float64]]:
+        """Yield rows at an index as arrays of many; NaN: missing, or no known category."""
         for begin in range(0, len(index), _ROWS_AT_ONCE):
-            rows = take_rows(X, index[begin : begin + _ROWS_AT_ONCE])
-            yield from self._numbers(rows)
+            yield self._numbers(take_rows(X, index[begin : begin + _ROWS_AT_ONCE]))
 
     def _numbers(self, rows: Any) -> NDArray[np.float64]:
         if sparse.issparse(rows):
