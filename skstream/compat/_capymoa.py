@@ -29,11 +29,10 @@ class CapyMOARegressorCalls:
         self.learner = learner
         self._columns = columns
         self._prepared = MOAInstances(learner.schema) if takes_prepared(learner) else None
-        core, schema = optional_import("capymoa.core", _PURPOSE), learner.schema
-        self._unlabelled: Callable[..., Any] = partial(core.Instance.from_array, schema)
-        self._labelled: Callable[..., Any] = partial(
-            getattr(core, self.instance).from_array, schema
-        )
+        core = optional_import("capymoa.core", _PURPOSE)
+        labelled = getattr(core, self.instance).from_array
+        self._unlabelled: Callable[..., Any] = partial(core.Instance.from_array, learner.schema)
+        self._labelled: Callable[..., Any] = partial(labelled, learner.schema)
         if self._prepared is not None:
             self._unlabelled, self._labelled = self._prepared.unlabelled, self._prepared.labelled
 

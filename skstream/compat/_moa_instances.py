@@ -9,6 +9,11 @@ from numpy.typing import NDArray
 from skstream.utils._optional import optional_import
 
 _PURPOSE = "A learner of CapyMOA"
+# Methods of CapyMOA's wrappers that ask nothing else of an instance.
+_METHODS = {
+    "MOAClassifier": ("train", "predict", "predict_proba"),
+    "MOARegressor": ("train", "predict"),
+}
 
 
 class Prepared:
@@ -50,13 +55,8 @@ class MOAInstances:
 def takes_prepared(learner: Any) -> bool:
     """Whether a learner is MOA's, and called by nothing but CapyMOA's wrapper of these."""
     base, kind = optional_import("capymoa.base", _PURPOSE), type(learner)
-    methods = {
-        "MOAClassifier": ("train", "predict", "predict_proba"),
-        "MOARegressor": ("train", "predict"),
-    }
-    return any(
-        hasattr(base, name)
-        and isinstance(learner, getattr(base, name))
-        and all(getattr(kind, m) is getattr(getattr(base, name), m) for m in own)
-        for name, own in methods.items()
-    )
+    for name, methods in _METHODS.items():
+        wrapper = getattr(base, name, None)
+        if wrapper is not None and issubclass(kind, wrapper):
+            return all(getattr(kind, method) is getattr(wrapper, method) for method in methods)
+    return False
