@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_non_negative, column_or_1d, validate_
 
 from skstream.utils._labels import array_of
 from skstream.utils._masked import refuse_masked
+from skstream.utils._rows import single_texts
 from skstream.utils._sklearn import is_column_transformer, rows_of
 from skstream.utils._validation import is_classifier, unfitted_copy
 
@@ -408,14 +409,20 @@ def set_fitted(fitted: Mapping[str, Any], params: Mapping[str, Any]) -> None:
             set_fitted({name: one for name, one, _ in part.transformers_}, own)
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+def check_rows(estimator: Any, X: Any, *, reset: bool, texts: bool = False) -> Any:
     """Check the user's rows: at least one, and the number and names of their columns.
 
     The values may be anything. Lists become arrays; arrays, sparse matrices and data frames
-    are returned as they are.
+    are returned as they are. Single texts, without columns, are refused unless `texts` is true.
     """
     refuse_masked(X, "X")
     if not hasattr(X, "columns"):
+        single = single_texts(X)
+        if single is not None and len(single):
+            if texts and (reset or not hasattr(estimator, "n_features_in_")):
+                return single
+            if not texts:
+                raise ValueError(f"X holds raw texts. {about_texts(type(estimator).__name__)}")
         return validate_data(
             estimator, X, reset=reset, accept_sparse=True, dtype=None, ensure_all_finite=False
         )
@@ -423,6 +430,14 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     if len(X) == 0:
         raise ValueError(f"Found a data frame with 0 sample(s) (shape={X.shape}).")
     return X
+
+
+def about_texts(name: str) -> str:
+    """Say what to do where a model, whose name is given, needs columns and gets texts."""
+    return (
+        f"{name} needs rows with columns: turn the texts into numbers before it, as in "
+        f"make_stream_pipeline(HashingVectorizer(), {name}(...))."
+    )
 
 
 def check_labels(estimator: Any, y: Any) -> Any:

@@ -40,13 +40,13 @@ class _Baseline(ForgetfulFit, BaseEstimator):
     ) -> NDArray[np.float64] | None:
         if first:
             self._validate_params()
-        X = check_rows(self, X, reset=first)
+        X = check_rows(self, X, reset=first, texts=True)
         check_consistent_length(X, y)
         return check_weight(sample_weight, len(y))
 
     def _check_question(self, X: Any) -> int:
         check_is_fitted(self)
-        return int(check_rows(self, X, reset=False).shape[0])
+        return int(check_rows(self, X, reset=False, texts=True).shape[0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

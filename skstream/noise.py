@@ -100,7 +100,7 @@ class LabelNoise(MetaClassifier):
         self.random_state = random_state
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        return check_rows(self, X, reset=reset)
+        return check_rows(self, X, reset=reset, texts=True)
 
     def _rows_to_learn(self, X: Any, codes: NDArray[np.int64]) -> Any:
         return X

@@ -321,7 +321,7 @@ class TestContainers:
         texts = np.array(["up we go", "down", "up"])
         corrected = TemporalCorrection(model).fit(texts, self.y)
         assert corrected.predict(["up up"]).tolist() == ["UP"]
-        with pytest.raises(ValueError, match="Expected 2D array"):
+        with pytest.raises(ValueError, match="TemporallyAugmented needs rows with columns"):
             TemporallyAugmented(model).fit(texts, self.y)
 
 

@@ -84,7 +84,7 @@ class ByRow(ForgetfulFit, BaseEstimator):
 
     def _answers(self, X: Any, method: str) -> NDArray[Any]:
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        X = check_rows(self, X, reset=False, texts=True)
         calls = self.row_calls()
         answers = [*map(calls.asker(method), calls.rows(X, np.arange(X.shape[0])))]
         return calls.answered(answers, method)
@@ -130,7 +130,7 @@ class ClassifierByRow(ClassifierMixin, ByRow):
             have another width than before.
         """
         first = not hasattr(self, "model_")
-        X = check_rows(self, X, reset=first)
+        X = check_rows(self, X, reset=first, texts=True)
         y = check_labels(self, y)
         if first and classes is not None and hasattr(self, "classes_"):
             del self.classes_  # left by a first call that failed
@@ -181,7 +181,7 @@ class RegressorByRow(RegressorMixin, ByRow):
         ValueError
             If a target is no finite number, or the rows have another width than before.
         """
-        X = check_rows(self, X, reset=not hasattr(self, "model_"))
+        X = check_rows(self, X, reset=not hasattr(self, "model_"), texts=True)
         self._learn(X, check_targets(self, y), sample_weight)
         return self
 

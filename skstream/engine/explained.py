@@ -5,17 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from skstream.base import learning_parts
+from skstream.base import about_texts, learning_parts
 from skstream.engine.block import Block
 from skstream.engine.failures import BadAnswer
 from skstream.engine.kernels import Task
 from skstream.engine.loop import LoopFailed
 from skstream.engine.timeline import Operations
-from skstream.utils._rows import not_finite, take_rows
+from skstream.utils._rows import has_texts, not_finite, take_rows
 from skstream.utils._sklearn import is_plain_gaussian_nb
 
 # Error messages of models that need several rows first; to these an advice is added.
 _SPEAKS_OF_ROWS = re.compile("(n_|number of |few )samples")
+# The same of models that need columns and get texts.
+_SPEAKS_OF_COLUMNS = re.compile("could not convert string|2D array|numeric|tuple index")
 
 
 def failed_call(
@@ -55,6 +57,13 @@ def advice_of_rows(cause: BaseException | None, n_warmup: int) -> str:
         f" If the model needs more rows at first, set n_warmup to their number (it is {n_warmup}): "
         "they are then learnt in one call."
     )
+
+
+def advice_of_texts(cause: BaseException | None, X: Any, estimator: Any) -> str:
+    """Return advice for a model that cannot read texts; nothing for other rows and causes."""
+    if not has_texts(X) or not _SPEAKS_OF_COLUMNS.search(str(cause)):
+        return ""
+    return f". X holds raw texts. {about_texts(type(estimator).__name__)}"
 
 
 def words_of_gap(answer: Any, task: Task, estimator: Any) -> str:

@@ -176,7 +176,7 @@ class HeldOutRows:
         if not self._held and not self._read():
             raise ValueError("The stream of holdout sets is empty: give it at least one row.")
         found = Schema.of(self._held[0].X)
-        if found.width != schema.width:
+        if None not in (found.width, schema.width) and found.width != schema.width:
             raise ValueError(
                 f"The holdout rows have {found.width} features; the rows of the stream have "
                 f"{schema.width}. Hold out rows with the same features."

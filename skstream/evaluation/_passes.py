@@ -82,7 +82,7 @@ def _columns(X: Any) -> list[Iterator[np.ndarray]]:
         return [iter([_of_column(columns[:, k])]) for k in range(X.shape[1])]
     if hasattr(X, "indptr"):
         return [iter([values]) for values in (X.data, X.indices, np.diff(X.indptr))]
-    n_at_once = max(1, _VALUES_AT_ONCE // max(1, X.shape[1]))
+    n_at_once = max(1, _VALUES_AT_ONCE // max([1, *X.shape[1:]]))
     return [(X[begin : begin + n_at_once] for begin in range(0, len(X), n_at_once))]
 
 

@@ -602,7 +602,7 @@ class StreamRun(Exclusive):
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> Chunk:
         """Check rows of the user as a stream checks its chunks."""
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        chunk = Chunk.of(X, y, given)
+        chunk = Chunk.of(X, y, given, first_row=self._n_arrived)
         self._check_schema(chunk.X)
         return chunk
 

@@ -457,7 +457,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         schema = self._run.schema if hasattr(self, "_run") else None
         if schema is None or hasattr(self, "n_features_in_"):
             return
-        self.n_features_in_ = schema.width
+        if schema.width is not None:
+            self.n_features_in_ = schema.width
         if schema.names is not None and all(isinstance(name, str) for name in schema.names):
             self.feature_names_in_ = np.array(schema.names, dtype=object)
 
@@ -659,12 +660,12 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             Accuracy of classifiers, R² of regressors.
         """
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        X = check_rows(self, X, reset=False, texts=True)
         return float(self.best_estimator_.score(X, y, sample_weight=sample_weight))
 
     def _of_best(self, method: str, X: Any) -> Any:
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        X = check_rows(self, X, reset=False, texts=True)
         return getattr(self.best_estimator_, method)(X)
 
     # -- files, tags

@@ -37,7 +37,7 @@ def stream_of(search: Any, X: Any, y: Any, sample_weight: Any) -> Stream:
 
 def checked_rows(search: Any, X: Any, y: Any, *, reset: bool) -> tuple[Any, Any]:
     """Check rows as scikit-learn's estimators do; values may be missing."""
-    X = check_rows(search, X, reset=reset)
+    X = check_rows(search, X, reset=reset, texts=True)
     if y is not None and (search.missing_labels == "skip" or _has_none(y)):
         return X, y  # the run names the row, where that is an error
     return X, (check_targets if is_regressor(search.estimator) else check_labels)(search, y)

@@ -30,7 +30,7 @@ class ArrayStream(Stream):
 
     Parameters
     ----------
-    X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+    X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or texts
         Features in time order.
     y : array-like of shape (n_rows,)
         Labels or targets.
@@ -247,9 +247,10 @@ def as_stream(
     ----------
     X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features), or source of chunks
         Features: NumPy array or memory map, list of rows, pandas or polars frame, CSR matrix (other
-        sparse formats are converted once). Without `y`: a `Stream` (returned as it is), any
-        iterable of ``(X, y)`` or ``(X, y, meta)``, or a function that returns one. An iterator is
-        accepted and can be iterated once.
+        sparse formats are converted once). Or texts, one per row: a list, array or series without
+        columns, for models that begin with a vectorizer; none may be missing. Without `y`: a
+        `Stream` (returned as it is), any iterable of ``(X, y)`` or ``(X, y, meta)``, or a function
+        that returns one. An iterator is accepted and can be iterated once.
     y : array-like of shape (n_rows,), default=None
         Labels or targets; None, NaN and ``pandas.NA`` are missing ones. Required unless `X` is a
         source of chunks, which brings its own.
@@ -322,7 +323,7 @@ def as_stream(
 def refuse_chunks(X: Any, given: str) -> None:
     """Raise an error if X is chunks or a function that returns them, and not rows."""
     first = X[0] if isinstance(X, list | tuple) and X else None
-    is_chunk = isinstance(first, tuple) and len(first) in (2, 3) and np.ndim(first[0]) == 2
+    is_chunk = isinstance(first, tuple) and len(first) in (2, 3) and np.ndim(first[0]) in (1, 2)
     if is_chunk or (callable(X) and not _is_data(X)):
         raise _beside_chunks(X, given)
 

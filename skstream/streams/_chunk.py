@@ -69,7 +69,7 @@ class Chunk(NamedTuple):
 
     Attributes
     ----------
-    X : {ndarray, CSR matrix, dataframe} of shape (n_rows, n_features)
+    X : {ndarray, CSR matrix, dataframe} of shape (n_rows, n_features), or (n_rows,) of texts
         Features.
     y : ndarray of shape (n_rows,)
         Labels or targets; None, NaN and ``pandas.NA`` where one is missing.
@@ -82,9 +82,17 @@ class Chunk(NamedTuple):
     meta: Meta
 
     @classmethod
-    def of(cls, X: Any, y: Any, meta: Mapping[str, Any] | None = None, where: str = "") -> "Chunk":
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        meta: Mapping[str, Any] | None = None,
+        where: str = "",
+        *,
+        first_row: int = 0,
+    ) -> "Chunk":
         """Check rows, and return them as a chunk; `where` says in errors which rows they are."""
-        X, y = as_rows(X), as_labels(y)
+        X, y = as_rows(X, first_row=first_row), as_labels(y)
         check_lengths(X, y, where)
         return cls(X, y, as_meta(meta, len(y), where))
 
@@ -180,7 +188,7 @@ def _as_chunk(chunk: Any, number: int, start: int) -> Chunk:
         )
     where = f" in the chunk that starts at row {start}"
     meta = chunk[2] if len(chunk) == 3 else None
-    return Chunk.of(chunk[0], chunk[1], meta, where)
+    return Chunk.of(chunk[0], chunk[1], meta, where, first_row=start)
 
 
 def _check_same_meta(meta: Meta, first: Meta, start: int) -> None:

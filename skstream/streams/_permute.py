@@ -47,7 +47,7 @@ def shuffle_rows(X: Any, y: Any, *, random_state: Any = None) -> tuple[Any, NDAr
     >>> X.ravel().tolist(), y.tolist()
     ([3, 2, 1], ['c', 'b', 'a'])
     """
-    rows, labels = as_rows(X, texts=True), as_labels(y)
+    rows, labels = as_rows(X), as_labels(y)
     check_lengths(rows, labels)
     order = check_random_state(random_state).permutation(len(labels))
     return copy_rows(rows, order), labels[order]
@@ -88,7 +88,7 @@ def shuffle_within_class(X: Any, y: Any, *, random_state: Any = None) -> tuple[A
     >>> X.ravel().tolist(), y.tolist()
     ([4, 2, 3, 1], ['a', 'b', 'a', 'a'])
     """
-    rows, labels = as_rows(X, texts=True), as_labels(y)
+    rows, labels = as_rows(X), as_labels(y)
     check_lengths(rows, labels)
     codes = LabelSpace(find_classes(labels)).encode(labels)
     rng = check_random_state(random_state)

@@ -57,8 +57,8 @@ def row_hashes(X: Any) -> Hashes:
         for number, column in enumerate(columns):
             hashes += _scattered(_bits(column), np.array([number], np.uint64))
         return hashes
-    bits = _bits(X)
-    columns_of_bits = np.arange(X.shape[1], dtype=np.uint64)
+    bits = _bits(X if X.ndim == 2 else X[:, np.newaxis])
+    columns_of_bits = np.arange(bits.shape[1], dtype=np.uint64)
     total: Hashes = _scattered(bits, columns_of_bits).sum(axis=1, dtype=np.uint64)
     return total
 

@@ -11,9 +11,8 @@ from scipy import sparse
 from skstream.utils._masked import unmasked
 from skstream.utils._optional import optional_import
 
-# Values looked at to see whether an array without columns holds texts.
-_LOOKED_AT = 1000
 DENSE = "dense array"
+TEXTS = "one-dimensional array of texts"
 
 
 def is_frame(X: Any) -> bool:
@@ -23,12 +22,12 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "iloc") and hasattr(X, "columns")
 
 
-def as_rows(X: Any, *, texts: bool = False) -> Any:
+def as_rows(X: Any, *, first_row: int = 0) -> Any:
     """Features as something whose rows can be sliced: frame, CSR matrix or array.
 
     Frames, arrays, memory maps and CSR matrices are returned as they are. Masked arrays become
-    plain ones with NaN where they are masked. One-dimensional arrays of texts are an error, unless
-    `texts` is true.
+    plain ones with NaN where they are masked. A list, series or array of texts is one of single
+    texts, without columns; `first_row` is the number of the first one in messages.
     """
     if type(X) is np.ndarray and X.ndim == 2:
         return X
@@ -42,28 +41,26 @@ def as_rows(X: Any, *, texts: bool = False) -> Any:
         X = unmasked(X, numbers=True)
         if not isinstance(X, np.ndarray):
             X = _array_of_rows(X)
-    text = _first_text(X) if X.ndim == 1 else None
-    if X.ndim == 2 or (texts and text is not None):
+    if X.ndim == 2:
         return X
-    if text is not None:
-        raise ValueError(
-            f"X holds {len(X):,} raw texts (one is {reprlib.repr(text)}), but rows need columns. "
-            f"Either turn the texts into numbers first, X = HashingVectorizer().transform(texts), "
-            f"or put them into a data frame with one column and let the model be "
-            f"make_stream_pipeline(ColumnTransformer([('words', HashingVectorizer(), 'text')]), "
-            f"...), where 'text' is the name of that column."
-        )
-    hint = ""
+    texts = _as_texts(X, first_row)
+    if texts is not None:
+        return texts
+    hint = " Put a single text into a list." if X.dtype.kind in "US" else ""
     if X.ndim == 1:
         n = len(X)
         hint = (
             f" Pass X.reshape(1, -1) if these are the features of one row ({n} features), or "
-            f"X.reshape(-1, 1) if they are the rows of one feature ({n} rows)."
+            f"X.reshape(-1, 1) if they are the rows of one feature ({n} rows). Only texts can be "
+            "rows without columns."
         )
     raise ValueError(f"X must have the shape (n_rows, n_features). Got shape {X.shape}.{hint}")
 
 
 def _array_of_rows(X: Any) -> NDArray[Any]:
+    if isinstance(X, (list, tuple)) and any(isinstance(value, (str, bytes)) for value in X):
+        # Without a type, NaN among texts would become a text, and each take the longest's room.
+        return np.array(X, dtype=object)
     try:
         return np.asarray(X)
     except ValueError as error:
@@ -76,12 +73,40 @@ def _array_of_rows(X: Any) -> NDArray[Any]:
         ) from error
 
 
-def _first_text(X: NDArray[Any]) -> str | bytes | None:
-    """First text in an array of one dimension; None if there is none among its first values."""
-    if X.dtype.kind not in "USOT":
+def single_texts(X: Any) -> NDArray[Any] | None:
+    """Single texts, one per row and without columns, as an array; None for rows of other kinds."""
+    if getattr(X, "ndim", 1) != 1 or sparse.issparse(X) or is_frame(X):
         return None
-    first = (value for value in X[:_LOOKED_AT].tolist() if isinstance(value, (str, bytes)))
-    return next(first, None)
+    if isinstance(X, (list, tuple)) and not (X and isinstance(X[0], (str, bytes))):
+        return None
+    return _as_texts(_array_of_rows(X), 0)
+
+
+def _as_texts(X: NDArray[Any], first_row: int) -> NDArray[Any] | None:
+    """Array of one dimension that holds texts; an error if it holds other values, too."""
+    if X.ndim != 1 or X.dtype.kind not in "USOT":
+        return None
+    if X.dtype.kind in "US":
+        return X
+    X = X.astype(object, copy=False)
+    values = X.tolist()
+    if all(issubclass(kind, (str, bytes)) for kind in set(map(type, values))):
+        return X
+    are_texts = [isinstance(value, (str, bytes)) for value in values]
+    if not any(are_texts):
+        return None
+    at = are_texts.index(False)
+    is_gap = values[at] is None or type(values[at]).__name__ in ("NAType", "float")
+    what = "is missing" if is_gap else f"is of type {type(values[at]).__name__}"
+    raise ValueError(
+        f"X holds texts, but that of row {first_row + at} {what} ({reprlib.repr(values[at])}). "
+        "Leave such rows out, or give an empty text: X = ['' if text is missing else text ...]."
+    )
+
+
+def has_texts(X: Any) -> bool:
+    """Whether rows are single texts, without columns."""
+    return isinstance(X, np.ndarray) and X.ndim == 1
 
 
 def take_rows(X: Any, rows: slice | NDArray[np.intp]) -> Any:
@@ -151,6 +176,8 @@ def _own_frame(rows: Any) -> Any:
 
 def not_finite(rows: Any) -> NDArray[np.bool_]:
     """Mask of the rows with NaN or infinity; of no row where that cannot be found."""
+    if has_texts(rows):
+        return np.zeros(len(rows), dtype=bool)
     values = getattr(rows, "toarray", lambda: rows)()
     try:
         finite = np.isfinite(np.asarray(values, dtype=np.float64))
@@ -164,7 +191,9 @@ def kind_of(X: Any) -> str:
     """Kind of container of rows, in words."""
     if is_frame(X):
         return f"{type(X).__module__.partition('.')[0]} frame"
-    return "sparse matrix" if sparse.issparse(X) else DENSE
+    if sparse.issparse(X):
+        return "sparse matrix"
+    return TEXTS if has_texts(X) else DENSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,24 +204,25 @@ class Schema:
     ----------
     kind : str
         Kind of container, in words.
-    width : int
-        Number of columns.
+    width : int or None
+        Number of columns; None for texts without columns.
     names : list or None
         Names of the columns of a frame.
     """
 
     kind: str
-    width: int
+    width: int | None
     names: list[Any] | None
 
     @classmethod
     def of(cls, X: Any) -> "Schema":
         """Return the schema of some rows."""
-        return cls(kind_of(X), X.shape[1], list(X.columns) if is_frame(X) else None)
+        width = None if has_texts(X) else X.shape[1]
+        return cls(kind_of(X), width, list(X.columns) if is_frame(X) else None)
 
     def check(self, X: Any, first_row: int) -> None:
         """Raise an error if rows, of which the first has a number, differ from those before."""
-        if type(X) is np.ndarray and self.kind == DENSE and X.shape[1] == self.width:
+        if type(X) is np.ndarray and self.kind == DENSE and X.shape[1:] == (self.width,):
             return
         found = Schema.of(X)
         if found.kind != self.kind:

@@ -8,12 +8,8 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
 from skstream import (
-    DelayedEvaluator,
-    KFoldEvaluator,
-    Persistent,
     PrequentialEvaluator,
     make_stream_pipeline,
-    prequential_predict,
 )
 from skstream.streams import Stream, as_stream
 
@@ -85,36 +81,7 @@ def test_lists_become_arrays():
     assert meta.keys() == {"sample_weight", "id"}
 
 
-TEXTS = [
-    ["a text", "another"],
-    np.array(["a text", "another"]),
-    np.array([None, "a text"], dtype=object),
-    [b"a text", b"another"],
-]
-
-
-@pytest.mark.parametrize("texts", TEXTS)
-@pytest.mark.parametrize(
-    "enter",
-    [
-        as_stream,
-        lambda X, y: list(as_stream([(X, y)])),
-        lambda X, y: PrequentialEvaluator("accuracy").evaluate(Persistent(), X, y),
-        lambda X, y: KFoldEvaluator("accuracy").evaluate(Persistent(), X, y),
-        lambda X, y: DelayedEvaluator("accuracy", delay=1).evaluate(Persistent(), X, y),
-        lambda X, y: prequential_predict(Persistent(), X, y),
-        lambda X, y: PrequentialEvaluator().start(Persistent(), classes=[0, 1]).update(X, y),
-        lambda X, y: DelayedEvaluator().start(Persistent(), classes=[0, 1]).ask(X, y, 0),
-    ],
-)
-def test_raw_texts_are_refused_with_what_to_do(enter, texts):
-    with pytest.raises(
-        ValueError, match=r"X holds 2 raw texts \(one is b?'a text'\).*HashingVectorizer"
-    ):
-        enter(texts, [0, 1])
-
-
-def test_what_the_refusal_of_texts_recommends_works():
+def test_a_column_of_texts_is_hashed_as_the_texts_alone():
     pd = pytest.importorskip("pandas")
     texts, y = ["up we go", "down", "up", "down again"] * 3, [1, 0, 1, 0] * 3
     evaluator = PrequentialEvaluator("accuracy", random_state=0)

@@ -69,7 +69,8 @@ class Columns(NamedTuple):
 
     def export(self, estimator: Any) -> None:
         """Write the attributes that validation by scikit-learn sets."""
-        estimator.n_features_in_ = self.number
+        if self.number is not None:  # texts have no columns
+            estimator.n_features_in_ = self.number
         if self.names is not None:
             estimator.feature_names_in_ = np.asarray(self.names, dtype=object)
 

@@ -164,9 +164,9 @@ def check_ids(ids: Sequence[Any]) -> None:
             raise ValueError(f"ids[{at}] is {one!r}: a row without an id cannot be found again.")
 
 
-def asked_rows(X: Any, ids: Sequence[Hashable], space: LabelSpace) -> EncodedRows:
+def asked_rows(X: Any, ids: Sequence[Hashable], space: LabelSpace, first_row: int) -> EncodedRows:
     """Return rows asked live, whose labels are not known yet, ready for the engine."""
-    X = as_rows(X)
+    X = as_rows(X, first_row=first_row)
     n = X.shape[0]
     if len(ids) != n:
         raise ValueError(f"There are {n} rows and {len(ids)} ids.")

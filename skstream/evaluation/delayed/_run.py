@@ -316,7 +316,7 @@ class DelayedRun(StreamRun):
         check_on_error(on_error)
         ids = as_ids(ids)
         with self._first_rows():
-            chunk = asked_rows(X, ids, self._space)
+            chunk = asked_rows(X, ids, self._space, self._n_arrived)
             self._check_schema(chunk.X)
             if not ids:  # as an empty frame of a queue
                 none = no_answers(self._settings.task)

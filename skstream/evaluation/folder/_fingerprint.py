@@ -142,7 +142,8 @@ def _of_stream(stream: Any, of: str) -> Fingerprint:
         head = chunk if whole else chunk.part(0, HEAD - sums.n_rows)
         if not sums.n_rows:
             schema = Schema.of(head.X)
-            found[f"the kind of rows{of}"] = f"{schema.kind} of {schema.width} columns"
+            columns = "" if schema.width is None else f" of {schema.width} columns"
+            found[f"the kind of rows{of}"] = f"{schema.kind}{columns}"
             if schema.names is not None:
                 found[f"the columns{of}"] = ", ".join(map(str, schema.names))
         types.setdefault(_types_of(head.X))

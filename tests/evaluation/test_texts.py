@@ -1,0 +1,195 @@
+"""Streams of single texts: rows without columns."""
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import MultinomialNB
+
+from skstream import (
+    DelayedEvaluator,
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    ModelError,
+    PrequentialEvaluator,
+    load_run,
+    prequential_predict,
+)
+from skstream.baselines import MajorityClass, MajorityWindow, Persistent
+from skstream.model_selection import PrequentialSearch
+from skstream.noise import LabelNoise
+from skstream.pipeline import make_stream_pipeline
+from skstream.streams import as_stream, shuffle_rows, shuffle_within_class
+from skstream.temporal import TemporalCorrection, TemporallyAugmented
+
+rng = np.random.default_rng(0)
+WORDS = np.array(["free", "win", "cash", "call", "now", "meet", "home", "later", "lunch", "ok"])
+y = rng.integers(0, 2, 24)
+TEXTS = [" ".join(rng.choice(WORDS[:6] if label else WORDS[4:], 4)) for label in y]
+
+NB = make_stream_pipeline(HashingVectorizer(n_features=64, alternate_sign=False), MultinomialNB())
+SGD = make_stream_pipeline(HashingVectorizer(n_features=64), SGDClassifier(random_state=0))
+MODELS = {
+    "nb": NB,
+    "sgd": SGD,
+    "corrected": TemporalCorrection(NB),
+    "noisy": LabelNoise(SGD, noise=0.3, random_state=0),
+    "majority": MajorityClass(),
+    "window": MajorityWindow(5),
+    "persistent": Persistent(),
+}
+
+CONTAINERS = {
+    "tuple": tuple,
+    "str": np.array,
+    "object": lambda texts: np.array(texts, dtype=object),
+    "bytes": lambda texts: [text.encode() for text in texts],
+    "variable": lambda texts: np.array(texts, dtype=np.dtypes.StringDType()),
+    "series": lambda texts: pytest.importorskip("pandas").Series(texts),
+    "string series": lambda texts: pytest.importorskip("pandas").Series(texts, dtype="string"),
+    "categories": lambda texts: pytest.importorskip("pandas").Series(texts, dtype="category"),
+    "polars": lambda texts: pytest.importorskip("polars").Series(texts),
+    "arrow": lambda texts: pytest.importorskip("pyarrow").array(texts),
+    "chunked": lambda texts: pytest.importorskip("pyarrow").chunked_array([texts[:9], texts[9:]]),
+}
+
+
+@pytest.mark.parametrize(
+    "evaluator",
+    [
+        PrequentialEvaluator("accuracy", random_state=0),
+        PrequentialEvaluator("accuracy", batch_size=3, random_state=0),
+        KFoldEvaluator("accuracy", n_folds=3, random_state=0),
+        DelayedEvaluator("accuracy", delay=4, random_state=0),
+        HoldoutEvaluator("accuracy", holdout=(TEXTS[:5], y[:5]), random_state=0),
+    ],
+    ids=lambda evaluator: type(evaluator).__name__,
+)
+def test_kernel_and_loop_answer_alike_in_every_evaluator(evaluator):
+    result = evaluator.evaluate(MODELS, TEXTS, y)
+    evaluator.set_params(engine="loop")
+    loop = evaluator.evaluate(MODELS, TEXTS, y)
+    assert result.scores == loop.scores
+    assert set(loop.paths.values()) == {"loop"}
+    one_by_one = getattr(evaluator, "batch_size", 1) == 1
+    assert not one_by_one or set(result.paths.values()) == {"kernel"}
+
+
+def test_answers_are_those_of_a_bare_loop():
+    words, model, expected = HashingVectorizer(n_features=64, alternate_sign=False), None, []
+    for text, label in zip(TEXTS, y, strict=True):
+        row = words.transform([text])
+        if model is None:
+            model = MultinomialNB()
+        else:
+            expected.append(int(model.predict(row)[0]))
+        model.partial_fit(row, [label], classes=[0, 1])
+    assert prequential_predict(NB, TEXTS, y).tolist() == expected
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_texts_of_any_container(container):
+    evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    texts = CONTAINERS[container](TEXTS)
+    assert evaluator.evaluate(NB, texts, y).scores == evaluator.evaluate(NB, TEXTS, y).scores
+
+
+def test_texts_end_where_they_end_and_none_takes_the_room_of_the_longest():
+    texts = ["up\0", "a" * 100_000, "up"] * 20
+    ((X, _, _),) = as_stream(texts, np.tile(y, 3)[:60])
+    assert X.dtype == object and X.tolist() == texts
+
+
+def test_chunks_workers_and_calls_change_nothing(tmp_path):
+    evaluator = KFoldEvaluator("accuracy", n_folds=2, random_state=0)
+    expected = evaluator.evaluate(MODELS, TEXTS, y).scores
+    chunks = [(TEXTS[:7], y[:7]), (np.array(TEXTS[7:8]), y[7:8]), (TEXTS[8:], y[8:])]
+    assert evaluator.evaluate(MODELS, chunks, classes=[0, 1]).scores == expected
+    evaluator.set_params(n_jobs=2)
+    with parallel_config("threading"):
+        assert evaluator.evaluate(MODELS, chunks, classes=[0, 1]).scores == expected
+    evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    run = evaluator.start(MODELS, classes=[0, 1]).update(TEXTS[:7], y[:7])
+    run = load_run(run.save(tmp_path / "run")).update(TEXTS[7:8], y[7:8]).update(TEXTS[8:], y[8:])
+    assert run.result().scores == evaluator.evaluate(MODELS, TEXTS, y).scores
+
+
+def test_a_run_folder_tells_other_texts_apart(tmp_path):
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, checkpoint=tmp_path / "run")
+    first = evaluator.evaluate(SGD, TEXTS, y).scores
+    assert evaluator.evaluate(SGD, np.array(TEXTS, dtype=object), y).scores == first
+    with pytest.raises(ValueError, match="the checksum of the features"):
+        evaluator.evaluate(SGD, TEXTS[::-1], y)
+
+
+def test_live_questions_are_texts():
+    run = DelayedEvaluator("accuracy", random_state=0).start(NB, classes=[0, 1])
+    for i, text in enumerate(TEXTS):
+        run.ask([text], [i]) if i else run.ask(np.array([text]), [i])
+        run.label([i], y[i : i + 1])
+    expected = PrequentialEvaluator("accuracy", random_state=0).evaluate(NB, TEXTS, y)
+    assert run.result().scores == expected.scores
+    with pytest.raises(ValueError, match="that of row 25 is missing"):
+        run.ask(["win", None], [98, 99])
+
+
+def test_a_search_over_texts():
+    search = PrequentialSearch(NB, {"multinomialnb__alpha": [0.1, 1.0]}, random_state=0)
+    search.fit(TEXTS, y)
+    assert search.predict(TEXTS[:2]).shape == (2,)
+    chunks = PrequentialSearch(NB, {"multinomialnb__alpha": [0.1, 1.0]}, random_state=0)
+    for begin in (0, 12):
+        chunks.partial_fit(TEXTS[begin : begin + 12], y[begin : begin + 12], classes=[0, 1])
+    assert chunks.best_params_ == search.best_params_
+
+
+def test_shuffled_texts_keep_their_labels():
+    shuffled, labels = shuffle_rows(TEXTS, y, random_state=0)
+    assert sorted(zip(shuffled, labels, strict=True)) == sorted(zip(TEXTS, y, strict=True))
+    assert shuffle_within_class(TEXTS, y, random_state=0)[1].tolist() == y.tolist()
+
+
+@pytest.mark.parametrize("gap", [None, np.nan])
+@pytest.mark.parametrize("first", [0, 5])
+def test_a_missing_text_is_named_with_its_row(gap, first):
+    texts = [*TEXTS[:7], gap, *TEXTS[8:]]
+    message = rf"that of row 7 is missing \({gap}\).*give an empty text"
+    chunks = [(texts[:first], y[:first]), (texts[first:], y[first:])][first == 0 :]
+    with pytest.raises(ValueError, match=message):
+        PrequentialEvaluator("accuracy").evaluate(NB, chunks, classes=[0, 1])
+    run = PrequentialEvaluator("accuracy").start(NB, classes=[0, 1])
+    if first:
+        run.update(texts[:first], y[:first])
+    with pytest.raises(ValueError, match=message):
+        run.update(texts[first:], y[first:])
+    assert run.n_rows == first
+
+
+def test_other_rows_among_texts_are_refused():
+    evaluator = PrequentialEvaluator("accuracy")
+    with pytest.raises(ValueError, match=r"that of row 1 is of type int \(3\)"):
+        evaluator.evaluate(NB, ["win", 3], [0, 1])
+    chunks = [(TEXTS[:5], y[:5]), (np.zeros((2, 3)), y[5:7])]
+    with pytest.raises(ValueError, match="array in the chunk that starts at row 5, and a one-dim"):
+        evaluator.evaluate(NB, chunks, classes=[0, 1])
+    with pytest.raises(ValueError, match="one-dimensional array of texts in the chunk that starts"):
+        evaluator.evaluate(Persistent(), [chunks[1], chunks[0]], classes=[0, 1])
+    with pytest.raises(ValueError, match="holdout rows are a one-dimensional array of texts"):
+        HoldoutEvaluator("accuracy", holdout=(TEXTS[:5], y[:5])).evaluate(
+            Persistent(), np.zeros((9, 2)), y[:9]
+        )
+    with pytest.raises(ValueError, match=r"Got shape \(\)\. Put a single text into a list"):
+        evaluator.start(NB, classes=[0, 1]).update("win now", [1])
+    model = Persistent().partial_fit(np.zeros((2, 3)), [0, 1], classes=[0, 1])
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        model.predict(TEXTS[:2])
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+@pytest.mark.parametrize("model", [SGDClassifier(), MultinomialNB(), TemporallyAugmented(NB)])
+def test_a_model_that_needs_columns_says_what_to_do(model, engine):
+    name = type(model).__name__
+    message = rf"row 0: .*{name} needs rows with columns.*\(HashingVectorizer\(\), {name}"
+    with pytest.raises(ModelError, match=message):
+        PrequentialEvaluator("accuracy", engine=engine).evaluate(model, TEXTS, y)
