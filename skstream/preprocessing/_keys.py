@@ -90,15 +90,15 @@ class KeyIndex(Value):
 class RecentKeys(Value):
     """The keys learnt last, at most `most` of them: a new one takes the place of the oldest."""
 
-    def __init__(self, most: int, keys: Iterable[tuple[Any, int]] = ()):
+    def __init__(self, most: int, place_of: dict[Any, int] | None = None):
         self._most = most
-        self._place_of = OrderedDict(keys)  # the key learnt last stands last
+        self._place_of = {} if place_of is None else place_of  # the key learnt last stands last
 
     def __len__(self) -> int:
         return len(self._place_of)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RecentKeys, (self._most, list(self._place_of.items()))
+        return RecentKeys, (self._most, self._place_of)
 
     def keys(self) -> list[Any]:
         """Return the keys in the order of their places."""
@@ -108,36 +108,89 @@ class RecentKeys(Value):
         self, keys: Sequence[Any], learnt: Places, asked: Places, stamp: NDArray[Any]
     ) -> tuple["RecentKeys", Found]:
         """Learn the keys of some rows; `stamp` has how many are learnt before each row asked."""
-        n_before = len(self._place_of)
-        places = list(self._place_of.values())
-        life_of = OrderedDict(zip(self._place_of, places, strict=True))
-        place_of_life = list(range(n_before))
+        lives = _Lives(self._place_of, self._most)
         learnt_lives, found, at = [], [], 0
         questions = [keys[row] for row in asked.tolist()]
         moments = [*stamp.tolist(), len(learnt)]
         for number, row in enumerate(learnt.tolist()):
             while moments[at] <= number:
-                found.append(life_of.get(questions[at], -1))
+                found.append(lives.find(questions[at]))
                 at += 1
-            key = keys[row]
-            life = life_of.get(key)
-            if life is not None:
-                life_of.move_to_end(key)
+            learnt_lives.append(lives.learn(keys[row]))
+        found += map(lives.find, questions[at:])
+        after = RecentKeys(self._most, lives.places_after()) if len(learnt) else self
+        of_learnt = np.array(learnt_lives, dtype=np.intp)
+        of_asked = np.array(found, dtype=np.intp)
+        return after, Found(of_learnt, of_asked, len(self), lives.place_after)
+
+
+class _Lives:
+    """Lives of keys while rows are learnt. Those that began before are called by their places.
+
+    All but `places_after`, which copies them once, takes as long with few keys as with many.
+    """
+
+    def __init__(self, before: dict[Any, int], most: int):
+        self._before, self._most = before, most
+        self._oldest = iter(before)
+        self._gone: set[Any] = set()  # keys of before that are forgotten
+        self._newest: OrderedDict[Any, int] = OrderedDict()  # lives of the keys learnt here
+        self._new_places: list[int] = []  # of the lives that begin here
+        self._ended: set[int] = set()
+        self._n_keys = len(before)
+
+    def find(self, key: Any) -> int:
+        """Life of a key now; -1: unknown."""
+        life = self._newest.get(key)
+        if life is not None:
+            return life
+        return -1 if key in self._gone else self._before.get(key, -1)
+
+    def learn(self, key: Any) -> int:
+        """Life of a key that is learnt."""
+        life = self.find(key)
+        if life < 0:
+            life = len(self._before) + len(self._new_places)
+            if self._n_keys < self._most:
+                self._new_places.append(self._n_keys)
+                self._n_keys += 1
             else:
-                life = life_of[key] = len(place_of_life)
-                if len(life_of) > self._most:
-                    place_of_life.append(place_of_life[life_of.popitem(last=False)[1]])
-                else:
-                    place_of_life.append(len(life_of) - 1)
-            learnt_lives.append(life)
-        found += [life_of.get(key, -1) for key in questions[at:]]
-        after = RecentKeys(self._most, ((k, place_of_life[life]) for k, life in life_of.items()))
-        places_after = np.full(len(place_of_life), -1, dtype=np.intp)
-        living = list(life_of.values())
-        places_after[living] = [place_of_life[life] for life in living]
-        lives = np.array(learnt_lives, dtype=np.intp)
-        questioned = np.array(found, dtype=np.intp)
-        return after, Found(lives, questioned, n_before, places_after.__getitem__)
+                self._new_places.append(self._place(self._forget_oldest()))
+        self._newest[key] = life
+        self._newest.move_to_end(key)
+        return life
+
+    def _forget_oldest(self) -> int:
+        for key in self._oldest:
+            if key not in self._newest and key not in self._gone:
+                self._gone.add(key)
+                life = self._before[key]
+                break
+        else:
+            key, life = self._newest.popitem(last=False)
+            if key in self._before:
+                self._gone.add(key)
+        self._ended.add(life)
+        return life
+
+    def _place(self, life: int) -> int:
+        n_before = len(self._before)
+        return life if life < n_before else self._new_places[life - n_before]
+
+    def place_after(self, lives: Places) -> Places:
+        """Places of lives from now on; -1 of those that have ended."""
+        places = [-1 if life in self._ended else self._place(life) for life in lives.tolist()]
+        return np.array(places, dtype=np.intp)
+
+    def places_after(self) -> dict[Any, int]:
+        """Places of the keys, the one learnt last at the end."""
+        places = self._before.copy()
+        for key in self._gone:
+            del places[key]
+        for key, life in self._newest.items():
+            places.pop(key, None)
+            places[key] = self._place(life)
+        return places
 
 
 def keys_of(column: list[Any]) -> list[Any]:
