@@ -177,9 +177,21 @@ class CategoryEncoder(StreamTransformer):
         encoded = self._encoded(X, self.codes_, nothing, np.arange(X.shape[0]))
         return np.column_stack([of_column.asked for of_column in encoded])
 
+    @property
+    def _has_room(self) -> bool:
+        """Whether all categories learnt so far have codes; `max_categories` may be another now."""
+        limit = self._numbering.limit
+        most = max(map(len, getattr(self, "codes_", [])), default=0)
+        return limit is None or most < limit
+
     def _encoded(
         self, X: Any, known: Sequence[dict[Any, int]], learnt: Integers, asked: Integers
     ) -> list[Encoded]:
+        if not self._has_room:
+            raise ValueError(
+                f"max_categories={self._numbering.limit} was set after more categories had been "
+                "learnt. Call fit, which starts again with it."
+            )
         stamp = np.zeros(len(asked), dtype=np.intp)
         encoded = []
         for place, (column, of_column) in enumerate(zip(self._columns(X), known, strict=True)):

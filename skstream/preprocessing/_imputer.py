@@ -225,9 +225,20 @@ def memory_of(imputer: StreamImputer, dtype: Any, n_columns: int) -> Memory:
     """Return what an imputer has learnt, or what it knows before its first rows, of a dtype."""
     if not hasattr(imputer, "statistics_"):
         return start(imputer.strategy, n_columns, _start_value(imputer.fill_value, dtype), dtype)
+    if not remembers_enough(imputer):
+        raise ValueError(
+            f"strategy={imputer.strategy!r} was set after rows had been learnt with another one, "
+            "and what it needs of them is not there. Call fit, which starts again with it."
+        )
     if imputer.strategy == "mean":
         return Memory(imputer.statistics_, (imputer.sums_, imputer.weights_))
     return Memory(imputer.statistics_, getattr(imputer, "weights_by_value_", None))
+
+
+def remembers_enough(imputer: StreamImputer) -> bool:
+    """Whether a fitted imputer can go on with its strategy, which may be another one by now."""
+    needed = {"mean": "sums_", "most_frequent": "weights_by_value_"}.get(imputer.strategy)
+    return needed is None or hasattr(imputer, needed)
 
 
 def remember(imputer: StreamImputer, memory: Memory) -> None:

@@ -4,12 +4,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.preprocessing import OneHotEncoder
 
+from skstream.engine.kernels import Task, make_transform_kernel
 from skstream.preprocessing import StreamOneHotEncoder, StreamOrdinalEncoder
 
 ENCODERS = [StreamOneHotEncoder(4, sparse_output=False), StreamOrdinalEncoder(4)]
-every_encoder = pytest.mark.parametrize("encoder", ENCODERS, ids=repr)
+
+
+@pytest.fixture(params=ENCODERS, ids=repr)
+def encoder(request: Any) -> Any:
+    """Return a fresh encoder of either kind."""
+    return clone(request.param)
 
 
 def column(*values: Any) -> np.ndarray:
@@ -85,7 +92,6 @@ def test_names_do_not_change_as_categories_come() -> None:
     assert list(StreamOrdinalEncoder().fit(frame).get_feature_names_out()) == ["colour"]
 
 
-@every_encoder
 def test_a_column_that_changes_its_type_is_named(encoder: Any) -> None:
     pandas = pytest.importorskip("pandas")
     encoder.fit(pandas.DataFrame({"size": [1.0], "city": ["Bonn"]}))
@@ -99,7 +105,6 @@ def test_a_column_that_changes_its_type_is_named(encoder: Any) -> None:
         encoder.fit(column("a", 1))
 
 
-@every_encoder
 def test_a_list_is_no_category(encoder: Any) -> None:
     with pytest.raises(TypeError, match=r"Column 0 holds \[1\] in row 1 .* list cannot be a cat"):
         encoder.fit(column("a", [1]))
@@ -110,3 +115,13 @@ def test_memory_is_bounded_by_the_number_of_columns() -> None:
     for start in range(0, 100, 10):
         encoder.partial_fit(np.arange(start, start + 10).reshape(-1, 1))
     assert [len(known) for known in encoder.codes_] == [4]
+
+
+def test_fewer_columns_than_categories_learnt_are_refused(encoder: Any) -> None:
+    fitted = encoder.fit(column("a", "b", "c")).set_params(max_categories=3)
+    assert make_transform_kernel(fitted, Task(np.arange(2))) is None
+    for method in (fitted.transform, fitted.partial_fit):
+        with pytest.raises(ValueError, match="max_categories=3 was set after more categories"):
+            method(column("a"))
+    fitted.fit(column("a", "b")).set_params(max_categories=4).partial_fit(column("c"))
+    assert fitted.categories_[0].tolist() == ["a", "b", "c"]

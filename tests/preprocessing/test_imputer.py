@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.impute import SimpleImputer
 
+from skstream.engine.kernels import Task, make_transform_kernel
 from skstream.preprocessing import StreamImputer
 from tests.preprocessing._rows import rows_of
 
@@ -75,3 +76,12 @@ def test_sparse_rows_are_refused_with_a_way_out() -> None:
     for strategy in ("mean", "last"):
         with pytest.raises(TypeError, match=r"[Ss]parse"):
             StreamImputer(strategy).fit(sparse.csr_array([[1.0]]))
+
+
+@pytest.mark.parametrize("strategy", ["mean", "most_frequent"])
+def test_a_strategy_cannot_go_on_from_another_one(strategy: str) -> None:
+    imputer = StreamImputer("last").fit([[1.0]]).set_params(strategy=strategy)
+    assert make_transform_kernel(imputer, Task(np.arange(2))) is None
+    with pytest.raises(ValueError, match=f"strategy='{strategy}' was set after rows"):
+        imputer.partial_fit([[2.0]])
+    assert imputer.fit([[2.0]]).transform([[np.nan]]).item() == 2.0

@@ -44,6 +44,8 @@ class CategoryKernel(TransformKernel):
             return f"batch_size={task.batch_size}"
         if not has_valid_parameters(transformer):
             return "parameters that it refuses"
+        if not transformer._has_room:
+            return "more categories than max_categories"
         return refused_output(transformer)
 
     def initial_state(self) -> _State:

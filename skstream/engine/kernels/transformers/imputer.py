@@ -13,7 +13,13 @@ from skstream.engine.kernels.input import EXACT_OR_SINGLE, check_any_values, rea
 from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_output
 from skstream.preprocessing import StreamImputer
 from skstream.preprocessing._fills import Mask, Memory, learn
-from skstream.preprocessing._imputer import filled, memory_of, objects, remember
+from skstream.preprocessing._imputer import (
+    filled,
+    memory_of,
+    objects,
+    remember,
+    remembers_enough,
+)
 from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_fitted
 from skstream.utils._values import holds_numbers
@@ -40,6 +46,8 @@ class StreamImputerKernel(TransformKernel):
             return f"batch_size={task.batch_size}"
         if not has_valid_parameters(transformer):
             return "parameters that it refuses"
+        if is_fitted(transformer) and not remembers_enough(transformer):
+            return f"strategy={transformer.strategy!r} after another one"
         return refused_output(transformer)
 
     def initial_state(self) -> _State:
