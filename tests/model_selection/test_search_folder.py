@@ -19,7 +19,7 @@ from sklearn.linear_model import SGDClassifier
 
 from skstream import EvaluationInterrupted, PrequentialEvaluator, collect_result, status
 from skstream.evaluation import _groups, _workers
-from skstream.evaluation.folder import _fingerprint
+from skstream.evaluation.folder import _fingerprint, _run_folder
 from skstream.model_selection import PrequentialSearch
 from tests._examples import scaled
 from tests.evaluation._disk_states import copied_states
@@ -279,9 +279,22 @@ def test_what_cannot_go_on_is_refused_in_words(tmp_path: Path) -> None:
 def test_a_seed_that_was_drawn_stays(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="the line is dead"):
         fit(search("tuning", tmp_path, random_state=None), Source(700))
-    seed = search("tuning", tmp_path, random_state=None)
-    fit(seed)
-    assert_same(seed, fit(search("tuning", random_state=seed.run_.settings.parameters["seed"])))
+    (tmp_path / "group-0" / "run.checkpoint").unlink()  # as if it had not begun
+    one = fit(search("tuning", tmp_path, random_state=None))
+    seed = collect_result(tmp_path).parameters["seed"]
+    assert one.run_.settings.parameters["seed"] == seed
+    assert_same(one, fit(search("tuning", random_state=seed)))
+
+
+def test_a_finished_search_of_other_versions_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit(search("tuning", tmp_path))
+    other = {**_run_folder.versions(), "scikit-learn": "0.1"}
+    monkeypatch.setattr(_run_folder, "versions", lambda: other)
+    with pytest.raises(ValueError, match=r"here is scikit-learn 0\.1 instead of"):
+        fit(search("tuning", tmp_path))
+    assert collect_result(tmp_path).n_rows == TUNING
 
 
 @pytest.mark.usefixtures("divided")
