@@ -1,5 +1,6 @@
 """The generic path: the model's own ``predict`` and ``partial_fit``, call by call."""
 
+from contextlib import nullcontext
 from time import perf_counter
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from skstream.base import learner
 from skstream.engine.block import Block, Company
+from skstream.engine.checks import checked_once, checks_only_rows
 from skstream.engine.failures import RAISED, BadAnswer, ends_program
 from skstream.engine.kernels import Task
 from skstream.engine.kernels.registry import changed_methods
@@ -82,6 +84,7 @@ class Loop:
         self._learn = learner(estimator)
         has_calls = direct and "row_calls" in vars(type(estimator))
         self.is_direct = has_calls and changed_methods(estimator) is None
+        self._checks_only_rows = checks_only_rows(estimator)
         self._columns_are_known = False
         self._space = LabelSpace(task.classes)
         known = None if is_part or is_fitted(estimator) else task.classes
@@ -104,12 +107,14 @@ class Loop:
         answers: list[np.ndarray] = []
         if self._is_direct(block):
             return self._run_directly(block, labels)
+        context = checked_once(self.estimator, block) if self._checks_only_rows else nullcontext()
         try:
-            for is_ask, begin, end in block.calls():
-                if is_ask:
-                    answers.append(self._ask(block, begin, end))
-                else:
-                    self._learn_rows(block, labels, weight, begin, end)
+            with context:
+                for is_ask, begin, end in block.calls():
+                    if is_ask:
+                        answers.append(self._ask(block, begin, end))
+                    else:
+                        self._learn_rows(block, labels, weight, begin, end)
         except LoopFailed as failure:
             is_ask, at = failure.action == "answering", failure.index
             failure.n_learnt = int(block.stamp[at]) if is_ask else at
