@@ -8,14 +8,14 @@ from scipy import sparse
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier, SGDRegressor
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB
 
 from skstream import ModelError, PrequentialEvaluator
 from skstream.engine.loop import Loop
 
 X = np.random.default_rng(0).normal(size=(20, 3))
 Y = (X[:, 0] > 0).astype(np.int64)
-MODELS = [SGDClassifier(random_state=0), GaussianNB(), SGDRegressor(random_state=0)]
+MODELS = [SGDClassifier(random_state=0), BernoulliNB(), SGDRegressor(random_state=0)]
 
 
 def by_loop(model: Any, rows: Any, labels: Any) -> Any:
@@ -38,7 +38,7 @@ def test_an_error_about_a_row_is_that_of_the_model(model: Any, value: float) -> 
 
 
 def test_parameters_are_checked_by_the_first_call() -> None:
-    with pytest.raises(ModelError, match="row 0.*'alpha' parameter"):
+    with pytest.raises(ModelError, match=r"row 0.*'alpha' parameter"):
         by_loop(SGDClassifier(alpha=-1.0), X, Y)
 
 
