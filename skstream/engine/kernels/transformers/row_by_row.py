@@ -17,7 +17,6 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.preprocessing import FunctionTransformer, Normalizer
 
 from skstream.engine.kernels.base import Declined
-from skstream.engine.kernels.transformers.texts import hashed_texts
 from skstream.utils._optional import optional_import
 from skstream.utils._rows import take_rows
 from skstream.utils._validation import reads_frame_as_names
@@ -54,8 +53,19 @@ def transformed(fitted: Any, X: Any, index: NDArray[np.intp]) -> Any:
     elif isinstance(transformer, Normalizer) and not sparse.issparse(rows):
         raise Declined("Normalizer has no kernel for data frames")
     if isinstance(transformer, HashingVectorizer):
-        return hashed_texts(transformer, rows)
+        return _each_text_once(fitted, list(rows))
     return fitted.transform(rows)
+
+
+def _each_text_once(fitted: Any, texts: list[Any]) -> Any:
+    """Rows of texts, of which equal ones are taken apart only once where they are many."""
+    if not all(type(text) is str for text in texts):  # whatever else compares as equal
+        return fitted.transform(texts)
+    place_of = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    if 2 * len(place_of) > len(texts):
+        return fitted.transform(texts)
+    places = np.fromiter(map(place_of.__getitem__, texts), np.intp, len(texts))
+    return fitted.transform(list(place_of))[places]
 
 
 def _function_of_rows(function: Any, X: Any, index: NDArray[np.intp]) -> Any:
