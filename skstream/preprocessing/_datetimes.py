@@ -132,7 +132,7 @@ class DatetimeFeatures(StreamTransformer):
         self._features()
         X = checked_values(self, X, reset=not hasattr(self, "n_features_in_"))
         for place in range(X.shape[1]):
-            self._read(X, place)
+            microseconds("DatetimeFeatures", X, place)
         return self
 
     def transform(self, X: Any) -> Floats:
@@ -152,7 +152,7 @@ class DatetimeFeatures(StreamTransformer):
         X = checked_values(self, X, reset=False)
         columns: list[Floats] = []
         for place in range(X.shape[1]):
-            moments = self._read(X, place)
+            moments = microseconds("DatetimeFeatures", X, place)
             missing = moments == _NAT
             of_column = self._numbers(np.where(missing, 0, moments))
             for numbers in of_column:
@@ -211,42 +211,6 @@ class DatetimeFeatures(StreamTransformer):
                 numbers.append(field.astype(np.float64))
         return numbers
 
-    def _read(self, X: Any, place: int) -> Whole:
-        """One column as microseconds since 1970."""
-        column = X[:, place] if not is_frame(X) else _series(X, place)
-        if not isinstance(column, np.ndarray):
-            column = _array(column)
-        if column.dtype.kind == "M":
-            whole: Whole = column.astype("M8[us]").astype(np.int64)
-            return whole
-        if column.dtype.kind in "biuf":
-            return self._of_seconds(column.astype(np.float64), X, place)
-        moments = np.empty(len(column), dtype=np.int64)
-        for row, value in enumerate(column_lists(column[:, np.newaxis])[0]):
-            try:
-                moments[row] = _moment(value)
-            except (TypeError, ValueError, OverflowError):
-                raise self._no_date(X, place, row, value) from None
-        return moments
-
-    def _of_seconds(self, seconds: Floats, X: Any, place: int) -> Whole:
-        missing = np.isnan(seconds)
-        wrong = np.flatnonzero(~missing & ~(np.abs(seconds) < _LARGEST_SECONDS))
-        if len(wrong):
-            raise self._no_date(X, place, int(wrong[0]), float(seconds[wrong[0]]))
-        known = np.where(missing, 0.0, seconds)
-        moments: Whole = np.floor(known * _MICROSECONDS).astype(np.int64)
-        moments[missing] = _NAT
-        return moments
-
-    def _no_date(self, X: Any, place: int, row: int, value: Any) -> ValueError:
-        name = X.columns[place] if is_frame(X) else place
-        return ValueError(
-            "DatetimeFeatures reads dates and times, texts such as '2026-03-01T13:30', and seconds "
-            f"since 1970 up to the year 9999, but column {name!r} holds {value!r} in row {row} of "
-            "this call. Convert it first, for example by pandas.to_datetime."
-        )
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -258,6 +222,52 @@ def _circle(period: int) -> Floats:
     """Sine and cosine of every step round a circle, of shape (2, period)."""
     angles = 2.0 * np.pi * np.arange(period) / period
     return np.array([np.sin(angles), np.cos(angles)])
+
+
+def microseconds(reader: str, X: Any, place: int) -> Whole:
+    """One column of rows as microseconds since 1970, NaT where they are missing.
+
+    `reader` is who reads them, for the error.
+    """
+    column = X[:, place] if not is_frame(X) else _series(X, place)
+    if not isinstance(column, np.ndarray):
+        column = _array(column)
+    if column.dtype.kind == "M":
+        whole: Whole = column.astype("M8[us]").astype(np.int64)
+        return whole
+    if column.dtype.kind in "biuf":
+        seconds = column.astype(np.float64)
+        missing = np.isnan(seconds)
+        wrong = np.flatnonzero(~missing & ~(np.abs(seconds) < _LARGEST_SECONDS))
+        if len(wrong):
+            raise _no_date(reader, X, place, int(wrong[0]), float(seconds[wrong[0]]))
+        known = np.where(missing, 0.0, seconds)
+        moments: Whole = np.floor(known * _MICROSECONDS).astype(np.int64)
+        moments[missing] = _NAT
+        return moments
+    moments = np.empty(len(column), dtype=np.int64)
+    for row, value in enumerate(column_lists(column[:, np.newaxis])[0]):
+        try:
+            moments[row] = _moment(value)
+        except (TypeError, ValueError, OverflowError):
+            raise _no_date(reader, X, place, row, value) from None
+    return moments
+
+
+def seconds_of(reader: str, X: Any, place: int) -> Floats:
+    """One column of rows as seconds since 1970, NaN where they are missing."""
+    moments = microseconds(reader, X, place)
+    seconds: Floats = np.where(moments == _NAT, np.nan, moments / _MICROSECONDS)
+    return seconds
+
+
+def _no_date(reader: str, X: Any, place: int, row: int, value: Any) -> ValueError:
+    name = X.columns[place] if is_frame(X) else place
+    return ValueError(
+        f"{reader} reads dates and times, texts such as '2026-03-01T13:30', and seconds since 1970 "
+        f"up to the year 9999, but column {name!r} holds {value!r} in row {row} of this call. "
+        "Convert it first, for example by pandas.to_datetime."
+    )
 
 
 def _series(X: Any, place: int) -> Any:

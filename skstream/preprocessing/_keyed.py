@@ -9,20 +9,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from skstream.base import forget
 from skstream.preprocessing._base import StreamTransformer, checked_values
+from skstream.preprocessing._datetimes import seconds_of
 from skstream.preprocessing._history import Floats, History, Past
 from skstream.preprocessing._keys import keys_of
 from skstream.utils._rows import is_frame
-from skstream.utils._sklearn import feature_names_in, wrapped_output
+from skstream.utils._sklearn import columns_of, feature_names_in, wrapped_output
 from skstream.utils._values import column_lists, holds_numbers, is_missing
 
 _NONE: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 
 
 class Places(NamedTuple):
-    """Positions of the columns that a transformer reads, and of the key; None: there is no key."""
+    """Positions of the columns that a transformer reads; None: there is no such column."""
 
     columns: list[int]
     key: int | None
+    time: int | None = None
 
 
 class Recipe(Protocol):
@@ -39,6 +41,10 @@ class Recipe(Protocol):
 
     def names(self, columns: list[str]) -> list[str]:
         """Return the names of the features of columns with these names."""
+        ...
+
+    def completed(self, features: Floats, values: Floats) -> Floats:
+        """Return features of rows that see them, with what they take from the rows' own values."""
         ...
 
 
@@ -125,7 +131,8 @@ class KeyedTransformer(StreamTransformer):
         keys, values = self._read(X, reset=False)
         rows = np.arange(len(keys))
         past = self._known().learn(keys, values, _NONE, rows, np.zeros(len(keys), np.intp))[1]
-        return recipe_of(self).features(past)[past.asked]
+        recipe = recipe_of(self)
+        return recipe.completed(recipe.features(past)[past.asked], values)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns that come out.
@@ -143,7 +150,9 @@ class KeyedTransformer(StreamTransformer):
         check_is_fitted(self)
         names = feature_names_in(self, input_features)
         own = getattr(self, "feature_names_in_", None)
-        chosen = [names[place] for place in places_of(self, self.n_features_in_, own).columns]
+        places = places_of(self, self.n_features_in_, own)
+        read = [*places.columns, *([] if places.time is None else [places.time])]
+        chosen = [names[place] for place in read]
         return np.array(recipe_of(self).names(chosen), dtype=object)
 
     @abstractmethod
@@ -158,7 +167,7 @@ class KeyedTransformer(StreamTransformer):
         rows, nobody = np.arange(len(keys)), np.empty(0, np.intp)
         before = new_history(self, values.shape[1]) if first else self._known()
         self.history_, past = before.learn(keys, values, rows, nobody, nobody)
-        return recipe.features(past)[past.learnt]
+        return recipe.completed(recipe.features(past)[past.learnt], values)
 
     def _known(self) -> History:
         if self.history_.depth != (depth := recipe_of(self).depth):
@@ -195,19 +204,22 @@ def new_history(transformer: KeyedTransformer, n_columns: int) -> History:
 def places_of(transformer: KeyedTransformer, number: int, names: Any) -> Places:
     """Positions of the columns and of the key in rows of so many columns, perhaps with names."""
     key = None if transformer.key is None else _place("key", transformer.key, number, names)
+    given_time = getattr(transformer, "time", None)
+    time = None if given_time is None else _place("time", given_time, number, names)
     given = transformer.columns
     if given is None:
-        chosen = [place for place in range(number) if place != key]
+        chosen = [place for place in range(number) if place not in (key, time)]
         if not chosen:
             raise ValueError(
-                f"The rows have 1 feature(s), and it is the key {transformer.key!r} of this "
-                f"{type(transformer).__name__}: nothing is left to be transformed."
+                f"The rows have {number} feature(s), and none is left to be transformed by this "
+                f"{type(transformer).__name__} beside key={transformer.key!r} and "
+                f"time={given_time!r}."
             )
-        return Places(chosen, key)
+        return Places(chosen, key, time)
     several = [given] if isinstance(given, str | int | np.integer) else list(given)
     if not several:
         raise ValueError("columns is empty. Name one at least, or pass None for all.")
-    return Places([_place("columns", one, number, names) for one in several], key)
+    return Places([_place("columns", one, number, names) for one in several], key, time)
 
 
 def _place(parameter: str, column: Any, number: int, names: Any) -> int:
@@ -237,7 +249,10 @@ def _place(parameter: str, column: Any, number: int, names: Any) -> int:
 def read_rows(
     transformer: KeyedTransformer, X: Any, places: Places
 ) -> tuple[list[Any], NDArray[np.float64]]:
-    """Keys of rows, and the values of the columns, of shape (n_rows, n_columns)."""
+    """Keys of rows, and the values of the columns, of shape (n_rows, n_columns).
+
+    The time stands behind all others, in seconds or in the units of its numbers.
+    """
     n_rows = X.shape[0]
     keys = [None] * n_rows
     if places.key is not None:
@@ -250,10 +265,19 @@ def read_rows(
                 f"A key of {type(transformer).__name__} is {bad!r} of type {type(bad).__name__}. "
                 "Keys are numbers, texts, dates or tuples of them."
             ) from None
-    values = np.empty((n_rows, len(places.columns)))
+    values = np.empty((n_rows, len(places.columns) + (places.time is not None)))
     for into, place in enumerate(places.columns):
         values[:, into] = _numbers(transformer, X, place)
+    if places.time is not None:
+        values[:, -1] = _times(transformer, X, places.time)
     return keys, values
+
+
+def _times(transformer: KeyedTransformer, X: Any, place: int) -> Floats:
+    """A column of times as numbers; of numbers in units of their own."""
+    if holds_numbers(columns_of(X, [place])):
+        return _numbers(transformer, X, place)
+    return seconds_of(type(transformer).__name__, X, place)
 
 
 def _column(X: Any, place: int) -> Any:

@@ -119,6 +119,9 @@ class _Lags:
     def names(self, columns: list[str]) -> list[str]:
         return [f"{name}_lag_{lag}" for name in columns for lag in self.lags]
 
+    def completed(self, features: Floats, values: Floats) -> Floats:
+        return features
+
 
 def numbers_of_rows(parameter: str, given: Any) -> list[int]:
     """One or several numbers of rows as a list of different integers from 1 on."""

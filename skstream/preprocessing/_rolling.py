@@ -34,6 +34,10 @@ class RollingFeatures(KeyedTransformer):
     key : str or int, default=None
         Column that says to whom a row belongs: texts, numbers, dates. A missing key (None, NaN) is
         a key like any other. None: all rows belong together.
+    time : str or int, default=None
+        Column of times, of which another feature is made: how long ago the last row of the key was,
+        in seconds, or in units of their own where times are numbers. It is the time of the row
+        asked about minus that of the row learnt last.
     max_keys : int, default=None
         Keys remembered at most: a new one beyond it takes the place of the key whose last row was
         learnt longest ago. None: all, so that memory grows with the number of different keys.
@@ -89,6 +93,7 @@ class RollingFeatures(KeyedTransformer):
         "windows": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "functions": [str, "array-like"],
         "key": "no_validation",
+        "time": "no_validation",
         "max_keys": [Interval(Integral, 1, None, closed="left"), None],
         "fill_value": [Real],
     }
@@ -100,6 +105,7 @@ class RollingFeatures(KeyedTransformer):
         windows: int | Sequence[int] = 10,
         functions: str | Sequence[str] = ("count", "mean"),
         key: str | int | None = None,
+        time: str | int | None = None,
         max_keys: int | None = None,
         fill_value: float = 0.0,
     ):
@@ -107,6 +113,7 @@ class RollingFeatures(KeyedTransformer):
         self.windows = windows
         self.functions = functions
         self.key = key
+        self.time = time
         self.max_keys = max_keys
         self.fill_value = fill_value
 
@@ -119,36 +126,48 @@ class RollingFeatures(KeyedTransformer):
         if not functions or len(set(functions)) < len(functions):
             wrong = "no function" if not functions else "a function twice"
             raise ValueError(f"functions={self.functions!r} has {wrong}.")
-        return _Statistics(numbers_of_rows("windows", self.windows), functions, self.fill_value)
+        windows = numbers_of_rows("windows", self.windows)
+        return _Statistics(windows, functions, self.fill_value, self.time is not None)
 
 
 @dataclass(frozen=True)
 class _Statistics:
-    """By column, then by window, then by function."""
+    """By column, then by window, then by function; behind them, how long ago the last row was."""
 
     windows: list[int]
     functions: list[str]
     fill_value: float
+    has_time: bool
 
     @property
     def depth(self) -> int:
         return max(self.windows)
 
     def features(self, past: Past) -> Floats:
-        of_window = _statistics(past, self.windows, set(self.functions))
-        features = np.stack(
+        of_columns = past._replace(rows=past.rows[:-1]) if self.has_time else past
+        of_window = _statistics(of_columns, self.windows, set(self.functions))
+        stacked = np.stack(
             [of_window[window][function] for window in self.windows for function in self.functions],
             axis=1,
         )
-        return filled_in(features.reshape(-1, len(past.at)).T, self.fill_value)
+        features = filled_in(stacked.reshape(-1, len(past.at)).T, self.fill_value)
+        return np.column_stack([features, past.back(1)[-1]]) if self.has_time else features
+
+    def completed(self, features: Floats, values: Floats) -> Floats:
+        if not self.has_time:
+            return features
+        features[:, -1] = values[:, -1] - features[:, -1]
+        return filled_in(features, self.fill_value)
 
     def names(self, columns: list[str]) -> list[str]:
-        return [
+        *columns, time = columns if self.has_time else [*columns, ""]
+        names = [
             f"{name}_{function}_{window}"
             for name in columns
             for window in self.windows
             for function in self.functions
         ]
+        return [*names, f"{time}_since"] if self.has_time else names
 
 
 def _statistics(past: Past, windows: list[int], wanted: set[str]) -> dict[int, dict[str, Floats]]:

@@ -92,6 +92,23 @@ def test_rolling_features_are_those_of_pandas() -> None:
             np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-8)
 
 
+def test_the_time_since_the_last_row_is_that_of_pandas() -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    seconds = rng.integers(0, 10**6, 40).cumsum()
+    frame = pandas.DataFrame({"key": rng.choice(list("abc"), 40), "x": 1.0, "number": seconds})
+    frame["when"] = pandas.Timestamp("2026-01-01") + pandas.to_timedelta(seconds, "s")
+    wanted = frame.groupby("key")["number"].diff()
+    for time in ("when", "number"):
+        rolling = RollingFeatures("x", key="key", time=time, fill_value=np.nan)
+        shown = rolling.fit_transform(frame)
+        np.testing.assert_array_equal(shown[:, -1], wanted)
+        assert rolling.get_feature_names_out()[-1] == f"{time}_since"
+    assert (
+        RollingFeatures(key=0, time=1).fit_transform([["a", 3.0, 1.0], ["a", 8.0, 1.0]])[1, 2] == 5
+    )
+
+
 def test_lags_are_those_of_pandas() -> None:
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(1)

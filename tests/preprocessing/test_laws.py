@@ -62,6 +62,7 @@ CASES: list[tuple[Any, tuple[str, ...]]] = [
     (RollingFeatures(windows=3), NUMERIC),
     (RollingFeatures(1, windows=[4, 2], functions=STATISTICS, key=0), MIXED),
     (RollingFeatures(2, functions="max", key=0, max_keys=2), ("objects", *MIXED)),
+    (RollingFeatures(1, windows=2, key=0, time=2, fill_value=-1.0), MIXED),
     (DatetimeFeatures(), NUMERIC),
     (DatetimeFeatures(["hour", "year"], cyclic=False, fill_value=-1.0), DATES),
     (TargetEncoder(), KINDS),

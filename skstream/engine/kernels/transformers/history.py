@@ -74,8 +74,16 @@ class HistoryKernel(TransformKernel):
             history = new_history(self.estimator, values.shape[1])
         after, past = history.learn(keys, values, learnt, asked, block.stamp)
         features = self._recipe.features(past)
+        learn_X, ask_X = (
+            self._recipe.completed(features[moments], values[rows])
+            for moments, rows in ((past.learnt, learnt), (past.asked, asked))
+        )
         shown = replace(
-            block, learn_X=features, learn_index=past.learnt, ask_X=features, ask_index=past.asked
+            block,
+            learn_X=learn_X,
+            learn_index=np.arange(block.n_learns),
+            ask_X=ask_X,
+            ask_index=np.arange(block.n_asks),
         )
         return (_State(columns, after, True) if block.n_learns else state), shown
 
