@@ -1,7 +1,7 @@
 """Rows as dictionaries of Python values, as libraries that learn one row at a time take them."""
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -38,13 +38,26 @@ class RowDicts:
         self._parts: dict[int, list[Any]] = {}
 
     def rows(self, index: NDArray[np.intp]) -> Iterator[Any]:
-        """Yield rows in the order of their positions."""
-        n_rows, number, part = self._n_rows, -1, []
+        """Return an iterator over rows in the order of their positions."""
+        if len(index) and (np.diff(index) == 1).all():
+            return chain.from_iterable(self._pieces(int(index[0]), int(index[-1]) + 1))
+        return self._one_by_one(index)
+
+    def _pieces(self, begin: int, end: int) -> Iterator[list[Any]]:
+        """Yield consecutive rows, many at a time."""
+        while begin < end:
+            number, place = divmod(begin, self._n_rows)
+            piece = self._part(number)[place : place + end - begin]
+            yield piece
+            begin += len(piece)
+
+    def _one_by_one(self, index: NDArray[np.intp]) -> Iterator[Any]:
+        number, part = -1, []
         for row in index.tolist():
-            if row // n_rows != number:
-                number = row // n_rows
+            if row // self._n_rows != number:
+                number = row // self._n_rows
                 part = self._part(number)
-            yield part[row - number * n_rows]
+            yield part[row - number * self._n_rows]
 
     def _part(self, number: int) -> list[Any]:
         part = self._parts.get(number)
