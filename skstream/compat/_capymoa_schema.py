@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from skstream.base import about_texts
 from skstream.utils._labels import is_missing
 from skstream.utils._rows import is_frame, take_rows
 
@@ -33,6 +34,8 @@ class Columns:
     @classmethod
     def of(cls, X: Any, categories: Mapping[Any, Any] | None) -> "Columns":
         """Return what is known from the first rows and from what the user says."""
+        if len(X.shape) == 1:
+            raise ValueError(f"X holds raw texts. {about_texts('CapyMOA')}")
         own = list(X.columns) if is_frame(X) else list(range(X.shape[1]))
         given = dict(categories or {})
         unknown = [name for name in given if name not in own]

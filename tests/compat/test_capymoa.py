@@ -180,6 +180,8 @@ def test_a_run_is_pickled_and_goes_on(tmp_path) -> None:
 
 
 def test_what_is_not_taken() -> None:
+    with pytest.raises(ValueError, match="X holds raw texts"):
+        from_capymoa(fake.NearestClassifier).fit(["up and up", "down"], ["a", "b"])
     for other in (SGDClassifier, SGDClassifier(), 3):
         with pytest.raises(TypeError, match=r"classifier or regressor of CapyMOA is needed\. Got"):
             from_capymoa(other)

@@ -29,11 +29,13 @@ from river import (
     compose,
     dummy,
     ensemble,
+    feature_extraction,
     forest,
     linear_model,
     metrics,
     model_selection,
     multiclass,
+    naive_bayes,
     neighbors,
     preprocessing,
     tree,
@@ -158,6 +160,14 @@ def test_sparse_rows_and_objects() -> None:
     model = grown()
     expected = bare_loop(model, dicts(objects.tolist()), y)
     assert prequential_predict(model, objects, y).tolist() == expected
+
+
+def test_single_texts() -> None:
+    words = np.array(["up and up", "down we go", "nothing new"] * 10)
+    model = feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
+    expected = bare_loop(model, words.tolist(), words.tolist())
+    assert prequential_predict(model, words, words).tolist() == expected
+    assert prequential_predict(model, words.tolist(), words, engine="loop").tolist() == expected
 
 
 def test_missing_values_can_be_none() -> None:
