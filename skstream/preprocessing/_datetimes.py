@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skstream.preprocessing._base import StreamTransformer, checked_values
 from skstream.utils._rows import is_frame
 from skstream.utils._sklearn import feature_names_in
-from skstream.utils._values import column_lists, holds_numbers, is_missing
+from skstream.utils._values import column_at, column_lists, holds_numbers, is_missing
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -229,7 +229,7 @@ def microseconds(reader: str, X: Any, place: int) -> Whole:
 
     `reader` is who reads them, for the error.
     """
-    column = X[:, place] if not is_frame(X) else _series(X, place)
+    column = column_at(X, place)
     if not isinstance(column, np.ndarray):
         column = _array(column)
     if column.dtype.kind == "M":
@@ -268,10 +268,6 @@ def _no_date(reader: str, X: Any, place: int, row: int, value: Any) -> ValueErro
         f"up to the year 9999, but column {name!r} holds {value!r} in row {row} of this call. "
         "Convert it first, for example by pandas.to_datetime."
     )
-
-
-def _series(X: Any, place: int) -> Any:
-    return X.iloc[:, place] if hasattr(X, "iloc") else X.to_series(place)
 
 
 def _array(series: Any) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from skstream.preprocessing._history import Floats, History, Past
 from skstream.preprocessing._keys import keys_of
 from skstream.utils._rows import is_frame
 from skstream.utils._sklearn import columns_of, feature_names_in, wrapped_output
-from skstream.utils._values import column_lists, holds_numbers, is_missing
+from skstream.utils._values import column_at, column_lists, holds_numbers, is_missing
 
 _NONE: NDArray[np.intp] = np.empty(0, dtype=np.intp)
 
@@ -280,15 +280,8 @@ def _times(transformer: KeyedTransformer, X: Any, place: int) -> Floats:
     return seconds_of(type(transformer).__name__, X, place)
 
 
-def _column(X: Any, place: int) -> Any:
-    """One column of rows: an array, or a series."""
-    if not is_frame(X):
-        return X[:, place]
-    return X.iloc[:, place] if hasattr(X, "iloc") else X.to_series(place)
-
-
 def _column_list(X: Any, place: int) -> list[Any]:
-    column = _column(X, place)
+    column = column_at(X, place)
     if isinstance(column, np.ndarray):
         return column_lists(column[:, np.newaxis])[0]
     values: list[Any] = column.tolist() if hasattr(column, "tolist") else column.to_list()
@@ -297,7 +290,7 @@ def _column_list(X: Any, place: int) -> list[Any]:
 
 def _numbers(transformer: KeyedTransformer, X: Any, place: int) -> Floats:
     """One column as numbers, NaN where they are missing."""
-    column = _column(X, place)
+    column = column_at(X, place)
     if holds_numbers(column.to_frame() if is_frame(X) else column):
         if hasattr(X, "iloc") and not isinstance(column.dtype, np.dtype):
             return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))

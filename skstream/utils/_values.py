@@ -35,6 +35,13 @@ def holds_numbers(X: Any) -> bool:
     return all(d.is_numeric() or str(d) == "Boolean" for d in X.dtypes)
 
 
+def column_at(X: Any, place: int) -> Any:
+    """One column: of an array an array, of a data frame a series."""
+    if not is_frame(X):
+        return X[:, place]
+    return X.iloc[:, place] if hasattr(X, "iloc") else X.to_series(place)
+
+
 def column_lists(X: Any) -> list[list[Any]]:
     """Columns of an array or a data frame, each as a list of Python's own values.
 
