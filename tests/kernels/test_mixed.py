@@ -202,7 +202,7 @@ def live(evaluator: Any, model: Any, decision: str, chunks: list[slice]) -> Any:
         except ModelError as error:
             for _ in range(3):
                 cause = error.__cause__
-                failures.append((str(error), error.row, type(cause).__name__, run.n_rows))
+                failures.append((str(error), error.row, type(cause).__name__))
                 try:
                     run.go_on(decision)
                     break
