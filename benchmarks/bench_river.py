@@ -2,7 +2,7 @@
 
 The bare loop has its rows as dictionaries already, and keeps nothing but the number of right
 answers. The evaluator gets an array, makes the dictionaries, and measures accuracy and kappas. Both
-run in turn; the figure is the median of their ratios. All answers are compared.
+run in turn; the figure is the median ratio of their processor time. All answers are compared.
 
     python benchmarks/bench_river.py
 """
@@ -52,7 +52,7 @@ def evaluator(model: Any, X: np.ndarray, y: np.ndarray) -> list[Any]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
     rng = np.random.default_rng(0)
