@@ -125,6 +125,14 @@ class ModelRun:
         return f"{'; '.join(kinds)}; some rows by loop: {self._reason}"
 
     @property
+    def path_in_short(self) -> str:
+        """How the model is executed so far, without reasons, for a progress bar."""
+        if self._kernel is None and not self._by_kernel:
+            return "loop"
+        looped = [f"{part.name} by loop" for part in self.looped_parts]
+        return ", ".join(["kernel and loop" if self._reason else "kernel", *looped])
+
+    @property
     def looped_parts(self) -> list[Looped]:
         """Parts of the model that were executed call by call where the others had kernels."""
         return self._parts.now(self._kernel, self._state)

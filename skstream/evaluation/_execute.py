@@ -144,7 +144,7 @@ class Execution:
         with progress_bar(self.stream.n_rows, self.title, self.progress) as bar:
 
             def advance(n_rows: int) -> None:
-                bar.name_slowest(dict(zip(run.places, run.seconds, strict=True)))
+                bar.name_models(run.seconds_of, run.path_of)
                 bar.advance(n_rows)
 
             bar.pass_over(run.n_rows)

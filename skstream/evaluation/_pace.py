@@ -9,7 +9,8 @@ from skstream.engine.run import Answered
 
 #: Intended duration of one piece, in seconds.
 TARGET = 0.2
-FIRST_SIZE = 16
+#: A model may take a second per row, and there may be many of them.
+FIRST_SIZE = 1
 #: Largest factor by which the next piece may be longer than this one.
 GROWTH = 8
 #: A piece is at least so many times as long as what it takes to begin one.
@@ -21,9 +22,8 @@ FADING = 0.7
 class Pace:
     """Divides rows into pieces that each take about a fifth of a second.
 
-    The first piece is short, because a model may take a second per row. Pieces are longer where
-    beginning one takes long by itself, as it does for kernels of data frames with many columns. The
-    division changes no answer and no score.
+    The first piece is one row. Pieces are longer where beginning one takes long by itself, as it does
+    for kernels of data frames with many columns. The division changes no answer and no score.
 
     Parameters
     ----------

@@ -18,6 +18,10 @@ Advance = Callable[[int], object]
 
 #: Seconds between two updates of the progress of workers on this machine.
 SECONDS_PER_LOOK = 0.2
+#: Seconds between two signs of life of a bar, where no row is done meanwhile.
+SECONDS_PER_SIGN = 1.0
+#: Most models that a bar names for each way of execution.
+_MOST_NAMES = 3
 
 
 def ignored(n_rows: int) -> None:
@@ -42,14 +46,33 @@ class Bar:
                 setattr(self.shown, name, getattr(self.shown, name) + n_rows)
             self.shown.refresh()
 
-    def name_slowest(self, seconds: Mapping[Place, float]) -> None:
-        """Name the model that takes longest."""
-        found = slowest(seconds) if self.shown is not None else None
-        if found is not None:
-            place, share = found
-            n_folds = len({fold for _, fold in seconds})
-            text = f"slowest: {of_place(place, n_folds)}, {share:.0%} of the time"
+    def name_models(self, seconds: Mapping[Place, float], paths: Mapping[Place, str]) -> None:
+        """Name the model that takes longest, and how each is executed."""
+        if self.shown is not None and (text := _in_words(seconds, paths)):
             self.shown.set_postfix_str(text, refresh=False)
+
+
+def _in_words(seconds: Mapping[Place, float], paths: Mapping[Place, str]) -> str:
+    """Name the model that takes longest, with its share of time, and the paths of the others."""
+    found = slowest(seconds)
+    words, named = [], set()
+    if found is not None:
+        place, share = found
+        n_folds = len({fold for _, fold in seconds})
+        path = f" ({paths[place]})" if place in paths else ""
+        words.append(f"slowest: {of_place(place, n_folds)}{path}, {share:.0%} of the time")
+        named.add(place[0])
+    others: dict[str, dict[str, None]] = {}
+    for (name, _), path in paths.items():
+        if name not in named:
+            others.setdefault(path, {})[name] = None
+    if len({name for name, _ in paths}) == 1:
+        return "; ".join([*words, *others])
+    for path, names in others.items():
+        shown = list(names)[:_MOST_NAMES]
+        more = [f"{len(names) - len(shown)} more"] if len(names) > len(shown) else []
+        words.append(f"{path}: {', '.join([*shown, *more])}")
+    return "; ".join(words)
 
 
 @contextmanager
@@ -60,7 +83,9 @@ def progress_bar(total: int | None, what: str, wanted: bool) -> Iterator[Bar]:
         return
     tqdm = optional_import("tqdm.auto", "progress=True").tqdm
     with tqdm(total=total, unit="row", desc=what, unit_scale=True) as shown:
-        yield Bar(shown)
+        # Time passes, and what is left grows, though a row or a held-out set may take long.
+        with _repeated(shown.refresh, SECONDS_PER_SIGN):
+            yield Bar(shown)
 
 
 @contextmanager
@@ -92,22 +117,35 @@ def bar_of_workers(
 @contextmanager
 def _followed(reporters: Sequence[Reporter], bar: Bar) -> Iterator[None]:
     """Let a thread show what is reported."""
+    shown = passed = 0
+
+    def look() -> None:
+        nonlocal shown, passed
+        seen = list(_seen(reporters))
+        done_before = sum(before for _, before in seen)
+        done = sum(report.n_rows * len(report.places) for report, _ in seen)
+        bar.pass_over(done_before - passed)
+        bar.name_models(
+            {k: v for report, _ in seen for k, v in report.seconds_per_row.items()},
+            {k: v for report, _ in seen for k, v in report.path_of.items()},
+        )
+        bar.advance(done - done_before - shown)
+        passed, shown = done_before, done - done_before
+
+    with _repeated(look, reporters[0].every):
+        yield
+
+
+@contextmanager
+def _repeated(look: Callable[[], object], every: float) -> Iterator[None]:
+    """Let a thread call a function every so many seconds, and once at the end."""
     ended = Event()
 
     def look_again_and_again() -> None:
-        shown = passed = 0
         last = False
         while not last:
-            last = ended.wait(reporters[0].every)
-            seen = list(_seen(reporters))
-            done_before = sum(before for _, before in seen)
-            done = sum(report.n_rows * len(report.places) for report, _ in seen)
-            bar.pass_over(done_before - passed)
-            bar.name_slowest(
-                {k: v for report, _ in seen for k, v in report.seconds_per_row.items()}
-            )
-            bar.advance(done - done_before - shown)
-            passed, shown = done_before, done - done_before
+            last = ended.wait(every)
+            look()
 
     thread = Thread(target=look_again_and_again, daemon=True)
     thread.start()

@@ -144,6 +144,13 @@ class StreamRun(Exclusive):
         return ended | dict(zip(self._places, self.seconds, strict=True))
 
     @property
+    def path_of(self) -> dict[Place, str]:
+        """How each model was executed so far, without reasons, also those that have ended."""
+        ended = {place: lane.path.partition(":")[0] for place, lane in self._ended.items()}
+        now = [lane.model.path_in_short for lane in self._engine.lanes]
+        return ended | dict(zip(self._places, now, strict=True))
+
+    @property
     def n_rows(self) -> int:
         """Number of rows that have arrived."""
         return self._n_arrived

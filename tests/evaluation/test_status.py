@@ -5,13 +5,16 @@ import os
 import socket
 import time
 from dataclasses import replace
+from threading import Event
 
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.preprocessing import StandardScaler
 
 import skstream as sk
 from skstream.evaluation import _groups
+from skstream.evaluation._progress import _in_words, _repeated
 from skstream.evaluation._workers import Workers
 from skstream.evaluation.folder._reports import Report, Reporter, slowest
 from skstream.evaluation.folder._status import GroupStatus, RunStatus, duration
@@ -190,7 +193,7 @@ def test_a_failing_run_says_that_it_stopped(tmp_path):
 
 def test_reports_are_seldom_and_only_under_the_own_lock(tmp_path):
     class Run:
-        seconds_of, n_rows = {("a", 0): 0.0}, 0
+        seconds_of, path_of, n_rows = {("a", 0): 0.0}, {("a", 0): "loop"}, 0
 
     run, file = Run(), tmp_path / "status.json"
     reporter = Reporter(file, tmp_path / "lock", "mine")
@@ -204,6 +207,7 @@ def test_reports_are_seldom_and_only_under_the_own_lock(tmp_path):
     reporter.every = 0.0
     reporter.advance(run)
     assert Report.load(file).n_rows == 5
+    assert Report.load(file).path_of == {("a", 0): "loop"}
     file.unlink()
     file.mkdir()
     reporter.advance(run)  # cannot be written: the run goes on
@@ -278,7 +282,44 @@ def test_progress_of_workers_in_rows(tmp_path, capsys, kept):
     shown = capsys.readouterr().err
     assert "600/600" in shown
     assert "slowest: " in shown
+    assert " (loop), " in shown and "; loop: " in shown
     if kept:  # what is finished already says nothing of the rate
         with parallel_config("threading"):
             evaluator.evaluate(models, X, y)
         assert "600/600" in capsys.readouterr().err
+
+
+def test_a_bar_names_the_slowest_model_and_the_path_of_every_other():
+    paths = {("a", 0): "loop", ("b", 0): "kernel", ("c", 0): "loop"}
+    seconds = {("a", 0): 7.0, ("b", 0): 1.0, ("c", 0): 2.0}
+    assert _in_words(seconds, paths) == "slowest: a (loop), 70% of the time; kernel: b; loop: c"
+    folds = {("a", 0): "loop", ("a", 1): "loop"}
+    its = "slowest: a (fold 1) (loop), 75% of the time"
+    assert _in_words({("a", 0): 1.0, ("a", 1): 3.0}, folds) == its
+    assert _in_words({("a", 0): 0.0}, {("a", 0): "kernel, X by loop"}) == "kernel, X by loop"
+    many = {(name, 0): "kernel" for name in "abcdef"}
+    assert _in_words({}, many) == "kernel: a, b, c, 3 more"
+    assert _in_words({}, {}) == ""
+
+
+def test_a_bar_in_this_process_says_how_the_parts_of_a_pipeline_are_executed(capsys):
+    pytest.importorskip("tqdm")
+    pipeline = sk.make_stream_pipeline(StandardScaler(), Breaks())
+    sk.PrequentialEvaluator("accuracy", progress=True).evaluate(pipeline, X, y)
+    shown = capsys.readouterr().err
+    assert "kernel, Breaks by loop" in shown
+    assert "300/300" in shown
+
+
+def test_a_function_is_repeated_while_a_block_runs_and_once_after_it():
+    calls, twice = [], Event()
+
+    def look():
+        calls.append(None)
+        if len(calls) == 2:
+            twice.set()
+
+    with _repeated(look, 0.001):
+        assert twice.wait(10)
+    n_calls = len(calls)
+    assert n_calls >= 3

@@ -6,7 +6,7 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,8 @@ class Report:
         That of the lock under which it runs; empty without a run folder.
     time : float
         When this was written, in seconds of Unix time.
+    paths : list of str
+        How each of them is executed so far, in short; empty where that is not known.
     """
 
     state: str
@@ -56,6 +58,7 @@ class Report:
     pid: int
     token: str
     time: float
+    paths: list[str] = field(default_factory=list)
 
     @property
     def rows_per_second(self) -> float | None:
@@ -68,6 +71,11 @@ class Report:
         """Seconds that every model takes per row; empty before the first row."""
         times = zip(self.places, self.seconds_of, strict=True) if self.n_rows else ()
         return {place: seconds / self.n_rows for place, seconds in times}
+
+    @property
+    def path_of(self) -> dict[Place, str]:
+        """How each model is executed, where that is known."""
+        return dict(zip(self.places, self.paths, strict=False))
 
     def save(self, path: Path) -> None:
         """Write the report, completely or not at all; a power failure may lose it."""
@@ -156,14 +164,17 @@ class Reporter:
             seconds_of = [lane.cost.seconds for lane in outcome.lanes]
             n_rows = outcome.n_rows if n_rows is None else n_rows
             report = self._report(FINISHED, places, seconds_of, n_rows)
+            if last is not None and last.places == places:
+                report = replace(report, paths=last.paths)
             if last is not None and not self._begun:
                 report = self._of_another(report, last)
             self._save(report)
 
     def _write(self, run: Any, state: str) -> None:
         if self.path is not None:
-            seconds = run.seconds_of
-            self._save(self._report(state, list(seconds), list(seconds.values()), run.n_rows))
+            seconds, path_of = run.seconds_of, run.path_of
+            report = self._report(state, list(seconds), list(seconds.values()), run.n_rows)
+            self._save(replace(report, paths=[path_of[place] for place in seconds]))
 
     def _report(
         self,
