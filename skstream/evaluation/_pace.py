@@ -50,11 +50,17 @@ class Pace:
 
     def took(self, n_rows: int, seconds: float) -> None:
         """Note how long a piece took."""
+        is_first = not self._sums[0]
         fixed, per_row = self._costs(n_rows, seconds)
         target = max(TARGET, WORTH * fixed)
         wanted = int((target - fixed) / max(per_row, 1e-9))
         if seconds < target:  # the last piece of a chunk may be short
-            wanted = max(self.size, min(wanted, GROWTH * self.size))
+            wanted = max(self.size, wanted)
+        # Costs estimated from pieces of about the same size may be far off.
+        growth = GROWTH if seconds < TARGET / 2 else 2
+        wanted = min(wanted, growth * self.size)
+        if is_first:  # one size does not tell what beginning a piece costs
+            wanted = max(wanted, 2 * self.size)
         self.size = min(max(1, wanted), self.max_size)
 
     def _costs(self, n_rows: int, seconds: float) -> tuple[float, float]:
