@@ -22,8 +22,8 @@ FADING = 0.7
 class Pace:
     """Divides rows into pieces that each take about a fifth of a second.
 
-    The first piece is one row. Pieces are longer where beginning one takes long by itself, as it does
-    for kernels of data frames with many columns. The division changes no answer and no score.
+    The first piece is one row. Pieces are longer where beginning one takes long by itself, as it
+    does for kernels of data frames with many columns. The division changes no answer and no score.
 
     Parameters
     ----------

@@ -82,10 +82,12 @@ def progress_bar(total: int | None, what: str, wanted: bool) -> Iterator[Bar]:
         yield Bar()
         return
     tqdm = optional_import("tqdm.auto", "progress=True").tqdm
-    with tqdm(total=total, unit="row", desc=what, unit_scale=True) as shown:
-        # Time passes, and what is left grows, though a row or a held-out set may take long.
-        with _repeated(shown.refresh, SECONDS_PER_SIGN):
-            yield Bar(shown)
+    # Time passes, and what is left grows, though a row or a held-out set may take long.
+    with (
+        tqdm(total=total, unit="row", desc=what, unit_scale=True) as shown,
+        _repeated(shown.refresh, SECONDS_PER_SIGN),
+    ):
+        yield Bar(shown)
 
 
 @contextmanager

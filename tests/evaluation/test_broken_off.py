@@ -207,7 +207,6 @@ def test_pieces_are_cut_by_time(evaluator, timing, monkeypatch):
 
     monkeypatch.setattr(Engine, "execute", timed)
     result = evaluator.evaluate(Ticking(), DEMO.X[rows], DEMO.y[rows], **options)
-    n_folds = result.n_folds
     # The first piece is one row, and each later one is as long as the last was quick.
     assert max(ticks) <= 4 * TARGET
     assert len(ticks) > 8
