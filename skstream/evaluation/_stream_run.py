@@ -128,11 +128,6 @@ class StreamRun(Exclusive):
         return [lane.model.loops for lane in self._engine.lanes]
 
     @property
-    def places(self) -> list[Place]:
-        """Names and folds of the models."""
-        return list(self._places)
-
-    @property
     def seconds(self) -> list[float]:
         """Seconds that each model, in the order of the places, has taken so far."""
         return [sum(lane.model.seconds.values()) for lane in self._engine.lanes]
@@ -146,9 +141,9 @@ class StreamRun(Exclusive):
     @property
     def path_of(self) -> dict[Place, str]:
         """How each model was executed so far, without reasons, also those that have ended."""
-        ended = {place: lane.path.partition(":")[0] for place, lane in self._ended.items()}
-        now = [lane.model.path_in_short for lane in self._engine.lanes]
-        return ended | dict(zip(self._places, now, strict=True))
+        paths = {place: lane.path.partition(":")[0] for place, lane in self._ended.items()}
+        now = (lane.model.path_in_short for lane in self._engine.lanes)
+        return paths | dict(zip(self._places, now, strict=True))
 
     @property
     def n_rows(self) -> int:
