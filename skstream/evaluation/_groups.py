@@ -177,7 +177,7 @@ def _all_have_kernels(new_run: NewRun, models: Mapping[Place, Any]) -> bool:
 
 
 def _with_kernels(run: StreamRun) -> list[Place]:
-    return [place for place, loops in zip(run.places, run.looped, strict=True) if not loops]
+    return [place for place, loops in zip(run.path_of, run.looped, strict=True) if not loops]
 
 
 def _seconds_of_kernels(
@@ -217,9 +217,9 @@ def _split(chunk: Chunk, begin: int, end: int) -> tuple[Chunk | None, Chunk]:
 
 def _timed(run: StreamRun, rows: Chunk) -> dict[Place, float]:
     """Seconds per row of each model, and its share of what all of them take together."""
-    before, started = run.seconds, perf_counter()
+    before, started = run.seconds_of, perf_counter()
     run.feed(rows)
     whole = perf_counter() - started
-    own = [after - earlier for after, earlier in zip(run.seconds, before, strict=True)]
-    shared = max(0.0, whole - sum(own)) / len(own)
-    return {place: (one + shared) / len(rows.y) for place, one in zip(run.places, own, strict=True)}
+    own = {place: after - before[place] for place, after in run.seconds_of.items()}
+    shared = max(0.0, whole - sum(own.values())) / len(own)
+    return {place: (one + shared) / len(rows.y) for place, one in own.items()}

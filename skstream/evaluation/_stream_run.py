@@ -140,10 +140,9 @@ class StreamRun(Exclusive):
 
     @property
     def path_of(self) -> dict[Place, str]:
-        """How each model was executed so far, without reasons, also those that have ended."""
-        paths = {place: lane.path.partition(":")[0] for place, lane in self._ended.items()}
+        """How each model that goes on was executed so far, without reasons."""
         now = (lane.model.path_in_short for lane in self._engine.lanes)
-        return paths | dict(zip(self._places, now, strict=True))
+        return dict(zip(self._places, now, strict=True))
 
     @property
     def n_rows(self) -> int:

@@ -166,7 +166,7 @@ def test_models_that_cost_the_same_are_tried_once():
     seconds = _groups.seconds_per_row(noted, prepared, stream)
     assert list(seconds) == list(prepared)
     assert len({value for (name, _), value in seconds.items() if name in ("weak", "strong")}) == 1
-    tried = [place for run in runs if run.n_rows for place in run.places]
+    tried = [place for run in runs if run.n_rows for place in run.path_of]
     assert sorted(tried) == [(name, 0) for name in sorted(models) if name != "strong"]
 
 

@@ -174,7 +174,7 @@ class Reporter:
         if self.path is not None:
             seconds, path_of = run.seconds_of, run.path_of
             report = self._report(state, list(seconds), list(seconds.values()), run.n_rows)
-            self._save(replace(report, paths=[path_of[place] for place in seconds]))
+            self._save(replace(report, paths=[path_of.get(place, "ended") for place in seconds]))
 
     def _report(
         self,
