@@ -148,6 +148,8 @@ MODELS = {
     "corrected": TemporalCorrection(SCALED, fading_factor=0.9),
     "augmented": make_stream_pipeline(MinMaxScaler(), TemporallyAugmented(SCALED)),
     "noisy": LabelNoise(SCALED, noise=0.4, random_state=1),
+    "wrapped": TemporalCorrection(TemporallyAugmented(Logs())),
+    "wrapped noise": LabelNoise(Logs(), noise=0.4, random_state=1),
 }
 if find_spec("pandas"):
     NAMED = StandardScaler().set_output(transform="pandas")

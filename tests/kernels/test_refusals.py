@@ -57,7 +57,9 @@ def test_methods_of_an_inner_instance(name: str) -> None:
         inner = model.estimator_
         inner = getattr(inner, "estimator_", inner)
         setattr(inner, name, getattr(inner, name))
-        assert make_kernel(model, TASK) is None
+        kernel = find_kernel(model, TASK)
+        (part,) = kernel.looped(kernel.initial_state())  # the inner model alone
+        assert f"a {name} of its own" in part.reason
 
 
 def test_methods_of_a_step() -> None:

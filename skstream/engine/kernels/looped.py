@@ -43,6 +43,14 @@ def find_part(estimator: Any, task: Task) -> Kernel:
             raise declined from None
 
 
+def find_inner(model: Any, task: Task, *, fitted: bool) -> Kernel:
+    """Kernel for the model that a meta-classifier wraps, or its loop once it has learnt."""
+    kernel = find_part(model, task)
+    if isinstance(kernel, LoopedModel) and not fitted:
+        raise NotFittedYet(kernel.reason)
+    return kernel
+
+
 def find_transform_part(transformer: Any, task: Task) -> TransformKernel:
     """Kernel for a transformer inside another estimator, or the loop of this one alone."""
     try:

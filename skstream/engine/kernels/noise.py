@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Kernel, Looped, Task, value_of
 from skstream.engine.kernels.compose import check_weights
-from skstream.engine.kernels.registry import find_kernel
+from skstream.engine.kernels.looped import find_inner
 from skstream.engine.kernels.schema import (
     Columns,
     class_labels,
@@ -37,7 +37,7 @@ class LabelNoiseKernel(Kernel):
         super().__init__(estimator, task)
         fitted = is_fitted(estimator)
         self._model = estimator.estimator_ if fitted else unfitted_copy(estimator.estimator)
-        self._inner = find_kernel(self._model, task)
+        self._inner = find_inner(self._model, task, fitted=fitted)
         self._seed = estimator.seed_ if fitted else drawn_seed(estimator.random_state)
         self.bitwise = self._inner.bitwise
 

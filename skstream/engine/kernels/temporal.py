@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Kernel, Looped, Task, value_of
+from skstream.engine.kernels.base import Declined, Kernel, Looped, Task, value_of
 from skstream.engine.kernels.compose import (
     before_failure,
     check_weights,
@@ -17,7 +17,7 @@ from skstream.engine.kernels.compose import (
     separate_rows,
     shared_step,
 )
-from skstream.engine.kernels.registry import find_kernel
+from skstream.engine.kernels.looped import LoopedModel, find_inner
 from skstream.engine.kernels.schema import (
     Columns,
     class_labels,
@@ -63,7 +63,7 @@ class _TemporalKernel(Kernel):
         super().__init__(estimator, task)
         fitted = is_fitted(estimator)
         self._model = estimator.estimator_ if fitted else unfitted_copy(estimator.estimator)
-        self._inner = find_kernel(self._model, self._inner_task(task))
+        self._inner = find_inner(self._model, self._inner_task(task), fitted=fitted)
         self._likeness = self._inner.likeness()
         self._classes = class_labels(task)
         self.bitwise = self._inner.bitwise
@@ -146,6 +146,8 @@ class TemporallyAugmentedKernel(_TemporalKernel):
         if not block.n_learns and not block.n_asks:
             return state, self._inner.step(state.inner, block)[1]
         check_weights(block)
+        if isinstance(self._inner, LoopedModel) and not isinstance(block.learn_X, np.ndarray):
+            raise Declined(self._inner.reason)  # in frames, columns are appended row by row
         columns = state.columns.after(block)
         extend = partial(self._with_lags, block, state.memory)
         memory, extended = block.once(self._key, state.memory, extend)
