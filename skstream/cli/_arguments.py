@@ -178,6 +178,12 @@ def _add_files(group: Any) -> None:
     add("--nominal", action="append", metavar="COL", help="column of categories; repeatable")
     add("--numeric", action="append", metavar="COL", help="column of numbers; repeatable")
     add(
+        "--text",
+        metavar="COL",
+        help="column of texts, the only feature, for models that begin with a vectorizer, as "
+        "pipeline('sklearn.feature_extraction.text:HashingVectorizer', 'sgd')",
+    )
+    add(
         "--missing",
         type=_missing,
         default="nan",

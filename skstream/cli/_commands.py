@@ -292,6 +292,7 @@ def _reading(options: argparse.Namespace) -> dict[str, Any]:
         "columns": options.column,
         "nominal": options.nominal,
         "numeric": options.numeric,
+        "text": options.text,
         "missing": options.missing,
         "max_categories": options.max_categories,
         "delimiter": {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter),

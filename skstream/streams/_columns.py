@@ -14,6 +14,7 @@ NUMBER = "number"
 INTEGER = "integer"
 BOOLEAN = "boolean"
 TIME = "time"
+TEXT = "text"
 
 _PER_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 _NULL = -1
@@ -109,6 +110,20 @@ def _numbers_of_texts(column: Any, name: str, first_row: int) -> NDArray[np.floa
                 f"says to read as numbers."
             ) from None
     return values
+
+
+def role_of_text(name: str, kind: Any) -> str:
+    """Return the role of a column to be read as texts, or raise an error if it holds none."""
+    types = _pyarrow().types
+    inner = kind.value_type if types.is_dictionary(kind) else kind
+    if not _is_text(inner) and not types.is_null(inner):
+        raise TypeError(f"text names the column {name!r}, which has the type {kind} and no texts.")
+    return TEXT
+
+
+def texts_of(column: Any) -> NDArray[Any]:
+    """Column of texts as an array of objects; None for null."""
+    return np.array(column.to_pylist(), dtype=object)
 
 
 def _is_text(kind: Any) -> bool:

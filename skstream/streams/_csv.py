@@ -53,6 +53,9 @@ class CSVStream(TableStream):
         below, and those named in `exclude`.
     exclude : list of str, default=None
         Columns that are not features.
+    text : str or list of str, default=None
+        Columns of texts to be read as they are, for a vectorizer; see `ParquetStream`. What
+        `null_values` names becomes an empty text, too.
     max_categories : int, default=None
         Largest number of categories of a feature: a column of more values is refused, also one in
         `nominal`. None: 1000 different texts, as more are free text or an identifier; columns in
@@ -87,7 +90,7 @@ class CSVStream(TableStream):
     path : str or list of str
         Absolute path or URI of the file; all of `files` where there are several.
     kinds : dict of str to str
-        Kind of every feature: "number", "category", "boolean" or "time".
+        Kind of every feature: "number", "category", "boolean", "time" or "text".
     target : str
         Column of the labels.
     chunk_size : int
@@ -154,6 +157,7 @@ class CSVStream(TableStream):
         numeric: Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
         exclude: Sequence[str] | None = None,
+        text: str | Sequence[str] | None = None,
         max_categories: int | None = None,
         chunk_size: int = 65536,
         missing: str | float = "nan",
@@ -182,6 +186,7 @@ class CSVStream(TableStream):
             numeric=numeric,
             columns=columns,
             exclude=exclude,
+            text=text,
             max_categories=max_categories,
             chunk_size=chunk_size,
             missing=missing,
@@ -253,7 +258,7 @@ class CSVStream(TableStream):
         )
         with self._open(file, {}, None) as reader:
             types = {field.name: field.type for field in reader.schema}
-        types |= dict.fromkeys(set(self.nominal) & set(types), pa.string())
+        types |= dict.fromkeys({*self.nominal, *self.text} & set(types), pa.string())
         types |= dict.fromkeys(set(self.numeric) & set(types), pa.float64())
         if pa.types.is_floating(types.get(self.target, pa.null())):
             self._refuse_long_labels(file, list(types).index(self.target))

@@ -47,6 +47,11 @@ class ParquetStream(TableStream):
     exclude : list of str, default=None
         Columns that are not features. None takes what the file itself says: the columns under
         "exclude_from_features" in its metadata, and its own target if `target` is another column.
+    text : str or list of str, default=None
+        Columns of texts to be read as they are, for a vectorizer. With ``as_frame=True`` they stand
+        beside the other features. Otherwise it is one column, and `X` is the array of its texts,
+        without columns and without other features. A null becomes an empty text, or is an error
+        under ``missing="error"``.
     max_categories : int, default=None
         Largest number of categories of a feature: a column of more values is refused, also one in
         `nominal`. None: 1000 different texts, as more are free text or an identifier; columns in
@@ -77,7 +82,7 @@ class ParquetStream(TableStream):
     path : str or list of str
         Absolute path or URI of the file; all of `files` where there are several.
     kinds : dict of str to str
-        Kind of every feature: "number", "category", "boolean" or "time".
+        Kind of every feature: "number", "category", "boolean", "time" or "text".
     target : str
         Column of the labels.
     chunk_size : int

@@ -15,6 +15,7 @@ from skstream.streams._columns import (
     INTEGER,
     NOMINAL,
     NUMBER,
+    TEXT,
     TIME,
     as_matrix,
     codes,
@@ -22,6 +23,8 @@ from skstream.streams._columns import (
     numbers,
     plain,
     role_of,
+    role_of_text,
+    texts_of,
     values_of,
     warn_of_lost,
 )
@@ -32,6 +35,7 @@ from skstream.streams._table_parameters import (
     check_max_categories,
     check_missing,
     check_number_of_values,
+    check_text,
     files_in_words,
     kinds_in_words,
     names_given,
@@ -71,6 +75,7 @@ class TableStream(Stream):
         numeric: Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
         exclude: Sequence[str] | None = None,
+        text: str | Sequence[str] | None = None,
         max_categories: int | None = None,
         chunk_size: int = 65536,
         missing: str | float = "nan",
@@ -99,11 +104,14 @@ class TableStream(Stream):
         self.as_frame = as_frame
         self.nominal = names_given(nominal, "nominal") or []
         self.numeric = names_given(numeric, "numeric") or []
+        self.text = names_given(text, "text") or []
+        columns = names_given(columns, "columns")
+        check_text(self.text, columns, as_frame=as_frame)
         self._meta = {key: name for key, name in meta.items() if name is not None}
         types = self._types()
         self._all_columns = columns is None
         self._features = self._choose_features(
-            list(types), names_given(columns, "columns"), names_given(exclude, "exclude")
+            list(types), columns, names_given(exclude, "exclude")
         )
         used = [*self._features, target, *self._meta.values()]
         self._roles = {name: self._role(name, types[name]) for name in used}
@@ -200,8 +208,8 @@ class TableStream(Stream):
 
     @property
     def kinds(self) -> dict[str, str]:
-        """Kind of every feature: "number", "category", "boolean" or "time"."""
-        shown = {NOMINAL: "category", TIME: "time", BOOLEAN: "boolean"}
+        """Kind of every feature: "number", "category", "boolean", "time" or "text"."""
+        shown = {NOMINAL: "category", TIME: "time", BOOLEAN: "boolean", TEXT: "text"}
         return {name: shown.get(self._roles[name], "number") for name in self._features}
 
     @property
@@ -258,14 +266,20 @@ class TableStream(Stream):
             for name in self._features
         }
         n = batch.num_rows
+        if self.as_frame:
+            rows = self._frame(X, index, first_row, n)
+        else:
+            rows = X[self.text[0]] if self.text else as_matrix(X, n)
         return Chunk(
-            self._frame(X, index, first_row, n) if self.as_frame else as_matrix(X, n),
+            rows,
             self._labels(batch.column(self.target), index, first_row),
             {key: _META[key](batch.column(name)) for key, name in self._meta.items()},
         )
 
     def _feature(self, name: str, column: Any, index: Index, first_row: int) -> NDArray[Any]:
         """Numbers of a feature, or codes of a nominal one, missing values treated."""
+        if self._roles[name] == TEXT:
+            return self._texts(name, column, first_row)
         nominal = name in index
         values: NDArray[Any]
         if nominal:
@@ -276,15 +290,28 @@ class TableStream(Stream):
         absent = values < 0 if nominal else np.isnan(values)
         if not absent.any():
             return values
-        if self.missing == "error":
-            row = first_row + int(np.flatnonzero(absent)[0])
-            raise ValueError(
-                f"Row {row} has no value in column {name!r}, and missing='error' refuses that. "
-                f"Use missing='nan', or a number that fills the gaps."
-            )
+        self._refuse_gap(name, absent, first_row, "missing='nan', or a number that fills the gaps")
         if nominal and (self.as_frame or self.missing != "nan"):
             return values  # code -1, which a frame shows as missing
         return np.where(absent, float(self.missing), values)
+
+    def _texts(self, name: str, column: Any, first_row: int) -> NDArray[Any]:
+        """Texts of a feature; an empty one where there is none."""
+        texts = texts_of(column)
+        absent = np.array([text is None for text in texts.tolist()], dtype=bool)
+        self._refuse_gap(name, absent, first_row, "missing='nan', which makes an empty text of it")
+        texts[absent] = ""
+        return texts
+
+    def _refuse_gap(
+        self, name: str, absent: NDArray[np.bool_], first_row: int, way_out: str
+    ) -> None:
+        if self.missing == "error" and absent.any():
+            row = first_row + int(np.flatnonzero(absent)[0])
+            raise ValueError(
+                f"Row {row} has no value in column {name!r}, and missing='error' refuses that. "
+                f"Use {way_out}."
+            )
 
     def _warn_of_lost_digits(self, name: str, column: Any, values: NDArray[Any]) -> None:
         """Warn once of whole numbers that differ in the file, and may be equal as floats."""
@@ -350,9 +377,9 @@ class TableStream(Stream):
             raise ValueError(
                 f"Column {name!r} holds texts of more than {most:,} different "
                 f"values, so it looks like free text, an identifier, or dates that are not "
-                f"written 2020-01-31; a code for each would mean nothing to a model. Leave it "
-                f"out with exclude=, or raise max_categories=. Text becomes numbers by hashing: "
-                f"as_stream(HashingVectorizer().transform(texts), y)."
+                f"written 2020-01-31; a code for each would mean nothing to a model. If it "
+                f"is text for a vectorizer, pass text={name!r}; else leave it out with exclude=, "
+                f"or raise max_categories=."
             )
 
     def _check_categories(self, name: str, values: Collection[Any]) -> None:
@@ -438,6 +465,7 @@ class TableStream(Stream):
             "target": [self.target],
             "nominal": self.nominal,
             "numeric": self.numeric,
+            "text": self.text,
             "columns": columns or [],
             "exclude": exclude or [],
             **{key: [name] for key, name in self._meta.items()},
@@ -449,6 +477,15 @@ class TableStream(Stream):
             if name in self.numeric:
                 raise ValueError(f"Column {name!r} is named in nominal= and in numeric=.")
         reserved = {self.target, *self._meta.values()}
+        for name in self.text:
+            if name in reserved:
+                raise ValueError(
+                    f"text names the column {name!r}, which is the target or meta data."
+                )
+            if name in [*self.nominal, *self.numeric]:
+                raise ValueError(f"Column {name!r} is named in text= and in nominal= or numeric=.")
+        if self.text and not self.as_frame:
+            return self.text
         if columns is None:
             dropped = self._not_features() if exclude is None else set(exclude)
             return [name for name in names if name not in reserved | dropped]
@@ -470,6 +507,8 @@ class TableStream(Stream):
         """Return the kind of a column; the user's choice comes before its type."""
         if name in self.nominal:
             return NOMINAL
+        if name in self.text:
+            return role_of_text(name, kind)
         return NUMBER if name in self.numeric else role_of(name, kind)
 
     def _check_files(self, first: dict[str, Any]) -> None:

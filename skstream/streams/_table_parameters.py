@@ -10,6 +10,7 @@ _PLURAL = {
     "category": "categories",
     "boolean": "booleans",
     "time": "times",
+    "text": "texts",
 }
 
 
@@ -47,6 +48,18 @@ def names_given(names: Any, parameter: str) -> Any:
         if found.count(name) > 1:
             raise ValueError(f"{parameter} names the column {name!r} twice.")
     return found
+
+
+def check_text(text: list[str], columns: list[str] | None, *, as_frame: bool) -> None:
+    """Raise an error unless texts are the only feature, or columns of a frame."""
+    if as_frame or not text:
+        return
+    if len(text) > 1 or (columns is not None and columns != text):
+        others = text if len(text) > 1 else columns
+        raise ValueError(
+            f"text={text[0]!r} makes X the texts of that column alone, and {others} are more. Pass "
+            f"as_frame=True to have texts beside other features, in a data frame."
+        )
 
 
 def check_missing(missing: Any) -> str | float:
