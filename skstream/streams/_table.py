@@ -377,9 +377,9 @@ class TableStream(Stream):
             raise ValueError(
                 f"Column {name!r} holds texts of more than {most:,} different "
                 f"values, so it looks like free text, an identifier, or dates that are not "
-                f"written 2020-01-31; a code for each would mean nothing to a model. If it "
-                f"is text for a vectorizer, pass text={name!r}; else leave it out with exclude=, "
-                f"or raise max_categories=."
+                f"written 2020-01-31; a code for each would mean nothing to a model. Leave it "
+                f"out with exclude=, or raise max_categories=. Text for a HashingVectorizer is "
+                f"read with text={name!r}."
             )
 
     def _check_categories(self, name: str, values: Collection[Any]) -> None:
