@@ -105,14 +105,12 @@ class TableStream(Stream):
         self.nominal = names_given(nominal, "nominal") or []
         self.numeric = names_given(numeric, "numeric") or []
         self.text = names_given(text, "text") or []
-        columns = names_given(columns, "columns")
-        check_text(self.text, columns, as_frame=as_frame)
+        wanted = names_given(columns, "columns")
+        check_text(self.text, wanted, as_frame=as_frame)
         self._meta = {key: name for key, name in meta.items() if name is not None}
         types = self._types()
         self._all_columns = columns is None
-        self._features = self._choose_features(
-            list(types), columns, names_given(exclude, "exclude")
-        )
+        self._features = self._choose_features(list(types), wanted, names_given(exclude, "exclude"))
         used = [*self._features, target, *self._meta.values()]
         self._roles = {name: self._role(name, types[name]) for name in used}
         self._check_roles()
