@@ -1,9 +1,12 @@
 """What failed calls of models have to say: which rows it was, and what to do."""
 
 import re
+import reprlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from skstream.base import about_texts, learning_parts
 from skstream.engine.block import Block
@@ -11,11 +14,16 @@ from skstream.engine.failures import BadAnswer
 from skstream.engine.kernels import Task
 from skstream.engine.loop import LoopFailed
 from skstream.engine.timeline import Operations
-from skstream.utils._rows import has_texts, not_finite, take_rows
+from skstream.utils._rows import has_texts, is_frame, not_finite, take_rows
 from skstream.utils._sklearn import is_plain_gaussian_nb
+from skstream.utils._values import column_lists, is_missing
 
 # Error messages of models that need several rows first; to these an advice is added.
 _SPEAKS_OF_ROWS = re.compile("(n_|number of |few )samples")
+# The same of values that are no numbers: the text itself; types; missing and infinite numbers.
+_TEXT = re.compile("could not convert string to float: (.+)")
+_NO_NUMBERS = re.compile("arrays of bytes/strings|multiply sequence|could not be promoted")
+_NOT_FINITE = re.compile("Input X contains (NaN|infinity)")
 # The same of models that need columns and get texts.
 _SPEAKS_OF_COLUMNS = re.compile("could not convert string|2D array|numeric|tuple index")
 
@@ -25,18 +33,11 @@ def failed_call(
 ) -> tuple[np.ndarray, int, str]:
     """Return the rows of the call that failed, the one to name, and where that is, in words."""
     begin = failure.index
-    if failure.action == "learning":
-        numbers = operations.learn_rows
-        bounds, X, index = block.batches, block.learn_X, block.learn_index
-    else:
-        numbers = operations.ask_rows if block.n_asks else operations.learn_rows
-        bounds, X, index = block.groups, block.ask_X, block.ask_index
-    end, at = begin + 1, begin
-    if bounds is not None and not isinstance(failure.__cause__, BadAnswer):
-        end = int(bounds[np.searchsorted(bounds, begin, side="right")])
-        at = begin + int(not_finite(take_rows(X, index[begin:end])).argmax())
-    rows = numbers[begin:end]
-    row = int(numbers[at])
+    rows, X = _rows_of_call(failure, block, operations)
+    end, at = begin + len(rows), begin
+    if len(rows) > 1:
+        at += int(not_finite(X).argmax())
+    row = int(rows[at - begin])
     checkpoint = None if failure.action == "learning" else operations.checkpoint
     held_out = "" if checkpoint is None else "holdout "
     where = f"{held_out}row {row}"
@@ -47,6 +48,60 @@ def failed_call(
     if checkpoint is not None:
         where += f" at checkpoint {checkpoint[begin]} of the stream"
     return rows, row, where
+
+
+def _rows_of_call(
+    failure: LoopFailed, block: Block, operations: Operations
+) -> tuple[np.ndarray, Any]:
+    """Return the numbers of the rows of the call that failed, and the rows."""
+    if failure.action == "learning":
+        numbers = operations.learn_rows
+        bounds, X, index = block.batches, block.learn_X, block.learn_index
+    else:
+        numbers = operations.ask_rows if block.n_asks else operations.learn_rows
+        bounds, X, index = block.groups, block.ask_X, block.ask_index
+    begin, end = failure.index, failure.index + 1
+    if bounds is not None and not isinstance(failure.__cause__, BadAnswer):
+        end = int(bounds[np.searchsorted(bounds, begin, side="right")])
+    return numbers[begin:end], take_rows(X, index[begin:end])
+
+
+def advice_of_values(failure: LoopFailed, block: Block, operations: Operations) -> str:
+    """Return column, row and value of what a model cannot compute with, and what to do."""
+    message = str(failure.__cause__)
+    is_bad, advice = _bad_values(message)
+    if is_bad is None or message.startswith("Column "):  # which names it already
+        return ""
+    rows, X = _rows_of_call(failure, block, operations)
+    if sparse.issparse(X) or has_texts(X):
+        return ""
+    names = list(X.columns) if is_frame(X) else range(X.shape[1])
+    for name, values in zip(names, column_lists(X), strict=True):
+        for row, value in zip(rows.tolist(), values, strict=True):
+            if is_bad(value):
+                end = "" if message.endswith(".") else "."
+                return f"{end} Column {name!r} holds {reprlib.repr(value)} in row {row}. {advice}"
+    return ""
+
+
+def _bad_values(message: str) -> tuple[Callable[[Any], bool] | None, str]:
+    """Return what an error of a model says of single values, as a test, and what to do."""
+    text = _TEXT.search(message)
+    if text is not None:
+        shown = text.group(1)
+        return lambda value: isinstance(value, str) and repr(str(value)) in shown, _ENCODE
+    if _NO_NUMBERS.search(message):
+        return lambda value: not isinstance(value, (int, float)) and not is_missing(value), _ENCODE
+    if _NOT_FINITE.search(message):
+        return lambda value: is_missing(value) or value in (np.inf, -np.inf), _FILL
+    return None, ""
+
+
+_ENCODE = (
+    "Make it a number, or encode the column: skstream.preprocessing.make_stream_preprocessor does "
+    "it for a data frame."
+)
+_FILL = "Fill such values first, as by skstream.preprocessing.StreamImputer."
 
 
 def advice_of_rows(cause: BaseException | None, n_warmup: int) -> str:

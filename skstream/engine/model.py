@@ -7,7 +7,13 @@ import numpy as np
 
 from skstream.base import asks_row_by_row
 from skstream.engine.block import Block, part_of
-from skstream.engine.explained import advice_of_rows, advice_of_texts, failed_call, words_of_gap
+from skstream.engine.explained import (
+    advice_of_rows,
+    advice_of_texts,
+    advice_of_values,
+    failed_call,
+    words_of_gap,
+)
 from skstream.engine.failures import (
     RAISED,
     BadAnswer,
@@ -476,7 +482,9 @@ class ModelRun:
         cause = failure.__cause__
         assert cause is not None
         rows, row, where = failed_call(failure, block, operations)
-        error = self._error(f"{failure.action} {where}", cause, row, self._advice(failure, block))
+        error = self._error(
+            f"{failure.action} {where}", cause, row, self._advice(failure, block, operations)
+        )
         error.__cause__, error.begin = cause, int(rows.min())
         self.failure = error
         if failure.stopped and self._loop is not None:
@@ -498,11 +506,12 @@ class ModelRun:
     ) -> ModelError:
         return model_error(self.name, self.fold, self.n_folds, action, cause, row, advice)
 
-    def _advice(self, failure: LoopFailed, block: Block) -> str:
-        """Return advice for a model that fails at its first rows, or at texts."""
+    def _advice(self, failure: LoopFailed, block: Block, operations: Operations) -> str:
+        """Return advice for a model that fails at its first rows, or at values in rows."""
         X = block.learn_X if failure.action == "learning" else block.ask_X
         of_texts = advice_of_texts(failure.__cause__, X, self._estimator)
-        if of_texts:
-            return of_texts
+        of_values = of_texts or advice_of_values(failure, block, operations)
+        if of_values:
+            return of_values
         is_first = self._is_new and failure.action == "learning" and failure.index == 0
         return advice_of_rows(failure.__cause__, self.task.n_warmup) if is_first else ""

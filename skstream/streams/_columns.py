@@ -26,18 +26,6 @@ def _pyarrow() -> Any:
     return optional_import("pyarrow", "Reading tables")
 
 
-def check_no_name_twice(names: list[str], file: str) -> None:
-    """Raise an error if two columns have the same name."""
-    places: dict[str, int] = {}
-    for place, name in enumerate(names):
-        if name in places:
-            raise ValueError(
-                f"Columns {places[name]} and {place} of {file} have the same name, {name!r} (the "
-                f"first column is column 0), and cannot be told apart. Rename one of them."
-            )
-        places[name] = place
-
-
 def role_of(name: str, kind: Any) -> str:
     """Say what a column of an Arrow type is: nominal, number, integer, boolean or time."""
     types = _pyarrow().types

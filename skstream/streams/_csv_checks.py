@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from skstream.streams._columns import check_no_name_twice
 from skstream.streams._file_system import DataFile
 from skstream.utils._optional import optional_import
+from skstream.utils._rows import check_no_name_twice
 
 _BYTES = 1 << 16
 _LINES = 20

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-from skstream.streams._columns import check_no_name_twice, values_of
+from skstream.streams._columns import values_of
 from skstream.streams._file_system import DataFile
 from skstream.streams._table import TableStream
 from skstream.utils._optional import optional_import
+from skstream.utils._rows import check_no_name_twice
 from skstream.utils._warnings import warn
 
 # Bytes read at a time from each column.

@@ -34,6 +34,8 @@ def as_rows(X: Any, *, first_row: int = 0) -> Any:
     if is_frame(X):
         if not hasattr(X, "shape"):
             raise TypeError(f"X is a polars {type(X).__name__}. Pass X.collect() instead.")
+        if not getattr(X.columns, "is_unique", True):  # pandas knows it; in polars they are
+            check_no_name_twice(list(X.columns), "X")
         return X
     if sparse.issparse(X):
         X = X if X.format == "csr" else X.tocsr()
@@ -57,12 +59,30 @@ def as_rows(X: Any, *, first_row: int = 0) -> Any:
     raise ValueError(f"X must have the shape (n_rows, n_features). Got shape {X.shape}.{hint}")
 
 
+def check_no_name_twice(names: list[Any], where: str) -> None:
+    """Raise an error if two columns have the same name."""
+    places: dict[Any, int] = {}
+    for place, name in enumerate(names):
+        if name in places:
+            raise ValueError(
+                f"Columns {places[name]} and {place} of {where} have the same name, {name!r} (the "
+                f"first column is column 0), and cannot be told apart. Rename one of them."
+            )
+        places[name] = place
+
+
 def _array_of_rows(X: Any) -> NDArray[Any]:
     if isinstance(X, (list, tuple)) and any(isinstance(value, (str, bytes)) for value in X):
         # Without a type, NaN among texts would become a text, and each take the longest's room.
         return np.array(X, dtype=object)
     try:
-        return np.asarray(X)
+        rows = np.asarray(X)
+        if rows.dtype.kind not in "US" or not isinstance(X, (list, tuple)):
+            return rows
+        # Of numbers and gaps beside texts NumPy makes texts: keep them, as scikit-learn does.
+        objects = np.array(X, dtype=object)
+        are_texts = all(isinstance(value, (str, bytes)) for value in objects.ravel().tolist())
+        return rows if are_texts else objects
     except ValueError as error:
         widths = [np.size(row) for row in X]
         other = next((i for i, width in enumerate(widths) if width != widths[0]), None)
@@ -241,5 +261,13 @@ class Schema:
             if now != before:
                 raise ValueError(
                     f"The columns change at row {first_row}: column {place} is {now!r}, but it "
-                    f"was {before!r} in the rows before it. Use the same columns in the same order."
+                    f"was {before!r} in the rows before it. Use the same columns in the same order"
+                    f"{_how_ordered(found.names, self.names)}."
                 )
+
+
+def _how_ordered(found: list[Any] | None, names: list[Any] | None) -> str:
+    """Say how columns get another order, if that is all that differs."""
+    if found is None or names is None or set(found) != set(names):
+        return ""
+    return f", as X[{reprlib.repr(names)}] has them"
