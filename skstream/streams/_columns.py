@@ -100,6 +100,16 @@ def _numbers_of_texts(column: Any, name: str, first_row: int) -> NDArray[np.floa
     return values
 
 
+def check_roles(roles: dict[str, str], used: dict[str, str]) -> None:
+    """Raise an error if the target or a column of meta data has a role that it cannot have."""
+    refused = {"target": {TIME}, "sample_weight": {TIME, NOMINAL}}
+    refused |= {"arrival": {NOMINAL}, "label_time": {NOMINAL}}
+    for key, name in used.items():
+        if roles[name] in refused.get(key, ()):
+            held = {TIME: "times", NOMINAL: "categories"}[roles[name]]
+            raise TypeError(f"{key} names the column {name!r}, which holds {held}.")
+
+
 def role_of_text(name: str, kind: Any) -> str:
     """Return the role of a column to be read as texts, or raise an error if it holds none."""
     types = _pyarrow().types
@@ -109,9 +119,24 @@ def role_of_text(name: str, kind: Any) -> str:
     return TEXT
 
 
-def texts_of(column: Any) -> NDArray[Any]:
-    """Column of texts as an array of objects; None for null."""
-    return np.array(column.to_pylist(), dtype=object)
+def texts_of(column: Any, name: str, first_row: int, missing: str | float) -> NDArray[Any]:
+    """Column of texts as an array of objects; an empty text where there is none."""
+    texts = np.array(column.to_pylist(), dtype=object)
+    absent = np.array([text is None for text in texts.tolist()], dtype=bool)
+    refuse_gap(missing, name, absent, first_row)
+    texts[absent] = ""
+    return texts
+
+
+def refuse_gap(missing: str | float, name: str, absent: NDArray[np.bool_], first_row: int) -> None:
+    """Raise an error if a value is absent and ``missing="error"``."""
+    if missing == "error" and absent.any():
+        row = first_row + int(np.flatnonzero(absent)[0])
+        raise ValueError(
+            f"Row {row} has no value in column {name!r}, and missing='error' refuses that. "
+            f"Use missing='nan' (which makes an empty text of a missing one), or a number that "
+            f"fills the gaps."
+        )
 
 
 def _is_text(kind: Any) -> bool:

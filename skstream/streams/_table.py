@@ -18,10 +18,12 @@ from skstream.streams._columns import (
     TEXT,
     TIME,
     as_matrix,
+    check_roles,
     codes,
     moments,
     numbers,
     plain,
+    refuse_gap,
     role_of,
     role_of_text,
     texts_of,
@@ -34,8 +36,10 @@ from skstream.streams._stream import Stream
 from skstream.streams._table_parameters import (
     check_max_categories,
     check_missing,
+    check_named_once,
     check_number_of_values,
     check_text,
+    chosen_columns,
     files_in_words,
     kinds_in_words,
     names_given,
@@ -106,14 +110,15 @@ class TableStream(Stream):
         self.numeric = names_given(numeric, "numeric") or []
         self.text = names_given(text, "text") or []
         wanted = names_given(columns, "columns")
-        check_text(self.text, wanted, as_frame=as_frame)
+        check_named_once(self.nominal, self.numeric, self.text)
+        check_text(self.text, wanted, [target, *meta.values()], as_frame=as_frame)
         self._meta = {key: name for key, name in meta.items() if name is not None}
         types = self._types()
         self._all_columns = columns is None
         self._features = self._choose_features(list(types), wanted, names_given(exclude, "exclude"))
         used = [*self._features, target, *self._meta.values()]
         self._roles = {name: self._role(name, types[name]) for name in used}
-        self._check_roles()
+        check_roles(self._roles, {"target": target, **self._meta})
         self._check_files(types)
         self._categories: dict[str, list[Any]] = {}
         self._shortened: set[str] = set()  # columns whose loss of digits was said
@@ -277,7 +282,7 @@ class TableStream(Stream):
     def _feature(self, name: str, column: Any, index: Index, first_row: int) -> NDArray[Any]:
         """Numbers of a feature, or codes of a nominal one, missing values treated."""
         if self._roles[name] == TEXT:
-            return self._texts(name, column, first_row)
+            return texts_of(column, name, first_row, self.missing)
         nominal = name in index
         values: NDArray[Any]
         if nominal:
@@ -288,28 +293,10 @@ class TableStream(Stream):
         absent = values < 0 if nominal else np.isnan(values)
         if not absent.any():
             return values
-        self._refuse_gap(name, absent, first_row, "missing='nan', or a number that fills the gaps")
+        refuse_gap(self.missing, name, absent, first_row)
         if nominal and (self.as_frame or self.missing != "nan"):
             return values  # code -1, which a frame shows as missing
         return np.where(absent, float(self.missing), values)
-
-    def _texts(self, name: str, column: Any, first_row: int) -> NDArray[Any]:
-        """Texts of a feature; an empty one where there is none."""
-        texts = texts_of(column)
-        absent = np.array([text is None for text in texts.tolist()], dtype=bool)
-        self._refuse_gap(name, absent, first_row, "missing='nan', which makes an empty text of it")
-        texts[absent] = ""
-        return texts
-
-    def _refuse_gap(
-        self, name: str, absent: NDArray[np.bool_], first_row: int, way_out: str
-    ) -> None:
-        if self.missing == "error" and absent.any():
-            row = first_row + int(np.flatnonzero(absent)[0])
-            raise ValueError(
-                f"Row {row} has no value in column {name!r}, and missing='error' refuses that. "
-                f"Use {way_out}."
-            )
 
     def _warn_of_lost_digits(self, name: str, column: Any, values: NDArray[Any]) -> None:
         """Warn once of whole numbers that differ in the file, and may be equal as floats."""
@@ -471,29 +458,11 @@ class TableStream(Stream):
             for name in wanted:
                 if name not in names:
                     raise ValueError(self._not_there(parameter, name, names))
-        for name in self.nominal:
-            if name in self.numeric:
-                raise ValueError(f"Column {name!r} is named in nominal= and in numeric=.")
         reserved = {self.target, *self._meta.values()}
-        for name in self.text:
-            if name in reserved:
-                raise ValueError(
-                    f"text names the column {name!r}, which is the target or meta data."
-                )
-            if name in [*self.nominal, *self.numeric]:
-                raise ValueError(f"Column {name!r} is named in text= and in nominal= or numeric=.")
         if self.text and not self.as_frame:
             return self.text
-        if columns is None:
-            dropped = self._not_features() if exclude is None else set(exclude)
-            return [name for name in names if name not in reserved | dropped]
-        for name in columns:
-            if name in reserved:
-                raise ValueError(
-                    f"columns names the column {name!r}, which is the target or meta data, and no "
-                    f"feature."
-                )
-        return [name for name in columns if name not in (exclude or ())]
+        dropped = self._not_features() if exclude is None else set(exclude)
+        return chosen_columns(names, columns, reserved, dropped if columns is None else exclude)
 
     def _not_there(self, parameter: str, name: str, names: list[str]) -> str:
         return (
@@ -532,15 +501,5 @@ class TableStream(Stream):
                     f"Every file of a stream needs the same columns."
                 )
 
-    def _check_roles(self) -> None:
-        refused = {"target": {TIME}, "sample_weight": {TIME, NOMINAL}}
-        refused |= {"arrival": {NOMINAL}, "label_time": {NOMINAL}}
-        for key, name in {"target": self.target, **self._meta}.items():
-            if self._roles[name] in refused.get(key, ()):
-                raise TypeError(
-                    f"{key} names the column {name!r}, which holds {_PLURAL[self._roles[name]]}."
-                )
 
-
-_PLURAL = {TIME: "times", NOMINAL: "categories"}
 _META = {"sample_weight": numbers, "arrival": moments, "label_time": moments, "id": plain}

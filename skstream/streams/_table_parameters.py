@@ -50,16 +50,50 @@ def names_given(names: Any, parameter: str) -> Any:
     return found
 
 
-def check_text(text: list[str], columns: list[str] | None, *, as_frame: bool) -> None:
+def check_named_once(nominal: list[str], numeric: list[str], text: list[str]) -> None:
+    """Raise an error if a column is to be read in two ways."""
+    for name in nominal:
+        if name in numeric:
+            raise ValueError(f"Column {name!r} is named in nominal= and in numeric=.")
+    for name in text:
+        if name in [*nominal, *numeric]:
+            raise ValueError(f"Column {name!r} is named in text= and in nominal= or numeric=.")
+
+
+def check_text(
+    text: list[str],
+    columns: list[str] | None,
+    reserved: list[str | None],
+    *,
+    as_frame: bool,
+) -> None:
     """Raise an error unless texts are the only feature, or columns of a frame."""
+    for name in text:
+        if name in reserved:
+            raise ValueError(f"text names the column {name!r}, which is the target or meta data.")
     if as_frame or not text:
         return
     if len(text) > 1 or (columns is not None and columns != text):
-        others = text if len(text) > 1 else columns
+        more = text if len(text) > 1 else columns
         raise ValueError(
-            f"text={text[0]!r} makes X the texts of that column alone, and {others} are more. Pass "
+            f"text={text[0]!r} makes X the texts of that column alone, and {more} are more. Pass "
             f"as_frame=True to have texts beside other features, in a data frame."
         )
+
+
+def chosen_columns(
+    names: list[str], columns: list[str] | None, reserved: set[str], dropped: Any
+) -> list[str]:
+    """Columns that are features: those that the user names, or all but the reserved ones."""
+    if columns is None:
+        return [name for name in names if name not in reserved | dropped]
+    for name in columns:
+        if name in reserved:
+            raise ValueError(
+                f"columns names the column {name!r}, which is the target or meta data, and no "
+                f"feature."
+            )
+    return [name for name in columns if name not in (dropped or ())]
 
 
 def check_missing(missing: Any) -> str | float:
