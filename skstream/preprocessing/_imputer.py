@@ -14,6 +14,7 @@ from skstream.utils._values import (
     column_lists,
     first_of_no_number,
     holds_numbers,
+    holds_times,
     missing_among,
     object_array,
 )
@@ -187,6 +188,11 @@ class StreamImputer(StreamTransformer):
             if not (reset and holds_numbers(X)):
                 return objects(X)
         try:
+            if holds_times(X):
+                checked_values(self, X, reset=reset)  # the names are needed to speak of them
+                raise TypeError(
+                    "These rows hold dates or durations, all missing, where numbers belong."
+                )
             X = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
         except (TypeError, ValueError) as error:
             raise self._not_numbers(X, error) from error
@@ -203,7 +209,9 @@ class StreamImputer(StreamTransformer):
         place, row, value = found
         names = getattr(self, "feature_names_in_", None)
         column = place if names is None else repr(names[place])
-        return type(error)(
+        # A subclass of either may take other arguments, and some tell of NumPy's inner types.
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        return kind(
             f"Column {column} holds {value!r} in row {row} of these rows, and "
             + (
                 "the mean is of numbers. Use strategy='most_frequent', 'last' or 'constant' "
@@ -211,7 +219,7 @@ class StreamImputer(StreamTransformer):
                 if self.strategy == "mean"
                 else "numbers only in the rows before them. Use one type throughout"
             )
-            + f", or leave it out by a ColumnTransformer. ({error})"
+            + ", or leave it out by a ColumnTransformer."
         )
 
     def __sklearn_tags__(self) -> Any:

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from skstream.utils._rows import is_frame
 
 _NUMBERS = "biuf"
+_TIMES = "mM"
+_TIME_TYPES = (np.datetime64, np.timedelta64)
 
 
 def is_missing(value: Any) -> bool:
@@ -42,13 +44,37 @@ def column_at(X: Any, place: int) -> Any:
     return X.iloc[:, place] if hasattr(X, "iloc") else X.to_series(place)
 
 
+def holds_times(X: Any) -> bool:
+    """Whether rows hold dates or durations of NumPy, pandas or polars, which are no numbers.
+
+    NumPy would make integers of them without a word, and of NaT the smallest one.
+    """
+    if not is_frame(X):
+        if isinstance(X, list | tuple):
+            of_arrays = len(X) > 0 and isinstance(X[0], np.ndarray)
+            X = np.array(X, dtype=None if of_arrays else object)
+        dtype = getattr(X, "dtype", None)
+        if getattr(dtype, "kind", "") != "O":
+            return getattr(dtype, "kind", "") in _TIMES
+        return any(isinstance(value, _TIME_TYPES) for value in X.flat)
+    if not hasattr(X, "iloc"):
+        return any(d.is_temporal() for d in X.dtypes)
+    kinds = [getattr(dtype, "kind", "O") for dtype in X.dtypes]
+    return any(kind in _TIMES for kind in kinds) or any(
+        isinstance(value, _TIME_TYPES)
+        for place, kind in enumerate(kinds)
+        if kind == "O"
+        for value in column_at(X, place)
+    )
+
+
 def column_lists(X: Any) -> list[list[Any]]:
     """Columns of an array or a data frame, each as a list of Python's own values.
 
     A value is the same whether its row comes alone or among others.
     """
     if not is_frame(X):
-        if X.dtype.kind in "mM":  # as numbers, nanoseconds would be told from no other number
+        if X.dtype.kind in _TIMES:  # as numbers, nanoseconds would be told from no other number
             return [list(column) for column in X.T]
         columns: list[list[Any]] = X.T.tolist()
         return columns
@@ -108,11 +134,13 @@ def object_array(columns: Sequence[Sequence[Any]], n_rows: int) -> NDArray[Any]:
 
 
 def first_of_no_number(X: Any) -> tuple[int, int, Any] | None:
-    """Column, row and value of the first cell that cannot be a number; None if there is none."""
+    """Column, row and value of the first cell that is no number; None if there is none."""
     for place, column in enumerate(column_lists(X)):
         for row, value in enumerate(column):
             try:
                 if not is_missing(value):
+                    if isinstance(value, _TIME_TYPES):
+                        return place, row, value
                     float(value)
             except (TypeError, ValueError):
                 return place, row, value

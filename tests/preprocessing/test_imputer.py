@@ -1,10 +1,16 @@
 """StreamImputer: what it fills in, its names, and its errors."""
 
+from datetime import date
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.impute import SimpleImputer
 
+from skstream import PrequentialEvaluator, make_stream_pipeline
+from skstream.engine.failures import ModelError
 from skstream.engine.kernels import Task, make_transform_kernel
+from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.preprocessing import StreamImputer
 from tests.preprocessing._rows import rows_of
 
@@ -63,6 +69,57 @@ def test_a_text_among_numbers_is_named() -> None:
         numbers.partial_fit([[1.0, "x"]])
     with pytest.raises(ValueError, match="contains infinity"):
         StreamImputer().fit([[np.inf]])
+
+
+@pytest.mark.parametrize(
+    "form", ["datetime64", "timedelta64", "objects", "lists", "pandas", "tz", "pandas, numbers"]
+)
+def test_dates_and_durations_are_no_numbers(form: str) -> None:
+    days = np.array([["2026-03-01"], ["NaT"]], dtype="M8[ns]")
+    X: Any = days - days[0] if form == "timedelta64" else days
+    if form in ("objects", "lists"):
+        X = np.empty((2, 1), dtype=object)
+        X[:, 0] = list(days[:, 0])
+        X = X.tolist() if form == "lists" else X
+    if form in ("pandas", "tz", "pandas, numbers"):
+        pandas = pytest.importorskip("pandas")
+        X = pandas.DataFrame({"0": days[:, 0]})
+        if form == "tz":
+            X["0"] = X["0"].dt.tz_localize("Europe/Rome")
+        if form == "pandas, numbers":
+            X["1"] = [1.0, 2.0]
+    with pytest.raises(
+        TypeError, match=r"Column '?0'? holds .* in row 0 .* of numbers\. Use"
+    ) as told:
+        StreamImputer().fit(X)
+    assert "DType" not in str(told.value)
+    numbers = StreamImputer("last").fit(np.ones((1, np.shape(X)[1])))
+    if hasattr(X, "to_numpy"):
+        X = X.to_numpy()
+    with pytest.raises(TypeError, match="numbers only in the rows before them"):
+        numbers.transform(X)
+    # Other strategies know them, and what is missing of them.
+    imputer = StreamImputer("last", add_indicator=True).fit(X)
+    assert imputer.transform(X)[:, np.shape(X)[1]].tolist() == [False, True]
+
+
+def test_dates_of_polars_are_no_numbers() -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"amount": [1.0, 2.0], "day": [None, date(2026, 3, 1)]})
+    for X in (frame, frame[["day"]]):
+        with pytest.raises(
+            TypeError, match=r"Column 'day' holds .* in row 1 .* mean is of numbers"
+        ):
+            StreamImputer().fit(X)
+    with pytest.raises(TypeError, match="dates or durations, all missing"):
+        StreamImputer().fit(frame[:1, ["day"]])
+
+
+def test_the_kernel_takes_durations_for_no_numbers() -> None:
+    X = np.array([[1], [2], [np.iinfo(np.int64).min], [4]]).astype("m8[s]")
+    model = make_stream_pipeline(StreamImputer(), IncrementalGaussianNB())
+    with pytest.raises(ModelError, match=r"holds np\.timedelta64"):
+        PrequentialEvaluator().evaluate({"nb": model}, X, np.array([0, 1, 0, 1]))
 
 
 def test_a_text_cannot_fill_numbers() -> None:

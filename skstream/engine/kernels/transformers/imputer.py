@@ -22,7 +22,7 @@ from skstream.preprocessing._imputer import (
 )
 from skstream.utils._rows import take_rows
 from skstream.utils._validation import is_fitted
-from skstream.utils._values import holds_numbers
+from skstream.utils._values import holds_numbers, holds_times
 
 
 class _State(NamedTuple):
@@ -127,6 +127,8 @@ def _fills_of(fills: Any, missing: Mask, moments: Any) -> Any:
 
 def _read_numbers(block: Block, columns: Columns) -> tuple[Any, Any, Columns]:
     learn_X, ask_X, columns = read_block(block, columns, dtypes=EXACT_OR_SINGLE, finite=False)
+    if holds_times(block.learn_X) or holds_times(block.ask_X):  # durations are integers to NumPy
+        raise Declined("dates and durations have no kernel")
     if np.isinf(learn_X).any() or np.isinf(ask_X).any():
         raise Declined("rows with infinity have no kernel")
     return (learn_X, np.isnan(learn_X)), (ask_X, np.isnan(ask_X)), columns
