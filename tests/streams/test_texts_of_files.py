@@ -94,6 +94,7 @@ def test_wrong_columns_of_texts(tmp_path, options, message):
 
 
 def test_too_many_texts_for_categories_are_pointed_to_text(tmp_path):
+    pytest.importorskip("pyarrow")
     path = tmp_path / "mail.csv"
     path.write_text("words,label\n" + "".join(f"text {i} here,{i % 2}\n" for i in range(1100)))
     with pytest.raises(ValueError, match=r"looks like free text.*read with text='words'"):
