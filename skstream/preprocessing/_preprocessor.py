@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing._datetimes import DatetimeFeatures
 from skstream.preprocessing._imputer import StreamImputer
 from skstream.preprocessing._one_hot import StreamOneHotEncoder
-from skstream.utils._rows import is_frame
+from skstream.utils._rows import check_no_name_twice, is_frame
 from skstream.utils._values import column_lists, is_missing
 
 #: Kinds of columns, in the order in which their parts stand.
@@ -41,7 +42,7 @@ def make_stream_preprocessor(
     boolean           `StreamImputer` (the most frequent value so far)
     category          `StreamOneHotEncoder`
     datetime          `DatetimeFeatures`
-    many categories   `HashingVectorizer` of the whole value
+    many categories   `HashingVectorizer` of the whole value, a text or an integer
     text              `HashingVectorizer` of the words
     drop              left out
     ================= ==============================================================
@@ -76,7 +77,8 @@ def make_stream_preprocessor(
     TypeError
         If `X` is no data frame.
     ValueError
-        If no column is left, or `kinds` names unknown columns or kinds.
+        If no column is left, two have one name, or `kinds` names unknown columns or kinds, or
+        makes texts of what is neither text nor integer.
 
     See Also
     --------
@@ -109,6 +111,7 @@ def make_stream_preprocessor(
             f"X is a {type(X).__name__}, but the kinds of columns are chosen from a data frame "
             "(pandas or polars). Pass the first rows of the stream as one."
         )
+    check_no_name_twice([*X.columns], "X")
     chosen = _checked_kinds(X, kinds or {})
     for place, name in enumerate(X.columns):
         if name not in chosen:
@@ -119,7 +122,10 @@ def make_stream_preprocessor(
     parts = []
     for kind, names in columns_of.items():
         if names and kind != "drop":
-            parts += _parts(kind, names, max_categories, n_text_features, sparse_output)
+            if kind in ("many categories", "text"):
+                parts += _hashed_parts(X, kind, names, n_text_features)
+            else:
+                parts += _parts(kind, names, max_categories, sparse_output)
     if not parts:
         raise ValueError(f"No column is left to prepare: {[*X.columns]} are all left out.")
     if verbose:
@@ -180,7 +186,7 @@ def _number_or_time(dtype: Any) -> str | None:
 
 
 def _parts(
-    kind: str, names: list[Any], max_categories: int, n_text_features: int, sparse_output: bool
+    kind: str, names: list[Any], max_categories: int, sparse_output: bool
 ) -> list[tuple[str, Any, list[Any]]]:
     """Parts of the column transformer for the columns of a kind."""
     from sklearn.preprocessing import StandardScaler
@@ -192,14 +198,47 @@ def _parts(
     if kind == "category":
         encoder = StreamOneHotEncoder(max_categories, sparse_output=sparse_output)
         return [("categories", encoder, names)]
-    if kind == "datetime":
-        return [("datetimes", DatetimeFeatures(), names)]
+    return [("datetimes", DatetimeFeatures(), names)]
+
+
+def _hashed_parts(
+    X: Any, kind: str, names: list[Any], n_text_features: int
+) -> list[tuple[str, Any, list[Any]]]:
+    """Parts of the column transformer for columns of texts, one each."""
     hashed = kind == "many categories"
     n_features = min(_HASHED_CATEGORIES, n_text_features) if hashed else n_text_features
-    return [
-        (_part_name(kind, place, names), _hashing(n_features, whole=hashed), [name])
-        for place, name in enumerate(names)
-    ]
+    parts = []
+    for place, name in enumerate(names):
+        hashing = _hashing(n_features, whole=hashed, are_texts=_are_texts(X, kind, name))
+        parts.append((_part_name(kind, place, names), hashing, [name]))
+    return parts
+
+
+def _are_texts(X: Any, kind: str, name: Any) -> bool:
+    """Whether a column shows texts alone; False if there are integers, an error for all else."""
+    known = [value for value in column_lists(X[[name]])[0] if not is_missing(value)]
+    other = [value for value in known if not isinstance(value, str)]
+    for value in other:
+        if isinstance(value, bool) or not isinstance(value, Real) or value != value // 1:
+            raise ValueError(
+                f"kinds has {{{name!r}: {kind!r}}}, but column {name!r} holds {value!r}, which is "
+                "neither a text nor an integer. Make texts of the column first, by astype(str), or "
+                "choose another kind."
+            )
+    return not other and _number_or_time(next(iter(X[[name]].dtypes))) is None
+
+
+def texts_of_integers(X: Any) -> Any:
+    """One column of integers and texts as texts, the same ones with gaps and without them.
+
+    pandas makes floats of integers as soon as one of them is missing.
+    """
+    texts = ["" if is_missing(value) else _text_of(value) for value in column_lists(X)[0]]
+    return np.array(texts, dtype=object)
+
+
+def _text_of(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _part_name(kind: str, place: int, names: Iterable[Any]) -> str:
@@ -209,8 +248,11 @@ def _part_name(kind: str, place: int, names: Iterable[Any]) -> str:
     return f"{word}_{named[place]}" if len(set(named)) == len(named) else f"{word}_{place}"
 
 
-def _hashing(n_features: int, *, whole: bool) -> Any:
-    """Hash texts with gaps: an imputer makes empty ones of these, in a column; then one by one."""
+def _hashing(n_features: int, *, whole: bool, are_texts: bool) -> Any:
+    """Hash texts with gaps: an imputer makes empty ones of these, in a column; then one by one.
+
+    Of integers, texts are made first.
+    """
     from sklearn.feature_extraction.text import HashingVectorizer
     from sklearn.preprocessing import FunctionTransformer
 
@@ -220,6 +262,8 @@ def _hashing(n_features: int, *, whole: bool) -> Any:
         )
     else:
         vectorizer = HashingVectorizer(n_features=n_features)
+    if not are_texts:
+        return make_stream_pipeline(FunctionTransformer(texts_of_integers), vectorizer)
     filled = StreamImputer("constant", fill_value="")
     return make_stream_pipeline(filled, FunctionTransformer(np.ravel), vectorizer)
 

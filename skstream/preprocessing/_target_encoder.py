@@ -32,6 +32,7 @@ from skstream.utils._sklearn import (
     n_rows_of,
     wrapped_output,
 )
+from skstream.utils._values import first_of_no_number
 
 Floats = NDArray[np.float64]
 
@@ -281,7 +282,10 @@ class TargetEncoder(CategoryEncoder):
     def _targets(self, y: Any) -> Floats:
         """Targets of shape (n_rows, n_targets): numbers, or which class a label is."""
         if not hasattr(self, "classes_"):
-            return np.asarray(check_targets(self, y), dtype=np.float64)[:, np.newaxis]
+            try:
+                return np.asarray(check_targets(self, y), dtype=np.float64)[:, np.newaxis]
+            except (TypeError, ValueError) as error:
+                raise self._no_number(y, error) from error
         labels = check_labels(self, y)
         places = {label: place for place, label in enumerate(self.classes_.tolist())}
         codes = [places.get(label, -1) for label in labels.tolist()]
@@ -292,6 +296,20 @@ class TargetEncoder(CategoryEncoder):
                 f"{self.classes_.tolist()} given at the first call."
             )
         return of_classes(np.array(codes, dtype=np.intp), len(self.classes_))
+
+    def _no_number(self, y: Any, error: Exception) -> Exception:
+        """Return an error that names the label which is no number, or else that of scikit-learn."""
+        labels = np.asarray(y, dtype=object)
+        found = first_of_no_number(labels[:, np.newaxis]) if labels.ndim == 1 else None
+        if found is None:
+            return error
+        if self.target_type == "continuous":
+            advice = "target_type='continuous' takes numbers. Use 'auto' or 'classes' for labels."
+        elif hasattr(self, "total_"):
+            advice = "the targets before it were numbers. Call fit, or start again with classes=."
+        else:
+            advice = "pass classes=[...], all labels that can occur, at the first partial_fit."
+        return ValueError(f"y holds the label {found[2]!r}: {advice}")
 
     def _taught(
         self, memory: Memory, X: Any, learnt: Any, asked: Any, stamp: Any, steps: Floats

@@ -158,6 +158,42 @@ def test_texts_and_categories(values: list[Any], kind: str) -> None:
     assert [*columns_by_part(make_stream_preprocessor(frame, verbose=False))] == [kind]
 
 
+@pytest.mark.parametrize("kind", ["many categories", "text"])
+@pytest.mark.parametrize("dtype", ["int64", "Int64", "float64", "category", "object"])
+def test_integers_are_hashed_as_their_texts(kind: str, dtype: str) -> None:
+    numbers = pandas.Series([123, 456, 123, 789] * 5, name="zip")
+    texts = numbers.astype(str).to_frame()
+    frame = numbers.astype(dtype).to_frame()
+    expected, given = (
+        make_stream_preprocessor(X, kinds={"zip": kind}, verbose=False) for X in (texts, frame)
+    )
+    hashed = expected.fit_transform(texts).toarray()
+    np.testing.assert_array_equal(given.fit_transform(frame).toarray(), hashed)
+    if dtype != "int64":  # a gap changes no other row
+        frame.loc[1, "zip"], hashed[1] = None, 0.0
+    np.testing.assert_array_equal(given.transform(frame).toarray(), hashed)
+    model = make_stream_pipeline(given, SGDClassifier(random_state=0))
+    by_loop, by_kernel = (
+        PrequentialEvaluator(engine=engine).evaluate({"m": model}, frame, LABELS[:20])
+        for engine in ("loop", "auto")
+    )
+    assert by_kernel.paths["m"].startswith("kernel")
+    np.testing.assert_array_equal(by_kernel.predictions("m"), by_loop.predictions("m"))
+
+
+@pytest.mark.parametrize("value", [1.5, True, date(2026, 3, 1)])
+def test_what_is_no_text_is_hashed_as_none(value: Any) -> None:
+    frame = pandas.DataFrame({"num": [value] * 3})
+    with pytest.raises(ValueError, match=r"column 'num' holds .*, which is .* by astype\(str\)"):
+        make_stream_preprocessor(frame, kinds={"num": "text"})
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    frame = pandas.DataFrame([[1, 2.0]], columns=["a", "a"])
+    with pytest.raises(ValueError, match="Columns 0 and 1 of X have the same name, 'a'"):
+        make_stream_preprocessor(frame)
+
+
 def test_names_of_parts_can_be_told_apart() -> None:
     texts = [f"number {i} of many" for i in range(10)]
     frame = pandas.DataFrame({"a__b": texts, "a_b": texts})

@@ -145,5 +145,21 @@ def test_errors_say_what_to_do() -> None:
         encoder.partial_fit(WORDS[:2], ["x"])
     with pytest.raises(ValueError, match="requires y to be passed"):
         TargetEncoder().fit(WORDS, None)
-    with pytest.raises(ValueError, match="could not convert"):
-        TargetEncoder(target_type="continuous").fit(WORDS, list("xyxyxy"))
+
+
+def test_labels_where_numbers_belong_are_named() -> None:
+    texts = list("xyxyxy")
+    first = r"y holds the label 'x': pass classes=\[...\], .* at the first partial_fit"
+    for y in (texts, np.array(texts), np.array(texts, dtype=object)):
+        with pytest.raises(ValueError, match=first):
+            TargetEncoder().partial_fit(WORDS, y)
+    with pytest.raises(ValueError, match=first):
+        make_stream_pipeline(TargetEncoder(), SGDClassifier()).partial_fit(WORDS, texts)
+    with pytest.raises(
+        ValueError, match=r"'x': target_type='continuous' takes numbers\. Use 'auto'"
+    ):
+        TargetEncoder(target_type="continuous").fit(WORDS, texts)
+    with pytest.raises(ValueError, match="'x': the targets before it were numbers"):
+        TargetEncoder().partial_fit(WORDS, NUMBERS).partial_fit(WORDS, texts, classes=["x", "y"])
+    with pytest.raises(ValueError, match="contains NaN"):
+        TargetEncoder().partial_fit(WORDS[:1], [np.nan])
