@@ -13,7 +13,7 @@ from skstream.preprocessing._datetimes import DatetimeFeatures
 from skstream.preprocessing._imputer import StreamImputer
 from skstream.preprocessing._one_hot import StreamOneHotEncoder
 from skstream.utils._rows import check_no_name_twice, is_frame
-from skstream.utils._values import column_lists, is_missing
+from skstream.utils._values import column_lists, is_missing, object_array
 
 #: Kinds of columns, in the order in which their parts stand.
 KINDS = ("number", "boolean", "category", "datetime", "many categories", "text", "drop")
@@ -234,7 +234,7 @@ def texts_of_integers(X: Any) -> Any:
     pandas makes floats of integers as soon as one of them is missing.
     """
     texts = ["" if is_missing(value) else _text_of(value) for value in column_lists(X)[0]]
-    return np.array(texts, dtype=object)
+    return object_array([texts], len(texts))
 
 
 def _text_of(value: Any) -> str:
@@ -262,9 +262,9 @@ def _hashing(n_features: int, *, whole: bool, are_texts: bool) -> Any:
         )
     else:
         vectorizer = HashingVectorizer(n_features=n_features)
+    filled: Any = StreamImputer("constant", fill_value="")
     if not are_texts:
-        return make_stream_pipeline(FunctionTransformer(texts_of_integers), vectorizer)
-    filled = StreamImputer("constant", fill_value="")
+        filled = FunctionTransformer(texts_of_integers)
     return make_stream_pipeline(filled, FunctionTransformer(np.ravel), vectorizer)
 
 

@@ -169,9 +169,12 @@ def test_integers_are_hashed_as_their_texts(kind: str, dtype: str) -> None:
     )
     hashed = expected.fit_transform(texts).toarray()
     np.testing.assert_array_equal(given.fit_transform(frame).toarray(), hashed)
-    if dtype != "int64":  # a gap changes no other row
-        frame.loc[1, "zip"], hashed[1] = None, 0.0
+    if dtype == "int64":
+        return
+    frame.loc[1, "zip"], hashed[1] = None, 0.0  # a gap changes no other row
     np.testing.assert_array_equal(given.transform(frame).toarray(), hashed)
+    if (dtype, kind) != ("float64", "text"):  # one case is enough
+        return
     model = make_stream_pipeline(given, SGDClassifier(random_state=0))
     by_loop, by_kernel = (
         PrequentialEvaluator(engine=engine).evaluate({"m": model}, frame, LABELS[:20])
