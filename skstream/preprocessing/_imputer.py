@@ -24,8 +24,7 @@ class StreamImputer(StreamTransformer):
     """Fill missing values with what the column has shown so far.
 
     Missing are NaN, None, NaT and pandas' NA. What is filled in comes from the rows learnt so far
-    alone, so no row has any part in what is filled in before it. A column in which nothing has been
-    learnt yet is filled with `fill_value`.
+    alone. A column in which nothing has been learnt yet is filled with `fill_value`.
 
     Parameters
     ----------
@@ -67,6 +66,10 @@ class StreamImputer(StreamTransformer):
 
     Where a value is missing, the column learns nothing: a row that is learnt in a `StreamPipeline`
     fills no gap of its own.
+
+    `fit_transform` learns all rows before it fills the first one, and so does a pipeline that
+    learns several rows in one call: a gap may be filled from a later row. Where that would look
+    ahead, pass the rows one by one.
 
     Examples
     --------

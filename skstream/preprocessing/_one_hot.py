@@ -53,6 +53,9 @@ class StreamOneHotEncoder(CategoryEncoder):
     In a `StreamPipeline` a row that is learnt shows its category as known, and a row that is asked
     shows it as unknown if it is new.
 
+    `fit_transform` learns all rows before it transforms the first one, and so does a pipeline that
+    learns several rows in one call. Where that would look ahead, pass the rows one by one.
+
     The columns that come out are named by number (``colour_0``, ``colour_1``, ...,
     ``colour_infrequent``), since names must not change while a model learns from them.
     `categories_` says which category each one is.

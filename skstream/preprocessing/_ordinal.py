@@ -50,6 +50,9 @@ class StreamOrdinalEncoder(OneToOneFeatureMixin, CategoryEncoder):
     In a `StreamPipeline` a row that is learnt shows its category as known, and a row that is asked
     shows it as unknown if it is new.
 
+    `fit_transform` learns all rows before it transforms the first one, and so does a pipeline that
+    learns several rows in one call. Where that would look ahead, pass the rows one by one.
+
     Memory does not grow with the stream where `max_categories` is given; otherwise it takes one
     number for each category. For `CategoricalNB`, which takes no negative numbers, give
     ``unknown_value=max_categories`` and ``min_categories=max_categories + 1`` to the model.
