@@ -150,6 +150,10 @@ MODELS = {
     "noisy": LabelNoise(SCALED, noise=0.4, random_state=1),
     "wrapped": TemporalCorrection(TemporallyAugmented(Logs())),
     "wrapped noise": LabelNoise(Logs(), noise=0.4, random_state=1),
+    "corrected alone": TemporalCorrection(Logs(), fading_factor=0.9),
+    "augmented alone": TemporallyAugmented(Logs(), n_lags=2),
+    "noisy alone": LabelNoise(Logs(), noise=0.4, random_state=1),
+    "corrected and augmented": TemporalCorrection(TemporallyAugmented(Logs())),
 }
 if find_spec("pandas"):
     NAMED = StandardScaler().set_output(transform="pandas")
@@ -183,7 +187,8 @@ def assert_alike(mixed: Any, loop: Any) -> None:
 CASES = [
     *((name, "prequential") for name in MODELS),
     *((name, protocol) for name in ("noise", "both") for protocol in ("folds", "holdout")),
-    *((name, "delayed") for name in ("noise", "corrected")),
+    *((name, "delayed") for name in ("noise", "corrected", "corrected alone", "augmented alone")),
+    ("corrected alone", "folds"),
 ]
 
 
@@ -226,6 +231,9 @@ FAILING = {
     "noisy": lambda logs: LabelNoise(
         make_stream_pipeline(StandardScaler(), logs), noise=0.4, random_state=1
     ),
+    "corrected alone": TemporalCorrection,
+    "augmented alone": TemporallyAugmented,
+    "noisy alone": lambda logs: LabelNoise(logs, noise=0.4, random_state=1),
 }
 
 
@@ -234,6 +242,9 @@ FAILURES = [
     *(("pipeline", fails, "skip") for fails in KINDS),
     *((name, fails, "skip") for name in ("corrected", "noisy") for fails in ("half", "shape")),
     *(("augmented", fails, "retry") for fails in ("half", "ask")),
+    *(("corrected alone", fails, "skip") for fails in ("learn", "half", "ask", "nothing")),
+    *(("augmented alone", fails, "retry") for fails in ("half", "ask", "exit", "label")),
+    *(("noisy alone", fails, "skip") for fails in ("learn", "ask", "label")),
 ]
 
 

@@ -333,7 +333,6 @@ def _state_of(estimator: Any) -> _State:
         schedule="constant" if is_adam else optimizer.lr_schedule,
         nesterov=not is_adam and optimizer.nesterov,
     )
-    curve = list(estimator.loss_curve_)
     weights = Weights(
         flat=layout.joined([*coefs, *intercepts]),
         moments=tuple(layout.joined(one) for one in moments),
@@ -343,6 +342,6 @@ def _state_of(estimator: Any) -> _State:
         loss=estimator.loss_,
         best_loss=estimator.best_loss_,
         n_no_improvement=estimator._no_improvement_count,
-        losses=LossCurve(curve, len(curve)),
+        losses=LossCurve(list(estimator.loss_curve_)),
     )
     return _State(Columns.of(estimator), estimator, layout, rules, weights)

@@ -8,7 +8,7 @@ weights of all layers at once: they lie in one array, each layer at a multiple o
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,22 +20,28 @@ Floats = NDArray[np.float64]
 _ALIGNED = 8
 
 
-class LossCurve(NamedTuple):
+class LossCurve:
     """Losses of the rows learnt so far: the first ones of a list that later states go on with."""
 
-    values: list[Any]
-    n: int
+    __slots__ = ("_values", "n")
+
+    def __init__(self, values: list[Any]):
+        self._values = values
+        self.n = len(values)
+
+    def __reduce__(self) -> Any:
+        return LossCurve, (self.as_list(),)  # nothing of later states
 
     def followed_by(self, values: list[Any]) -> "LossCurve":
         """Return the curve with further losses; this one stays as it is."""
-        if len(self.values) > self.n:  # another state has gone on from here
-            return LossCurve([*self.values[: self.n], *values], self.n + len(values))
-        self.values.extend(values)
-        return LossCurve(self.values, self.n + len(values))
+        if len(self._values) > self.n:  # another state has gone on from here
+            return LossCurve([*self.as_list(), *values])
+        self._values.extend(values)
+        return LossCurve(self._values)
 
     def as_list(self) -> list[Any]:
         """The losses, oldest first."""
-        return self.values[: self.n]
+        return self._values[: self.n]
 
 
 @dataclass(frozen=True)
