@@ -15,6 +15,7 @@ from skstream.evaluation._outcome import Place, RunOutcome
 from skstream.evaluation._progress import bar_of_workers, progress_bar
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
+from skstream.evaluation._stopping import stop_file
 from skstream.evaluation._workers import Job, NewRun, Workers
 from skstream.evaluation.folder import GroupFolder, Reporter, RunFolder, check_importable
 from skstream.streams import Stream
@@ -26,8 +27,9 @@ class EvaluationInterrupted(KeyboardInterrupt):
     Attributes
     ----------
     result : EvaluationResult or None
-        Scores of the rows that every model had done; in a parallel evaluation, of the models
-        that had finished. None if there was nothing yet.
+        Scores of the rows that every model had done; in a parallel evaluation, of those that each
+        had done: models that were behind the first are in its `ended`. None if there was nothing
+        yet.
     """
 
     def __init__(self, result: EvaluationResult | None, advice: str = "", note: str = ""):
@@ -169,7 +171,10 @@ class Execution:
         def so_far(why: str) -> EvaluationResult | None:
             return result_so_far(header, workers.finished, places, why)
 
-        with bar_of_workers(total, self.title, self.progress, len(groups), folder) as reporters:
+        with (
+            stop_file() as stop,
+            bar_of_workers(total, self.title, self.progress, len(groups), folder) as reporters,
+        ):
             jobs = [
                 Job(
                     self.new_run,
@@ -178,6 +183,7 @@ class Execution:
                     number,
                     reporters[number],
                     None if folder is None else folder.group(number),
+                    stop,
                 )
                 for number, group in enumerate(groups)
             ]
@@ -185,7 +191,10 @@ class Execution:
             try:
                 if folder is not None:
                     workers.take_finished(folder.finished())
-                workers.run()
+                with stop.made_by_interrupt():
+                    workers.run()
+                if any(one.interrupted for one in workers.finished):
+                    raise KeyboardInterrupt
                 broken = [one for one in workers.finished if one.error is not None]
                 if broken:
                     assert broken[0].error is not None
@@ -208,8 +217,8 @@ def _advice(folder: RunFolder | None) -> str:
     if folder is not None:
         return f" The same call goes on from the checkpoints in {folder.path}."
     return (
-        " Workers return what they did when they have finished; with checkpoint=, the same call "
-        "goes on from the rows that they have done."
+        " Workers had not scored anything yet, or could not say so within a second, or had not "
+        "finished; with checkpoint=, the same call goes on from the rows that they have done."
     )
 
 

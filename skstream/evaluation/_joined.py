@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skstream.engine.failures import ModelError
+from skstream.evaluation._ended import continued, ended_lane
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._kept_tape import unanswered_like
 from skstream.evaluation._outcome import LaneOutcome, Place, RunOutcome
@@ -56,7 +57,12 @@ def result_so_far(
 
     These are the models of which all folds have finished; else those of a group in which one has
     failed, up to there. Where no model has all folds, it is done with the folds that there are.
+    After Ctrl-C these are all models that have scores, each up to where it had come.
     """
+    if any(outcome.interrupted for outcome in finished):
+        result = _up_to_interrupt(header, finished, places, why)
+        if result is not None:
+            return result
     outcomes = [outcome for outcome in finished if outcome.lanes]
     others = [one for one in outcomes if not isinstance(one.error, ModelError)]
     failed = [one for one in outcomes if isinstance(one.error, ModelError)]
@@ -87,6 +93,36 @@ def result_so_far(
         if name not in shown
     }
     return assemble(header, [outcome], so_far=True, left_out=left_out, folds=there)
+
+
+def _up_to_interrupt(
+    header: ResultHeader, finished: Sequence[RunOutcome], places: Sequence[Place], why: str
+) -> EvaluationResult | None:
+    """Return the result of all models with scores in all folds; None if there are none.
+
+    Those that are behind the first are ended where they are.
+    """
+    outcomes = [one for one in finished if one.lanes and len(one.lanes[0].curves.checkpoints)]
+    lanes = {(lane.name, lane.fold): lane for one in outcomes for lane in one.lanes}
+    missing = {name: None for name, fold in places if (name, fold) not in lanes}
+    shown = [place for place in places if place[0] not in missing]
+    if not shown:
+        return None
+    first = max(outcomes, key=lambda one: one.n_rows)
+    behind = {lane.name for one in outcomes if one.n_rows < first.n_rows for lane in one.lanes}
+    checkpoints = first.lanes[0].curves.checkpoints
+    for place in shown:
+        if place[0] in behind:
+            lanes[place] = continued(ended_lane(lanes[place], why), checkpoints, first.labels)
+    for name in behind - missing.keys():
+        its = [place for place in shown if place[0] == name and lanes[place].ended is not None]
+        n_rows = min((lanes[place].ended.n_rows for place in its), default=0)
+        for place in its:
+            ended = replace(lanes[place].ended, n_rows=n_rows)
+            lanes[place] = replace(lanes[place], ended=ended)
+    outcome = replace(first, lanes=[lanes[place] for place in shown])
+    left_out = dict.fromkeys(missing, f"it had no scores in all folds when {why}")
+    return assemble(header, [outcome], so_far=True, left_out=left_out)
 
 
 def _of_same_rows(

@@ -43,8 +43,8 @@ class RunOutcome:
     only used under delayed labels: the counts of waiting rows. `n_unlabelled` counts rows that came
     without a label, and `unlabelled_held_out` those of held-out rows, and all of these.
     `read` holds checksums that show whether two workers read the same; `error` is the exception
-    that ended the run in a worker, and `cause` its traceback. `run` is the run itself, where it
-    shall go on after the workers.
+    that ended the run in a worker, and `cause` its traceback; `interrupted` says whether Ctrl-C
+    ended it. `run` is the run itself, where it shall go on after the workers.
     """
 
     lanes: list[LaneOutcome]
@@ -56,4 +56,5 @@ class RunOutcome:
     read: Checksums = field(default_factory=dict)
     error: Exception | SystemExit | None = None
     cause: BaseException | None = None
+    interrupted: bool = False
     run: Any = None

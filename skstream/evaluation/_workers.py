@@ -4,7 +4,7 @@ import pickle
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sklearn.utils.parallel import delayed
@@ -14,6 +14,7 @@ from skstream.evaluation._checkpoint import NOT_PICKLED
 from skstream.evaluation._follow import follow
 from skstream.evaluation._outcome import Place, RunOutcome
 from skstream.evaluation._passes import PassChecksums
+from skstream.evaluation._stopping import StopFile, interrupted_once
 from skstream.evaluation._stream_run import StreamRun
 from skstream.evaluation.folder import GroupFolder, Reporter, first_not_pickled
 from skstream.streams._chunk import Chunk
@@ -41,6 +42,7 @@ class Job:
     number: int
     reporter: Reporter
     folder: GroupFolder | None = None
+    stop: StopFile = field(default_factory=StopFile)
 
     @property
     def places(self) -> list[Place]:
@@ -68,33 +70,46 @@ class Job:
 def run_job(job: Job, stream: Any) -> RunOutcome:
     """Evaluate models along a stream; runs in a worker.
 
-    An exception is not raised: the outcome holds it, with the result so far.
+    An exception is not raised, and neither is Ctrl-C: the outcome holds it, with the result so far.
     """
     if job.folder is not None and job.folder.is_finished:
         return job.folder.load_outcome()
+    with interrupted_once():
+        return _run_to_end(job, stream)
+
+
+def _run_to_end(job: Job, stream: Any) -> RunOutcome:
+    if job.stop.is_there:
+        return RunOutcome(lanes=[], labels=None, interrupted=True)
     run = job.new_run(job.models, job.places)
     error: Exception | SystemExit | None = None
     read = PassChecksums()
     keeper = None
+    interrupted = False
     try:
         if job.folder is not None:
             keeper = job.folder.keeper(run)
             run = keeper.run
-            follow(run, stream, keeper=keeper, reporter=job.reporter)
+            follow(run, stream, job.stop.check, keeper, job.reporter)
             outcome = keeper.finish()
             if job.folder.lane is None:  # here, since the client may be gone, or its clock another
                 job.reporter.finish(outcome)
             return outcome
-        follow(run, _noted(stream, read), reporter=job.reporter)
+        follow(run, _noted(stream, read), job.stop.check, reporter=job.reporter)
+    except KeyboardInterrupt:
+        interrupted = True
     except RAISED as raised:
         if ends_program(raised):  # this process is told to end
             raise
         error = _portable(raised)
         error.__cause__ = WorkerTraceback(traceback.format_exc())
     cause = None if error is None else error.__cause__
-    done = run.outcome() if run.n_rows or error is None else None
-    if done is None or (error is not None and not done.n_rows):
-        return RunOutcome(lanes=[], labels=None, error=error, cause=cause)
+    is_whole = error is None and not interrupted
+    done = run.outcome() if run.n_rows or is_whole else None
+    if done is None or not (is_whole or done.n_rows):
+        return RunOutcome(lanes=[], labels=None, error=error, cause=cause, interrupted=interrupted)
+    if interrupted:
+        return replace(done, interrupted=True, run=None)
     sums = read.sums() if keeper is None else keeper.sums()
     return replace(done, error=error, cause=cause, read={**sums, **done.read})
 
@@ -176,6 +191,8 @@ class Workers:
         except Exception as death:
             if not _is_death(death):
                 raise
+            if any(job.stop.is_there for job in left):
+                raise KeyboardInterrupt from death
             self._run_one_by_one(left)
         else:
             self._run_one_by_one([job for job in left if job.has_finished_alone])
@@ -237,6 +254,9 @@ class Workers:
         if _has_failed(outcome) and not self._survive:
             assert outcome.error is not None
             raise outcome.error from outcome.cause
+        if outcome.interrupted:  # the others stop, too
+            self._jobs[0].stop.make()
+            return
         for job in self._jobs:
             places = [(lane.name, lane.fold) for lane in outcome.lanes]
             if outcome.error is None and places == job.places:

@@ -828,3 +828,55 @@ def test_what_no_process_can_be_sent_is_named(monkeypatch):
     message = "^Model 'b' cannot be sent .*: cannot pickle '_thread.lock' .* pass n_jobs=1"
     with parallel_config(backend="threading"), pytest.raises(TypeError, match=message):
         PrequentialEvaluator("accuracy", n_jobs=2).evaluate(chosen, DEMO.X, DEMO.y)
+
+
+@every_protocol
+@pytest.mark.parametrize("at", [(600, 200), (300, 200), (600, 0)])
+def test_ctrl_c_gives_what_every_worker_has_scored(evaluator, at):
+    """Each group stops at a row of its own, or before its first."""
+
+    def run(workers, jobs):
+        outcomes = []
+        for job, n_rows in zip(jobs, at, strict=True):
+            if not n_rows:
+                job.stop.make()  # another was interrupted before it began
+            rows = [Chunk(DEMO.X[:n_rows], DEMO.y[:n_rows], {})]
+            outcomes.append(run_job(job, Ends(rows) if n_rows < 600 else job.stream))
+            assert outcomes[-1].interrupted == (n_rows < 600)
+        for outcome in outcomes:
+            workers._take(outcome)
+
+    n_folds = 2 if isinstance(evaluator, KFoldEvaluator) else 1
+    groups = [[(name, fold) for fold in range(n_folds)] for name in ("first", "second")]
+    both = {"first": Looped(), "second": Looped()}
+    with pytest.MonkeyPatch.context() as patched, pytest.raises(EvaluationInterrupted) as caught:
+        patched.setattr(_evaluator, "grouped", lambda *_: Groups(groups))
+        patched.setattr(Workers, "_run", run)
+        with_options(evaluator, n_jobs=2).evaluate(both, DEMO.X, DEMO.y)
+    result = caught.value.result
+    assert at[0] - 30 < result.n_rows <= at[0]
+    if not at[1]:
+        assert result.model_names == ["first"]
+        assert "the evaluation was interrupted" in result.left_out["second"]
+        return
+    alone = evaluator.evaluate(Looped(), DEMO.X, DEMO.y)
+    for name, stop in zip(both, at, strict=True):
+        answers, expected = result.tape.answers[name], alone.tape.answers["Looped"]
+        n = stop - 30
+        np.testing.assert_array_equal(answers[:, :n], expected[:, :n])
+    end = result.ended["second"]
+    assert list(result.ended) == ["second"]
+    assert at[1] - 30 < end.n_rows <= at[1]
+    assert all(np.isfinite(end.scores["cumulative"]["accuracy"]))
+    assert "ended early: the evaluation was interrupted" in str(result)
+
+
+class Ends:
+    """A stream at whose end Ctrl-C is pressed."""
+
+    def __init__(self, chunks):
+        self.chunks = chunks
+
+    def __iter__(self):
+        yield from self.chunks
+        raise KeyboardInterrupt
