@@ -50,7 +50,7 @@ _NAMES = ("year", *_FIELDS, "timestamp")
 class DatetimeFeatures(StreamTransformer):
     """Hour, weekday, month and so on of columns of dates and times.
 
-    Nothing is learnt but the number and names of the columns.
+    Nothing is learnt but the number and names of the columns, and which have a time zone.
 
     Parameters
     ----------
@@ -66,6 +66,9 @@ class DatetimeFeatures(StreamTransformer):
 
     Attributes
     ----------
+    with_time_zone_ : list of {True, False, None}
+        Whether each column of the first rows had a time zone; None where its type did not tell, as
+        of texts. One that tells another thing later is refused.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -101,6 +104,7 @@ class DatetimeFeatures(StreamTransformer):
     }
 
     n_features_in_: int
+    with_time_zone_: list[bool | None]
 
     def __init__(
         self,
@@ -131,8 +135,14 @@ class DatetimeFeatures(StreamTransformer):
         self._validate_params()
         self._features()
         X = checked_values(self, X, reset=not hasattr(self, "n_features_in_"))
-        for place in range(X.shape[1]):
-            microseconds("DatetimeFeatures", X, place)
+        every = [column_at(X, place) for place in range(X.shape[1])]
+        for place, column in enumerate(every):
+            microseconds("DatetimeFeatures", X, place, column)
+        zoned = [_has_time_zone(column) for column in every]
+        if not hasattr(self, "with_time_zone_"):
+            self.with_time_zone_ = zoned
+        for place, now in enumerate(zoned):
+            self._check_time_zone(X, place, now)
         return self
 
     def transform(self, X: Any) -> Floats:
@@ -152,7 +162,9 @@ class DatetimeFeatures(StreamTransformer):
         X = checked_values(self, X, reset=False)
         columns: list[Floats] = []
         for place in range(X.shape[1]):
-            moments = microseconds("DatetimeFeatures", X, place)
+            column = column_at(X, place)
+            self._check_time_zone(X, place, _has_time_zone(column))
+            moments = microseconds("DatetimeFeatures", X, place, column)
             missing = moments == _NAT
             of_column = self._numbers(np.where(missing, 0, moments))
             for numbers in of_column:
@@ -180,6 +192,17 @@ class DatetimeFeatures(StreamTransformer):
                 ends = ("_sin", "_cos") if self.cyclic and feature in _PERIODS else ("",)
                 names += [f"{name}_{feature}{end}" for end in ends]
         return np.array(names, dtype=object)
+
+    def _check_time_zone(self, X: Any, place: int, now: bool | None) -> None:
+        """Raise an error if a column has lost its time zone, or got one: its clock changed."""
+        before = self.with_time_zone_[place]
+        if before is not None and now is not None and before != now:
+            words = {True: "dates with a time zone", False: "dates without a time zone"}
+            raise ValueError(
+                f"Column {X.columns[place]!r} holds {words[now]}, and in the first rows "
+                f"{words[before]}, so that the hours are those of two clocks. Use one time zone "
+                "throughout, for example by pandas' dt.tz_localize."
+            )
 
     def _features(self) -> list[str]:
         features = [self.features] if isinstance(self.features, str) else list(self.features)
@@ -218,18 +241,28 @@ class DatetimeFeatures(StreamTransformer):
         return tags
 
 
+def _has_time_zone(column: Any) -> bool | None:
+    """Whether a series of dates has a time zone; None if its type does not tell, as of arrays."""
+    dtype = column.dtype
+    if isinstance(column, np.ndarray):
+        return None
+    if hasattr(dtype, "kind"):
+        arrow = getattr(dtype, "pyarrow_dtype", dtype)
+        return getattr(arrow, "tz", None) is not None if dtype.kind == "M" else None
+    return dtype.time_zone is not None if hasattr(dtype, "time_zone") else None
+
+
 def _circle(period: int) -> Floats:
     """Sine and cosine of every step round a circle, of shape (2, period)."""
     angles = 2.0 * np.pi * np.arange(period) / period
     return np.array([np.sin(angles), np.cos(angles)])
 
 
-def microseconds(reader: str, X: Any, place: int) -> Whole:
+def microseconds(reader: str, X: Any, place: int, column: Any) -> Whole:
     """One column of rows as microseconds since 1970, NaT where they are missing.
 
-    `reader` is who reads them, for the error.
+    `reader` is who reads them, for the error; `column` is what stands at the place.
     """
-    column = column_at(X, place)
     if not isinstance(column, np.ndarray):
         column = _array(column)
     if column.dtype.kind == "M":
@@ -256,7 +289,7 @@ def microseconds(reader: str, X: Any, place: int) -> Whole:
 
 def seconds_of(reader: str, X: Any, place: int) -> Floats:
     """One column of rows as seconds since 1970, NaN where they are missing."""
-    moments = microseconds(reader, X, place)
+    moments = microseconds(reader, X, place, column_at(X, place))
     seconds: Floats = np.where(moments == _NAT, np.nan, moments / _MICROSECONDS)
     return seconds
 

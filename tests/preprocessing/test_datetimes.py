@@ -103,3 +103,24 @@ def test_errors_say_what_to_do() -> None:
         features([[1.7e12]])  # milliseconds
     with pytest.raises(ValueError, match="column 0 holds True"):
         features(np.array([[True]], dtype=object))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_time_zone_lost_midway_is_an_error(library: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip(library)
+    clock = pandas.DataFrame({"paid": pandas.to_datetime(["2026-03-01T10:00"])})
+    zoned = pandas.DataFrame({"paid": clock["paid"].dt.tz_localize("UTC")})
+    if library == "pyarrow":
+        clock = clock.astype("timestamp[us][pyarrow]")
+        zoned = zoned.astype("timestamp[us, tz=UTC][pyarrow]")
+    if library == "polars":
+        import polars
+
+        clock, zoned = polars.from_pandas(clock), polars.from_pandas(zoned)
+    for first, then in ((zoned, clock), (clock, zoned)):
+        features = DatetimeFeatures().fit(first)
+        features.partial_fit(first).transform(first)
+        for method in (features.partial_fit, features.transform):
+            with pytest.raises(ValueError, match=r"Column 'paid' holds dates with.* of two clocks"):
+                method(then)
