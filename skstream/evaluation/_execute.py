@@ -18,6 +18,7 @@ from skstream.evaluation._settings import Settings
 from skstream.evaluation._stopping import stop_file
 from skstream.evaluation._workers import Job, NewRun, Workers
 from skstream.evaluation.folder import GroupFolder, Reporter, RunFolder, check_importable
+from skstream.evaluation.folder._reports import rows_of_models
 from skstream.streams import Stream
 
 
@@ -67,6 +68,8 @@ class Execution:
         Whether there is one.
     on_run : callable, default=None
         Called with the run in this process, before it begins or goes on.
+    n_tuning : int, default=None
+        Rows after which one model goes on alone, so that further rows take less.
     """
 
     settings: Settings
@@ -78,6 +81,7 @@ class Execution:
     title: str
     progress: bool
     on_run: Callable[[Any], None] | None = None
+    n_tuning: int | None = None
 
     def of_groups(self, groups: Sequence[Sequence[Place]]) -> EvaluationResult:
         """Evaluate groups of models and folds, each along its own pass through the stream."""
@@ -143,13 +147,17 @@ class Execution:
                 return assemble(kept.header, [run.outcome()], so_far=True) if kept else None
 
         reporter = Reporter() if group is None else group.reporter
-        with progress_bar(self.stream.n_rows, self.title, self.progress) as bar:
+        done, total = run.n_rows, self.stream.n_rows
+        total = None if total is None else self._in_bar(total)
+        with progress_bar(total, self.title, self.progress) as bar:
 
             def advance(n_rows: int) -> None:
+                nonlocal done
                 bar.name_models(run.seconds_of, run.path_of)
-                bar.advance(n_rows)
+                bar.advance(self._in_bar(done + n_rows) - self._in_bar(done))
+                done += n_rows
 
-            bar.pass_over(run.n_rows)
+            bar.pass_over(self._in_bar(done))
             try:
                 follow(run, self.stream, advance, keeper, reporter)
                 outcome = run.outcome() if keeper is None else keeper.finish()
@@ -160,6 +168,15 @@ class Execution:
                 carry(error, so_far, self.stream)
                 raise
         return outcome
+
+    def _in_bar(self, n_rows: int) -> int:
+        """Return what the first rows are in the bar of this process.
+
+        It shows each once for every model if their number changes, so that it moves evenly.
+        """
+        if self.n_tuning is None:
+            return n_rows
+        return rows_of_models(n_rows, len(self.models), self.n_tuning)
 
     def _apart(
         self, header: ResultHeader, groups: Sequence[Sequence[Place]], folder: RunFolder | None

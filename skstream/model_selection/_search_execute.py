@@ -68,7 +68,8 @@ def begin_in(folder: RunFolder, search: Any, plan: Plan, stream: Stream) -> None
         of_this,
         stream.n_rows,
         keeps_runs=True,
-        n_tuning=plan.rules.tuning if len(groups) > 1 else None,
+        n_tuning=plan.rules.tuning,
+        drops=plan.race is not None,
     )
 
 

@@ -301,6 +301,7 @@ class Plan:
             title=type(search).__name__,
             progress=search.progress,
             on_run=on_run,
+            n_tuning=self.rules.tuning,
         )
 
 

@@ -1,11 +1,14 @@
 """A search in a folder: stopped anywhere, the same call goes on to the undisturbed end."""
 
+import json
 import multiprocessing
 import os
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from time import time
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,7 @@ from sklearn.linear_model import SGDClassifier
 from skstream import EvaluationInterrupted, PrequentialEvaluator, collect_result, status
 from skstream.evaluation import _groups, _workers
 from skstream.evaluation.folder import _fingerprint, _run_folder
+from skstream.evaluation.folder._reports import Report
 from skstream.model_selection import PrequentialSearch
 from tests._examples import scaled
 from tests.evaluation._disk_states import copied_states
@@ -48,6 +52,8 @@ X, y = rows()
 
 class Source:
     """Chunks of the rows; breaks off, or Ctrl-C is pressed, before the chunk after some rows."""
+
+    n_rows: int | None = None
 
     def __init__(self, stop: int | None = None, error: type[BaseException] = OSError) -> None:
         self.stop, self.error = stop, error
@@ -125,8 +131,11 @@ def assert_goes_on(name: str, folder: Path, n_jobs: int | None) -> None:
     assert_same_result(collect_result(folder), whole.result_)
     seen = status(folder)
     assert seen.state == "finished"
-    if one.tuning is None or n_jobs is None:
+    if one.tuning is None:
         assert {group.n_rows for group in seen.groups} == {N}
+    else:
+        n_tuning = one.run_.rules.tuning
+        assert seen.n_rows == seen.n_rows_total == 8 * n_tuning + N - n_tuning
     assert_same(one, whole)
     # A finished folder is read, and not computed again.
     again = fit(search(name, folder, n_jobs=2 if n_jobs is None else None))
@@ -322,3 +331,39 @@ def test_ctrl_c_says_how_it_goes_on(n_jobs: int | None, tmp_path: Path) -> None:
         assert [group.state for group in seen.groups] == ["finished", "finished", "stopped"]
         assert 0 < seen.groups[-1].n_rows <= 200
         assert "the chosen one" in str(seen)
+
+
+@pytest.mark.parametrize(("stop", "done"), [(300, 8 * 300), (700, 8 * TUNING + 200)])
+@pytest.mark.parametrize("name", ["tuning", "halving"])
+def test_rows_after_the_choice_are_those_of_one_candidate(
+    name: str, stop: int, done: int, tmp_path: Path
+) -> None:
+    source = Source(stop, KeyboardInterrupt)
+    source.n_rows = N
+    with pytest.raises(EvaluationInterrupted):
+        fit(search(name, tmp_path), source)
+    seen = status(tmp_path)
+    total = 8 * TUNING + N - TUNING
+    assert (seen.n_rows, seen.n_rows_total) == (done, total)
+    words = "of at most" if name == "halving" else "of"
+    assert f"{done:,} {words} {total:,} rows" in str(seen)
+    assert [group.state for group in seen.groups] == [
+        *(["stopped", "waiting"] if stop < TUNING else ["finished", "stopped"])
+    ]
+    # As if it ran: what is left follows from the rows of all candidates per second.
+    now = {"host": "node1", "pid": 4711, "token": "t"}
+    (tmp_path / "lock").write_text(json.dumps(now))
+    file = tmp_path / "group-0" / "status.json"
+    report = Report.load(file)
+    assert report is not None
+    replace(report, state="running", token="t", first_row=0, seconds=2.0, time=time()).save(file)
+    seen = status(tmp_path)
+    assert seen.seconds_left == pytest.approx((total - done) / (done / 2.0))
+
+
+def test_a_bar_shows_the_rows_of_all_candidates(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tqdm")
+    source = Source()
+    source.n_rows = N
+    fit(search("tuning", progress=True), source)
+    assert "4.40k/4.40k" in capsys.readouterr().err

@@ -36,8 +36,10 @@ class Manifest:
     keeps_runs : bool
         Whether groups keep their runs after their last rows: one of them goes on.
     n_tuning : int or None
-        Rows that the groups read, after which the best model goes on in a folder of its own;
-        None: all.
+        Rows after which the best model goes on alone, in a folder of its own if there are several
+        groups; None: no choice is made before the end.
+    drops : bool
+        Whether models may be dropped before those rows, by a race.
     """
 
     groups: list[list[Place]]
@@ -48,6 +50,7 @@ class Manifest:
     n_rows: int | None
     keeps_runs: bool = False
     n_tuning: int | None = None
+    drops: bool = False
 
     def save(self, path: Path) -> None:
         """Write the manifest, completely or not at all."""

@@ -215,6 +215,12 @@ class Reporter:
                 report.save(self.path)
 
 
+def rows_of_models(n_rows: int, n_models: int, n_tuning: int | None) -> int:
+    """Count rows once for every model that goes on: after the tuning rows one of them does."""
+    together = n_rows if n_tuning is None else min(n_rows, n_tuning)
+    return together * n_models + n_rows - together
+
+
 def slowest(seconds: Mapping[Place, float]) -> tuple[Place, float] | None:
     """Return the model that takes longest, and its share of the time of all.
 

@@ -101,6 +101,7 @@ class RunFolder:
         *,
         keeps_runs: bool = False,
         n_tuning: int | None = None,
+        drops: bool = False,
     ) -> Manifest:
         """Write the manifest of a new run."""
         manifest = Manifest(
@@ -112,6 +113,7 @@ class RunFolder:
             n_rows=n_rows,
             keeps_runs=keeps_runs,
             n_tuning=n_tuning,
+            drops=drops,
         )
         with _writing(self.path):
             manifest.save(self.path / "manifest.json")

@@ -16,6 +16,7 @@ from skstream.evaluation.folder._reports import (
     STOPPED,
     Report,
     of_place,
+    rows_of_models,
     slowest,
 )
 from skstream.evaluation.folder._run_folder import existing
@@ -82,6 +83,9 @@ class RunStatus:
         Where it runs, or was killed.
     groups : tuple of GroupStatus
         The groups of models.
+    drops : bool
+        Whether a race may drop candidates: `n_rows_total` is then an upper bound, and rows of
+        candidates that were dropped count as done.
     """
 
     folder: Path
@@ -89,6 +93,7 @@ class RunStatus:
     host: str | None
     pid: int | None
     groups: tuple[GroupStatus, ...]
+    drops: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -201,7 +206,10 @@ class RunStatus:
         return f"{self.folder}: {self.state}{where}{share}"
 
     def _rows(self) -> str:
-        line = f"{_of(self.n_rows, self.n_rows_total)} rows"
+        total = self.n_rows_total
+        line = f"{_of(self.n_rows, total)} rows"
+        if self.drops and self.state != FINISHED and total is not None:
+            line = f"{self.n_rows:,} of at most {total:,} rows"
         if any(len(group.models) > 1 for group in self.groups) or len(self.groups) > 1:
             folds = " and fold" if self._n_folds > 1 else ""
             line += f" (each counted for every model{folds})"
@@ -226,8 +234,9 @@ def status(folder: str | os.PathLike[str]) -> RunStatus:
     -------
     status : RunStatus
         State, rows done and to be done, rows per second, time left, and the slowest model; for all
-        and for every group of models. Print it. In a search with workers, the last group is the
-        chosen candidate, after the tuning rows.
+        and for every group of models. Print it. In a search with ``tuning=``, the last group is
+        the chosen candidate, after the tuning rows; in one with a race, the rows to be done are at
+        most those given, as if no candidate were dropped.
 
     Raises
     ------
@@ -256,17 +265,27 @@ def status(folder: str | os.PathLike[str]) -> RunStatus:
     state = _state_of(file, lock)
     total, token = manifest.n_rows, lock.get("token")
     of_groups = total if manifest.n_tuning is None else manifest.n_tuning
-    groups = tuple(
-        _group(one, places, of_groups, state, token)
-        for one, places in zip(run.groups, manifest.groups, strict=True)
-    )
-    if manifest.n_tuning is not None:
-        found = _group(run.chosen, manifest.places, total, state, token)
-        groups += (_of_chosen(found, manifest.n_tuning),)
+    groups: tuple[GroupStatus, ...]
+    if manifest.n_tuning is not None and len(manifest.groups) == 1:
+        found = _group(run.group(0), manifest.places, total, state, token, manifest.n_tuning)
+        groups = (_of_tuning(found, manifest.n_tuning), _of_chosen(found, manifest.n_tuning))
+    else:
+        groups = tuple(
+            _group(one, places, of_groups, state, token)
+            for one, places in zip(run.groups, manifest.groups, strict=True)
+        )
+        if manifest.n_tuning is not None:
+            found = _group(run.chosen, manifest.places, total, state, token)
+            groups += (_of_chosen(found, manifest.n_tuning),)
     if all(group.state == FINISHED for group in groups):
         state, lock = FINISHED, {}
     return RunStatus(
-        folder=run.path, state=state, host=lock.get("host"), pid=lock.get("pid"), groups=groups
+        folder=run.path,
+        state=state,
+        host=lock.get("host"),
+        pid=lock.get("pid"),
+        groups=groups,
+        drops=manifest.drops,
     )
 
 
@@ -280,8 +299,14 @@ def _state_of(file: Path, lock: dict[str, Any]) -> str:
 
 
 def _group(
-    folder: GroupFolder, places: list[Place], total: int | None, run: str, token: Any
+    folder: GroupFolder,
+    places: list[Place],
+    total: int | None,
+    run: str,
+    token: Any,
+    n_tuning: int | None = None,
 ) -> GroupStatus:
+    """Status of a group; after `n_tuning` rows one of its models goes on alone."""
     try:
         report, is_readable = Report.load(folder.status), True
     except ValueError:
@@ -299,6 +324,12 @@ def _group(
         # One model alone, after the worker of the group has died: the others stand still.
         share = len(report.places) / len(places)
         n_rows, rate = int(n_rows * share), rate * share
+    if report is not None and rate is not None and n_tuning is not None and n_rows > n_tuning:
+        # The rate of now is that of one model; that of before was shared by all.
+        done, before = (
+            rows_of_models(n, len(places), n_tuning) for n in (report.n_rows, report.first_row)
+        )
+        rate *= (done - before) / (report.n_rows - report.first_row)
     left = None
     if state == RUNNING and rate is not None and total is not None:
         left = max(0, total - n_rows) / rate
@@ -315,9 +346,24 @@ def _group(
     )
 
 
+def _of_tuning(found: GroupStatus, n_tuning: int) -> GroupStatus:
+    """Status of the candidates of one group along the tuning rows."""
+    if found.n_rows >= n_tuning:
+        found = replace(found, state=FINISHED, n_rows=n_tuning, n_rows_total=n_tuning)
+        return replace(found, rows_per_second=None, seconds_left=None)
+    left, rate = found.seconds_left, found.rows_per_second
+    if found.state == RUNNING and rate is not None:
+        left = (n_tuning - found.n_rows) / rate
+    total = found.n_rows if found.state == FINISHED else n_tuning
+    return replace(found, n_rows_total=total, seconds_left=left)
+
+
 def _of_chosen(found: GroupStatus, n_tuning: int) -> GroupStatus:
-    """Status of the model that goes on alone after the rows of the groups."""
+    """Status of the model that goes on alone after the tuning rows."""
     total = found.n_rows_total
+    if found.n_rows < n_tuning and found.state != FINISHED:
+        found = replace(found, state=WAITING, rows_per_second=None, seconds_left=None)
+        found = replace(found, host=None, pid=None)
     return replace(
         found,
         models=((_CHOSEN, 0),),
