@@ -1,6 +1,7 @@
 """Models that do not derive from scikit-learn's base class."""
 
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -255,3 +256,47 @@ class WithoutProba(Counter):
 def test_stream_checks_name_what_is_missing() -> None:
     with pytest.raises(TypeError, match=r"Counter has no fit, get_params[.].*BaseEstimator"):
         check_stream_estimator(Counter())
+
+
+class Knows(WithoutClasses):
+    __slots__ = ()
+
+
+class Drawn(Counter):
+    """Two of them are never alike."""
+
+    def __init__(self):
+        super().__init__()
+        self.own = np.random.default_rng().random()
+
+
+class Hides(Counter):
+    """What it was made with cannot be read from it."""
+
+    def __init__(self, first=0):
+        super().__init__(first)
+
+
+def test_what_they_have_learnt_before_is_warned_of() -> None:
+    evaluator = PrequentialEvaluator("accuracy")
+    learnt = Knows()
+    learnt.partial_fit(X, Y)
+    other = Counter(start=2)
+    other.counts = {"down": 1, "up": 3}
+    for model in (learnt, other):
+        with pytest.warns(UserWarning, match=r"Model 'm' has no get_params.*warm_start=True"):
+            evaluator.evaluate({"m": model}, X, Y)
+    with pytest.warns(UserWarning, match=r"Model 'Knows' has no get_params"):
+        prequential_predict(learnt, X, Y)
+    before = np.random.get_state()[2]
+    hides = Hides(3)
+    hides.counts = {"up": 1, "down": 2}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for model in (Knows(), Counter(start=2), Drawn(), hides, Mean()):
+            measure = "mae" if isinstance(model, Mean) else "accuracy"
+            PrequentialEvaluator(measure).evaluate(model, X, X[:, 0] if measure == "mae" else Y)
+        warm = PrequentialEvaluator("accuracy", warm_start=True, n_warmup=0, keep_tape=True)
+        result = warm.evaluate({"m": learnt}, X, Y)
+    assert np.random.get_state()[2] == before
+    assert result.predictions("m")[0] == learnt.predict(X[:1])[0]

@@ -24,6 +24,11 @@ def adapted(model: Any) -> Any:
     return from_river(model) if is_river(model) else from_capymoa(model)
 
 
+def going_on(model: Any, classes: Any) -> Any:
+    """Return an adapted model that goes on from what the one inside has learnt; others as is."""
+    return model.going_on(classes) if isinstance(model, RiverClassifier | RiverRegressor) else model
+
+
 def name_of(model: Any) -> str:
     """Name of a model after its type, or that of the model inside where it is adapted."""
     if isinstance(model, RiverClassifier | RiverRegressor):

@@ -1,6 +1,7 @@
 """River's models as estimators."""
 
 import numbers
+from copy import deepcopy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +12,12 @@ from sklearn.utils.multiclass import type_of_target
 from skstream.base import offered_if
 from skstream.compat._by_row import ByRow, ClassifierByRow, RegressorByRow
 from skstream.compat._river_calls import RiverClassifierCalls, RiverRegressorCalls, is_multiclass
-from skstream.compat._river_parameters import parameters_of, seeded, with_parameters
+from skstream.compat._river_parameters import (
+    is_new,
+    parameters_of,
+    seeded,
+    with_parameters,
+)
 from skstream.utils._optional import optional_import
 from skstream.utils._sklearn import StrOptions
 
@@ -91,6 +97,29 @@ class _River(ByRow):
             seed = check_random_state(seed).randint(np.iinfo(np.int32).max)
         return seeded(self.model, seed)
 
+    def going_on(self, classes: NDArray[Any] | None) -> Self:
+        """Return an estimator that goes on from what the River model has learnt.
+
+        Parameters
+        ----------
+        classes : ndarray of shape (n_classes,) or None
+            Labels of the evaluation; None for regressors.
+
+        Returns
+        -------
+        self or a copy : object
+            The estimator itself if the River model has learnt nothing, or if the estimator has
+            learnt: then its `model_` goes on.
+        """
+        if hasattr(self, "model_") or is_new(self.model):
+            return self
+        copy = deepcopy(self)
+        if classes is not None:
+            copy.classes_ = classes
+        copy._begin(None)  # for its checks
+        copy.model_ = deepcopy(self.model)
+        return copy
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.input_tags.categorical = True
@@ -109,7 +138,8 @@ class RiverClassifier(_River, ClassifierByRow):
     ----------
     model : river.base.Classifier
         A classifier, or a pipeline that ends in one. It does not change: a clone of it learns,
-        which knows nothing yet. Models of two classes are given False and True, others the labels.
+        which knows nothing yet; with ``warm_start=True`` of an evaluator a copy, which knows what
+        the model has learnt. Models of two classes are given False and True, others the labels.
     missing : {"omit", "none"}, default="omit"
         What becomes of missing values (NaN, None): the row has no such feature, as most models of
         River expect, or the feature is None, as its imputers expect. A sparse row has the features
@@ -213,7 +243,8 @@ class RiverRegressor(_River, RegressorByRow):
     ----------
     model : river.base.Regressor
         A regressor, or a pipeline that ends in one. It does not change: a clone of it learns,
-        which knows nothing yet.
+        which knows nothing yet; with ``warm_start=True`` of an evaluator a copy, which knows what
+        the model has learnt.
     missing : {"omit", "none"}, default="omit"
         What becomes of missing values (NaN, None): the row has no such feature, or the feature is
         None.
@@ -273,7 +304,8 @@ def from_river(
     Parameters
     ----------
     model : river.base.Classifier or river.base.Regressor
-        A model, or a pipeline that ends in one.
+        A model, or a pipeline that ends in one. It does not change. What it has learnt is kept
+        only by an evaluator with ``warm_start=True``.
     missing : {"omit", "none"}, default="omit"
         Whether a missing value (NaN, None) is left out of its row, or is None there.
     random_state : int, RandomState or None, default=None

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
+from skstream.utils._content import NotComparable, content
 from skstream.utils._seeds import derive_seed
 
 Path = tuple[str, ...]
@@ -33,6 +34,18 @@ def seeded(model: Any, seed: int | None) -> Any:
         return derive_seed(seed, "river", *path) if unset and seed is not None else value
 
     return _remade(model, filled_in)
+
+
+def is_new(model: Any) -> bool:
+    """Whether a River model is known to have learnt nothing: it is as its own clone.
+
+    River does not say it. Where clones of one model differ, by random numbers that they draw when
+    they are made, or cannot be compared, it is not known.
+    """
+    try:
+        return content(model, with_random=False) == content(seeded(model, None), with_random=False)
+    except NotComparable:
+        return False
 
 
 def models_in(model: Any) -> Iterator[Any]:

@@ -32,6 +32,7 @@ from skstream.engine.resuming import Left, Resumed
 from skstream.engine.retries import MOST_ROWS, Found, Retries, TooLarge, next_part
 from skstream.engine.timeline import Operations
 from skstream.engine.warmup import WarmUp
+from skstream.utils._plain_objects import is_plain
 from skstream.utils._validation import is_fitted, unfitted_copy
 
 Engine = Literal["auto", "loop"]
@@ -108,7 +109,8 @@ class ModelRun:
         self._warmup: WarmUp | None = None
         self._gathers = False
         with failures_named(name, fold, "being prepared", n_folds):
-            self._has_learnt = is_fitted(estimator)
+            # Without a warm-up a plain object is asked: only it knows what it has learnt.
+            self._has_learnt = is_fitted(estimator) or (not task.n_warmup and is_plain(estimator))
             if engine == "auto":
                 self._take(Found.of(estimator, task))
             if self._kernel is None:

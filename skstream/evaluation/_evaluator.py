@@ -26,9 +26,11 @@ from skstream.evaluation._settings import (
     check_unanswered,
     checked_timelines,
     is_regression,
+    models_going_on,
     named_models,
     names_of_baselines,
     prepared_models,
+    warn_of_kept_state,
 )
 from skstream.evaluation.folder import RunFolder, fingerprint, opened
 from skstream.forgetting import Forgetting, as_forgetting
@@ -308,9 +310,12 @@ class StreamEvaluator(BaseEstimator):
         named = named_models(models)
         settings = self._settings(named, classes, n_rows=n_rows, source=source, seed=seed)
         if self.warm_start:
+            named = models_going_on(named, settings.classes)
             check_fitted_classes(named, settings.classes)
             if self.n_warmup == 0:
                 check_fitted(named)
+        else:
+            warn_of_kept_state(named)
         n_folds = len(settings.timelines)
         prepared = prepared_models(
             named, n_folds, seed=settings.parameters["seed"], warm_start=self.warm_start

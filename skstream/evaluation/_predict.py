@@ -18,7 +18,7 @@ from skstream.evaluation._evaluator import (
     warn_of_one_batch,
 )
 from skstream.evaluation._input import encoded, why_no_weight
-from skstream.evaluation._settings import check_unanswered, named_models
+from skstream.evaluation._settings import check_unanswered, named_models, warn_of_kept_state
 from skstream.streams import as_stream
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._seeds import seed_estimator
@@ -127,6 +127,7 @@ def prequential_predict(
     warn_of_one_batch(batch_size, stream.n_rows, n_warmup)
     task = Task(_classes(model, stream, classes), method, batch_size, n_warmup)
     check_unanswered(unanswered, regression=task.classes is None)
+    warn_of_kept_state({name: model})
     with failures_named(name, 0, "being copied"):
         copy = unfitted_copy(model)
         if random_state is not None:

@@ -9,7 +9,7 @@ from sklearn.frozen import FrozenEstimator
 
 from skstream import baselines
 from skstream.base import check_can_learn, learning_parts, without_predict
-from skstream.compat._adapted import adapted, is_foreign, name_of
+from skstream.compat._adapted import adapted, going_on, is_foreign, name_of
 from skstream.engine.failures import failures_named
 from skstream.engine.kernels import Task
 from skstream.engine.model import Engine, ModelRun, Unanswered
@@ -20,8 +20,10 @@ from skstream.evaluation._kept_tape import KeepTape
 from skstream.utils._choices import names_as_text
 from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels
+from skstream.utils._plain_objects import differs_from_new, is_plain
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._validation import fitted_copy, is_fitted, is_regressor, unfitted_copy
+from skstream.utils._warnings import warn
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,10 +235,35 @@ def prepared_models(
     return prepared
 
 
-def check_fitted(models: Mapping[str, Any]) -> None:
-    """Refuse models that have learnt nothing where they are asked from the first row on."""
+def models_going_on(models: Mapping[str, Any], classes: np.ndarray | None) -> dict[str, Any]:
+    """Models for a warm start: those of River keep what they have learnt."""
+    found = {}
     for name, model in models.items():
-        if not is_fitted(model):
+        with failures_named(name, 0, "being copied"):
+            found[name] = going_on(model, classes)
+    return found
+
+
+def warn_of_kept_state(models: Mapping[str, Any]) -> None:
+    """Warn of plain objects that have learnt, where every model should begin with nothing."""
+    for name, model in models.items():
+        if is_plain(model) and differs_from_new(model):
+            kind = type(model).__name__
+            warn(
+                f"Model '{name}' has no get_params, so it is copied as it is, and its state is not "
+                f"that of a new {kind}: what it has learnt, perhaps from these rows, counts. Pass "
+                "a new object, or give it get_params (sklearn.base.BaseEstimator has it); with "
+                "warm_start=True, it goes on from there without this warning."
+            )
+
+
+def check_fitted(models: Mapping[str, Any]) -> None:
+    """Refuse models that have learnt nothing where they are asked from the first row on.
+
+    Of plain objects it cannot be known: they are asked.
+    """
+    for name, model in models.items():
+        if not (is_fitted(model) or is_plain(model)):
             raise ValueError(
                 f"Model '{name}' has learnt nothing, and n_warmup=0 asks it for the first row. Fit "
                 "it before, or pass n_warmup=1."

@@ -1,6 +1,7 @@
 """Digests of what objects hold: the same in every process, and another one for another content."""
 
 import copyreg
+import random
 from collections.abc import Iterable
 from functools import lru_cache, partial
 from hashlib import blake2b
@@ -27,6 +28,7 @@ from skstream.utils._sklearn import ADDRESSES
 PLAIN = (NoneType, bool, int, float, complex, str, bytes, type(...), type(NotImplemented))
 
 _CACHE = type(lru_cache(len))
+_RANDOM = (random.Random, np.random.RandomState, np.random.Generator)
 #: What a function does; not where in a file it is written.
 _PARTS_OF_CODE = (
     *("co_code", "co_exceptiontable", "co_consts", "co_names", "co_flags"),
@@ -39,18 +41,18 @@ class NotComparable(TypeError):
     """An object cannot be compared with the one of an earlier process."""
 
 
-def content(value: Any) -> str:
-    """Return a digest of all that a value holds.
+def content(value: Any, *, with_random: bool = True) -> str:
+    """Return a digest of all that a value holds, with or without the states of random generators.
 
     Raises
     ------
     NotComparable
         If there is none: the object cannot be pickled, or never pickles alike.
     """
-    reading = _Reading()
+    reading = _Reading(with_random)
     try:
         found = reading.digest(value)
-        if reading.has_objects and _Reading().digest(value) != found:
+        if reading.has_objects and _Reading(with_random).digest(value) != found:
             raise NotComparable("its content is another one each time that it is looked at")
     except NotComparable:
         raise
@@ -84,8 +86,9 @@ class _Reading:
         Whether some are known by what they would be pickled as.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, with_random: bool) -> None:
         self.has_objects = False
+        self._with_random = with_random
         self._known: dict[int, tuple[bytes, Any]] = {}  # with the object, so that its id stays
         self._open: dict[int, int] = {}
 
@@ -176,6 +179,8 @@ class _Reading:
         """Return the digest of what an object would be pickled as."""
         if value is np.random.mtrand._rand:  # whatever has been drawn from it
             return _hashed("the random numbers of NumPy")
+        if not self._with_random and isinstance(value, _RANDOM):
+            return _hashed("random numbers")
         self.has_objects = True
         reduce = copyreg.dispatch_table.get(type(value))
         reduced: Any = value.__reduce_ex__(4) if reduce is None else reduce(value)

@@ -395,3 +395,36 @@ def test_the_kind_is_checked() -> None:
     with pytest.raises(TypeError, match="HoeffdingTreeClassifier is no regressor"):
         RiverRegressor(grown()).fit(X, X[:, 0])
     assert isinstance(compose.Pipeline(grown()), base.Classifier)
+
+
+@pytest.mark.parametrize("name", ["tree", "pipeline", "bagging"])
+@pytest.mark.parametrize("adapt", [from_river, lambda model: model])
+def test_a_warm_start_goes_on_from_what_was_learnt(name, adapt) -> None:
+    warm = MODELS[name].clone()
+    for row, label in zip(dicts(X[:50]), Y[:50], strict=True):
+        warm.learn_one(row, label)
+    going_on, expected = pickle.loads(pickle.dumps(warm)), []
+    for row, label in zip(dicts(X[50:]), Y[50:], strict=True):
+        expected.append(going_on.predict_one(row))
+        going_on.learn_one(row, label)
+    for engine in ("auto", "loop"):
+        evaluator = PrequentialEvaluator(
+            "accuracy", warm_start=True, n_warmup=0, keep_tape=True, engine=engine
+        )
+        result = evaluator.evaluate({"m": adapt(warm)}, X[50:], Y[50:])
+        assert result.predictions("m").tolist() == expected
+    with pytest.raises(ValueError, match="has learnt nothing"):
+        evaluator.evaluate(adapt(MODELS[name]), X, Y)
+
+
+def test_a_warm_start_of_a_regressor_and_of_two_classes() -> None:
+    warm = linear_model.LinearRegression()
+    for row, target in zip(dicts(X[:50]), X[:50, 1], strict=True):
+        warm.learn_one(row, float(target))
+    evaluator = PrequentialEvaluator("mae", warm_start=True, n_warmup=0, keep_tape=True)
+    result = evaluator.evaluate({"m": warm}, X[50:], X[50:, 1])
+    assert result.predictions("m")[0] == warm.predict_one(dicts(X[50:])[0])
+    two = linear_model.LogisticRegression()
+    two.learn_one({0: 1.0}, True)
+    with pytest.raises(ModelError, match=r"'m'.*learns two classes, and here are 3"):
+        PrequentialEvaluator("accuracy", warm_start=True).evaluate({"m": two}, X, Y)
