@@ -1,6 +1,7 @@
 """Helpers shared by the estimators and the engine: learning, checks and mixins."""
 
 import inspect
+import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar, cast
@@ -109,7 +110,14 @@ def nested(estimator: Any) -> Iterator[Any]:
         yield part
         if hasattr(part, "get_params") and not isinstance(part, type) and id(part) not in listed:
             # Pipelines hold their steps in a list: only deep parameters show them one by one.
-            parameters = part.get_params(deep=True).values()
+            found = part.get_params(deep=True)
+            if not isinstance(found, Mapping):
+                raise TypeError(
+                    f"get_params of {type(part).__name__} must return a dict, and returned "
+                    f"{reprlib.repr(found)} of type {type(found).__name__}. An object that has "
+                    "every attribute, such as a mock or a proxy, is no model: give it a get_params."
+                )
+            parameters = found.values()
             inner = [value for value in parameters if hasattr(value, "get_params")]
             if all(map(_lists_parameters_to_any_depth, [part, *inner])):
                 listed.update(map(id, inner))

@@ -2,11 +2,13 @@
 
 import threading
 import warnings
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
 from skstream import (
@@ -256,6 +258,10 @@ class WithoutProba(Counter):
 def test_stream_checks_name_what_is_missing() -> None:
     with pytest.raises(TypeError, match=r"Counter has no fit, get_params[.].*BaseEstimator"):
         check_stream_estimator(Counter())
+    with pytest.raises(TypeError, match=r"Pass an instance, SGDClassifier\(\)"):
+        check_stream_estimator(SGDClassifier)
+    with pytest.raises(TypeError, match=r"StandardScaler is neither a classifier nor a regressor"):
+        check_stream_estimator(StandardScaler())
 
 
 class Knows(WithoutClasses):
@@ -300,3 +306,30 @@ def test_what_they_have_learnt_before_is_warned_of() -> None:
         result = warm.evaluate({"m": learnt}, X, Y)
     assert np.random.get_state()[2] == before
     assert result.predictions("m")[0] == learnt.predict(X[:1])[0]
+
+
+class Raises(Counter):
+    def get_params(self, deep=True):
+        raise RuntimeError("no file")
+
+
+class Everything:
+    """A proxy: whatever is asked for is a function."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *given, **named: 1
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (Raises(), "RuntimeError: no file"),
+        (Everything(), "get_params of Everything must return a dict, and returned 1 of type int"),
+        (MagicMock(), "get_params of MagicMock must return a dict"),
+    ],
+)
+def test_parameters_that_cannot_be_listed(model, message) -> None:
+    with pytest.raises(ModelError, match=f"Model 'm' failed while being copied: .*{message}"):
+        PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y)

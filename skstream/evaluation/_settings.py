@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from skstream import baselines
-from skstream.base import check_can_learn, learning_parts, without_predict
+from skstream.base import check_can_learn, learning_parts, nested, without_predict
 from skstream.compat._adapted import adapted, going_on, is_foreign, name_of
 from skstream.engine.failures import failures_named
 from skstream.engine.kernels import Task
@@ -166,6 +166,8 @@ def named_models(models: Any) -> dict[str, Any]:
     named = {name: adapted(model) for name, model in named.items()}
     for name, model in named.items():
         _require_partial_fit(name, model)
+        with failures_named(name, 0, "being copied"):
+            list(nested(model))  # asks for the parameters that a copy is made from
     return named
 
 

@@ -18,7 +18,13 @@ from skstream.utils._sklearn import (
     is_column_transformer,
     set_parts,
 )
-from skstream.utils._validation import is_fitted, reads_frame_as_names, tags_of, unfitted_copy
+from skstream.utils._validation import (
+    is_fitted,
+    reads_array_as_texts,
+    reads_frame_as_names,
+    tags_of,
+    unfitted_copy,
+)
 
 _Weight = NDArray[np.float64] | None
 
@@ -101,6 +107,13 @@ def prepared(name: str, transformer: Any, X: Any) -> Any:
             f"Step {name!r}: {kind} takes texts or dicts, but gets a data frame, of which it would "
             f"see the names of the columns alone. Name the column to read, as a single name: "
             f"ColumnTransformer([('words', {kind}(), {X.columns[0]!r})])."
+        )
+    if reads_array_as_texts(transformer, X):
+        kind = type(getattr(transformer, "estimator", transformer)).__name__
+        raise TypeError(
+            f"Step {name!r}: {kind} takes single texts, but gets an array of shape {X.shape}. Pass "
+            "X.ravel(), an array of one dimension; in a ColumnTransformer name the column by its "
+            "number alone, 0 and not [0]."
         )
     if isinstance(transformer, FrozenEstimator):
         return transformer

@@ -17,7 +17,7 @@ from skstream.testing._checks import (
 )
 from skstream.testing._report import CheckReport, CheckResult
 from skstream.utils._seeds import seed_estimator
-from skstream.utils._validation import is_regressor, unfitted_copy
+from skstream.utils._validation import is_classifier, is_regressor, unfitted_copy
 
 
 def check_stream_estimator(
@@ -86,7 +86,8 @@ def check_stream_estimator(
         If `on_fail` is something else, or there is no check of a name in
         `expected_failed_checks`.
     TypeError
-        If the estimator has no ``partial_fit``, ``fit`` or ``get_params``.
+        If the estimator has no ``partial_fit``, ``fit`` or ``get_params``, is a class, or is
+        neither a classifier nor a regressor.
 
     Notes
     -----
@@ -124,12 +125,20 @@ def check_stream_estimator(
     """
     if on_fail not in ("raise", None):
         raise ValueError(f'on_fail is "raise" or None. Got {on_fail!r} instead.')
+    if isinstance(estimator, type):
+        raise TypeError(f"Pass an instance, {estimator.__name__}(), and not the class itself.")
     check_can_learn(estimator)
     missing = [name for name in ("fit", "get_params") if not hasattr(estimator, name)]
     if missing:
         raise TypeError(
             f"{type(estimator).__name__} has no {', '.join(missing)}. Evaluators and pipelines can "
             "do without, these checks cannot: derive it from sklearn.base.BaseEstimator."
+        )
+    if not (is_classifier(estimator) or is_regressor(estimator)):
+        raise TypeError(
+            f"{type(estimator).__name__} is neither a classifier nor a regressor, and these checks "
+            "are for those. Put a transformer into a pipeline before one: "
+            "make_stream_pipeline(transformer, classifier)."
         )
     model = seed_estimator(unfitted_copy(estimator), 0)
     data = Data.of(model, X, y)

@@ -1,6 +1,7 @@
 """Containers of rows: arrays, CSR matrices, pandas and polars frames."""
 
 import reprlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,11 +27,14 @@ def as_rows(X: Any, *, first_row: int = 0) -> Any:
     """Features as something whose rows can be sliced: frame, CSR matrix or array.
 
     Frames, arrays, memory maps and CSR matrices are returned as they are. Masked arrays become
-    plain ones with NaN where they are masked. A list, series or array of texts is one of single
-    texts, without columns; `first_row` is the number of the first one in messages.
+    plain ones with NaN where they are masked. Arrow tables and record batches become frames. A
+    list, series or array of texts is one of single texts, without columns; `first_row` is the
+    number of the first one in messages.
     """
     if type(X) is np.ndarray and X.ndim == 2:
         return X
+    if type(X).__module__.partition(".")[0] == "pyarrow" and hasattr(X, "to_pandas"):
+        X = _frame_of_arrow(X)
     if is_frame(X):
         if not hasattr(X, "shape"):
             raise TypeError(f"X is a polars {type(X).__name__}. Pass X.collect() instead.")
@@ -51,12 +55,32 @@ def as_rows(X: Any, *, first_row: int = 0) -> Any:
     hint = " Put a single text into a list." if X.dtype.kind in "US" else ""
     if X.ndim == 1:
         n = len(X)
+        if n == 0:
+            raise ValueError(f"X holds no rows: its shape is {X.shape}.")
+        if isinstance(X[0], Mapping):
+            raise ValueError(
+                f"X holds dicts (row {first_row} is {reprlib.repr(X[0])}), and rows are numbers, "
+                "columns of a frame or single texts. Pass pandas.DataFrame(X), or what "
+                "sklearn.feature_extraction.DictVectorizer makes of X."
+            )
         hint = (
             f" Pass X.reshape(1, -1) if these are the features of one row ({n} features), or "
             f"X.reshape(-1, 1) if they are the rows of one feature ({n} rows). Only texts can be "
             "rows without columns."
         )
     raise ValueError(f"X must have the shape (n_rows, n_features). Got shape {X.shape}.{hint}")
+
+
+def _frame_of_arrow(X: Any) -> Any:
+    """Return a table or a record batch of Arrow as a frame of pandas, or else of polars."""
+    if not hasattr(X, "column_names") and not hasattr(X, "schema"):  # one column
+        return X
+    purpose = f"X is a {type(X).__name__} of Arrow, which"
+    try:
+        optional_import("pandas", purpose)
+    except ImportError:
+        return optional_import("polars", purpose).from_arrow(X)
+    return X.to_pandas()
 
 
 def check_no_name_twice(names: list[Any], where: str) -> None:
@@ -116,10 +140,12 @@ def _as_texts(X: NDArray[Any], first_row: int) -> NDArray[Any] | None:
     if not any(are_texts):
         return None
     at = are_texts.index(False)
-    is_gap = values[at] is None or type(values[at]).__name__ in ("NAType", "float")
-    what = "is missing" if is_gap else f"is of type {type(values[at]).__name__}"
+    other = values[at]
+    is_nan = isinstance(other, float) and other != other
+    is_gap = other is None or is_nan or type(other).__name__ == "NAType"
+    what = "is missing" if is_gap else f"is of type {type(other).__name__}"
     raise ValueError(
-        f"X holds texts, but that of row {first_row + at} {what} ({reprlib.repr(values[at])}). "
+        f"X holds texts, but that of row {first_row + at} {what} ({reprlib.repr(other)}). "
         "Leave such rows out, or give an empty text: X = ['' if text is missing else text ...]."
     )
 

@@ -5,6 +5,7 @@ from copy import deepcopy
 from functools import partial
 from typing import Any
 
+import numpy as np
 from sklearn.base import RegressorMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import ClassifierTags, RegressorTags, Tags, TargetTags, get_tags
@@ -36,6 +37,21 @@ def reads_frame_as_names(transformer: Any, X: Any) -> bool:
     error is raised.
     """
     return hasattr(X, "columns") and not tags_of(transformer).input_tags.two_d_array
+
+
+def reads_array_as_texts(transformer: Any, X: Any) -> bool:
+    """Whether a vectorizer would take each row of an array of two dimensions for a text.
+
+    One with an analyzer or preprocessor of the user's own may take anything.
+    """
+    transformer = getattr(transformer, "estimator", transformer)
+    return (
+        isinstance(X, np.ndarray)
+        and X.ndim == 2
+        and hasattr(transformer, "build_analyzer")
+        and not callable(getattr(transformer, "analyzer", None))
+        and getattr(transformer, "preprocessor", None) is None
+    )
 
 
 def _declares_regression(model: Any) -> bool:

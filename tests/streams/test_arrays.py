@@ -5,13 +5,14 @@ import pytest
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import MultinomialNB
 
 from skstream import (
     PrequentialEvaluator,
     make_stream_pipeline,
 )
-from skstream.streams import Stream, as_stream
+from skstream.streams import ArrayStream, Stream, as_stream
 
 X = np.arange(20.0).reshape(10, 2)
 Y = np.array([0, 1] * 5)
@@ -253,3 +254,36 @@ def test_columns_that_change_are_named():
     mixed = as_stream([(frame[:4], Y[:4]), (X[4:], Y[4:])])
     with pytest.raises(ValueError, match=r"X is a dense array .*row 4, and a pandas frame"):
         list(mixed)
+
+
+def test_arrow_tables_keep_the_names_of_their_columns() -> None:
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pandas")
+    columns = {"a": [1.0, 2.0], "b": [None, "x"]}
+    for made in (pa.table(columns), pa.RecordBatch.from_pydict(columns)):
+        stream = ArrayStream(made, [0, 1])
+        assert stream.feature_names == ["a", "b"]
+        assert stream.X["a"].tolist() == [1.0, 2.0]
+    assert ArrayStream(pa.array(["a text", "another"]), [0, 1]).X.tolist() == ["a text", "another"]
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([], r"X holds no rows"),
+        ([{"a": 1.0}, {"a": 2.0}], r"X holds dicts \(row 0 is .*Pass pandas.DataFrame\(X\)"),
+        (["a", 3.5], r"that of row 1 is of type float \(3.5\)"),
+        (["a", float("nan")], r"that of row 1 is missing \(nan\)"),
+    ],
+)
+def test_rows_of_no_known_kind_are_named(X, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        ArrayStream(X, [0] * len(X))
+
+
+def test_texts_in_a_column_of_an_array_are_named() -> None:
+    texts = np.array([["a b"], ["c"]], dtype=object)
+    with pytest.raises(TypeError, match=r"HashingVectorizer takes single texts.*X.ravel\(\)"):
+        make_stream_pipeline(HashingVectorizer(), SGDClassifier()).fit(texts, [0, 1])
+    own = HashingVectorizer(analyzer=lambda row: row[0].split())
+    make_stream_pipeline(own, SGDClassifier()).fit(texts, [0, 1])
