@@ -118,7 +118,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
     halving_at : tuple of float, default=(1/8, 1/4, 1/2)
         Shares of the tuning rows after the warm-up at which the worse are dropped, or at the end
         of the batch that is open then. Rows without a label and with weight 0 count, and a look
-        before which no row was scored drops nobody.
+        before which no row was scored drops nobody (a warning says so if that was all of them).
     loss_bounds : tuple of two float, default=None
         Smallest and largest possible absolute error of a regressor, from what is known of the
         targets, not from these rows.
@@ -314,9 +314,10 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             If a parameter, a row or a label is bad, or all candidates fail.
         EvaluationInterrupted
             On Ctrl-C. The search can be used, and goes on with ``partial_fit``, after the rows
-            that it has taken. Where workers run the candidates (`n_jobs`), it keeps nothing: the
-            error has the scores of those that finished, and `fit` begins anew. With `checkpoint`,
-            the same call goes on.
+            that it has taken; but not after a second Ctrl-C, or one inside of a model, which stops
+            in the middle of a row: `result_` has what came before, and `fit` begins anew. Where
+            workers run the candidates (`n_jobs`), it keeps nothing: the error has the scores of
+            those that finished, and `fit` begins anew. With `checkpoint`, the same call goes on.
         ModelError
             If the chosen candidate fails after the choice.
         OSError
@@ -379,7 +380,8 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         ValueError
             If a row or a label is bad, all candidates have failed, or `checkpoint` is given.
         RuntimeError
-            If `fit` has ended the stream.
+            If `fit` has ended the stream, or a second Ctrl-C has stopped the search in the middle
+            of a row.
 
         Notes
         -----

@@ -147,6 +147,12 @@ class SearchRun(EvaluationRun):
         Whom the race has dropped.
     """
 
+    _if_broken = (
+        "the search has what came before in result_, but cannot go on. Call fit again (with "
+        "checkpoint=, the same call goes on from its last checkpoint), or go on with a search that "
+        "was saved, PrequentialSearch.load(path)."
+    )
+
     def __init__(
         self,
         settings: Settings,
@@ -168,6 +174,7 @@ class SearchRun(EvaluationRun):
         self._race = deepcopy(race)
         self._next_look = None if race is None else race.next_look(0)
         self._n_scored = 0
+        self._looked_in_vain = False  # no row was scored before the last look
         self._weight: float | None = None  # of every row, in a race on losses
         # Scores of the chosen one: until there is one, they only learn the labels.
         self._honest = None if rules.tuning is None else RunScores(settings, 1)
@@ -259,6 +266,7 @@ class SearchRun(EvaluationRun):
         if reasons:
             self._end_lanes(reasons)
         self._next_look = race.next_look(self._n_counted)
+        self._looked_in_vain = self._next_look is None and not self._n_scored
 
     @property
     def _n_counted(self) -> int:
@@ -306,7 +314,14 @@ class SearchRun(EvaluationRun):
             ) from first
 
     def warn_of_undefined(self) -> None:
-        """Warn if the measure has chosen nothing, because it is undefined for all."""
+        """Warn if, for want of scores, the race dropped nobody or the measure chose nothing."""
+        if self._looked_in_vain:
+            warn(
+                f'race="{self.rules.race}" has dropped nobody: no row before its looks was scored '
+                "(all were without a label or of weight 0). Pass a larger n_warmup or later shares "
+                "halving_at, so that labels come before the looks; or race=None.",
+                UndefinedMetricWarning,
+            )
         lanes = [lane for lane in self.tuning_outcome().lanes if lane.failure is None]
         metric, tie_breaker = self.rules.metric, self.rules.tie_breaker
         if lanes and all(np.isnan(last_scores(lane)[metric]) for lane in lanes):

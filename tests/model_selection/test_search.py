@@ -423,6 +423,42 @@ def test_ctrl_c_comes_between_two_steps() -> None:
     assert_same(one.partial_fit(X[n:], y[n:]), whole.fit(X, y))
 
 
+def test_a_search_that_was_stopped_in_a_row_says_what_can_be_done(tmp_path: Path) -> None:
+    X, y = stream(200)
+
+    class Pressed(SGDClassifier):
+        def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+            if getattr(self, "t_", 0) > 100:
+                raise KeyboardInterrupt
+            return super().partial_fit(X, y, classes=classes)
+
+    one = search(Pressed(), {"alpha": [1e-4, 1.0]}, tuning=50)
+    with pytest.raises(EvaluationInterrupted):
+        one.fit(X, y)
+    assert one.result_.n_rows == 50
+    with pytest.raises(RuntimeError, match=r"in result_, but .* Call fit again \(with checkpoint="):
+        one.partial_fit(X, y)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_race_that_could_not_look_says_so_once(weighted: bool) -> None:
+    X, y = stream(200)
+    weight, labels = np.ones(200), y.astype(object)
+    if weighted:
+        weight[1:60] = 0.0
+    else:
+        labels[1:60] = None
+    parameters = {"tuning": 100, "race": "halving", "missing_labels": "skip"}
+    one = search(**parameters)
+    with pytest.warns(UndefinedMetricWarning, match="dropped nobody: no row before") as caught:
+        one.fit(X, labels, sample_weight=weight, classes=["DOWN", "UP"])
+    assert len(caught) == 1
+    one.partial_fit(X, y)  # not again
+    labels[40], weight[40] = "UP", 1.0
+    again = search(**parameters).fit(X, labels, sample_weight=weight, classes=["DOWN", "UP"])
+    assert (again.cv_results_["dropped_at"] > 0).any()
+
+
 def test_the_search_goes_on_after_fit() -> None:
     X, y = stream()
     for cut in (300, 500):

@@ -254,7 +254,7 @@ def test_a_search_that_does_not_fit_the_folder_is_refused_in_words(tmp_path: Pat
     others: list[tuple[dict[str, Any], str]] = [
         ({"tuning": 600}, "the parameter tuning is 600 and was 500"),
         ({"param_grid": {"alpha": [1.0]}}, "model 'alpha=0.0001, penalty=l2'"),
-        ({"metric": "error"}, "the parameter metrics is error"),
+        ({"metric": "error"}, "the parameter metric is error and was kappa_plus"),
         ({"estimator": SGDClassifier(eta0=3.0)}, "the parameter eta0 of model"),
         ({"random_state": 1}, "the parameter random_state is 1 and was 0"),
     ]

@@ -81,7 +81,10 @@ def fingerprint(
             _put(found, f"the parameter {name}[{k}]", one)
         if not parts:
             _put(found, f"the parameter {name}", value)
-    found["the parameter metrics"] = ", ".join(settings.metrics)
+    if hasattr(evaluator, "metric"):  # a search; other measures are none of its parameters
+        found["the parameter metric"] = next(iter(settings.metrics))
+    else:
+        found["the parameter metrics"] = ", ".join(settings.metrics)
     for name, measure in settings.metrics.items():
         how = {"function": measure.function, "formula": measure.formula, "series": measure.series}
         for field, value in {**measure.facts, **how}.items():
