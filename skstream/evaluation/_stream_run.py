@@ -79,11 +79,6 @@ class StreamRun(Exclusive):
 
     #: Most rows between two points at which a run can be interrupted.
     _rows_per_piece = 1 << 16
-    #: What is said of a run that was stopped in the middle of a row.
-    _if_broken = (
-        "result() gives what came before, but it cannot go on. Go on from a saved checkpoint "
-        "(load_run) or start another."
-    )
 
     def __init__(
         self,
@@ -633,8 +628,9 @@ class StreamRun(Exclusive):
             raise RuntimeError(f"The run has stopped in the middle of a call. {_DECIDE}")
         if self._state == "broken":
             raise RuntimeError(
-                "The run was stopped in the middle of a row by an error or an interrupt: "
-                f"{self._if_broken}"
+                "The run was stopped in the middle of a row by an error or an interrupt: result() "
+                "gives what came before, but it cannot go on. Go on from a saved checkpoint "
+                "(load_run) or start another."
             )
 
     def __repr__(self) -> str:

@@ -147,12 +147,6 @@ class SearchRun(EvaluationRun):
         Whom the race has dropped.
     """
 
-    _if_broken = (
-        "the search has what came before in result_, but cannot go on. Call fit again (with "
-        "checkpoint=, the same call goes on from its last checkpoint), or go on with a search that "
-        "was saved, PrequentialSearch.load(path)."
-    )
-
     def __init__(
         self,
         settings: Settings,
@@ -396,6 +390,16 @@ class SearchRun(EvaluationRun):
         return self
 
     # -- rows
+
+    def _require_open(self) -> None:
+        if self._state == "broken":
+            raise RuntimeError(
+                "The search was stopped in the middle of a row by an error or an interrupt: "
+                "result_ has what came before, but it cannot go on. Call fit again (with "
+                "checkpoint=, the same call goes on from its last checkpoint), or go on with one "
+                "that was saved, PrequentialSearch.load(path)."
+            )
+        super()._require_open()
 
     def _encoded(self, chunk: Chunk, missing_labels: str) -> EncodedRows:
         rows = super()._encoded(chunk, missing_labels)

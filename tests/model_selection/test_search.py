@@ -436,7 +436,9 @@ def test_a_search_that_was_stopped_in_a_row_says_what_can_be_done(tmp_path: Path
     with pytest.raises(EvaluationInterrupted):
         one.fit(X, y)
     assert one.result_.n_rows == 50
-    with pytest.raises(RuntimeError, match=r"in result_, but .* Call fit again \(with checkpoint="):
+    with pytest.raises(
+        RuntimeError, match=r"result_ has what came before, .* Call fit again \(with checkpoint="
+    ):
         one.partial_fit(X, y)
 
 
