@@ -48,6 +48,7 @@ def reads_array_as_texts(transformer: Any, X: Any) -> bool:
     return (
         isinstance(X, np.ndarray)
         and X.ndim == 2
+        and X.dtype.kind in "OUS"
         and hasattr(transformer, "build_analyzer")
         and not callable(getattr(transformer, "analyzer", None))
         and getattr(transformer, "preprocessor", None) is None

@@ -53,9 +53,11 @@ def holds_times(X: Any) -> bool:
         if isinstance(X, list | tuple):
             of_arrays = len(X) > 0 and isinstance(X[0], np.ndarray)
             X = np.array(X, dtype=None if of_arrays else object)
-        dtype = getattr(X, "dtype", None)
-        if getattr(dtype, "kind", "") != "O":
-            return getattr(dtype, "kind", "") in _TIMES
+        kind = getattr(getattr(X, "dtype", None), "kind", None)
+        if kind is None:  # an array by its __array__ alone
+            kind = (X := np.asarray(X)).dtype.kind
+        if kind != "O":
+            return kind in _TIMES
         return any(isinstance(value, _TIME_TYPES) for value in X.flat)
     if not hasattr(X, "iloc"):
         return any(d.is_temporal() for d in X.dtypes)
