@@ -9,8 +9,7 @@ from skstream.engine.run import Answered
 
 #: Intended duration of one piece, in seconds.
 TARGET = 0.2
-#: A model may take a second per row, and there may be many of them.
-FIRST_SIZE = 1
+FIRST_SIZE = 16
 #: Largest factor by which the next piece may be longer than this one.
 GROWTH = 8
 #: A piece is at least so many times as long as what it takes to begin one.
@@ -22,8 +21,9 @@ FADING = 0.7
 class Pace:
     """Divides rows into pieces that each take about a fifth of a second.
 
-    The first piece is one row. Pieces are longer where beginning one takes long by itself, as it
-    does for kernels of data frames with many columns. The division changes no answer and no score.
+    The first piece is short, because a model may take a second per row. Pieces are longer where
+    beginning one takes long by itself, as it does for kernels of data frames with many columns. The
+    division changes no answer and no score.
 
     Parameters
     ----------
@@ -50,7 +50,6 @@ class Pace:
 
     def took(self, n_rows: int, seconds: float) -> None:
         """Note how long a piece took."""
-        is_first = not self._sums[0]
         fixed, per_row = self._costs(n_rows, seconds)
         target = max(TARGET, WORTH * fixed)
         wanted = int((target - fixed) / max(per_row, 1e-9))
@@ -59,8 +58,6 @@ class Pace:
         # Costs estimated from pieces of about the same size may be far off.
         growth = GROWTH if seconds < TARGET / 2 else 2
         wanted = min(wanted, growth * self.size)
-        if is_first:  # one size does not tell what beginning a piece costs
-            wanted = max(wanted, 2 * self.size)
         self.size = min(max(1, wanted), self.max_size)
 
     def _costs(self, n_rows: int, seconds: float) -> tuple[float, float]:

@@ -214,6 +214,7 @@ class StreamImputer(StreamTransformer):
         column = place if names is None else repr(names[place])
         # A subclass of either may take other arguments, and some tell of NumPy's inner types.
         kind = TypeError if isinstance(error, TypeError) else ValueError
+        said = f" ({error})" if type(error) is TypeError else ""
         return kind(
             f"Column {column} holds {value!r} in row {row} of these rows, and "
             + (
@@ -222,7 +223,7 @@ class StreamImputer(StreamTransformer):
                 if self.strategy == "mean"
                 else "numbers only in the rows before them. Use one type throughout"
             )
-            + ", or leave it out by a ColumnTransformer."
+            + f", or leave it out by a ColumnTransformer.{said}"
         )
 
     def __sklearn_tags__(self) -> Any:

@@ -298,7 +298,7 @@ def test_groups_that_stopped_at_different_rows_ask_the_same(is_finished, tmp_pat
 
     monkeypatch.setattr(_evaluator, "grouped", lambda *_: Groups([[("a", 0)], [("b", 0)]]))
     later = 2 * N if is_finished else STOP
-    with stopping(monkeypatch, lambda run: later if run.places == [("a", 0)] else PIECE):
+    with stopping(monkeypatch, lambda run: later if run._places == [("a", 0)] else PIECE):
         run(HELD_OUT)
     if not is_finished:
         with stopping(monkeypatch, lambda run: PIECE):

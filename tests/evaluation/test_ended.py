@@ -96,7 +96,7 @@ def test_a_model_that_ended_costs_nothing_any_more() -> None:
     X, y = stream()
     run = PrequentialEvaluator().start(models(), classes=[0, 1]).update(X[:50], y[:50])
     run._end_lanes({0: "slow"})
-    assert [name for name, _ in run.places] == ["sgd2", "sgd3", "majority"]
+    assert [name for name, _ in run._places] == ["sgd2", "sgd3", "majority"]
     before = run.result().costs["sgd1"]
     assert run.update(X[50:], y[50:]).result().costs["sgd1"] == before
 

@@ -145,7 +145,7 @@ def test_a_model_that_finished_alone_is_not_computed_again(tmp_path, monkeypatch
             original_run(workers, [job])
 
     def keeper(group, run):
-        computed.extend(run.places)
+        computed.extend(run._places)
         return original_keeper(group, run)
 
     original_run, original_keeper = _workers.Workers._run, _workers.GroupFolder.keeper
