@@ -63,8 +63,9 @@ test-previous: $(PREVIOUS)
 test-latest: $(LATEST)
 	CI=1 $(IN_LATEST) pytest -q -n $(WORKERS) --dist worksteal tests
 
+# Every page anew (-E): pages read by an earlier build are not warned about again.
 docs: $(LATEST)
-	$(IN_LATEST) sphinx -q -W --keep-going -b html docs build/docs
+	$(IN_LATEST) sphinx -q -E -W --keep-going -b html docs build/docs
 
 bench: $(LATEST)
 	set -e; for script in benchmarks/bench_*.py; do \

@@ -175,7 +175,7 @@ class StreamImputer(StreamTransformer):
         Returns
         -------
         ndarray of shape (n_features_out,), dtype object
-            The same names; of indicators, "missingindicator_" and the name of the column.
+            The same names; of indicators, ``missingindicator_`` before the name of the column.
         """
         check_is_fitted(self)
         names = feature_names_in(self, input_features)
