@@ -3,7 +3,9 @@
 from skstream.streams._arrays import ArrayStream, ChunkStream, as_stream
 from skstream.streams._chunk import StreamError
 from skstream.streams._csv import CSVStream
-from skstream.streams._generators import make_demo_stream
+from skstream.streams._demo import make_demo_stream
+from skstream.streams._drifts import Drift
+from skstream.streams._generators import SEA, GeneratedStream
 from skstream.streams._parquet import ParquetStream
 from skstream.streams._permute import shuffle_rows, shuffle_within_class
 from skstream.streams._profile import LabelProfile, label_profile
@@ -11,9 +13,12 @@ from skstream.streams._stream import Stream
 from skstream.streams._transactions import make_transactions
 
 __all__ = [
+    "SEA",
     "ArrayStream",
     "CSVStream",
     "ChunkStream",
+    "Drift",
+    "GeneratedStream",
     "LabelProfile",
     "ParquetStream",
     "Stream",

@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from skstream.streams._chunk import Chunk, checked
+from skstream.streams._drifts import Drift
 
 
 class Stream(ABC):
@@ -61,6 +62,11 @@ class Stream(ABC):
     def feature_names(self) -> list[str] | None:
         """Names of the features; None if they have none."""
         return None
+
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """Where the truth changes, in the order of their rows; empty if that is not known."""
+        return ()
 
     def row_options(self) -> dict[str, Any]:
         """Return what decides which rows come, beside the data; a run that goes on compares it.

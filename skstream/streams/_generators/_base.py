@@ -1,0 +1,132 @@
+"""Base class of generated streams."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from itertools import count
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.streams._arrays import check_chunk_size
+from skstream.streams._stream import Stream
+
+
+class GeneratedStream(Stream):
+    """Rows that a formula gives; base class of every generator.
+
+    Any block of rows can be had without those before it, and every random number is addressed by
+    the seed and its row, so that chunks, workers and the order of calls change nothing. A subclass
+    implements `block`, and names its `classes` and `feature_names`.
+
+    Parameters
+    ----------
+    n_rows : int or None, default=10_000
+        Number of rows; None for an endless stream.
+    random_state : int, default=0
+        Seed. The same seed gives the same rows.
+    chunk_size : int, default=65536
+        Rows per chunk.
+
+    See Also
+    --------
+    skstream.streams.Stream : Base class of every stream.
+
+    Examples
+    --------
+    >>> from skstream.streams import SEA
+    >>> stream = SEA(100, random_state=1)
+    >>> X, y = stream.rows(40, 42)
+    >>> X.shape, y.shape
+    ((2, 3), (2,))
+    """
+
+    def __init__(
+        self, n_rows: int | None = 10_000, *, random_state: int = 0, chunk_size: int = 65536
+    ) -> None:
+        if n_rows is not None and (not isinstance(n_rows, Integral) or n_rows < 1):
+            raise ValueError(
+                f"n_rows must be an integer >= 1, or None for an endless stream. Got {n_rows!r} "
+                f"instead."
+            )
+        if not isinstance(random_state, Integral):
+            raise ValueError(
+                f"random_state must be an integer: every number of a generated stream is addressed "
+                f"by it. Got {random_state!r} instead."
+            )
+        self._n_rows: int | None = None if n_rows is None else int(n_rows)
+        self.random_state: int = int(random_state)
+        self.chunk_size: int = check_chunk_size(chunk_size)
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows; None if the stream is endless."""
+        return self._n_rows
+
+    @property
+    @abstractmethod
+    def classes(self) -> NDArray[Any]:
+        """Sorted class labels."""
+
+    @abstractmethod
+    def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Make the rows from `start` up to `stop`, which are known to be in the stream.
+
+        Parameters
+        ----------
+        start, stop : int
+            Row numbers, ``0 <= start <= stop``.
+
+        Returns
+        -------
+        X : ndarray of shape (stop - start, n_features)
+            Features.
+        y : ndarray of shape (stop - start,)
+            Labels.
+        """
+
+    def rows(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Return the rows from `start` up to `stop`, without making those before.
+
+        Parameters
+        ----------
+        start, stop : int
+            Row numbers, ``0 <= start <= stop``, and `stop` at most the number of rows.
+
+        Returns
+        -------
+        X : ndarray of shape (stop - start, n_features)
+            Features.
+        y : ndarray of shape (stop - start,)
+            Labels.
+
+        Raises
+        ------
+        ValueError
+            If the stream has no such rows.
+        """
+        end = "" if self.n_rows is None else f" <= {self.n_rows}"
+        if not 0 <= start <= stop or (self.n_rows is not None and stop > self.n_rows):
+            raise ValueError(
+                f"Rows must satisfy 0 <= start <= stop{end}. Got start={start}, stop={stop}."
+            )
+        return self.block(start, stop)
+
+    def bayes_error(self) -> float | None:
+        """Return the error of the best possible answers, over all rows of the stream.
+
+        Returns
+        -------
+        error : float or None
+            Between 0 and 1; None where it is not known.
+        """
+        return None
+
+    def chunks(self) -> Iterator[Any]:
+        """Rows in chunks, from the first on."""
+        n_rows = self.n_rows
+        starts = count(0, self.chunk_size) if n_rows is None else range(0, n_rows, self.chunk_size)
+        for start in starts:
+            stop = start + self.chunk_size
+            yield self.rows(start, stop if n_rows is None else min(stop, n_rows))

@@ -1,0 +1,21 @@
+"""Random numbers of generators: one for each row and column, addressed by its place."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from skstream.utils._seeds import uniform
+
+
+def uniform_rows(seed: int, name: str, start: int, stop: int, n: int) -> NDArray[np.float64]:
+    """Return numbers in [0, 1), `n` for each row from `start` up to `stop`."""
+    return uniform(seed, name, start * n, stop * n).reshape(-1, n)
+
+
+def normal_rows(seed: int, name: str, start: int, stop: int, n: int) -> NDArray[np.float64]:
+    """Return standard normal numbers, `n` for each row from `start` up to `stop`."""
+    # The middle of each of the 2^53 steps, so that no number is infinite.
+    numbers = uniform_rows(seed, name, start, stop, n)
+    numbers += 2.0**-54
+    normal: NDArray[np.float64] = ndtri(numbers, out=numbers)
+    return normal

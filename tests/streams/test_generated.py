@@ -1,0 +1,96 @@
+"""Laws of every generator that the package exports, found by introspection."""
+
+import hashlib
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from joblib import Parallel, delayed
+
+import skstream.streams
+from skstream.streams import SEA, GeneratedStream
+from tests._examples import examples
+
+N_ROWS = 60
+# First 16 digits of the SHA-256 of the rows of a stream of 60 rows: the same on every platform.
+GOLDEN = {"SEA": "82c1994c17234fd0"}
+
+KINDS = [
+    kind
+    for name in skstream.streams.__all__
+    if inspect.isclass(kind := getattr(skstream.streams, name))
+    and issubclass(kind, GeneratedStream)
+    and kind is not GeneratedStream
+]
+every_generator = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+
+
+def joined(stream):
+    chunks = list(stream)
+    return np.concatenate([X for X, _, _ in chunks]), np.concatenate([y for _, y, _ in chunks])
+
+
+def same(one, other) -> bool:
+    return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+class FromTheFirstRowOn(SEA):
+    """Broken: the numbers of a block begin with those of row 0."""
+
+    def block(self, start, stop):
+        return super().block(0, stop - start)
+
+
+def cuts_change_nothing(kind, chunk_size, start, stop) -> bool:
+    whole = kind(N_ROWS, chunk_size=N_ROWS)
+    X, y = joined(whole)
+    pieces = kind(N_ROWS, chunk_size=chunk_size)
+    return same(joined(pieces), (X, y)) and same(
+        pieces.rows(start, stop), (X[start:stop], y[start:stop])
+    )
+
+
+@every_generator
+@examples(15)
+@given(chunk_size=st.integers(1, N_ROWS), rows=st.tuples(*[st.integers(0, N_ROWS)] * 2))
+def test_cuts_change_no_row(kind, chunk_size, rows):
+    assert cuts_change_nothing(kind, chunk_size, *sorted(rows))
+
+
+def test_numbers_that_hang_on_the_cut_are_caught():
+    assert not cuts_change_nothing(FromTheFirstRowOn, 7, 3, 9)
+
+
+@every_generator
+def test_rows_hang_on_the_seed_alone(kind):
+    rows = kind(N_ROWS).rows(0, N_ROWS)
+    stream = kind(N_ROWS, random_state=0)
+    assert same(pickle.loads(pickle.dumps(stream)).rows(0, N_ROWS), rows)
+    assert not same(kind(N_ROWS, random_state=1).rows(0, N_ROWS), rows)
+    assert set(np.unique(rows[1])) <= set(stream.classes)
+    assert len(stream.feature_names) == rows[0].shape[1]
+
+
+@every_generator
+def test_golden_values(kind):
+    X, y = kind(N_ROWS).rows(0, N_ROWS)
+    text = repr((X.tolist(), y.tolist()))
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == GOLDEN[kind.__name__]
+
+
+def test_workers_make_the_same_rows():
+    streams = [kind(N_ROWS) for kind in KINDS]
+    parts = Parallel(n_jobs=2)(delayed(stream.rows)(10, 50) for stream in streams)
+    assert all(same(part, stream.rows(10, 50)) for part, stream in zip(parts, streams, strict=True))
+
+
+@every_generator
+@pytest.mark.parametrize("bad", [{"n_rows": 0}, {"random_state": None}, {"chunk_size": 0}])
+def test_bad_input(kind, bad):
+    with pytest.raises(ValueError, match=f"{next(iter(bad))} must be an integer"):
+        kind(**bad)
+    with pytest.raises(ValueError, match=r"0 <= start <= stop <= 60. Got start=3, stop=61"):
+        kind(N_ROWS).rows(3, 61)
