@@ -10,6 +10,7 @@ from skstream.streams._parquet import ParquetStream
 from skstream.streams._permute import shuffle_rows, shuffle_within_class
 from skstream.streams._profile import LabelProfile, label_profile
 from skstream.streams._stream import Stream
+from skstream.streams._svmlight import SVMLightStream
 from skstream.streams._transactions import make_transactions
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "GeneratedStream",
     "LabelProfile",
     "ParquetStream",
+    "SVMLightStream",
     "Stream",
     "StreamError",
     "as_stream",

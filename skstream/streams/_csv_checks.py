@@ -8,21 +8,16 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+from skstream.streams._file_stream import refuse_other_kinds
 from skstream.streams._file_system import DataFile
+from skstream.streams._table_parameters import shortened
 from skstream.utils._optional import optional_import
 from skstream.utils._rows import check_no_name_twice
 
 _BYTES = 1 << 16
 _LINES = 20
-_SHOWN = 60
 # A target of more different whole numbers than this holds no labels.
 _MOST_LABELS = 1 << 16
-# First bytes of files that are not text, whatever their names.
-_OTHER_KINDS = {
-    b"\x1f\x8b": "compressed; its name has to end in .csv.gz",
-    b"PK\x03\x04": "a ZIP archive or an Excel file; save the table as CSV",
-    b"PAR1": "a Parquet file; use ParquetStream, and the ending .parquet",
-}
 _DELIMITERS = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
 _OTHER_WIDTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
 _NUMBER = re.compile(r"\s*[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?\s*")
@@ -123,7 +118,7 @@ def check_end(batch: Any, delimiter: str, n_columns: int) -> None:
         if rest and all(line.count(delimiter) == n_columns - 1 for line in rest):
             raise ValueError(
                 f"the value of column {name!r} in the last row holds {len(rest):,} whole rows: the "
-                f"quote before {_shortened(value.splitlines()[0])!r} is not closed."
+                f"quote before {shortened(value.splitlines()[0])!r} is not closed."
             )
 
 
@@ -142,7 +137,7 @@ def in_words(message: str) -> str:
     row, expected, got, text = found.groups()
     return (
         f"line {row} has {got} values, but the lines before it have {expected}: "
-        f"{_shortened(text)!r}. A value that holds the delimiter needs quotes, and a quote another "
+        f"{shortened(text)!r}. A value that holds the delimiter needs quotes, and a quote another "
         f"that closes it; lines before the names, and after the rows, have to be taken out."
     )
 
@@ -182,9 +177,7 @@ def _beginning(file: DataFile, encoding: str) -> str:
             raw = stream.read(_BYTES)
     except OSError as error:
         raise ValueError(f"{file} cannot be read as a CSV file: {error}") from error
-    for beginning, kind in _OTHER_KINDS.items():
-        if raw.startswith(beginning):
-            raise ValueError(f"{file} is no CSV file, but {kind}.")
+    refuse_other_kinds(file, raw, "CSV", ".csv")
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff") and not encoding.lower().startswith("utf-16"):
         raise ValueError(f"{file} holds UTF-16 text. Pass encoding='utf-16'.")
     try:
@@ -212,13 +205,13 @@ def _refuse_other_delimiter(
             also = " and decimal=','" if commas else ""
             raise ValueError(
                 f"{file} has one column where it is cut at {delimiter!r}, and its lines seem to be "
-                f"separated by {name}: {_shortened(lines[0])!r}. Pass delimiter={other!r}{also}."
+                f"separated by {name}: {shortened(lines[0])!r}. Pass delimiter={other!r}{also}."
             )
     widths = {len(line.split()) for line in lines}
     if len(widths) == 1 and widths != {1} and len(lines) > 1:
         raise ValueError(
             f"{file} has one column where it is cut at {delimiter!r}, and its lines seem to be "
-            f"separated by spaces: {_shortened(lines[0])!r}. If it is a single space each time, "
+            f"separated by spaces: {shortened(lines[0])!r}. If it is a single space each time, "
             f"pass delimiter=' '; else turn the spaces into commas first."
         )
 
@@ -236,7 +229,7 @@ def _refuse_decimal_commas(file: DataFile, text: str) -> None:
     ):
         raise ValueError(
             f"The lines of {file} seem to be separated by semicolons, with decimal commas: "
-            f"{_shortened(lines[0])!r}. Pass delimiter=';' and decimal=','."
+            f"{shortened(lines[0])!r}. Pass delimiter=';' and decimal=','."
         )
 
 
@@ -280,7 +273,3 @@ class WrittenLabels:
         for text in sorted(self._texts if self._are_whole else ()):
             by_number.setdefault(text.lstrip("0"), []).append(text)
         return next((texts for texts in by_number.values() if len(texts) > 1), [])
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

@@ -30,9 +30,8 @@ from skstream.streams._columns import (
     values_of,
     warn_of_lost,
 )
-from skstream.streams._file_system import DataFile, find
+from skstream.streams._file_stream import FileStream, broken_file
 from skstream.streams._files import Paths
-from skstream.streams._stream import Stream
 from skstream.streams._table_parameters import (
     check_max_categories,
     check_missing,
@@ -59,7 +58,7 @@ _MOST_CATEGORIES = 1000
 Index = dict[str, dict[Any, int]]
 
 
-class TableStream(Stream):
+class TableStream(FileStream):
     """Stream of files of tables, read piece by piece at every pass.
 
     A subclass says which columns there are, how rows are read and what the files declare. Only
@@ -99,8 +98,7 @@ class TableStream(Stream):
         for key, name in {"target": target, **meta}.items():
             if not isinstance(name, str) and (key == "target" or name is not None):
                 raise TypeError(f"{key} must be the name of a column. Got {name!r} instead.")
-        self._storage = find(path, self.suffixes, filesystem)
-        self.files = self._storage.names
+        super().__init__(path, self.suffixes, filesystem)
         self.target = target
         self.chunk_size = check_chunk_size(chunk_size)
         self.max_categories = check_max_categories(max_categories)
@@ -158,12 +156,7 @@ class TableStream(Stream):
         self, file: str, first: int, row: int, columns: list[str], error: Exception
     ) -> StreamError:
         """Say that a file, whose rows are those from `first` on, cannot be read beyond `row`."""
-        return StreamError(
-            f"{file} cannot be read on after its first {row - first:,} rows (row {row} of the "
-            f"stream): {error}",
-            row,
-            file,
-        )
+        return broken_file(file, first, row, error)
 
     def _declared(self, columns: list[str]) -> dict[str, list[Any]]:
         """Categories of the nominal columns whose files declare them."""
@@ -185,15 +178,6 @@ class TableStream(Stream):
         """Columns that the files themselves exclude from the features."""
         return set()
 
-    @property
-    def path(self) -> str | list[str]:
-        """Absolute path or URI of the file; of all files where there are several."""
-        return self.files[0] if len(self.files) == 1 else list(self.files)
-
-    def contents(self) -> list[tuple[int, int | None]]:
-        """Size of each file, and the checksum of blocks all over it if it is on a local disk."""
-        return list(zip(self._storage.sizes(), self._storage.samples(), strict=True))
-
     def row_options(self) -> dict[str, Any]:
         """Return how the files are read, where that decides which rows come.
 
@@ -205,9 +189,6 @@ class TableStream(Stream):
         target = {"target": self.target, "target_kind": self._roles[self.target]}
         features = {"columns": self._features, "kinds": self.kinds, "missing": self.missing}
         return {**target, **features, **self._meta, "as_frame": self.as_frame}
-
-    def _file(self, name: str) -> DataFile:
-        return self._storage.file(name)
 
     @property
     def kinds(self) -> dict[str, str]:

@@ -5,6 +5,7 @@ from numbers import Integral, Real
 from typing import Any
 
 _SHOWN = 12
+_CHARACTERS = 60
 _PLURAL = {
     "number": "numbers",
     "category": "categories",
@@ -111,6 +112,11 @@ def shown(names: list[str]) -> str:
     """Names for a message, the first ones where there are many."""
     more = f", ... ({len(names):,} in all)" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
+
+
+def shortened(text: str) -> str:
+    """Return the beginning of a text, for a message."""
+    return text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}..."
 
 
 def files_in_words(files: list[str]) -> str:

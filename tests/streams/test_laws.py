@@ -16,6 +16,7 @@ from skstream.streams import (
     GeneratedStream,
     ParquetStream,
     Stream,
+    SVMLightStream,
     make_demo_stream,
 )
 from skstream.utils._labels import find_classes
@@ -27,6 +28,8 @@ _RNG = np.random.default_rng(0)
 X = _RNG.normal(size=(N_ROWS, 3))
 Y = np.array(["a", "b", "c"], dtype=object)[_RNG.integers(0, 3, N_ROWS)]
 WEIGHT = _RNG.random(N_ROWS)
+CODES = np.unique(Y, return_inverse=True)[1].astype(float)
+QUERIES = np.arange(N_ROWS) // 4
 
 
 class Source:
@@ -94,26 +97,44 @@ def csv_stream(folder, chunk_size):
     return CSVStream(path, "class", sample_weight="w", chunk_size=chunk_size)
 
 
+def svmlight_stream(folder, chunk_size):
+    path = folder / "rows.svm"
+    if not path.exists():
+        lines = [
+            f"{y} qid:{query} 1:{a!r} 2:{b!r} 3:{c!r}"
+            for (a, b, c), y, query in zip(X.tolist(), CODES, QUERIES, strict=True)
+        ]
+        path.write_text("\n".join(lines))
+    return SVMLightStream(path, query_id=True, chunk_size=chunk_size)
+
+
 MAKERS = {
     ArrayStream: array_stream,
     ChunkStream: chunk_stream,
     ParquetStream: parquet_stream,
     CSVStream: csv_stream,
+    SVMLightStream: svmlight_stream,
 }
+#: Features, labels and meta data where they are not X, Y and WEIGHT; names of the features.
+OTHERS = {SVMLightStream: ((X, CODES, QUERIES), None)}
 every_kind = pytest.mark.parametrize("make", MAKERS.values(), ids=lambda make: make.__name__)
 
 
 def joined(stream) -> tuple:
     chunks = list(stream)
     return (
-        np.concatenate([X for X, _, _ in chunks]),
+        np.concatenate([getattr(X, "toarray", lambda X=X: X)() for X, _, _ in chunks]),
         np.concatenate([y for _, y, _ in chunks]),
-        np.concatenate([meta["sample_weight"] for _, _, meta in chunks]),
+        np.concatenate([values for _, _, meta in chunks for values in meta.values()]),
     )
 
 
+def expected(stream) -> tuple:
+    return OTHERS.get(type(stream), ((X, Y, WEIGHT), ["x0", "x1", "x2"]))
+
+
 def same_rows(stream) -> bool:
-    return all(map(np.array_equal, joined(stream), (X, Y, WEIGHT)))
+    return all(map(np.array_equal, joined(stream), expected(stream)[0]))
 
 
 def test_every_exported_stream_kind_is_here():
@@ -154,11 +175,13 @@ def test_a_pass_may_stop_early(make, tmp_path):
 @every_kind
 def test_attributes_describe_the_rows(make, tmp_path):
     stream = make(tmp_path, 7)
-    assert stream.classes.tolist() == find_classes(Y).tolist() == ["a", "b", "c"]
-    assert stream.feature_names == ["x0", "x1", "x2"]
+    (_, y, _), names = expected(stream)
+    assert stream.classes.tolist() == find_classes(y).tolist()
+    assert len(stream.classes) == 3
+    assert stream.feature_names == names
     assert stream.n_rows == N_ROWS
     assert repr(stream).startswith(f"{type(stream).__name__}(23 rows")
-    np.testing.assert_array_equal(np.concatenate(list(stream.labels())), Y)
+    np.testing.assert_array_equal(np.concatenate(list(stream.labels())), y)
 
 
 def test_the_laws_catch_broken_streams():

@@ -24,8 +24,8 @@ from skstream.evaluation.folder._differences import (
     TYPES,
 )
 from skstream.streams import ArrayStream, ChunkStream
+from skstream.streams._file_stream import FileStream
 from skstream.streams._open import FirstRows
-from skstream.streams._table import TableStream
 from skstream.utils._content import NotComparable, content, name_of
 from skstream.utils._rows import Schema, is_frame
 
@@ -125,7 +125,7 @@ def _put(
 def _of_stream(stream: Any, of: str) -> Fingerprint:
     found: Fingerprint = {}
     source = stream.stream if isinstance(stream, FirstRows) else stream
-    if isinstance(source, TableStream):
+    if isinstance(source, FileStream):
         names = [os.path.basename(path) for path in source.files]
         found[f"{FILES}{of}"] = ", ".join(names)
         often = Counter(names)

@@ -1,0 +1,56 @@
+"""Base class of the streams that are read from files."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from skstream.streams._chunk import StreamError
+from skstream.streams._file_system import DataFile, find
+from skstream.streams._files import Paths
+from skstream.streams._stream import Stream
+
+# First bytes of files that are not text, whatever their names.
+_OTHER_KINDS = {
+    b"\x1f\x8b": "compressed; its name has to end in {ending}.gz",
+    b"BZh": "compressed; its name has to end in {ending}.bz2",
+    b"PK\x03\x04": "a ZIP archive or an Excel file; save the table as {kind}",
+    b"PAR1": "a Parquet file; use ParquetStream, and the ending .parquet",
+}
+
+
+class FileStream(Stream):
+    """Stream of files, which are opened again at every pass; a worker opens them itself."""
+
+    def __init__(self, path: Paths, suffixes: Iterable[str], filesystem: Any) -> None:
+        self._storage = find(path, suffixes, filesystem)
+        self.files = self._storage.names
+
+    @property
+    def path(self) -> str | list[str]:
+        """Absolute path or URI of the file; of all files where there are several."""
+        return self.files[0] if len(self.files) == 1 else list(self.files)
+
+    def contents(self) -> list[tuple[int, int | None]]:
+        """Size of each file, and the checksum of blocks all over it if it is on a local disk."""
+        return list(zip(self._storage.sizes(), self._storage.samples(), strict=True))
+
+    def _file(self, name: str) -> DataFile:
+        return self._storage.file(name)
+
+
+def broken_file(file: str, first: int, row: int, error: Exception) -> StreamError:
+    """Say that a file, whose rows are those from `first` on, cannot be read beyond `row`."""
+    return StreamError(
+        f"{file} cannot be read on after its first {row - first:,} rows (row {row} of the "
+        f"stream): {error}",
+        row,
+        file,
+    )
+
+
+def refuse_other_kinds(file: DataFile, raw: bytes, kind: str, ending: str) -> None:
+    """Raise an error if the first bytes of a file show that it is no text."""
+    for beginning, other in _OTHER_KINDS.items():
+        if raw.startswith(beginning):
+            raise ValueError(
+                f"{file} is no {kind} file, but {other}.".format(ending=ending, kind=kind)
+            )

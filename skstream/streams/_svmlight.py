@@ -1,0 +1,295 @@
+"""Stream of SVMlight files."""
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_svmlight_file
+
+from skstream.streams._arrays import check_chunk_size
+from skstream.streams._chunk import Chunk, StreamError
+from skstream.streams._file_stream import FileStream, broken_file, refuse_other_kinds
+from skstream.streams._file_system import DataFile
+from skstream.streams._files import Paths
+from skstream.streams._table_parameters import files_in_words, shortened
+from skstream.utils._labels import distinct_labels
+
+_ENDINGS = (".svm", ".svmlight", ".libsvm")
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a pass over all files finds.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows.
+    n_features : int
+        Number of features that the largest index asks for.
+    zero_based : bool
+        Whether the first feature has the index 0.
+    classes : ndarray or None
+        Distinct labels; None for fractional targets.
+    """
+
+    n_rows: int
+    n_features: int
+    zero_based: bool
+    classes: NDArray[Any] | None
+
+
+class SVMLightStream(FileStream):
+    r"""Stream of an SVMlight (libsvm) file, or of several.
+
+    A line is ``label index:value index:value ...``; features that are not named are 0. Files are
+    read with scikit-learn's reader, piece by piece, again at every pass, and never whole. `X` is a
+    CSR matrix and `y` is float64. Files ending in ``.gz`` or ``.bz2`` are decompressed while they
+    are read.
+
+    Parameters
+    ----------
+    path : str, path-like, or list of them
+        Path or URI (as ``"s3://bucket/folder"``) of a file, or of a folder of ``*.svm``,
+        ``*.svmlight`` and ``*.libsvm`` files, also compressed; or of files in the order in which
+        they are to be read. Row order is time order. A folder is read in the natural order of
+        names (part.2 before part.10), which the attribute `files` shows.
+    n_features : int, default=None
+        Number of features. None finds the largest index in a pass over the files.
+    zero_based : bool or "auto", default="auto"
+        Whether the first feature has the index 0. "auto" takes 0 if a line names it, else 1, which
+        a pass over the files finds.
+    query_id : bool, default=False
+        Whether the query of each row (``qid:3`` behind the label) is its "id" in the meta data.
+    chunk_size : int, default=65536
+        Largest number of rows per chunk. No result depends on it.
+    filesystem : pyarrow.fs.FileSystem or fsspec file system, default=None
+        Where the paths are; see `ParquetStream`.
+
+    Attributes
+    ----------
+    files : list of str
+        Absolute paths or URIs of the files, in the order in which they are read.
+    path : str or list of str
+        Absolute path or URI of the file; all of `files` where there are several.
+    chunk_size : int
+        Largest number of rows per chunk.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or a file is empty or no text.
+    StreamError
+        While iterating: for a line that does not have this form, indices that do not increase, or
+        an index beyond `n_features`. Says file, line and text.
+
+    See Also
+    --------
+    sklearn.datasets.load_svmlight_file : The same for a file that fits into memory.
+    CSVStream : Stream of CSV files.
+
+    Notes
+    -----
+    What follows a ``#`` is a comment. Lines that are empty or hold a comment alone are no rows.
+    Give `n_features` and `zero_based` where the files are large: the pass that finds them reads
+    everything once. It also finds `n_rows` and `classes`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skstream.streams import SVMLightStream
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "rows.svm"
+    >>> _ = path.write_text("1 1:0.5 3:2 # the first row\n-1 2:1\n")
+    >>> for X, y, meta in SVMLightStream(path):
+    ...     print(X.toarray().tolist(), y.tolist())
+    [[0.5, 0.0, 2.0], [0.0, 1.0, 0.0]] [1.0, -1.0]
+    >>> folder.cleanup()
+    """
+
+    suffixes = tuple(end + packed for end in _ENDINGS for packed in ("", ".gz", ".bz2"))
+
+    def __init__(
+        self,
+        path: Paths,
+        *,
+        n_features: int | None = None,
+        zero_based: bool | str = "auto",
+        query_id: bool = False,
+        chunk_size: int = 65536,
+        filesystem: Any = None,
+    ) -> None:
+        super().__init__(path, self.suffixes, filesystem)
+        if n_features is not None and (not isinstance(n_features, Integral) or n_features < 1):
+            raise ValueError(f"n_features must be an integer >= 1. Got {n_features!r} instead.")
+        if not isinstance(zero_based, bool | np.bool_) and zero_based != "auto":
+            raise ValueError(
+                f"zero_based must be True, False or 'auto'. Got {zero_based!r} instead."
+            )
+        self._n_features = None if n_features is None else int(n_features)
+        self._zero_based = None if zero_based == "auto" else bool(zero_based)
+        self.query_id = bool(query_id)
+        self.chunk_size = check_chunk_size(chunk_size)
+        for file in self.files:
+            self._check_beginning(self._file(file))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, counted in a pass over the files."""
+        return self._found.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """Number of features; that of a pass over the files unless it was given."""
+        return self._found.n_features if self._n_features is None else self._n_features
+
+    @property
+    def zero_based(self) -> bool:
+        """Whether the first feature has the index 0."""
+        return self._found.zero_based if self._zero_based is None else self._zero_based
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """Sorted class labels, found in a pass over the files; None for fractional targets."""
+        return self._found.classes
+
+    def row_options(self) -> dict[str, Any]:
+        """Return how the files are read, where that decides which rows come.
+
+        Returns
+        -------
+        options : dict of str to object
+            Values by name.
+        """
+        return {
+            "n_features": self.n_features,
+            "zero_based": self.zero_based,
+            "query_id": self.query_id,
+        }
+
+    def features_in_words(self) -> str:
+        """Say what the features are read as."""
+        return f"{self.n_features:,} numbers (sparse)"
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Chunks of the rows, read when they are asked for."""
+        for X, y, queries in self._read(self.n_features, self.zero_based):
+            yield Chunk.of(X, y, {"id": queries} if self.query_id else None)
+
+    @cached_property
+    def _found(self) -> _Found:
+        n_rows, first, last = 0, None, 0
+        classes: NDArray[Any] | None = np.empty(0)
+        for X, y, _ in self._read(None, True if self._zero_based is None else self._zero_based):
+            n_rows += len(y)
+            if X.nnz:
+                lowest = int(X.indices.min())
+                first = lowest if first is None else min(first, lowest)
+                last = max(last, int(X.indices.max()))
+            known = y[~np.isnan(y)]
+            whole = np.isfinite(known) & (np.floor(known) == known)
+            classes = (
+                None
+                if classes is None or not whole.all()
+                else np.union1d(classes, distinct_labels(known))
+            )
+        if n_rows == 0:
+            raise ValueError(f"The stream is empty: {files_in_words(self.files)} has no row.")
+        if classes is not None and not len(classes):
+            raise ValueError(f"{files_in_words(self.files)} holds no label at all.")
+        one_based = self._zero_based is None and first is not None and first > 0
+        zero_based = not one_based if self._zero_based is None else self._zero_based
+        return _Found(n_rows, last + (0 if one_based else 1), zero_based, classes)
+
+    def _read(
+        self, n_features: int | None, zero_based: bool
+    ) -> Iterator[tuple[Any, NDArray[Any], NDArray[Any] | None]]:
+        """Rows, labels and queries of pieces of all files; `n_features` None: of any width."""
+        row = 0
+        for name in self.files:
+            first_row, first_line = row, 1
+            try:
+                with self._file(name).binary() as file:
+                    while lines := list(islice(file, self.chunk_size)):
+                        try:
+                            X, y = _rows_of(lines, n_features, zero_based)
+                            queries = _queries_of(lines) if self.query_id else None
+                        except ValueError as error:
+                            words = _first_misfit(
+                                lines, first_line, n_features, zero_based, self.query_id
+                            )
+                            raise StreamError(f"{name}, {words}", row, name) from error
+                        yield X, y, queries
+                        row += len(y)
+                        first_line += len(lines)
+            except FileNotFoundError:
+                raise
+            except (OSError, EOFError) as error:
+                raise broken_file(name, first_row, row, error) from error
+
+    def _check_beginning(self, file: DataFile) -> None:
+        try:
+            with file.binary() as opened:
+                raw = opened.read(64)
+        except (OSError, EOFError) as error:
+            if isinstance(error, FileNotFoundError):
+                raise
+            raise ValueError(f"{file} cannot be read as an SVMlight file: {error}") from error
+        if not raw.strip():
+            raise ValueError(f"{file} cannot be read as an SVMlight file: it is empty.")
+        refuse_other_kinds(file, raw, "SVMlight", ".svm")
+
+
+def _rows_of(
+    lines: list[bytes], n_features: int | None, zero_based: bool
+) -> tuple[Any, NDArray[Any]]:
+    # A type: of float32 scikit-learn would make other numbers.
+    X, y = load_svmlight_file(
+        io.BytesIO(b"".join(lines)), n_features=n_features, zero_based=zero_based, dtype=np.float64
+    )
+    return X, y
+
+
+def _queries_of(lines: list[bytes]) -> NDArray[np.int64]:
+    """Queries of the rows in some lines."""
+    # scikit-learn's reader takes a time that grows with the square of the number of queries.
+    rows = [line for line in (line.partition(b"#")[0].split() for line in lines) if line]
+    found = [row[1].partition(b":") if len(row) > 1 else (b"", b"", b"") for row in rows]
+    if any(name != b"qid" for name, _, _ in found):
+        raise ValueError("query_id=True asks for qid: behind the label")
+    return np.array([int(query) for _, _, query in found], dtype=np.int64)
+
+
+def _first_misfit(
+    lines: list[bytes],
+    first_line: int,
+    n_features: int | None,
+    zero_based: bool,
+    query_id: bool,
+) -> str:
+    """Say which line is the first that does not have the form, and why."""
+    for number, line in enumerate(lines, first_line):
+        text = shortened(line.decode(errors="replace").strip())
+        try:
+            X, _ = _rows_of([line], None, zero_based)
+            if query_id:
+                _queries_of([line])
+        except ValueError as error:
+            return (
+                f"line {number}: {text!r} is not of the form 'label index:value index:value ...' "
+                f"with indices that increase ({error})."
+            )
+        if n_features is not None and X.shape[1] > n_features:
+            index = X.shape[1] - int(zero_based)
+            return (
+                f"line {number}: {text!r} has the index {index}, but n_features={n_features} "
+                f"allows indices up to {n_features - int(zero_based)}."
+            )
+    raise AssertionError("every line alone can be read")  # pragma: no cover
