@@ -5,7 +5,7 @@ from skstream.streams._chunk import StreamError
 from skstream.streams._csv import CSVStream
 from skstream.streams._demo import make_demo_stream
 from skstream.streams._drifts import Drift
-from skstream.streams._generators import SEA, GeneratedStream
+from skstream.streams._generators import LED, SEA, STAGGER, Agrawal, GeneratedStream, Sine
 from skstream.streams._parquet import ParquetStream
 from skstream.streams._permute import shuffle_rows, shuffle_within_class
 from skstream.streams._profile import LabelProfile, label_profile
@@ -14,7 +14,10 @@ from skstream.streams._svmlight import SVMLightStream
 from skstream.streams._transactions import make_transactions
 
 __all__ = [
+    "LED",
     "SEA",
+    "STAGGER",
+    "Agrawal",
     "ArrayStream",
     "CSVStream",
     "ChunkStream",
@@ -23,6 +26,7 @@ __all__ = [
     "LabelProfile",
     "ParquetStream",
     "SVMLightStream",
+    "Sine",
     "Stream",
     "StreamError",
     "as_stream",

@@ -1,6 +1,5 @@
 """Checks of the parameters of generators."""
 
-from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -29,25 +28,8 @@ def check_numbers(values: Any, name: str) -> tuple[float, ...]:
     return numbers
 
 
-def checked_change_rows(
-    rows: Sequence[int] | None, n_concepts: int, n_rows: int | None
-) -> tuple[int, ...]:
-    """Return the first row of each concept but the first; equal parts where none are given."""
-    if rows is None:
-        if n_concepts > 1 and n_rows is None:
-            raise ValueError(
-                f"An endless stream of {n_concepts} concepts needs change_rows=: the first row of "
-                f"each concept but the first."
-            )
-        return tuple(k * (n_rows or 0) // n_concepts for k in range(1, n_concepts))
-    given = tuple(rows)
-    if (
-        len(given) != n_concepts - 1
-        or not all(isinstance(row, Integral) for row in given)
-        or any(after <= before for before, after in zip((0, *given), given, strict=False))
-    ):
-        raise ValueError(
-            f"change_rows must be {n_concepts - 1} increasing row numbers >= 1, the first row of "
-            f"each concept but the first. Got {rows!r} instead."
-        )
-    return tuple(int(row) for row in given)
+def check_count(value: Any, name: str, least: int) -> int:
+    """Return an integer that is not too small, or raise an error."""
+    if not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be an integer >= {least}. Got {value!r} instead.")
+    return int(value)

@@ -9,7 +9,7 @@ from skstream.utils._seeds import uniform
 
 def uniform_rows(seed: int, name: str, start: int, stop: int, n: int) -> NDArray[np.float64]:
     """Return numbers in [0, 1), `n` for each row from `start` up to `stop`."""
-    return uniform(seed, name, start * n, stop * n).reshape(-1, n)
+    return uniform(seed, name, start * n, stop * n).reshape(stop - start, n)
 
 
 def normal_rows(seed: int, name: str, start: int, stop: int, n: int) -> NDArray[np.float64]:
@@ -19,3 +19,8 @@ def normal_rows(seed: int, name: str, start: int, stop: int, n: int) -> NDArray[
     numbers += 2.0**-54
     normal: NDArray[np.float64] = ndtri(numbers, out=numbers)
     return normal
+
+
+def order_of(seed: int, name: str, n: int) -> NDArray[np.intp]:
+    """Return the numbers from 0 to `n` - 1 in random order."""
+    return np.argsort(uniform(seed, name, 0, n), kind="stable")

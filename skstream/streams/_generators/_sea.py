@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from skstream.streams._drifts import Drift
 from skstream.streams._generators._base import GeneratedStream
-from skstream.streams._generators._checks import check_numbers, check_share, checked_change_rows
+from skstream.streams._generators._checks import check_numbers, check_share
+from skstream.streams._generators._concepts import checked_change_rows, drifts_between
 from skstream.streams._generators._numbers import uniform_rows
 from skstream.utils._seeds import uniform
 
@@ -77,12 +78,7 @@ class SEA(GeneratedStream):
     @property
     def drifts(self) -> tuple[Drift, ...]:
         """Rows at which the threshold changes."""
-        values = self.thresholds
-        return tuple(
-            Drift(row, row)
-            for row, before, after in zip(self.change_rows, values, values[1:], strict=False)
-            if before != after
-        )
+        return drifts_between(self.thresholds, self.change_rows)
 
     def bayes_error(self) -> float:
         """Return the error of the best possible answers.

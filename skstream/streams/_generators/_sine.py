@@ -1,0 +1,134 @@
+"""Points above or below a curve."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import sindg
+
+from skstream.streams._drifts import Drift
+from skstream.streams._generators._base import GeneratedStream
+from skstream.streams._generators._checks import check_count
+from skstream.streams._generators._concepts import (
+    check_concepts,
+    checked_change_rows,
+    drifts_between,
+    parts_of_block,
+)
+from skstream.streams._generators._numbers import uniform_rows
+
+_DEGREES = 57.29577951308232
+
+
+class Sine(GeneratedStream):
+    """Label 1 below the curve of a sine, and then above it.
+
+    All features are uniform in [0, 1). The first two, x and y, decide the label.
+
+    Parameters
+    ----------
+    n_rows : int or None, default=10_000
+        Number of rows; None for an endless stream.
+    functions : sequence of int, default=(1, 2)
+        Rule of each concept, in their order. 1: the label is 1 where ``y < sin(x)``; 2: the
+        contrary; 3: the label is 1 where ``y < 0.5 + 0.3 sin(3 pi x)``; 4: the contrary of that.
+    change_rows : sequence of int, default=None
+        First row of each concept but the first. By default all concepts are equally long; an
+        endless stream of more than one concept must say it.
+    n_irrelevant : int, default=0
+        Number of further features, which do not matter; 2 in the source.
+    random_state : int, default=0
+        Seed. The same seed gives the same rows.
+    chunk_size : int, default=65536
+        Rows per chunk.
+
+    References
+    ----------
+    Gama, J., Medas, P., Castillo, G. and Rodrigues, P. (2004). Learning with drift detection.
+    SBIA. (SINE1 is ``functions=(1, 2)``, SINE2 is ``functions=(3, 4)``.)
+
+    Examples
+    --------
+    >>> from skstream.streams import Sine
+    >>> stream = Sine(2000, functions=(3, 4), n_irrelevant=2)
+    >>> stream.feature_names
+    ['x1', 'x2', 'x3', 'x4']
+    >>> stream.drifts
+    (Drift(start=1000, end=1000),)
+    """
+
+    def __init__(
+        self,
+        n_rows: int | None = 10_000,
+        *,
+        functions: Sequence[int] = (1, 2),
+        change_rows: Sequence[int] | None = None,
+        n_irrelevant: int = 0,
+        random_state: int = 0,
+        chunk_size: int = 65536,
+    ) -> None:
+        super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
+        self.functions = check_concepts(functions, "functions", range(1, 5))
+        self.change_rows = checked_change_rows(change_rows, len(self.functions), self.n_rows)
+        self.n_irrelevant = check_count(n_irrelevant, "n_irrelevant", 0)
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Labels 0 and 1."""
+        return np.array([0, 1])
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the features, those of the irrelevant ones last."""
+        return [f"x{number + 1}" for number in range(2 + self.n_irrelevant)]
+
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """Rows at which the rule changes."""
+        return drifts_between(self.functions, self.change_rows)
+
+    def bayes_error(self) -> float:
+        """Return the error of the best possible answers.
+
+        Returns
+        -------
+        error : float
+            0, as the rule knows the label.
+        """
+        return 0.0
+
+    def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Make the rows from `start` up to `stop`.
+
+        Parameters
+        ----------
+        start, stop : int
+            Row numbers.
+
+        Returns
+        -------
+        X : ndarray of shape (stop - start, 2 + n_irrelevant)
+            Features.
+        y : ndarray of shape (stop - start,)
+            Labels.
+        """
+        n_features = 2 + self.n_irrelevant
+        X = uniform_rows(self.random_state, "Sine", start, stop, n_features)
+        y = np.empty(stop - start, dtype=np.int64)
+        for concept, part in parts_of_block(self.change_rows, start, stop):
+            function = self.functions[concept]
+            is_below = X[part, 1] < _curve(function, X[part, 0])
+            y[part] = is_below if function in (1, 3) else ~is_below
+        return X, y
+
+
+def _curve(function: int, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Height of the curve above each x."""
+    # The sine of SciPy is a polynomial of its own, the same on every processor.
+    heights: NDArray[np.float64]
+    if function <= 2:
+        heights = sindg(x * _DEGREES)
+    else:
+        heights = 0.5 + 0.3 * sindg(x * 540)
+    return heights

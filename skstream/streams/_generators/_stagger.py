@@ -1,0 +1,134 @@
+"""STAGGER: simple rules about three nominal features."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.streams._drifts import Drift
+from skstream.streams._generators._base import GeneratedStream
+from skstream.streams._generators._concepts import (
+    check_concepts,
+    checked_change_rows,
+    drifts_between,
+    parts_of_block,
+)
+from skstream.streams._generators._numbers import uniform_rows
+
+_SMALL = _RED = _CIRCULAR = 0
+_GREEN = 1
+
+
+class STAGGER(GeneratedStream):
+    """Label 1 for objects of a certain size, colour and shape; the rule changes abruptly.
+
+    Three features with three values each, all equally likely, as codes: `size` (0 small, 1 medium,
+    2 large), `colour` (0 red, 1 green, 2 blue) and `shape` (0 circular, 1 square, 2 triangular).
+
+    Parameters
+    ----------
+    n_rows : int or None, default=10_000
+        Number of rows; None for an endless stream.
+    functions : sequence of int, default=(1, 2, 3)
+        Rule of each concept, in their order; 1: small and red; 2: green or circular; 3: medium or
+        large.
+    change_rows : sequence of int, default=None
+        First row of each concept but the first. By default all concepts are equally long; an
+        endless stream of more than one concept must say it.
+    random_state : int, default=0
+        Seed. The same seed gives the same rows.
+    chunk_size : int, default=65536
+        Rows per chunk.
+
+    References
+    ----------
+    Schlimmer, J. C. and Granger, R. H. (1986). Incremental learning from noisy data. Machine
+    Learning 1(3), 317-354.
+
+    Examples
+    --------
+    >>> from skstream.streams import STAGGER
+    >>> stream = STAGGER(300)
+    >>> X, y = stream.rows(0, 3)
+    >>> X
+    array([[2., 0., 2.],
+           [2., 0., 1.],
+           [0., 1., 0.]])
+    >>> y
+    array([0, 0, 0])
+    """
+
+    def __init__(
+        self,
+        n_rows: int | None = 10_000,
+        *,
+        functions: Sequence[int] = (1, 2, 3),
+        change_rows: Sequence[int] | None = None,
+        random_state: int = 0,
+        chunk_size: int = 65536,
+    ) -> None:
+        super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
+        self.functions = check_concepts(functions, "functions", range(1, 4))
+        self.change_rows = checked_change_rows(change_rows, len(self.functions), self.n_rows)
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Labels 0 and 1."""
+        return np.array([0, 1])
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the three features."""
+        return ["size", "colour", "shape"]
+
+    @property
+    def nominal_features(self) -> list[int]:
+        """Numbers of the columns that hold codes of nominal values: all three."""
+        return [0, 1, 2]
+
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """Rows at which the rule changes."""
+        return drifts_between(self.functions, self.change_rows)
+
+    def bayes_error(self) -> float:
+        """Return the error of the best possible answers.
+
+        Returns
+        -------
+        error : float
+            0, as the rule knows the label.
+        """
+        return 0.0
+
+    def block(self, start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Make the rows from `start` up to `stop`.
+
+        Parameters
+        ----------
+        start, stop : int
+            Row numbers.
+
+        Returns
+        -------
+        X : ndarray of shape (stop - start, 3)
+            Features.
+        y : ndarray of shape (stop - start,)
+            Labels.
+        """
+        X = np.floor(3 * uniform_rows(self.random_state, "STAGGER", start, stop, 3))
+        y = np.empty(stop - start, dtype=np.int64)
+        for concept, part in parts_of_block(self.change_rows, start, stop):
+            y[part] = _follows(self.functions[concept], X[part])
+        return X, y
+
+
+def _follows(function: int, X: NDArray[np.float64]) -> Any:
+    """Whether each row follows a rule."""
+    size, colour, shape = X.T
+    if function == 1:
+        return (size == _SMALL) & (colour == _RED)
+    if function == 2:
+        return (colour == _GREEN) | (shape == _CIRCULAR)
+    return size != _SMALL
