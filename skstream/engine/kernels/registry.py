@@ -17,6 +17,7 @@ _MODELS: _Table = {
     "sklearn.linear_model.Perceptron": "linear.kernel.LinearClassifierKernel",
     "sklearn.linear_model.SGDClassifier": "linear.kernel.LinearClassifierKernel",
     "sklearn.linear_model.SGDRegressor": "linear.kernel.LinearRegressorKernel",
+    "sklearn.multiclass.OneVsRestClassifier": "one_vs_rest.OneVsRestKernel",
     "sklearn.naive_bayes.BernoulliNB": "naive_bayes.discrete.BernoulliKernel",
     "sklearn.naive_bayes.CategoricalNB": "naive_bayes.categorical.CategoricalKernel",
     "sklearn.naive_bayes.ComplementNB": "naive_bayes.discrete.ComplementKernel",
