@@ -241,6 +241,7 @@ def compared_answers(
         bin=bin,
         unit=_unit(result),
         names=(a, b),
+        is_set=tape.sets is not None,
     )
     begin = next(answers.pieces(), None)
     if begin is None:

@@ -59,6 +59,8 @@ class ComparedAnswers:
         The models.
     place : str
         Rows, fold and bin in words.
+    is_set : bool
+        Whether the rows are a set that was asked at one point of the stream.
     """
 
     y: np.ndarray
@@ -71,6 +73,7 @@ class ComparedAnswers:
     unit: str
     names: tuple[str, str]
     place: str = ""
+    is_set: bool = False
 
     def pieces(self) -> Iterator[ComparedRows]:
         """Rows on which both were scored, some at a time, in their order."""

@@ -36,7 +36,8 @@ from skstream.evaluation.folder import RunFolder, fingerprint, opened
 from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._user import warn_of_calls
-from skstream.streams import Stream, as_stream
+from skstream.streams import Drift, Stream, as_stream
+from skstream.streams._drifts import as_drifts
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import find_classes
 from skstream.utils._sklearn import (
@@ -246,6 +247,7 @@ class StreamEvaluator(BaseEstimator):
             n_rows=stream.n_rows,
             source=source,
             seed=None if folder is None else folder.seed,
+            drifts=as_drifts(stream.drifts),
         )
         execution = Execution(
             settings=settings,
@@ -301,6 +303,7 @@ class StreamEvaluator(BaseEstimator):
         n_rows: int | None,
         source: str = "classes",
         seed: int | None = None,
+        drifts: tuple[Drift, ...] = (),
     ) -> tuple[Settings, dict[tuple[str, int], Any], list[tuple[str, int]]]:
         """Resolve the settings; copy and seed the models.
 
@@ -308,7 +311,9 @@ class StreamEvaluator(BaseEstimator):
         """
         self._validate()
         named = named_models(models)
-        settings = self._settings(named, classes, n_rows=n_rows, source=source, seed=seed)
+        settings = self._settings(
+            named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts
+        )
         if self.warm_start:
             named = models_going_on(named, settings.classes)
             check_fitted_classes(named, settings.classes)
@@ -381,6 +386,7 @@ class StreamEvaluator(BaseEstimator):
         n_rows: int | None,
         source: str,
         seed: int | None,
+        drifts: tuple[Drift, ...] = (),
     ) -> Settings:
         regression = is_regression(named)
         check_unanswered(self.unanswered, regression=regression)
@@ -419,6 +425,7 @@ class StreamEvaluator(BaseEstimator):
             baselines=names_of_baselines(named),
             parameters={**self._plain_parameters(), "seed": seed},
             expected_rows=n_rows or 0,
+            drifts=drifts,
         )
 
 

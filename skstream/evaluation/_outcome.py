@@ -7,6 +7,7 @@ import numpy as np
 
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._passes import Checksums
+from skstream.streams import Drift
 from skstream.utils._npy import StoredArray
 
 #: Name of a model, and number of a fold.
@@ -40,8 +41,9 @@ class RunOutcome:
     """What one run's lanes did, and the labels they shared (None without a tape).
 
     `labels` holds what a tape says of the rows: labels, weights, answers of baselines. `waits` is
-    only used under delayed labels: the counts of waiting rows. `n_unlabelled` counts rows that came
-    without a label, and `unlabelled_held_out` those of held-out rows, and all of these.
+    only used under delayed labels: the counts of waiting rows. `drifts` says where the truth
+    changes, in the rows of the curves. `n_unlabelled` counts rows that came without a label, and
+    `unlabelled_held_out` those of held-out rows, and all of these.
     `read` holds checksums that show whether two workers read the same; `error` is the exception
     that ended the run in a worker, and `cause` its traceback; `interrupted` says whether Ctrl-C
     ended it. `run` is the run itself, where it shall go on after the workers.
@@ -50,6 +52,7 @@ class RunOutcome:
     lanes: list[LaneOutcome]
     labels: dict[str, Any] | None
     waits: Any = None
+    drifts: tuple[Drift, ...] = ()
     n_rows: int = 0
     n_unlabelled: int = 0
     unlabelled_held_out: tuple[int, int] | None = None

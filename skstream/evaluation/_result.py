@@ -22,6 +22,7 @@ from skstream.evaluation._rescore import Values, fold_columns, rescored
 from skstream.evaluation._select import number, pick, select
 from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
+from skstream.streams import Drift
 from skstream.utils._optional import optional_import
 from skstream.utils._warnings import warn
 
@@ -90,6 +91,10 @@ class EvaluationResult:
     scored_sets : str
         "holdout rows", where rows are scored in sets, each on its own; empty where scores are
         running means.
+    drifts : tuple of Drift
+        Where the truth of the stream is known to change, in the rows of `checkpoints`: a value at
+        a checkpoint up to ``drift.start`` is about the truth before. Empty where it is not known,
+        as in live runs.
     """
 
     protocol: str
@@ -114,6 +119,7 @@ class EvaluationResult:
     selected_folds: tuple[int, ...] | None = None
     scored_sets: str = ""
     why_no_tape: str = ""
+    drifts: tuple[Drift, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -590,6 +596,7 @@ def assemble(
         },
         n_unlabelled=outcomes[0].n_unlabelled,
         unlabelled_held_out=outcomes[0].unlabelled_held_out,
+        drifts=outcomes[0].drifts,
         baselines=header.baselines,
         parameters=header.parameters,
         scored_sets=header.scored_sets,

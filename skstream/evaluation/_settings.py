@@ -17,6 +17,7 @@ from skstream.engine.run import Lane
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._kept_tape import KeepTape
+from skstream.streams import Drift
 from skstream.utils._choices import names_as_text
 from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels
@@ -64,6 +65,8 @@ class Settings:
         The evaluator's parameters, for the record.
     expected_rows : int
         Rows of the stream; 0 where that is not known.
+    drifts : tuple of Drift
+        Where the truth of the stream is known to change.
     """
 
     protocol: str
@@ -85,6 +88,7 @@ class Settings:
     baselines: tuple[str, ...]
     parameters: dict[str, Any]
     expected_rows: int = 0
+    drifts: tuple[Drift, ...] = ()
 
     @property
     def task(self) -> Task:

@@ -15,6 +15,7 @@ from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation.delayed._counts import Waits
 from skstream.evaluation.delayed._result import DelayedResult
 from skstream.metrics import Measure
+from skstream.streams._drifts import as_drifts
 
 FORMAT = 2
 #: Columns of a tape beside its labels, where it has them.
@@ -31,6 +32,7 @@ _PLAIN = (
     "n_unlabelled",
     "parameters",
     "scored_sets",
+    "drifts",
 )
 _TUPLES = ("unlabelled_held_out", "baselines", "selected_folds")
 
@@ -147,6 +149,7 @@ def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationRe
     """Make the result from its arrays and its header."""
     further: dict[str, Any] = {name: header[name] for name in _PLAIN if name in header}
     further |= {name: _tuple(header[name]) for name in _TUPLES if name in header}
+    further["drifts"] = as_drifts(header.get("drifts", ()))  # older files have none
     kind: type[EvaluationResult] = EvaluationResult
     if "waits" in header:
         kind = DelayedResult

@@ -93,10 +93,7 @@ class StreamRun(Exclusive):
         self._places = places  # of those that go on
         self._all_places = places
         self._ended: dict[Place, LaneOutcome] = {}  # those that do not
-        self._engine = Engine(
-            settings.lanes(models, places),
-            features=features,
-        )
+        self._engine = Engine(settings.lanes(models, places), features=features)
         self._meters = [CostMeter() for _ in places]
         self._schema: Schema | None = None  # of the first rows
         self._space = LabelSpace(settings.classes)
@@ -513,6 +510,7 @@ class StreamRun(Exclusive):
             labels=labels,
             n_rows=self._n_arrived,
             n_unlabelled=self._n_unlabelled,
+            drifts=self._settings.drifts,
         )
 
     def kept_outcome(self) -> RunOutcome:

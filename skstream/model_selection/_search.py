@@ -35,6 +35,8 @@ from skstream.model_selection._search_plan import Plan, plan_of
 from skstream.model_selection._search_report import cv_results, honest_interval, table
 from skstream.model_selection._search_run import SearchRun, last_scores
 from skstream.stats._report import plural
+from skstream.streams import Drift
+from skstream.streams._drifts import as_drifts
 from skstream.utils._content import NotComparable
 from skstream.utils._sklearn import Interval, StrOptions
 from skstream.utils._validation import tags_of
@@ -333,7 +335,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
                 source = "y" if classes is None else "classes"
                 folder = stack.enter_context(folder_of(self, stream))
                 seed = None if folder is None else folder.seed
-                plan = self._plan(known, stream.n_rows, source, seed)
+                plan = self._plan(known, stream.n_rows, source, seed, as_drifts(stream.drifts))
                 if folder is not None:
                     begin_in(folder, self, plan, stream)
             except BaseException:
@@ -440,10 +442,17 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
             if name in vars(self):
                 delattr(self, name)
 
-    def _plan(self, classes: Any, n_rows: int | None, source: str, seed: int | None) -> Plan:
+    def _plan(
+        self,
+        classes: Any,
+        n_rows: int | None,
+        source: str,
+        seed: int | None,
+        drifts: tuple[Drift, ...] = (),
+    ) -> Plan:
         """Resolve the parameters; make the candidates."""
         candidates = candidates_of(self.param_grid, self.n_iter, self.random_state)
-        plan = plan_of(self, candidates, classes, n_rows, source, seed)
+        plan = plan_of(self, candidates, classes, n_rows, source, seed, drifts)
         self._candidates = candidates
         self._began_with = {
             name: value for name, value in self.get_params(deep=False).items() if name not in _FREE

@@ -20,7 +20,7 @@ from skstream.model_selection._interval import HonestLoss
 from skstream.model_selection._race import AnytimeRace, HalvingRace, Race
 from skstream.model_selection._search_run import Rules, SearchRun
 from skstream.stats._checks import check_bounds
-from skstream.streams import Stream
+from skstream.streams import Drift, Stream
 from skstream.streams._open import FirstRows
 from skstream.utils._choices import is_integer, is_real
 from skstream.utils._seeds import seed_estimator
@@ -312,6 +312,7 @@ def plan_of(
     n_rows: int | None,
     source: str,
     seed: int | None,
+    drifts: tuple[Drift, ...] = (),
 ) -> Plan:
     """Resolve the parameters of a search.
 
@@ -329,7 +330,9 @@ def plan_of(
     evaluator = evaluator_of(search)
     evaluator._validate()
     named = named_models(candidates.models(search.estimator))
-    settings = evaluator._settings(named, classes, n_rows=n_rows, source=source, seed=seed)
+    settings = evaluator._settings(
+        named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts
+    )
     if settings.classes is not None and search.loss_bounds is not None:
         raise ValueError(
             f"loss_bounds={search.loss_bounds!r} are about the absolute errors of regressors; the "

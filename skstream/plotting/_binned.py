@@ -15,6 +15,7 @@ from skstream.plotting._axes import (
     widen_limits,
 )
 from skstream.plotting._base import Canvas, Layout
+from skstream.plotting._drifts import Drifts, draw_drifts
 from skstream.plotting._lines import (
     COLORS,
     LINE_WIDTH,
@@ -24,6 +25,7 @@ from skstream.plotting._lines import (
     with_remarks,
 )
 from skstream.plotting._measure import MeasureDisplay, models_in, names_in
+from skstream.streams._drifts import as_drifts
 from skstream.utils._optional import optional_import
 
 Kind = Literal["bins", "time", "costs", "shares"]
@@ -84,6 +86,9 @@ class BinnedPerformanceDisplay(MeasureDisplay):
     bins : sequence of int, or dict of str to (sequence of int or None), default=None
         Numbers of the bins, or those of each model, where only some are shown: as dots rather than
         steps. None: all.
+    drifts : sequence of (int or pair of int), default=()
+        Labelled rows at which the truth is known to change, or pairs ``(start, end)``; marked over
+        time.
 
     Attributes
     ----------
@@ -114,8 +119,10 @@ class BinnedPerformanceDisplay(MeasureDisplay):
     poll_costs: Mapping[str, np.ndarray] | None = None
     kind: Kind = "bins"
     bins: Sequence[int] | Mapping[str, Sequence[int] | None] | None = None
+    drifts: Drifts = ()
 
     def __post_init__(self) -> None:
+        as_drifts(self.drifts)
         if self.kind not in get_args(Kind):
             raise ValueError(f"kind must be one of {list(get_args(Kind))}. Got {self.kind!r}.")
         needed = {"time": "over_time", "costs": "poll_costs"}.get(self.kind)
@@ -133,6 +140,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         at: int | None = None,
         kind: Kind = "bins",
         bins: int | Sequence[int] | None = None,
+        drifts: Drifts | None = None,
         **options: Any,
     ) -> Self:
         """Plot a result.
@@ -154,6 +162,9 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             over the share of the wait that has passed.
         bins : int or sequence of int, default=None
             Bins shown over time; None: the first and the last one of the result.
+        drifts : sequence of (int or pair of int), default=None
+            Labelled rows at which the truth is known to change, or pairs ``(start, end)``, which
+            are marked over time; None: those of the stream, ``result.drifts``; (): none.
         **options
             Options of `plot`: `ax`, `legend`, `styles` by model, and properties of all lines.
 
@@ -197,6 +208,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             },
             kind=kind,
             bins=result.selected_bins,
+            drifts=result.drifts if drifts is None else drifts,
             **what,
             **who,
         ).plot(**options)
@@ -335,6 +347,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             widen_limits(ax, "x", 0.0, end, keep=used)
         count_rows_along(ax, "labelled rows")
         self._finish_values(canvas, [values for _, values in over_time.values()], keep=used)
+        keys |= draw_drifts(ax, as_drifts(self.drifts), end or None)
         give_title(ax, self._title())
         named = with_remarks(ax, last_bin, self.failed)
         canvas.give_legend(ax, lines=named, others=keys, end=end or None)

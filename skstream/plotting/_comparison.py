@@ -16,10 +16,12 @@ from skstream.evaluation._compare import (
     row_loss,
     row_mechanism,
 )
+from skstream.evaluation._compared_rows import ComparedAnswers
 from skstream.evaluation._protocol_words import forgetting_words
 from skstream.forgetting import Forgetting
 from skstream.plotting._axes import count_rows_along, give_title, plain_look
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
+from skstream.plotting._drifts import Drifts, draw_drifts
 from skstream.plotting._limits import settled
 from skstream.plotting._lines import COLORS, ink
 from skstream.stats import (
@@ -32,6 +34,8 @@ from skstream.stats import (
 )
 from skstream.stats._mcnemar import zero_one_losses
 from skstream.stats._weights import as_weights
+from skstream.streams import Drift
+from skstream.streams._drifts import as_drifts
 
 PANEL_INCHES = (8.0, 2.3)
 CURVE_STYLE = {"color": COLORS[0], "linewidth": 1.3}
@@ -83,6 +87,9 @@ class ComparisonDisplay(BaseDisplay):
         Names of the mechanisms under which the two statistics were computed.
     rows : str, default="rows"
         Which rows these are, in words; below the last panel.
+    drifts : sequence of (int or pair of int), default=()
+        Which of these rows are known to be the first ones of another truth, or pairs ``(start,
+        end)`` of a gradual change.
 
     Attributes
     ----------
@@ -130,8 +137,10 @@ class ComparisonDisplay(BaseDisplay):
     q_forgetting: str | None = None
     mcnemar_forgetting: str | None = None
     rows: str = "rows"
+    drifts: Drifts = ()
 
     def __post_init__(self) -> None:
+        as_drifts(self.drifts)
         if not self._panels():
             raise ValueError("There is nothing to plot: no statistic was given.")
 
@@ -181,6 +190,7 @@ class ComparisonDisplay(BaseDisplay):
         alpha: float = 0.05,
         names: Sequence[str] = ("A", "B"),
         rows: str = "rows",
+        drifts: Drifts = (),
         **options: Any,
     ) -> Self:
         """Compute and plot all statistics that the losses allow.
@@ -202,6 +212,9 @@ class ComparisonDisplay(BaseDisplay):
             Names of the models.
         rows : str, default="rows"
             Which rows these are, in words.
+        drifts : sequence of (int or pair of int), default=()
+            Which of these rows are known to be the first ones of another truth, or pairs ``(start,
+            end)`` of a gradual change.
         **options
             Options of `plot`: `ax` (one per statistic), `legend`, `styles` by "q", "mcnemar" and
             "anytime", and properties of all lines.
@@ -221,6 +234,7 @@ class ComparisonDisplay(BaseDisplay):
             largest_weight=1.0 if weight is None or not weight.any() else float(weight.max()),
             names=names,
             rows=rows,
+            drifts=drifts,
             **options,
         )
 
@@ -235,6 +249,7 @@ class ComparisonDisplay(BaseDisplay):
         largest_weight: float,
         names: Sequence[str],
         rows: str,
+        drifts: Drifts = (),
         **options: Any,
     ) -> Self:
         """Plot losses and weights that come some rows at a time."""
@@ -250,7 +265,7 @@ class ComparisonDisplay(BaseDisplay):
                 if running is not None:
                     running.update(a, b, sample_weight=weight)
         made = [one.result() for one in (q, mcnemar, anytime) if one is not None]
-        display = cls(names=anytime.names, rows=rows, **arrays_of_all(made))
+        display = cls(names=anytime.names, rows=rows, drifts=drifts, **arrays_of_all(made))
         return display.plot(**options)
 
     @classmethod
@@ -293,6 +308,7 @@ class ComparisonDisplay(BaseDisplay):
         forgetting: Forgetting | str | None = None,
         bounds: tuple[float, float] | None = None,
         alpha: float = 0.05,
+        drifts: Drifts | None = None,
         **options: Any,
     ) -> Self:
         """Compute and plot all statistics of two models of an evaluation, row by row.
@@ -318,6 +334,9 @@ class ComparisonDisplay(BaseDisplay):
             (0, 1).
         alpha : float, default=0.05
             One minus the confidence of the sequence.
+        drifts : sequence of (int or pair of int), default=None
+            Rows of the stream at which the truth is known to change, or pairs ``(start, end)``;
+            None: ``result.drifts``; (): none.
         **options
             Options of `plot`: `ax` (one per statistic), `legend`, `styles` by "q", "mcnemar" and
             "anytime", and properties of all lines.
@@ -349,6 +368,7 @@ class ComparisonDisplay(BaseDisplay):
             largest_weight=rows.largest_weight,
             names=(a, b),
             rows=f"rows on which both were scored, of {rows.place}",
+            drifts=_among(rows, as_drifts(result.drifts if drifts is None else drifts)),
             **options,
         )
 
@@ -373,6 +393,9 @@ class ComparisonDisplay(BaseDisplay):
             plain_look(ax)
             self._say_directions(ax)
             corner = _emptier_corner(canvas.lines[name])
+            rows = canvas.lines[name].get_xdata()
+            end = float(rows[-1]) if len(rows) else None
+            others |= draw_drifts(ax, as_drifts(self.drifts), end)
             made = canvas.give_legend(ax, lines={}, others=others, small=True, corner=corner)
             if made is not None and name == "mcnemar":
                 made.set_title(LEGEND_TITLE, prop={"size": "small"})
@@ -518,6 +541,17 @@ class ComparisonDisplay(BaseDisplay):
             parts.append(f"mean loss difference {self.differences[-1]:.3g}{ends}")
             n_rows = self.anytime_checkpoints[-1]
         return f"{self.names[0]}, {self.names[1]}; {', '.join(parts)} after {n_rows:,} rows"
+
+
+def _among(rows: ComparedAnswers, drifts: Sequence[Drift]) -> tuple[Drift, ...]:
+    """Return drifts in compared rows, instead of all rows; none where these are a set at once."""
+    if not drifts or rows.is_set:
+        return ()
+    ends = np.array(drifts).ravel()
+    places = np.zeros(len(ends), dtype=np.int64)
+    for piece in rows.pieces():
+        places += np.searchsorted(piece.number, ends, side="right")
+    return as_drifts(places.reshape(-1, 2))
 
 
 def arrays_of_all(results: Sequence[Any]) -> dict[str, Any]:

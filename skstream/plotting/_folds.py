@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from skstream.plotting._drifts import Drifts
 from skstream.plotting._lines import line_key
 from skstream.plotting._prequential import PrequentialDisplay, contents_of
 
@@ -64,7 +65,7 @@ class FoldDisplay(PrequentialDisplay):
         *,
         forgetting: str | None = None,
         models: str | Sequence[str] | None = None,
-        drifts: Sequence[int] = (),
+        drifts: Drifts | None = None,
         spread: Spread = "range",
         **options: Any,
     ) -> Self:
@@ -80,8 +81,9 @@ class FoldDisplay(PrequentialDisplay):
             Forgetting mechanism; None: the first one of the result.
         models : str or sequence of str, default=None
             Models to show; None: all.
-        drifts : sequence of int, default=()
-            Rows at which the stream is known to change.
+        drifts : sequence of (int or pair of int), default=None
+            Rows at which the truth is known to change, or pairs ``(start, end)``; None: those of
+            the stream, ``result.drifts``; (): none.
         spread : {"range", "std", "lines"}, default="range"
             How to show the folds.
         **options
@@ -101,8 +103,8 @@ class FoldDisplay(PrequentialDisplay):
         ValueError
             If `spread` or `legend` is none of the choices, or no model is named.
         """
-        contents = contents_of(result, metric, forgetting, models)
-        return cls(**contents, drifts=drifts, spread=spread).plot(**options)
+        contents = contents_of(result, metric, forgetting, models, drifts)
+        return cls(**contents, spread=spread).plot(**options)
 
     def _spread_of(self, curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if self.spread != "std":

@@ -11,13 +11,14 @@ from skstream.evaluation import EvaluationResult
 from skstream.evaluation._predictions import result_of_predictions
 from skstream.plotting._axes import count_rows_along, give_title, was_used, widen_limits
 from skstream.plotting._base import Canvas
+from skstream.plotting._drifts import Drifts, draw_drifts
 from skstream.plotting._lines import ink, model_styles, with_remarks
 from skstream.plotting._measure import MeasureDisplay, models_in, names_in
 from skstream.plotting._words import last_values
+from skstream.streams._drifts import as_drifts
 from skstream.utils._optional import optional_import
 
 GUESS_ALPHA = 0.08  # of the colour of texts, so that it is seen on any background
-DRIFT_STYLE = {"alpha": 0.7, "linewidth": 0.8, "linestyle": (0, (4, 4)), "zorder": 1}
 #: How far below (or above) the limits the grey area extends, if the user moves the limits.
 BEYOND_LIMITS = 10.0
 
@@ -54,8 +55,9 @@ class PrequentialDisplay(MeasureDisplay):
         Names of the models that failed; the legend says so.
     checkpoints : ndarray of shape (n_checkpoints,)
         Rows seen at the checkpoints.
-    drifts : sequence of int, default=()
-        Rows at which the stream is known to change; marked by vertical lines.
+    drifts : sequence of (int or pair of int), default=()
+        Rows at which the truth is known to change, marked by vertical lines; or first and last
+        ones of a gradual change, ``(start, end)``, marked by bands.
     folds : sequence of int, default=None
         Numbers of the folds, where only some are shown; None: all, from 0 on.
 
@@ -82,11 +84,11 @@ class PrequentialDisplay(MeasureDisplay):
     """
 
     checkpoints: np.ndarray
-    drifts: Sequence[int] = ()
+    drifts: Drifts = ()
     folds: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
-        _rows_of(self.drifts)
+        as_drifts(self.drifts)
 
     @classmethod
     def from_result(
@@ -96,7 +98,7 @@ class PrequentialDisplay(MeasureDisplay):
         *,
         forgetting: str | None = None,
         models: str | Sequence[str] | None = None,
-        drifts: Sequence[int] = (),
+        drifts: Drifts | None = None,
         **options: Any,
     ) -> Self:
         """Plot a result.
@@ -111,8 +113,9 @@ class PrequentialDisplay(MeasureDisplay):
             Forgetting mechanism; None: the first one of the result.
         models : str or sequence of str, default=None
             Models to show; None: all.
-        drifts : sequence of int, default=()
-            Rows at which the stream is known to change.
+        drifts : sequence of (int or pair of int), default=None
+            Rows at which the truth is known to change, or pairs ``(start, end)``; None: those of
+            the stream, ``result.drifts``; (): none.
         **options
             Options of `plot`: `ax`, `legend`, `styles` by model, and properties of all lines.
 
@@ -130,8 +133,8 @@ class PrequentialDisplay(MeasureDisplay):
         ValueError
             If `legend` is none of the choices, or no model is named.
         """
-        contents = contents_of(result, metric, forgetting, models)
-        return cls(**contents, drifts=drifts).plot(**options)
+        contents = contents_of(result, metric, forgetting, models, drifts)
+        return cls(**contents).plot(**options)
 
     @classmethod
     def from_predictions(
@@ -203,7 +206,7 @@ class PrequentialDisplay(MeasureDisplay):
         }
         self._finish_values(canvas, list(curves.values()), guess, keep=used)
         others |= self._shade_baselines(ax)
-        others |= draw_drifts(ax, _rows_of(self.drifts), end)
+        others |= draw_drifts(ax, as_drifts(self.drifts), end)
         give_title(ax, self._title())
         named = with_remarks(ax, canvas.lines, self.failed)
         canvas.give_legend(ax, lines=named, others=others, end=end)
@@ -268,7 +271,11 @@ class PrequentialDisplay(MeasureDisplay):
 
 
 def contents_of(
-    result: Any, metric: str | None, forgetting: str | None, models: str | Sequence[str] | None
+    result: Any,
+    metric: str | None,
+    forgetting: str | None,
+    models: str | Sequence[str] | None,
+    drifts: Drifts | None,
 ) -> dict[str, Any]:
     """Return the constructor arguments that hold a result without bins."""
     if not isinstance(result, EvaluationResult):
@@ -281,26 +288,12 @@ def contents_of(
     metric, forgetting, what = names_in(result, metric, forgetting)
     shown, who = models_in(result, models)
     curves = {name: result.curve(name, metric, forgetting=forgetting) for name in shown}
-    rows = {"checkpoints": result.checkpoints, "folds": result.selected_folds}
+    rows = {
+        "checkpoints": result.checkpoints,
+        "folds": result.selected_folds,
+        "drifts": result.drifts if drifts is None else drifts,
+    }
     return {**rows, "curves": curves, **what, **who}
-
-
-def draw_drifts(ax: Any, rows: np.ndarray, end: float | None) -> dict[str, Any]:
-    """Mark the rows at which the stream is known to change; return the entry of the legend."""
-    if end is None:
-        return {}
-    marks = [ax.axvline(row, color=ink(), **DRIFT_STYLE) for row in rows if 0 <= row <= end]
-    return {"known drift": marks[0]} if marks else {}
-
-
-def _rows_of(drifts: Any) -> np.ndarray:
-    try:
-        rows = np.asarray(drifts, dtype=np.float64).ravel()
-    except (TypeError, ValueError):
-        rows = np.array([np.nan])
-    if not np.isfinite(rows).all():
-        raise ValueError(f"drifts must be numbers of rows. Got {drifts!r} instead.")
-    return rows
 
 
 def band_key() -> Any:

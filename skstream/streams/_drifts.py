@@ -1,7 +1,9 @@
 """Where the truth of a stream changes."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 
 class Drift(NamedTuple):
@@ -24,6 +26,47 @@ class Drift(NamedTuple):
 
     start: int
     end: int
+
+
+def as_drifts(given: Any) -> tuple[Drift, ...]:
+    """Return drifts in the order of their rows: of a row number, or of several, or of pairs.
+
+    Parameters
+    ----------
+    given : int, Drift, or sequence of (int, Drift or pair of int)
+        A number alone is the row of an abrupt drift.
+
+    Raises
+    ------
+    ValueError
+        If these are no numbers of rows, or one ends before it starts.
+    """
+    listed = [given] if isinstance(given, Drift) or not np.iterable(given) else given
+    try:
+        drifts = [_drift(one) for one in listed]
+    except (TypeError, ValueError):
+        drifts = None
+    if drifts is None:
+        raise ValueError(
+            f"drifts must be numbers of rows, or pairs (start, end) of them. Got {given!r} instead."
+        )
+    for drift in drifts:
+        if drift.end < drift.start:
+            raise ValueError(
+                f"A drift must not end before it starts. Got start={drift.start}, end={drift.end}."
+            )
+    return tuple(sorted(drifts))
+
+
+def _drift(one: Any) -> Drift:
+    start, end = one if np.iterable(one) else (one, one)
+    return Drift(_row(start), _row(end))
+
+
+def _row(number: Any) -> int:
+    if isinstance(number, str | bytes) or not np.isfinite(number):
+        raise ValueError("This is no number of a row.")
+    return int(number)
 
 
 def moved(drifts: Iterable[Drift], n_rows: int) -> tuple[Drift, ...]:

@@ -1,6 +1,6 @@
 """Counts under delayed labels: of rows, of how long labels take, and of answers asked again."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Self
@@ -9,6 +9,8 @@ import numpy as np
 
 from skstream.engine.delayed import History
 from skstream.evaluation.delayed._clock import shown_duration
+from skstream.streams import Drift
+from skstream.streams._drifts import as_drifts
 from skstream.utils._checkpoints import CheckpointRecorder
 
 #: Delays are counted in steps of this share of their size: whole numbers up to it exactly.
@@ -135,6 +137,41 @@ class DelayCounts:
             "median": min(max(float(self._value[middle]), self._shortest), self._longest),
             "max": self._longest,
         }
+
+
+class LabelledDrifts:
+    """Where the truth changes in the order of labels, which may be another one than that of rows.
+
+    Parameters
+    ----------
+    drifts : sequence of Drift
+        Where the truth of the stream changes, in rows.
+    """
+
+    def __init__(self, drifts: Sequence[Drift]) -> None:
+        rows = np.array(drifts, dtype=np.int64).reshape(-1, 2)
+        self._start, self._end = rows.T  # in rows of the stream
+        self._n_labels = 0
+        self._first_later = np.full(len(rows), -1)  # label of a row from the start on
+        self._last_earlier = np.zeros(len(rows), dtype=np.int64)  # labels up to it
+
+    def add(self, rows: np.ndarray) -> None:
+        """Add rows whose labels came, in that order."""
+        if not len(rows):
+            return
+        n, start = self._n_labels, self._start
+        if len(start):
+            later = np.searchsorted(np.maximum.accumulate(rows), start)
+            new = (self._first_later < 0) & (later < len(rows))
+            self._first_later[new] = n + later[new]
+            earlier = np.searchsorted(np.minimum.accumulate(rows[::-1])[::-1], self._end)
+            self._last_earlier[earlier > 0] = n + earlier[earlier > 0]
+        self._n_labels = n + len(rows)
+
+    def known(self) -> tuple[Drift, ...]:
+        """Return the drifts after which a label came, in labelled rows."""
+        places = np.stack([self._first_later, np.maximum(self._first_later, self._last_earlier)])
+        return as_drifts(places.T[(places[0] >= 0) & (places[1] > 0)])
 
 
 class PollCosts:

@@ -22,7 +22,9 @@ class DelayedResult(EvaluationResult):
     As `EvaluationResult`, with a last axis of bins: bin 0 holds the first answers, given at
     arrival; bins 1 to `n_bins` the answers shown while the label was awaited; bin
     ``n_bins + 1`` the last answers, given when the label came (test-then-train). `n_rows`
-    counts labelled rows, in the order in which labels came. ``scores`` are those of the last
+    counts labelled rows, in the order in which labels came, and so do `drifts`: one starts where
+    the first label of a row of the new truth came, and ends after the last label of a row of the
+    old one. ``scores`` are those of the last
     bin.
 
     Attributes

@@ -8,13 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
-from skstream.engine.delayed import (
-    DatedArrivals,
-    DelayedState,
-    Dropped,
-    Labels,
-    TimePassed,
-)
+from skstream.engine.delayed import DatedArrivals, DelayedState, Dropped, Labels, TimePassed
 from skstream.engine.failures import ModelError
 from skstream.engine.loop import no_answers
 from skstream.engine.run import Answered, Step
@@ -96,6 +90,7 @@ class DelayedRun(StreamRun):
             delay.n_bins,
             delay.reduce,
             delay.previous_label == "known_at_arrival",
+            settings.drifts,
         )
         self._clock = Clock()
         self._ids = LiveIds()
@@ -610,4 +605,4 @@ class DelayedRun(StreamRun):
             },
         )
         read = {} if self._delay.label_times is None else {LABEL_TIMES: (self._label_times_read,)}
-        return replace(super().outcome(), waits=waits, read=read)
+        return replace(super().outcome(), waits=waits, read=read, drifts=scoring.drifts.known())

@@ -19,8 +19,9 @@ from skstream.engine.pending import Columns, PendingRows
 from skstream.engine.run import Answered
 from skstream.evaluation.delayed._bins import Shown, answers_by_bin
 from skstream.evaluation.delayed._clock import Clock, UserReduce
-from skstream.evaluation.delayed._counts import DelayCounts, PollCosts
+from skstream.evaluation.delayed._counts import DelayCounts, LabelledDrifts, PollCosts
 from skstream.metrics._rows import ScoredRows
+from skstream.streams import Drift
 from skstream.utils._label_space import is_given
 
 #: Questions after whose answers the labelled rows are scored: a live run has few per call.
@@ -71,6 +72,8 @@ class AskedWhileWaiting:
     known_at_arrival : bool
         Whether the persistent baseline repeats the newest label known at the row's arrival, or that
         of the row labelled before.
+    drifts : tuple of Drift, default=()
+        Where the truth of the stream changes.
 
     Attributes
     ----------
@@ -84,6 +87,8 @@ class AskedWhileWaiting:
         Delays of the labelled rows.
     poll_costs : PollCosts
         Costs of asking again.
+    drifts : LabelledDrifts
+        Where the truth of the labelled rows changes.
     """
 
     def __init__(
@@ -93,6 +98,7 @@ class AskedWhileWaiting:
         n_bins: int,
         reduce: str | Callable[..., Any],
         known_at_arrival: bool,
+        drifts: tuple[Drift, ...] = (),
     ) -> None:
         self._classes = classes
         self._n_bins = n_bins
@@ -116,6 +122,7 @@ class AskedWhileWaiting:
         self.n_answered = [0] * n_lanes
         self.delays = DelayCounts()
         self.poll_costs = PollCosts()
+        self.drifts = LabelledDrifts(drifts)
         self._forget_steps()
 
     def _forget_steps(self) -> None:
@@ -183,6 +190,7 @@ class AskedWhileWaiting:
         self._count_unanswered(history)
         self.delays.add(history.labelled.label_time - history.labelled.arrival)
         self._count_polls(history, settled, left)
+        self.drifts.add(history.labelled.row)
         self._forget_steps()
         return rows
 

@@ -10,9 +10,10 @@ from skstream.evaluation._ended import EndedModel
 from skstream.evaluation._npz import read_npz, write_npz
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.metrics._checkpoints import Curves
+from skstream.streams._drifts import as_drifts
 from skstream.utils._npy import StoredArray
 
-FORMAT = 1
+FORMAT = 3  # 2 is that of saved results
 #: Fields of a lane that JSON holds as they are.
 _PLAIN = ("name", "fold", "path", "failure", "n_valid", "n_unanswered")
 
@@ -54,6 +55,7 @@ def save_outcome(outcome: RunOutcome, path: Path) -> None:
             for name, one in stored.items()
         },
         "waits": None if waits is None else waits.plain(),
+        "drifts": outcome.drifts,
         "n_rows": outcome.n_rows,
         "n_unlabelled": outcome.n_unlabelled,
         "unlabelled_held_out": outcome.unlabelled_held_out,
@@ -90,6 +92,7 @@ def _made(arrays: dict[str, Any], header: dict[str, Any]) -> RunOutcome:
         lanes=[_lane(k, lane, arrays, header) for k, lane in enumerate(header["lanes"])],
         labels=_labels(arrays, header["labels"]),
         waits=_waits(arrays, header["waits"]),
+        drifts=as_drifts(header["drifts"]),
         n_rows=header["n_rows"],
         n_unlabelled=header["n_unlabelled"],
         unlabelled_held_out=None if held_out is None else tuple(held_out),

@@ -1,0 +1,141 @@
+"""Where the truth of a stream changes: kept by evaluators, with the result, and drawn."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from joblib import parallel_config
+
+from skstream import (
+    DelayedEvaluator,
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    MajorityClass,
+    MajorityWindow,
+    Persistent,
+    PrequentialEvaluator,
+    PrequentialSearch,
+    collect_result,
+    load_result,
+)
+from skstream.evaluation._storage import read_npz, write_npz
+from skstream.evaluation.delayed._counts import LabelledDrifts
+from skstream.streams import SEA, ArrayStream, Drift
+from skstream.streams._drifts import as_drifts
+from tests._examples import examples
+
+DRIFTS = (Drift(100, 100), Drift(200, 250))
+X, Y = SEA(300).rows(0, 300)
+
+
+class Changing(ArrayStream):
+    """Rows in memory whose truth is said to change."""
+
+    drifts = DRIFTS
+
+
+class LoopedPersistent(Persistent):
+    """A model without a kernel."""
+
+
+STREAM = Changing(X, Y)
+EVALUATORS = {
+    "prequential": PrequentialEvaluator("accuracy", n_warmup=30),
+    "holdout": HoldoutEvaluator("accuracy", holdout="next", every=50),
+    "folds": KFoldEvaluator("accuracy", n_folds=2, random_state=0),
+    "delayed": DelayedEvaluator("accuracy", delay=20, n_bins=2),
+}
+
+
+@pytest.mark.parametrize("evaluator", EVALUATORS.values(), ids=EVALUATORS)
+def test_a_result_keeps_the_drifts_of_the_stream(evaluator, tmp_path):
+    result = evaluator.evaluate([Persistent(), MajorityClass()], STREAM)
+    assert result.drifts == DRIFTS
+    assert result.select(models="Persistent").drifts == DRIFTS
+    assert load_result(result.save(tmp_path / "result.npz")).drifts == DRIFTS
+    if evaluator.protocol != "holdout":
+        assert result.rescore("error", forgetting="window:50").drifts == DRIFTS
+    assert evaluator.evaluate(Persistent(), X, Y).drifts == ()
+
+
+def test_workers_keep_them():
+    evaluator = KFoldEvaluator("accuracy", n_folds=2, random_state=0, n_jobs=2)
+    with parallel_config(backend="threading"):
+        result = evaluator.evaluate([LoopedPersistent(), LoopedPersistent()], STREAM)
+    assert "in_one_process" not in result.parameters
+    assert result.drifts == DRIFTS
+
+
+def test_a_run_folder_keeps_them(tmp_path):
+    evaluator = PrequentialEvaluator("accuracy", checkpoint=tmp_path / "run")
+    assert evaluator.evaluate(Persistent(), STREAM).drifts == DRIFTS
+    assert collect_result(tmp_path / "run").drifts == DRIFTS
+
+
+def test_a_search_keeps_them():
+    search = PrequentialSearch(MajorityWindow(), {"window_size": [5, 50]}, metric="accuracy")
+    assert search.fit(STREAM).result_.drifts == DRIFTS
+
+
+def test_a_file_of_before_has_none(tmp_path):
+    path = PrequentialEvaluator("accuracy").evaluate(Persistent(), STREAM).save(tmp_path / "a.npz")
+    arrays, header = read_npz(path, 2, "a result")
+    del header["drifts"]
+    write_npz(path, json.loads(json.dumps(header)), arrays, compress=False)
+    assert load_result(path).drifts == ()
+
+
+# --- in the order of labels -----------------------------------------------------------------------
+
+
+def literal(drifts, rows):
+    """First label of a row from the start on, and the end of the labels of rows before the end."""
+    found = []
+    for start, end in drifts:
+        later = [k for k, row in enumerate(rows) if row >= start]
+        earlier = [k + 1 for k, row in enumerate(rows) if row < end]
+        if later and max(later[0], *earlier, 0) > 0:
+            found.append(Drift(later[0], max(later[0], *earlier, 0)))
+    return tuple(sorted(found))
+
+
+@examples(40)
+@given(
+    rows=st.permutations(range(12)),
+    n=st.integers(0, 12),
+    cuts=st.lists(st.integers(0, 12), max_size=3),
+    drifts=st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), max_size=3),
+)
+def test_drifts_in_the_order_of_labels(rows, n, cuts, drifts):
+    drifts = as_drifts([(start, start + width) for start, width in drifts])
+    counted = LabelledDrifts(drifts)
+    for piece in np.split(np.array(rows[:n], dtype=np.int64), sorted(min(c, n) for c in cuts)):
+        counted.add(piece)
+    assert counted.known() == literal(drifts, rows[:n])
+
+
+def test_labels_that_overtake_each_other_make_an_abrupt_drift_gradual():
+    delay = np.where(np.arange(300) < 90, 1, np.where(np.arange(300) < 100, 40, 5))
+    delay = np.where(np.arange(300) == 299, np.inf, delay).astype(float)
+    result = DelayedEvaluator("accuracy", delay=delay, n_bins=2).evaluate(Persistent(), STREAM)
+    label_order = np.argsort(np.arange(300) + delay, kind="stable")[:299]
+    assert result.drifts == literal(DRIFTS, label_order.tolist())
+    assert result.drifts[0].start == 90
+    assert result.drifts[0].end > 110
+
+
+# --- what is given --------------------------------------------------------------------------------
+
+
+def test_what_is_taken_as_drifts():
+    assert as_drifts(5) == as_drifts([5]) == as_drifts(np.array([5.0])) == (Drift(5, 5),)
+    assert as_drifts([(7, 9), 5]) == (Drift(5, 5), Drift(7, 9))
+    assert as_drifts(Drift(7, 9)) == as_drifts(np.array([[7, 9]])) == (Drift(7, 9),)
+    assert as_drifts(()) == ()
+    for wrong in ("soon", ["soon"], [np.nan], [None], [(1, 2, 3)], None):
+        with pytest.raises(ValueError, match="drifts must be numbers of rows, or pairs"):
+            as_drifts(wrong)
+    with pytest.raises(ValueError, match=r"must not end before it starts\. Got start=9, end=7"):
+        as_drifts([(9, 7)])
