@@ -5,7 +5,20 @@ from skstream.streams._chunk import StreamError
 from skstream.streams._csv import CSVStream
 from skstream.streams._demo import make_demo_stream
 from skstream.streams._drifts import Drift
-from skstream.streams._generators import LED, SEA, STAGGER, Agrawal, GeneratedStream, Sine
+from skstream.streams._generators import (
+    LED,
+    SEA,
+    STAGGER,
+    Agrawal,
+    BayesError,
+    Component,
+    GaussianMixtureStream,
+    GeneratedStream,
+    Moments,
+    Phase,
+    Sine,
+    load_testbed,
+)
 from skstream.streams._parquet import ParquetStream
 from skstream.streams._permute import shuffle_rows, shuffle_within_class
 from skstream.streams._profile import LabelProfile, label_profile
@@ -19,18 +32,24 @@ __all__ = [
     "STAGGER",
     "Agrawal",
     "ArrayStream",
+    "BayesError",
     "CSVStream",
     "ChunkStream",
+    "Component",
     "Drift",
+    "GaussianMixtureStream",
     "GeneratedStream",
     "LabelProfile",
+    "Moments",
     "ParquetStream",
+    "Phase",
     "SVMLightStream",
     "Sine",
     "Stream",
     "StreamError",
     "as_stream",
     "label_profile",
+    "load_testbed",
     "make_demo_stream",
     "make_transactions",
     "shuffle_rows",

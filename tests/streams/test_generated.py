@@ -11,17 +11,45 @@ from hypothesis import strategies as st
 from joblib import Parallel, delayed
 
 import skstream.streams
-from skstream.streams import SEA, Agrawal, GeneratedStream
+from skstream.streams import (
+    SEA,
+    Agrawal,
+    Component,
+    GaussianMixtureStream,
+    GeneratedStream,
+    Phase,
+)
 from tests._examples import examples
 
 N_ROWS = 60
 # First 16 digits of the SHA-256 of the rows of a stream of 60 rows: the same on every platform.
 GOLDEN = {
     "Agrawal": "dc9c6065d9d07ee8",
+    "GaussianMixtureStream": "540f9cd7f4e584fe",
     "LED": "8512ff6269a0e98b",
     "SEA": "46774fcb419dc8b6",
     "STAGGER": "c07e4c6c82037226",
     "Sine": "40e57d2efb8d2c34",
+}
+
+# Parameters of those that need some.
+NEEDED = {
+    GaussianMixtureStream: {
+        "components": [
+            Component(
+                "A",
+                1,
+                (0, 0, 0),
+                (2.5, 1, 1),
+                45,
+                phases=[
+                    Phase(0, 20, move=(9, 9, 0), scale=2, rotate=60, plane=(1, 2)),
+                    Phase(20, 50, orbit=200),
+                ],
+            ),
+            Component("B", 0, (5, 0, 1), (2.5, 1, 2), start=3, phases=[Phase(0, 9, weight=1)]),
+        ]
+    }
 }
 
 KINDS = [
@@ -32,6 +60,10 @@ KINDS = [
     and kind is not GeneratedStream
 ]
 every_generator = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+
+
+def made(kind, n_rows=N_ROWS, **options):
+    return kind(n_rows=n_rows, **NEEDED.get(kind, {}), **options)
 
 
 def joined(stream):
@@ -51,9 +83,9 @@ class FromTheFirstRowOn(SEA):
 
 
 def cuts_change_nothing(kind, chunk_size, start, stop) -> bool:
-    whole = kind(N_ROWS, chunk_size=N_ROWS)
+    whole = made(kind, chunk_size=N_ROWS)
     X, y = joined(whole)
-    pieces = kind(N_ROWS, chunk_size=chunk_size)
+    pieces = made(kind, chunk_size=chunk_size)
     return same(joined(pieces), (X, y)) and same(
         pieces.rows(start, stop), (X[start:stop], y[start:stop])
     )
@@ -72,10 +104,10 @@ def test_numbers_that_hang_on_the_cut_are_caught():
 
 @every_generator
 def test_rows_hang_on_the_seed_alone(kind):
-    rows = kind(N_ROWS).rows(0, N_ROWS)
-    stream = kind(N_ROWS, random_state=0)
+    rows = made(kind).rows(0, N_ROWS)
+    stream = made(kind, random_state=0)
     assert same(pickle.loads(pickle.dumps(stream)).rows(0, N_ROWS), rows)
-    assert not same(kind(N_ROWS, random_state=1).rows(0, N_ROWS), rows)
+    assert not same(made(kind, random_state=1).rows(0, N_ROWS), rows)
     assert set(np.unique(rows[1])) <= set(stream.classes)
     assert len(stream.feature_names) == rows[0].shape[1]
 
@@ -89,14 +121,14 @@ def test_long_blocks_are_made_in_pieces(kind):
 
 @every_generator
 def test_golden_values(kind):
-    X, y = kind(N_ROWS).rows(0, N_ROWS)
+    X, y = made(kind).rows(0, N_ROWS)
     # The last digits of a logarithm hang on the platform.
     text = repr((np.round(X, 9).tolist(), y.tolist()))
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == GOLDEN[kind.__name__]
 
 
 def test_workers_make_the_same_rows():
-    streams = [kind(N_ROWS) for kind in KINDS]
+    streams = [made(kind) for kind in KINDS]
     parts = Parallel(n_jobs=2)(delayed(stream.rows)(10, 50) for stream in streams)
     assert all(same(part, stream.rows(10, 50)) for part, stream in zip(parts, streams, strict=True))
 
@@ -105,6 +137,6 @@ def test_workers_make_the_same_rows():
 @pytest.mark.parametrize("bad", [{"n_rows": 0}, {"random_state": None}, {"chunk_size": 0}])
 def test_bad_input(kind, bad):
     with pytest.raises(ValueError, match=f"{next(iter(bad))} must be an integer"):
-        kind(**bad)
+        made(kind, **bad)
     with pytest.raises(ValueError, match=r"0 <= start <= stop <= 60. Got start=3, stop=61"):
-        kind(N_ROWS).rows(3, 61)
+        made(kind).rows(3, 61)

@@ -2,9 +2,26 @@
 
 from skstream.streams._generators._agrawal import Agrawal
 from skstream.streams._generators._base import GeneratedStream
+from skstream.streams._generators._bayes_error import BayesError
+from skstream.streams._generators._components import Component, Phase
 from skstream.streams._generators._led import LED
+from skstream.streams._generators._mixture import GaussianMixtureStream, Moments
 from skstream.streams._generators._sea import SEA
 from skstream.streams._generators._sine import Sine
 from skstream.streams._generators._stagger import STAGGER
+from skstream.streams._generators._testbed import load_testbed
 
-__all__ = ["LED", "SEA", "STAGGER", "Agrawal", "GeneratedStream", "Sine"]
+__all__ = [
+    "LED",
+    "SEA",
+    "STAGGER",
+    "Agrawal",
+    "BayesError",
+    "Component",
+    "GaussianMixtureStream",
+    "GeneratedStream",
+    "Moments",
+    "Phase",
+    "Sine",
+    "load_testbed",
+]

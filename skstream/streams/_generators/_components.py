@@ -1,0 +1,287 @@
+"""Components of a mixture of Gaussians: what a user declares, checked."""
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skstream.streams._generators._checks import check_numbers
+
+Rows = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Rows over which a component changes, linearly.
+
+    Until row `start` the component is what it was before; from row `end` on it is changed; a row
+    between has the share ``(row - start) / (end - start)`` of the change. Where both are the same
+    row, the component changes at once, at this row.
+
+    Parameters
+    ----------
+    start, end : int
+        Last row before the change, and the first row after it.
+    move : sequence of float, default=None
+        What is added to the center, one number per feature; None: nothing.
+    rotate : float, default=0.0
+        Degrees by which the covariance turns, counter-clockwise; the center stays.
+    scale : float, default=1.0
+        What the covariance is multiplied by: its variances, not its standard deviations.
+    weight : float, default=None
+        Weight at the end; None: it stays.
+    orbit : float, default=0.0
+        Degrees by which the center turns around the origin, counter-clockwise; the covariance
+        stays. A move is added to the center that was turned.
+    plane : tuple of two int, default=(0, 1)
+        Features in whose plane `rotate` and `orbit` turn, from the first to the second. In two
+        dimensions there is no other.
+
+    See Also
+    --------
+    Component : Takes phases.
+
+    Examples
+    --------
+    >>> from skstream.streams import Phase
+    >>> Phase(0, 9999, move=(10, 10)).move
+    (10.0, 10.0)
+    """
+
+    start: int
+    end: int
+    _: KW_ONLY
+    move: Sequence[float] | None = None
+    rotate: float = 0.0
+    scale: float = 1.0
+    weight: float | None = None
+    orbit: float = 0.0
+    plane: tuple[int, int] = (0, 1)
+
+    def __post_init__(self) -> None:
+        for name in ("start", "end"):
+            _set(self, name, _row(getattr(self, name), f"{name} of a phase"))
+        if self.end < self.start:
+            raise ValueError(
+                f"A phase cannot end before it starts. Got start={self.start}, end={self.end}."
+            )
+        if self.move is not None:
+            _set(self, "move", check_numbers(self.move, "move of a phase"))
+        for name in ("rotate", "orbit"):
+            _set(self, name, _number(getattr(self, name), f"{name} of a phase, in degrees,"))
+        _set(self, "scale", _number(self.scale, "scale of a phase", above=0))
+        if self.weight is not None:
+            _set(self, "weight", _number(self.weight, "weight of a phase", least=0))
+        _set(self, "plane", _plane(self.plane))
+
+    @property
+    def turns(self) -> bool:
+        """Whether the center or the covariance turns."""
+        return bool(self.rotate or self.orbit)
+
+
+@dataclass(frozen=True)
+class Component:
+    """One Gaussian of a mixture, and how it changes along the stream.
+
+    Parameters
+    ----------
+    label : label
+        Class of its rows: a text or an integer. Several components may have the same one.
+    weight : float
+        Weight at the beginning. The prior of a component is its weight times that of its class,
+        divided by the sum of these over all components that exist.
+    center : sequence of float
+        Mean at the beginning, one number per feature.
+    variances : sequence of float
+        Variances along the axes of the Gaussian (not standard deviations), one per feature.
+    rotation : float or array-like of shape (n_features, n_features), default=0.0
+        How the axes lie: degrees counter-clockwise in the plane of the first two features, or, in
+        any dimension, an orthogonal matrix whose columns are the directions of the axes.
+    start : int, default=0
+        First row at which the component exists.
+    phases : sequence of Phase, default=()
+        Changes, in their order. Each one begins with what those before it have left; rows are
+        those of the stream, whatever `start` is.
+
+    See Also
+    --------
+    GaussianMixtureStream : The stream of some components.
+
+    Examples
+    --------
+    >>> from skstream.streams import Component, Phase
+    >>> component = Component("A", 1, (0, 0), (2.5, 1), 45, phases=[Phase(0, 9999, move=(10, 10))])
+    >>> component.variances
+    (2.5, 1.0)
+    """
+
+    label: Any
+    weight: float
+    center: Sequence[float]
+    variances: Sequence[float]
+    rotation: float | Rows = 0.0
+    _: KW_ONLY
+    start: int = 0
+    phases: Sequence[Phase] = ()
+
+    def __post_init__(self) -> None:
+        who = f"of component {self.label!r}"
+        _set(self, "weight", _number(self.weight, f"weight {who}", least=0))
+        _set(self, "center", check_numbers(self.center, f"center {who}"))
+        _set(self, "variances", check_numbers(self.variances, f"variances {who}"))
+        n_features = len(self.center)
+        if len(self.variances) != n_features or min(self.variances) <= 0:
+            raise ValueError(
+                f"The covariance {who} must be positive definite: variances must be {n_features} "
+                f"numbers > 0, one per feature of its center. Got {self.variances}."
+            )
+        _set(self, "rotation", _rotation(self.rotation, n_features, who))
+        _set(self, "start", _row(self.start, f"start {who}"))
+        _set(self, "phases", _phases(self.phases, n_features, who))
+        if not (self.weight or any(phase.weight for phase in self.phases)):
+            raise ValueError(
+                f"Component {self.label!r} at {self.center} has weight 0 at every row: give it a "
+                "weight, or a phase that does, or leave it out."
+            )
+
+    @classmethod
+    def from_covariance(
+        cls,
+        label: Any,
+        weight: float,
+        center: Sequence[float],
+        covariance: ArrayLike,
+        *,
+        start: int = 0,
+        phases: Sequence[Phase] = (),
+    ) -> "Component":
+        """Make a component of a full covariance matrix.
+
+        Parameters
+        ----------
+        label : label
+            Class of its rows.
+        weight : float
+            Weight at the beginning.
+        center : sequence of float
+            Mean at the beginning.
+        covariance : array-like of shape (n_features, n_features)
+            Symmetric and positive definite.
+        start : int, default=0
+            First row at which the component exists.
+        phases : sequence of Phase, default=()
+            Changes, in their order.
+
+        Returns
+        -------
+        component : Component
+            With the eigenvalues as its variances, and the eigenvectors as its rotation.
+
+        Raises
+        ------
+        ValueError
+            If the matrix is no covariance.
+
+        Examples
+        --------
+        >>> from skstream.streams import Component
+        >>> Component.from_covariance("A", 1, (0, 0), [[2, 0], [0, 3]]).variances
+        (2.0, 3.0)
+        """
+        n_features = len(check_numbers(center, f"center of component {label!r}"))
+        matrix = _matrix(covariance)
+        symmetric = matrix.shape == (n_features, n_features) and np.allclose(matrix, matrix.T)
+        values, vectors = np.linalg.eigh(matrix) if symmetric else (np.zeros(1), matrix)
+        if not values.min() > 0:
+            raise ValueError(
+                f"The covariance of component {label!r} must be a symmetric positive definite "
+                f"matrix of shape {(n_features, n_features)}. Got {covariance!r} instead."
+            )
+        directions: Any = vectors.tolist()
+        return cls(label, weight, center, values.tolist(), directions, start=start, phases=phases)
+
+
+def _set(one: Any, name: str, value: Any) -> None:
+    object.__setattr__(one, name, value)
+
+
+def _row(value: Any, name: str) -> int:
+    if not isinstance(value, Integral) or value < 0:
+        raise ValueError(f"{name} must be a row number: an integer >= 0. Got {value!r} instead.")
+    return int(value)
+
+
+def _number(value: Any, name: str, *, least: float = -np.inf, above: float | None = None) -> float:
+    known = isinstance(value, Real) and np.isfinite(float(value))
+    if not known or value < least or (above is not None and value <= above):
+        limit = f" > {above}" if above is not None else f" >= {least}" if least == 0 else ""
+        raise ValueError(f"{name} must be a finite number{limit}. Got {value!r} instead.")
+    return float(value)
+
+
+def _plane(value: Any) -> tuple[int, int]:
+    try:
+        first, second = (_row(axis, "plane") for axis in value)
+    except (TypeError, ValueError):
+        first = second = 0
+    if first == second:
+        raise ValueError(
+            f"plane of a phase must be two different numbers of features, such as (0, 1). Got "
+            f"{value!r} instead."
+        )
+    return first, second
+
+
+def _matrix(values: Any) -> np.ndarray:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.empty(0)
+
+
+def _rotation(value: Any, n_features: int, who: str) -> float | Rows:
+    if isinstance(value, Real):
+        degrees = _number(value, f"rotation {who}, in degrees,")
+        if degrees and n_features < 2:
+            raise ValueError(
+                f"rotation {who} must be 0: a single feature has no direction. Got {value!r}."
+            )
+        return degrees
+    matrix = _matrix(value)
+    fits = matrix.shape == (n_features, n_features)
+    if not fits or not np.allclose(matrix @ matrix.T, np.eye(n_features)):
+        raise ValueError(
+            f"rotation {who} must be a number of degrees, or an orthogonal matrix of shape "
+            f"{(n_features, n_features)}. Got {value!r} instead."
+        )
+    return tuple(map(tuple, matrix.tolist()))
+
+
+def _phases(value: Any, n_features: int, who: str) -> tuple[Phase, ...]:
+    phases = tuple(value) if hasattr(value, "__iter__") else (value,)
+    last = 0
+    for phase in phases:
+        if not isinstance(phase, Phase):
+            raise TypeError(f"phases {who} must be a sequence of Phase. Got {phase!r} in it.")
+        rows = f"the phase from row {phase.start} to {phase.end}"
+        if phase.start < last:
+            raise ValueError(
+                f"Phases {who} must follow each other: {rows} starts before the one ahead of it "
+                f"ends, at row {last}."
+            )
+        last = phase.end
+        if phase.move is not None and len(phase.move) != n_features:
+            raise ValueError(
+                f"move of a phase must have as many numbers as the center: {rows} {who} has "
+                f"{len(phase.move)}, the center {n_features}."
+            )
+        if phase.turns and max(phase.plane) >= n_features:
+            raise ValueError(
+                f"A phase turns in the plane of two features: {rows} {who} turns in that of "
+                f"{phase.plane}, and there are {n_features}, numbered from 0."
+            )
+    return phases
