@@ -11,6 +11,8 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MPLBACKEND := Agg
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Every process that a test starts imports the package: let it be compiled once.
+unexport PYTHONDONTWRITEBYTECODE
 
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' skstream/__init__.py)
 # Stamps: an environment is installed again only for another version or another pyproject.toml.

@@ -3,7 +3,6 @@
 import importlib
 import inspect
 import pickle
-from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils.estimator_checks import check_estimator
 
 from skstream.base import learner
 from skstream.baselines import MajorityWindow
@@ -200,29 +199,22 @@ every_instance = pytest.mark.parametrize("estimator", INSTANCES, ids=lambda e: r
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda e: repr(e)[:70])
 
 
-def scikit_learn_checks() -> list[Any]:
-    """Instances with each check; expected failures are marked."""
-    # Not parametrize_with_checks: with scikit-learn 1.8 it hands a generator to pytest, which
-    # warns about that.
-    return [
-        pair
-        for estimator in INSTANCES
-        for pair in estimator_checks_generator(
-            estimator, expected_failed_checks=expected_failures(estimator), mark="xfail"
-        )
-    ]
-
-
-def short_name(value: Any) -> str:
-    if isinstance(value, partial):
-        return f"{value.func.__name__}({value.keywords})"
-    return getattr(value, "__name__", None) or repr(value)[:70]
-
-
 @pytest.mark.filterwarnings("ignore")  # scikit-learn's checks provoke warnings on purpose
-@pytest.mark.parametrize(("estimator", "check"), scikit_learn_checks(), ids=short_name)
-def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
-    check(estimator)
+@every_instance
+def test_scikit_learn_checks(estimator: Any) -> None:
+    # Joined: there are two thousand of them, and most take less time than a test of its own.
+    results = check_estimator(
+        estimator,
+        expected_failed_checks=expected_failures(estimator),
+        on_skip=None,
+        on_fail=None,
+    )
+    assert len(results) > 30
+    for result in results:
+        name, status = result["check_name"], result["status"]
+        if status == "failed":
+            raise AssertionError(f"{name} failed: {result['exception']}") from result["exception"]
+        assert status != "passed" or not result["expected_to_fail"], f"{name} passes: expect it"
 
 
 # An inner naive Bayes model takes the logarithm of the share of a class that is still to come.
