@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from skstream.evaluation import _groups
 from tests._examples import scaled
+from tests._programs import Run, interpreter
 
 # Streams of tests are short: workers do not pay, and are used nonetheless.
 _groups.SECONDS_OF_START = 0.0
@@ -36,3 +37,10 @@ def closed_figures() -> Iterator[None]:
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None and pyplot.get_fignums():
         pyplot.close("all")
+
+
+@pytest.fixture(scope="session")
+def run_program() -> Iterator[Run]:
+    """Run a file as users do, in a folder."""
+    with interpreter() as run:
+        yield run

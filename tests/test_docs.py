@@ -1,16 +1,13 @@
 """Every Python block of the guide runs as it stands, without a warning."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests._data import data_folder
+from tests._programs import PROJECT, Run
 
-PROJECT = Path(__file__).resolve().parents[1]
 PAGES = sorted((PROJECT / "docs").glob("*.md"))
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
@@ -29,7 +26,7 @@ def runnable_blocks(text: str, folder: Path) -> list[str]:
 
 # The README's runs in tests/test_examples.py, without the extras too.
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_blocks_run_in_their_order(page: Path, tmp_path: Path) -> None:
+def test_blocks_run_in_their_order(page: Path, tmp_path: Path, run_program: Run) -> None:
     for extra in ("matplotlib", "pandas", "pyarrow", "river"):
         pytest.importorskip(extra, reason="the guide shows every extra")
     if data_folder().is_dir():
@@ -38,15 +35,9 @@ def test_blocks_run_in_their_order(page: Path, tmp_path: Path) -> None:
     blocks = runnable_blocks(page.read_text("utf-8"), tmp_path)
     if not blocks:
         pytest.skip("this page has no Python that can run here")
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", "\n".join(blocks)],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(PROJECT), "MPLBACKEND": "Agg"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    program = tmp_path / "page.py"
+    program.write_text("\n".join(blocks), "utf-8")
+    run_program(program, tmp_path)
 
 
 @pytest.mark.parametrize("page", [PROJECT / "README.md", *PAGES], ids=lambda page: page.stem)
@@ -70,3 +61,13 @@ def test_rows_of_tables_are_whole(page: Path) -> None:
 def test_blocks_without_their_data_are_left_out(tmp_path: Path) -> None:
     text = '```python\na = 1\n```\n```python\nread("absent.parquet")\n```\n'
     assert runnable_blocks(text, tmp_path) == ["a = 1\n"]
+
+
+@pytest.mark.parametrize(
+    "text", ["import warnings\nwarnings.warn('old')", "raise SystemExit('no')"]
+)
+def test_a_page_that_fails_is_caught(text: str, tmp_path: Path, run_program: Run) -> None:
+    program = tmp_path / "page.py"
+    program.write_text(text, "utf-8")
+    with pytest.raises(pytest.fail.Exception, match=r"exit code 1\n(.|\n)*no\n"):
+        run_program(program, tmp_path)

@@ -1,48 +1,35 @@
 """The examples and the README's Python run as they stand, without a warning."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).resolve().parents[1]
+from tests._programs import PROJECT, Run
+
 EXAMPLES = sorted((PROJECT / "examples").glob("*.py"))
 # Fewer rows than the examples read by themselves.
 OPTIONS = {
-    "temporal_dependence": ["--rows", "5000"],
+    "temporal_dependence": ["--rows", "2000"],
     "laptop_to_cluster": ["--rows", "200"],
-    "search_fading_factors": ["--rows", "3000"],
+    "search_fading_factors": ["--rows", "1500"],
 }
 README_BLOCKS = re.findall(
     r"^```python\n(.*?)^```$", (PROJECT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE
 )
 
 
-def run(arguments: list[str], folder: Path) -> None:
-    """Run Python in `folder`, with the package of this source tree."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(PROJECT), "MPLBACKEND": "Agg"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-
-
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_example_runs(example: Path, tmp_path: Path) -> None:
+def test_example_runs(example: Path, tmp_path: Path, run_program: Run) -> None:
     pytest.importorskip("matplotlib", reason="examples draw pictures")
     pytest.importorskip("pyarrow", reason="examples read Parquet files")
     if "cluster" in example.stem:
         pytest.importorskip("distributed", reason="the example starts a Dask cluster")
-    run([str(example), *OPTIONS.get(example.stem, [])], tmp_path)
+    run_program(example, tmp_path, OPTIONS.get(example.stem, []))
 
 
-def test_readme_code_runs_in_its_order(tmp_path: Path) -> None:
+def test_readme_code_runs_in_its_order(tmp_path: Path, run_program: Run) -> None:
     assert README_BLOCKS
-    run(["-c", "\n".join(README_BLOCKS)], tmp_path)
+    program = tmp_path / "readme.py"
+    program.write_text("\n".join(README_BLOCKS), "utf-8")
+    run_program(program, tmp_path)
