@@ -64,7 +64,7 @@ def test_blocks_without_their_data_are_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["import warnings\nwarnings.warn('old')", "raise SystemExit('no')"]
+    "text", ["import warnings\nwarnings.warn('no')", "raise SystemExit('no')"]
 )
 def test_a_page_that_fails_is_caught(text: str, tmp_path: Path, run_program: Run) -> None:
     program = tmp_path / "page.py"
