@@ -63,9 +63,7 @@ def test_blocks_without_their_data_are_left_out(tmp_path: Path) -> None:
     assert runnable_blocks(text, tmp_path) == ["a = 1\n"]
 
 
-@pytest.mark.parametrize(
-    "text", ["import warnings\nwarnings.warn('no')", "raise SystemExit('no')"]
-)
+@pytest.mark.parametrize("text", ["import warnings\nwarnings.warn('no')", "raise SystemExit('no')"])
 def test_a_page_that_fails_is_caught(text: str, tmp_path: Path, run_program: Run) -> None:
     program = tmp_path / "page.py"
     program.write_text(text, "utf-8")
