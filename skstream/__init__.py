@@ -6,6 +6,7 @@ from skstream.baselines import (
     MeanRegressor,
     Persistent,
     PersistentRegressor,
+    RandomClass,
 )
 from skstream.evaluation import (
     DelayedEvaluator,
@@ -62,6 +63,7 @@ __all__ = [
     "PrequentialEvaluator",
     "PrequentialSearch",
     "PrequentialSplit",
+    "RandomClass",
     "SlidingWindow",
     "SlidingWindowSplit",
     "StreamPipeline",

@@ -18,7 +18,9 @@ from skstream.base import (
     check_weight,
 )
 from skstream.utils._label_space import LabelSpace
+from skstream.utils._row_hashes import row_hashes, uniform_draws
 from skstream.utils._running_sums import running_sums
+from skstream.utils._seeds import drawn_seed
 from skstream.utils._sklearn import Interval
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "MeanRegressor",
     "Persistent",
     "PersistentRegressor",
+    "RandomClass",
 ]
 
 
@@ -44,9 +47,9 @@ class _Baseline(ForgetfulFit, BaseEstimator):
         check_consistent_length(X, y)
         return check_weight(sample_weight, len(y))
 
-    def _check_question(self, X: Any) -> int:
+    def _check_question(self, X: Any) -> Any:
         check_is_fitted(self)
-        return int(check_rows(self, X, reset=False, texts=True).shape[0])
+        return check_rows(self, X, reset=False, texts=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -112,7 +115,7 @@ class _LabelBaseline(ClassifierMixin, _Baseline):
         ndarray of shape (n_rows,)
             The label, of the type the labels were learnt in.
         """
-        n_rows = self._check_question(X)
+        n_rows = self._check_question(X).shape[0]
         # argmax takes the first of equal counts: ties go to the lowest class.
         return self.classes_[np.full(n_rows, self._class_weights().argmax())]
 
@@ -129,7 +132,7 @@ class _LabelBaseline(ClassifierMixin, _Baseline):
         ndarray of shape (n_rows, n_classes)
             Share of each class among the labels that count, in the order of `classes_`.
         """
-        n_rows = self._check_question(X)
+        n_rows = self._check_question(X).shape[0]
         weights = self._class_weights()
         shares: NDArray[np.float64] = np.tile(weights / weights.sum(), (n_rows, 1))
         return shares
@@ -139,6 +142,15 @@ class _LabelBaseline(ClassifierMixin, _Baseline):
 
     def _class_weights(self) -> NDArray[np.float64]:
         raise NotImplementedError
+
+    def _counts_with(
+        self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Weight of each class in all rows learnt, these included."""
+        counts = getattr(self, "class_counts_", np.zeros(len(self.classes_))).copy()
+        # Added one by one in the order of the rows: dividing a call in two changes no bit.
+        np.add.at(counts, codes, 1.0 if weight is None else weight)
+        return counts
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -233,10 +245,7 @@ class MajorityClass(_LabelBaseline):
     class_counts_: NDArray[np.float64]
 
     def _learn(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
-        counts = getattr(self, "class_counts_", np.zeros(len(self.classes_))).copy()
-        # Added one by one in the order of the rows: dividing a call in two changes no bit.
-        np.add.at(counts, codes, 1.0 if weight is None else weight)
-        self.class_counts_ = counts
+        self.class_counts_ = self._counts_with(codes, weight)
 
     def _class_weights(self) -> NDArray[np.float64]:
         return self.class_counts_
@@ -315,6 +324,144 @@ class MajorityWindow(_LabelBaseline):
         return hasattr(self, "class_counts_")
 
 
+class RandomClass(_LabelBaseline):
+    """A label drawn at random, each class as often as it has been learnt so far.
+
+    The reference of Cohen's kappa as a model: its answers have nothing to do with the rows, and
+    the classes have in them the shares that they have in the stream. Where these shares do not
+    change along the stream, its kappa is 0 but for chance.
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draws.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_counts_ : ndarray of shape (n_classes,), dtype float64
+        Sum of the weights of the rows learnt, by class.
+    weight_learnt_ : float
+        Sum of the weights of the rows learnt; their number where none had a weight.
+    seed_ : int
+        Seed in use.
+    n_features_in_ : int
+        Number of columns of the rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came in a data frame with string names.
+
+    See Also
+    --------
+    MajorityClass : Answers the class that is drawn most often, and has the shares as probabilities.
+    skstream.noise.LabelNoise : Draws in the same way.
+
+    Notes
+    -----
+    ``predict`` changes nothing, and does not know the number of the row in the stream. A draw
+    depends on the seed, on the content of the row asked, and on `weight_learnt_`: different rows
+    get independent draws because of their content, equal rows because of the weight learnt between
+    them. Only equal rows asked with nothing learnt in between get the same draw. A weight has the
+    effect of repetition.
+
+    ``predict_proba`` is sure of the label that was drawn, as that of scikit-learn's
+    :class:`~sklearn.dummy.DummyClassifier` with ``strategy="stratified"``.
+
+    References
+    ----------
+    J. Cohen (1960). A coefficient of agreement for nominal scales. Educational and Psychological
+    Measurement 20(1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.baselines import RandomClass
+    >>> model = RandomClass(random_state=0).fit([[0]] * 4, ["DOWN", "UP", "UP", "UP"])
+    >>> answers = model.predict(np.arange(1000).reshape(-1, 1))
+    >>> float((answers == "UP").mean())
+    0.744
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"random_state": ["random_state"]}
+
+    class_counts_: NDArray[np.float64]
+    weight_learnt_: float
+    seed_: int
+
+    def __init__(self, *, random_state: Any = None):
+        self.random_state = random_state
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Draw a label for every row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows. A row has the same label in any call, until more is learnt.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The labels, of the type the labels were learnt in.
+        """
+        codes = self._draw(X)
+        return self.classes_[codes]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Give the label drawn for every row the probability 1.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            1 for the label that ``predict`` answers, 0 for the others, in the order of `classes_`.
+        """
+        codes = self._draw(X)
+        onehot = codes[:, np.newaxis] == np.arange(len(self.classes_))
+        return onehot.astype(np.float64)
+
+    def _draw(self, X: Any) -> NDArray[np.int64]:
+        X = self._check_question(X)
+        uniform = uniform_draws(row_hashes(X), np.array([self.weight_learnt_]), self.seed_)
+        return drawn_codes(self.class_counts_[:, np.newaxis], uniform)
+
+    def _learn(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
+        if not hasattr(self, "seed_"):
+            self.seed_ = drawn_seed(self.random_state)
+        self.class_counts_ = self._counts_with(codes, weight)
+        steps = np.ones(len(codes)) if weight is None else weight
+        self.weight_learnt_ = float(running_sums(getattr(self, "weight_learnt_", 0.0), steps)[-1])
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "class_counts_")
+
+
+def drawn_codes(counts: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Classes drawn by their counts.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_classes, n_asks) or (n_classes, 1), dtype float64
+        Weight of each class; at every ask some weight is positive.
+    uniform : ndarray of shape (n_asks,), dtype float64
+        Numbers in [0, 1).
+
+    Returns
+    -------
+    ndarray of shape (n_asks,), dtype int64
+        The codes; never that of a class without weight.
+    """
+    sums = counts.cumsum(axis=0)
+    # Rounded, the product may reach the sum of all: then no class would have more.
+    place = np.minimum(uniform * sums[-1], np.nextafter(sums[-1], 0.0))
+    codes: NDArray[np.int64] = (sums <= place).sum(axis=0, dtype=np.int64)
+    return codes
+
+
 class _TargetBaseline(RegressorMixin, _Baseline):
     """A baseline for regression; subclasses learn targets and answer one number."""
 
@@ -361,7 +508,7 @@ class _TargetBaseline(RegressorMixin, _Baseline):
         ndarray of shape (n_rows,), dtype float64
             The number.
         """
-        return np.full(self._check_question(X), self._target())
+        return np.full(self._check_question(X).shape[0], self._target())
 
     def _learn(self, y: NDArray[np.float64], weight: NDArray[np.float64] | None) -> None:
         raise NotImplementedError

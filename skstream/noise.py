@@ -5,14 +5,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skstream._meta import MetaClassifier
 from skstream.base import check_rows
 from skstream.utils._label_space import LabelSpace
-from skstream.utils._row_hashes import Hashes, mixed, row_hashes
+from skstream.utils._row_hashes import Hashes, row_hashes, uniform_draws
 from skstream.utils._running_sums import running_sums
+from skstream.utils._seeds import drawn_seed
 from skstream.utils._sklearn import Interval
 
 __all__ = ["LabelNoise"]
@@ -135,11 +135,6 @@ class LabelNoise(MetaClassifier):
         return answers
 
 
-def drawn_seed(random_state: Any) -> int:
-    """Seed of the draws; the same for the same integer."""
-    return int(check_random_state(random_state).randint(2**32, dtype=np.uint32))
-
-
 def weights_so_far(
     before: float, weight: NDArray[np.float64] | None, n_learns: int
 ) -> NDArray[np.float64]:
@@ -179,9 +174,7 @@ def with_noise(
     """
     if n_classes == 1:
         return codes
-    place = mixed(weight_learnt.view(np.uint64) + mixed(np.array([seed], np.uint64)))
-    # The upper 53 bits fill the mantissa of a double.
-    uniform = (mixed(hashes + place) >> np.uint64(11)) * np.float64(2.0**-53)
+    uniform = uniform_draws(hashes, weight_learnt, seed)
     replaced = uniform < noise
     # Given that it is below `noise`, the number is uniform, and selects one of the other classes.
     distance = 1 + (uniform[replaced] / noise * (n_classes - 1)).astype(np.int64)

@@ -15,10 +15,14 @@ from skstream.baselines import (
     MeanRegressor,
     Persistent,
     PersistentRegressor,
+    RandomClass,
+    drawn_codes,
 )
+from skstream.metrics import kappa_score
 from tests._examples import examples
 
 CLASSIFIERS = [Persistent(), MajorityClass(), MajorityWindow(), MajorityWindow(2)]
+KINDS = (Persistent, MajorityClass, MajorityWindow, RandomClass)
 X1 = [[0.0]]
 
 
@@ -110,8 +114,10 @@ def test_cutting_a_call_changes_no_bit(n, cut, seed, weighted) -> None:
     rng = np.random.default_rng(seed)
     X, y = np.zeros((n, 1)), rng.integers(0, 3, n)
     weight = rng.random(n) if weighted else None
-    for make in (Persistent, MajorityClass, MajorityWindow, PersistentRegressor, MeanRegressor):
+    for make in (*KINDS, PersistentRegressor, MeanRegressor):
         whole, parts = make(), make()
+        if make is RandomClass:
+            whole, parts = make(random_state=seed), make(random_state=seed)
         known = {} if make in (PersistentRegressor, MeanRegressor) else {"classes": [0, 1, 2]}
         whole.partial_fit(X, y, sample_weight=weight, **known)
         for piece in (slice(0, cut), slice(cut, n)):
@@ -173,7 +179,7 @@ def test_labels_keep_their_type() -> None:
         assert type(model.predict(X1).tolist()[0]) is type(np.asarray(labels).tolist()[-1])
 
 
-@pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
+@pytest.mark.parametrize("model", [*CLASSIFIERS, RandomClass()], ids=repr)
 def test_bad_input(model) -> None:
     fresh = type(model)
     with pytest.raises(NotFittedError):
@@ -210,3 +216,36 @@ def test_a_late_class_counts_as_itself() -> None:
     model = MajorityClass().partial_fit([[0], [0]], ["a", "c"], classes=["a", "b", "c"])
     model.partial_fit([[0]] * 3, ["b"] * 3)
     assert model.class_counts_.tolist() == [1.0, 3.0, 1.0]
+
+
+def test_classes_are_drawn_as_often_as_they_were_learnt() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.choice(["a", "b", "d"], 20_000, p=[0.7, 0.1, 0.2])
+    X = rng.normal(size=(20_000, 2))
+    model = RandomClass(random_state=0).partial_fit(X, y, classes=list("abcd"))
+    answers = model.predict(X)
+    for label, count in zip("abcd", model.class_counts_, strict=True):
+        assert abs((answers == label).mean() - count / 20_000) < 0.012  # 3.7 standard errors
+    assert abs(kappa_score(y, answers)) < 0.02
+    np.testing.assert_array_equal(model.classes_[model.predict_proba(X).argmax(axis=1)], answers)
+    # Another call, another order; then more is learnt, and equal rows have new draws.
+    np.testing.assert_array_equal(model.predict(X[::-1]), answers[::-1])
+    model.partial_fit(X[:1], y[:1])
+    assert 0.3 < (model.predict(X) == answers).mean() < 0.7
+    other = RandomClass(random_state=1).fit(X, y)
+    assert 0.3 < (other.predict(X) == answers).mean() < 0.7
+
+
+def test_the_draws_are_those_of_the_first_release() -> None:
+    model = RandomClass(random_state=0).fit([[0]] * 4, ["a", "b", "b", "c"])
+    assert model.seed_ == 2357136044
+    drawn = "".join(model.predict(np.arange(20.0).reshape(20, 1)))
+    assert drawn == "acbbbabbbbaaabbbaabc"
+
+
+def test_no_draw_is_a_class_without_weight() -> None:
+    most = np.nextafter(1.0, 0.0)
+    for counts in ([0.0, 3.0, 0.0, 5e-324, 0.0], [0.0, 1.0, 0.1, 0.0], [0.0, 7.0, 0.0]):
+        column = np.array(counts)[:, np.newaxis]
+        codes = drawn_codes(column, np.array([0.0, 0.5, most]))
+        assert (column[codes] > 0).all()

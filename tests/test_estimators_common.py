@@ -17,7 +17,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from skstream.base import learner
-from skstream.baselines import MajorityWindow
+from skstream.baselines import MajorityWindow, RandomClass
 from skstream.compat import (
     CapyMOAClassifier,
     CapyMOARegressor,
@@ -25,6 +25,7 @@ from skstream.compat import (
     RiverRegressor,
 )
 from skstream.model_selection import PrequentialSearch
+from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.preprocessing import (
@@ -53,6 +54,7 @@ EXAMPLES: dict[type, list[Any]] = {
             metric="mae",
         ),
     ],
+    RandomClass: [RandomClass(random_state=0)],
     StreamImputer: [
         StreamImputer(add_indicator=True),
         StreamImputer("most_frequent"),
@@ -86,6 +88,10 @@ EXAMPLES: dict[type, list[Any]] = {
             previous_label="predicted",
         ),
     ],
+    WindowedKNeighborsClassifier: [
+        WindowedKNeighborsClassifier(),
+        WindowedKNeighborsClassifier(3, 50),
+    ],
 }
 
 # Wrappers of River's models, where River is installed.
@@ -107,6 +113,8 @@ CUTS_CHANGE_NOTHING = {
     "MajorityWindow",
     "PersistentRegressor",
     "MeanRegressor",
+    "RandomClass",
+    "WindowedKNeighborsClassifier",
 }
 
 # The only checks that may fail, and why (see the design).
@@ -118,6 +126,9 @@ WEIGHT_CHECKS = {
         "The check shuffles the rows, and their order is what these estimators learn from."
     ),
 }
+HEAVY_NEIGHBOUR_CHECKS = dict.fromkeys(
+    WEIGHT_CHECKS, "A row of weight 2 has two votes and is one neighbour; two rows are two."
+)
 SHOWN_BEFORE = (
     "fit_transform shows each row by what was known before it, so that no row is part of its own "
     "features; transform shows all by what is known now."
@@ -165,6 +176,8 @@ def expected_failures(estimator: Any) -> dict[str, str]:
         failures |= OWN_ANSWER_CHECKS
     if hasattr(estimator, "partial_fit_transform") and not isinstance(estimator, StreamPipeline):
         failures |= SHOWN_BEFORE_CHECKS
+    if getattr(estimator, "n_neighbors", 1) > 1:
+        failures |= HEAVY_NEIGHBOUR_CHECKS
     if _order_matters(estimator):
         failures |= WEIGHT_CHECKS
         if not _takes_sparse(estimator):

@@ -9,6 +9,7 @@ from skstream.pipeline import make_stream_pipeline
 MODELS: dict[str, str | Callable[..., Any]] = {
     "augmented": "skstream.temporal:TemporallyAugmented('sgd')",
     "corrected": "skstream.temporal:TemporalCorrection('nb')",
+    "knn": "skstream.neighbors:WindowedKNeighborsClassifier",
     "majority": "skstream.baselines:MajorityClass",
     "majority-window": "skstream.baselines:MajorityWindow",
     "mean": "skstream.baselines:MeanRegressor",
@@ -17,6 +18,7 @@ MODELS: dict[str, str | Callable[..., Any]] = {
     "persistent": "skstream.baselines:Persistent",
     "persistent-regressor": "skstream.baselines:PersistentRegressor",
     "pipeline": make_stream_pipeline,
+    "random": "skstream.baselines:RandomClass",
     "scaled-sgd": "pipeline('scaler', 'sgd')",
     "scaler": "sklearn.preprocessing:StandardScaler",
     "sgd": "sklearn.linear_model:SGDClassifier(loss='log_loss')",

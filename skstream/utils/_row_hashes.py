@@ -1,7 +1,8 @@
 """Hashes of rows: they depend on a row's content, not on its position or on other rows.
 
 The arithmetic is fixed here (SplitMix64's mixing function on the bits of float64 numbers), because
-the answers of `skstream.noise.LabelNoise` depend on every bit of it.
+the answers of `skstream.noise.LabelNoise` and `skstream.baselines.RandomClass` depend on every bit
+of it.
 """
 
 from hashlib import blake2b
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 Hashes = NDArray[np.uint64]
+Floats = NDArray[np.float64]
 
 # The odd number next to 2^64 over the golden ratio: gives neighbouring columns very different
 # numbers.
@@ -61,6 +63,28 @@ def row_hashes(X: Any) -> Hashes:
     columns_of_bits = np.arange(bits.shape[1], dtype=np.uint64)
     total: Hashes = _scattered(bits, columns_of_bits).sum(axis=1, dtype=np.uint64)
     return total
+
+
+def uniform_draws(hashes: Hashes, weight_learnt: Floats, seed: int) -> Floats:
+    """Uniform numbers in [0, 1), by the rows asked and by what was learnt before they were.
+
+    Parameters
+    ----------
+    hashes : ndarray of shape (n_asks,), dtype uint64
+        Hashes of the rows asked.
+    weight_learnt : ndarray of shape (n_asks,) or (1,), dtype float64
+        Weight learnt before each ask: it gives equal rows other numbers.
+    seed : int
+        Seed.
+
+    Returns
+    -------
+    ndarray of shape (n_asks,), dtype float64
+        The numbers.
+    """
+    place = mixed(weight_learnt.view(np.uint64) + mixed(np.array([seed], np.uint64)))
+    # The upper 53 bits fill the mantissa of a double.
+    return (mixed(hashes + place) >> np.uint64(11)) * np.float64(2.0**-53)
 
 
 def _sparse_hashes(X: Any) -> Hashes:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 # Distribution function of Poisson(1): P(weight <= k) for k = 0, 1, ...; 1 to the last bit at 18.
 _POISSON_CDF = np.cumsum([math.exp(-1) / math.factorial(k) for k in range(20)])
@@ -89,6 +90,22 @@ def seed_estimator(estimator: Any, seed: int, *place: int | str) -> Any:
         if value is None and (path == "random_state" or path.endswith("__random_state"))
     }
     return estimator.set_params(**unset) if unset else estimator
+
+
+def drawn_seed(random_state: Any) -> int:
+    """Seed for the draws of an estimator; the same for the same integer.
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None
+        As the estimator was given it; an instance is advanced.
+
+    Returns
+    -------
+    int
+        In ``[0, 2**32)``.
+    """
+    return int(check_random_state(random_state).randint(2**32, dtype=np.uint32))
 
 
 def uniform(seed: int, stream_id: int | str, start: int, stop: int) -> NDArray[np.float64]:

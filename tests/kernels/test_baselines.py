@@ -15,6 +15,7 @@ from skstream.baselines import (
     MeanRegressor,
     Persistent,
     PersistentRegressor,
+    RandomClass,
 )
 from skstream.engine.block import Block
 from skstream.engine.kernels import Declined, Task, make_kernel
@@ -34,7 +35,10 @@ from tests.kernels._reference import (
     twin,
 )
 
-CLASSIFIERS = [Persistent(), MajorityClass(), *(MajorityWindow(w) for w in (1, 3, 1000))]
+CLASSIFIERS = [
+    *(Persistent(), MajorityClass(), *(MajorityWindow(w) for w in (1, 3, 1000))),
+    RandomClass(random_state=3),
+]
 REGRESSORS = [PersistentRegressor(), MeanRegressor()]
 LABELS = {"strings": "abcdefghijklmnopqrstuvwxy", "integers": range(-5, 20)}
 
@@ -97,7 +101,9 @@ def test_kernel_is_the_loop_bit_for_bit(
     assert_untouched(again, kernel.state)
 
 
-@pytest.mark.parametrize("estimator", [MajorityClass(), MeanRegressor()], ids=repr)
+@pytest.mark.parametrize(
+    "estimator", [MajorityClass(), MeanRegressor(), RandomClass(random_state=1)], ids=repr
+)
 def test_fractional_weights(estimator) -> None:
     rng = np.random.default_rng(0)
     task = random_task(estimator, rng, "predict", 3, "strings")
@@ -193,6 +199,7 @@ def test_rows_of_another_shape_are_left_to_the_loop(other) -> None:
         (MajorityWindow(0), Task(np.array([0, 1]))),
         (Persistent().fit([[0]], ["c"]), Task(np.array(["a", "b"]))),
         (MeanRegressor(), Task(np.array([0, 1]))),
+        (RandomClass(), Task(np.array([0, 1]))),
     ],
 )
 def test_what_is_not_exact_is_refused(estimator, task) -> None:

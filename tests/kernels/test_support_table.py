@@ -48,6 +48,7 @@ from skstream import (
     Persistent,
     PersistentRegressor,
     PrequentialEvaluator,
+    RandomClass,
     TemporalCorrection,
     TemporallyAugmented,
     make_stream_pipeline,
@@ -55,6 +56,7 @@ from skstream import (
 from skstream.engine.kernels import Task, registered_kernels
 from skstream.engine.model import ModelRun
 from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.preprocessing import (
     DatetimeFeatures,
     LagFeatures,
@@ -142,6 +144,8 @@ KERNEL: list[Any] = [
     Persistent(),
     MajorityClass(),
     MajorityWindow(),
+    RandomClass(random_state=0),
+    WindowedKNeighborsClassifier(3),
     PersistentRegressor(),
     MeanRegressor(),
     TemporallyAugmented(SGD),
@@ -220,7 +224,8 @@ LOOP: dict[str, list[Any]] = {
         make_stream_pipeline(StandardScaler(), DecisionTreeClassifier()),
         make_stream_pipeline(PCA(), SGD),
     ],
-    "LabelNoise without an integer seed": [
+    "without an integer seed": [
+        *(RandomClass(), RandomClass(random_state=DRAWS)),
         LabelNoise(SGD, noise=0.1),
         LabelNoise(SGD, noise=0.1, random_state=DRAWS),
     ],
@@ -337,5 +342,6 @@ def test_the_table_names_every_parameter_that_was_tried() -> None:
         *("average", "early_stopping", "verbose", "RandomState", "power_t", "batch_size > 1"),
         *("a prior of 0", "1e-10", "1e-6", "binarize", "min_categories", "copy=False"),
         *("set_output", "transformer_weights", "previous_label", "integer seed"),
+        *("RandomClass without", "beyond 1e150"),
     ):
         assert word in table, word

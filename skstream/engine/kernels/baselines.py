@@ -6,14 +6,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.baselines import drawn_codes
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Kernel, Task
 from skstream.engine.kernels.schema import (
     Columns,
     class_labels,
+    refused_seed,
     refused_task,
 )
+from skstream.utils._row_hashes import row_hashes, uniform_draws
+from skstream.utils._rows import take_rows
 from skstream.utils._running_sums import running_sums
+from skstream.utils._seeds import drawn_seed
 from skstream.utils._validation import is_fitted
 
 Codes = NDArray[np.int64]
@@ -74,6 +79,13 @@ class _LabelKernel(_BaselineKernel):
     def _n_classes(self) -> int:
         return len(class_labels(self.task))
 
+    def _as_asked(self, codes: Codes) -> NDArray[Any]:
+        """Return answers that are sure of one class: its code, or the probability 1."""
+        if self.task.method == "predict":
+            return codes
+        onehot = codes[:, np.newaxis] == np.arange(self._n_classes)
+        return onehot.astype(np.float64)
+
 
 class PersistentKernel(_LabelKernel):
     """The memory is the code learnt last."""
@@ -85,11 +97,7 @@ class PersistentKernel(_LabelKernel):
     def _execute(self, memory: Any, block: Block) -> tuple[NDArray[Any], int]:
         last = -1 if memory is None else memory
         codes = np.concatenate([[last], block.y]).astype(np.int64, copy=False)
-        answers: Codes = codes[block.stamp]
-        if self.task.method == "predict":
-            return answers, int(codes[-1])
-        onehot = answers[:, np.newaxis] == np.arange(self._n_classes)
-        return onehot.astype(np.float64), int(codes[-1])
+        return self._as_asked(codes[block.stamp]), int(codes[-1])
 
     def _write(self, memory: Any) -> None:
         self.estimator.previous_label_ = self.estimator.classes_[memory]
@@ -148,6 +156,44 @@ class MajorityWindowKernel(_LabelKernel):
         self.estimator.window_codes_ = codes.copy()
         self.estimator.window_weights_ = weights.copy()
         self.estimator.class_counts_ = counts
+
+
+class RandomClassKernel(_LabelKernel):
+    """The memory is the weight learnt of each class, and of all."""
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        fitted = is_fitted(estimator)
+        self._seed = estimator.seed_ if fitted else drawn_seed(estimator.random_state)
+
+    @classmethod
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse a seed that would be drawn again."""
+        return super().refusal(estimator, task) or refused_seed(estimator)
+
+    def _read(self) -> tuple[Floats, float]:
+        return self.estimator.class_counts_, self.estimator.weight_learnt_
+
+    def _execute(self, memory: Any, block: Block) -> tuple[NDArray[Any], tuple[Floats, float]]:
+        counts, total = memory or (np.zeros(self._n_classes), 0.0)
+        weights = _weights(block)
+        totals = running_sums(total, weights)
+        after, of_asks = counts.copy(), np.empty((self._n_classes, block.n_asks))
+        for code in range(self._n_classes):
+            sums = running_sums(counts[code], weights * (block.y == code))
+            after[code], of_asks[code] = sums[-1], sums[block.stamp]
+        answers: Codes = np.empty(0, np.int64)
+        if block.n_asks:
+            hashes = row_hashes(take_rows(block.ask_X, block.ask_index))
+            uniform = uniform_draws(hashes, totals[block.stamp], self._seed)
+            answers = drawn_codes(of_asks, uniform)
+        return self._as_asked(answers), (after, float(totals[-1]))
+
+    def _write(self, memory: Any) -> None:
+        counts, total = memory
+        self.estimator.class_counts_ = counts.copy()
+        self.estimator.weight_learnt_ = total
+        self.estimator.seed_ = self._seed
 
 
 class _TargetKernel(_BaselineKernel):

@@ -1,24 +1,25 @@
 """Kernel of the label noise filter, by way of the inner model's kernel."""
 
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.base import Kernel, Looped, Task, value_of
+from skstream.engine.kernels.base import Kernel, Looped, Task
 from skstream.engine.kernels.compose import check_weights
 from skstream.engine.kernels.looped import find_inner
 from skstream.engine.kernels.schema import (
     Columns,
     class_labels,
+    refused_seed,
     refused_task,
 )
 from skstream.engine.loop import LoopFailed
-from skstream.noise import drawn_seed, weights_so_far, with_noise
+from skstream.noise import weights_so_far, with_noise
 from skstream.utils._row_hashes import row_hashes
 from skstream.utils._rows import take_rows
+from skstream.utils._seeds import drawn_seed
 from skstream.utils._validation import is_fitted, unfitted_copy
 
 
@@ -44,11 +45,7 @@ class LabelNoiseKernel(Kernel):
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse other answers than labels, and a seed that would be drawn again."""
-        refused = refused_task(estimator, task, ["predict"])
-        if refused is not None:
-            return refused
-        known = is_fitted(estimator) or isinstance(estimator.random_state, Integral)
-        return None if known else value_of(estimator, "random_state")
+        return refused_task(estimator, task, ["predict"]) or refused_seed(estimator)
 
     def initial_state(self) -> _State:
         """Return what the estimator has learnt, and its inner model."""

@@ -3,6 +3,7 @@
 import functools
 import pickle
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,6 +119,12 @@ def class_labels(task: Task) -> Any:
 def _unique_labels(classes: bytes) -> Any:
     """Of pickled labels: scikit-learn takes long to find out of what kind they are."""
     return unique_labels(pickle.loads(classes))
+
+
+def refused_seed(estimator: Any) -> str | None:
+    """Refuse a seed that would be drawn again, for `Kernel.refusal`."""
+    known = is_fitted(estimator) or isinstance(estimator.random_state, Integral)
+    return None if known else value_of(estimator, "random_state")
 
 
 def refused_output(transformer: Any) -> str | None:

@@ -1,0 +1,96 @@
+"""Kernel of the nearest neighbours in a window: the distances of many asks at once."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from skstream.engine.block import Block
+from skstream.engine.kernels.base import Declined, Kernel, Task
+from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
+from skstream.engine.kernels.schema import Columns, class_labels, refused_task
+from skstream.neighbors import nearest_in_windows, shares, votes
+from skstream.utils._validation import is_fitted
+
+Floats = NDArray[np.float64]
+
+# The squared distance between rows of larger numbers may be infinite, as those beyond a window are.
+_LARGEST = 1e150
+
+
+class _State(NamedTuple):
+    """The columns, and the window: rows by feature, codes and weights, newest first."""
+
+    columns: Columns
+    rows: Floats
+    codes: NDArray[np.int64]
+    weights: Floats
+
+
+class WindowedNeighborsKernel(Kernel):
+    """Every ask sees its own part of the rows in the order of learning."""
+
+    @classmethod
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse regression, other answers, and a window of sparse rows."""
+        if sparse.issparse(getattr(estimator, "window_rows_", None)):
+            return "sparse rows in its window"
+        return refused_task(estimator, task, ("predict", "predict_proba"))
+
+    def initial_state(self) -> _State:
+        """Return the window of the estimator."""
+        model = self.estimator
+        if not is_fitted(model):
+            return _State(Columns(), np.empty((0, 0)), np.empty(0, np.int64), np.empty(0))
+        rows = np.ascontiguousarray(model.window_rows_[::-1].T)
+        codes, weights = model.window_codes_[::-1].copy(), model.window_weights_[::-1].copy()
+        return _State(Columns.of(model), rows, codes, weights)
+
+    def row_bytes(self, state: _State) -> int:
+        """Memory of the votes, of the neighbours, and of the row."""
+        per_class = 64 * len(class_labels(self.task))
+        n_neighbors = min(self.estimator.n_neighbors, self.estimator.window_size)
+        return per_class + 48 * n_neighbors + 32 * (state.columns.number or 0)
+
+    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
+        """Execute a block; return the state after it, and the answers to its asks in order."""
+        model, n_classes = self.estimator, len(class_labels(self.task))
+        read = read_block(block, state.columns, dtypes=EXACT_OR_SINGLE)
+        for part in (read.learn, read.ask):
+            if part.size and max(part.max(), -part.min()) > _LARGEST:
+                raise Declined(f"rows with numbers beyond {_LARGEST:g} have no kernel")
+        n_known, n_learns = len(state.codes), block.n_learns
+        known = state.rows if n_known else np.empty((read.learn.shape[1], 0))
+        size = min(model.window_size, n_known + n_learns)
+        n_missing = size - n_known  # rows that the window of the first ask lacks
+        weight = np.ones(n_learns) if block.weight is None else block.weight
+        rows = np.hstack(
+            [read.learn[::-1].T, known, np.full((len(known), max(n_missing, 0)), np.inf)]
+        )
+        empty = np.zeros(max(n_missing, 0), np.int64)
+        codes = np.concatenate([block.y[::-1], state.codes, empty]).astype(np.int64, copy=False)
+        weights = np.concatenate([weight[::-1], state.weights, empty])
+        counted = np.empty((0, n_classes))
+        if block.n_asks:
+            first = n_learns - block.stamp
+            asked = np.ascontiguousarray(read.ask.T)
+            nearest = nearest_in_windows(rows, asked, first, size, model.n_neighbors)
+            # Infinities are neighbours where a window has too few rows: they weigh nothing.
+            counted = votes(codes[nearest], weights[nearest], n_classes)
+        after = _State(
+            read.columns, rows[:, :size].copy(), codes[:size].copy(), weights[:size].copy()
+        )
+        if self.task.method == "predict":
+            return after, counted.argmax(axis=1)
+        return after, shares(counted)
+
+    def export(self, state: _State) -> None:
+        """Write the fitted attributes into the estimator."""
+        if not len(state.codes):
+            return
+        state.columns.export(self.estimator)
+        self.estimator.classes_ = class_labels(self.task)
+        self.estimator.window_rows_ = state.rows[:, ::-1].T.copy()
+        self.estimator.window_codes_ = state.codes[::-1].copy()
+        self.estimator.window_weights_ = state.weights[::-1].copy()

@@ -1,0 +1,127 @@
+"""The kernel of nearest neighbours answers and remembers what the loop does."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import skstream.engine.kernels.neighbors as kernels
+from skstream import PrequentialEvaluator
+from skstream.engine.kernels import Declined, Task, make_kernel
+from skstream.neighbors import WindowedKNeighborsClassifier
+from tests._calls import n_calls
+from tests._examples import examples
+from tests.kernels._reference import (
+    TIMELINES,
+    assert_same_state,
+    assert_untouched,
+    cut,
+    make_block,
+    random_cuts,
+    run_kernel,
+    run_literally,
+    running,
+    twin,
+)
+
+LABELS = np.array(["a", "b", "c"])
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    timeline=st.sampled_from(TIMELINES),
+    method=st.sampled_from(["predict", "predict_proba"]),
+    k=st.sampled_from([1, 2, 5]),
+    size=st.sampled_from([1, 3, 8, 50]),
+    is_weighted=st.booleans(),
+    has_learnt=st.booleans(),
+    dtype=st.sampled_from([np.float64, np.float32, np.int64]),
+)
+@examples(40)
+def test_kernel_is_the_loop_bit_for_bit(
+    seed, timeline, method, k, size, is_weighted, has_learnt, dtype
+) -> None:
+    rng = np.random.default_rng(seed)
+    n, n_features = int(rng.integers(2, 30)), int(rng.integers(1, 4))
+    task = Task(LABELS, method)
+    X = (rng.integers(0, rng.choice([3, 1000]), (n, n_features)) / 3).astype(dtype)
+    weight = rng.random(n) + 0.1 if is_weighted else None
+    block = make_block(X, rng.integers(0, 3, n), timeline, rng, weight)
+    model = WindowedKNeighborsClassifier(k, size)
+    if has_learnt:
+        model.partial_fit(rng.random((5, n_features)), list("abbca"), classes=LABELS)
+    literal = twin(model)
+    expected = run_literally(literal, block, task)
+    kernel = running(model, task)
+    answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
+    np.testing.assert_array_equal(answers, expected)
+    kernel.export()
+    assert_same_state(model, literal)
+    assert_untouched(running(model, task), kernel.state)
+
+
+def test_sparse_rows_and_huge_numbers_are_left_to_the_loop() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.random((9, 2)), rng.integers(0, 3, 9)
+    kernel = running(WindowedKNeighborsClassifier(), Task(LABELS))
+    kernel.run(make_block(X, y, "prequential", rng))
+    before = kernel.state
+    for rows, reason in (
+        (sparse.csr_array(X), "sparse rows have no kernel"),
+        (X * 1e151, r"numbers beyond 1e\+150"),
+    ):
+        with pytest.raises(Declined, match=reason):
+            kernel.run(make_block(rows, y, "prequential", rng))
+        assert_untouched(kernel, before)
+    for huge in (1e200, -1e200):
+        X[4, 1] = huge
+        evaluator = PrequentialEvaluator("accuracy", return_models=True)
+        result, by_loop = (
+            evaluator.set_params(engine=engine).evaluate({"m": kernel.estimator}, X, LABELS[y])
+            for engine in ("auto", "loop")
+        )
+        assert result.paths["m"].startswith("loop: rows with numbers beyond")
+        assert result.predictions("m").tolist() == by_loop.predictions("m").tolist()
+
+
+@pytest.mark.parametrize(
+    ("model", "task"),
+    [
+        (WindowedKNeighborsClassifier(), Task(LABELS, "decision_function")),
+        (WindowedKNeighborsClassifier(), Task(None)),
+        (WindowedKNeighborsClassifier(0), Task(LABELS)),
+        (WindowedKNeighborsClassifier().fit([[0.0]], ["z"]), Task(LABELS)),
+        (WindowedKNeighborsClassifier().fit(sparse.csr_array((3, 2)), LABELS), Task(LABELS)),
+    ],
+)
+def test_what_is_not_exact_is_refused(model: Any, task: Task) -> None:
+    assert make_kernel(model, task) is None
+
+
+def test_a_broken_kernel_is_caught(monkeypatch) -> None:
+    """Of equal distances the oldest row gives other answers than the loop."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (40, 1)).astype(float), rng.integers(0, 3, 40)
+    block = make_block(X, y, "prequential", rng)
+    model = WindowedKNeighborsClassifier(window_size=7)
+    expected = run_literally(twin(model), block, Task(LABELS))
+    np.testing.assert_array_equal(running(model, Task(LABELS)).run(block), expected)
+
+    def oldest(rows, asked, first, size, n_neighbors):
+        distances = np.abs(rows[0][first[:, None] + np.arange(size)] - asked[0][:, None])
+        return first[:, None] + size - 1 - distances[:, ::-1].argmin(axis=1)[:, None]
+
+    monkeypatch.setattr(kernels, "nearest_in_windows", oldest)
+    assert (running(model, Task(LABELS)).run(block) != expected).any()
+
+
+def test_no_function_is_called_for_each_row() -> None:
+    rng = np.random.default_rng(0)
+    n = 4000
+    block = make_block(rng.random((n, 2)), rng.integers(0, 3, n), "prequential", rng)
+    kernel = running(WindowedKNeighborsClassifier(3, 20), Task(LABELS))
+    assert n_calls(partial(kernel.run, block)) < n / 10
