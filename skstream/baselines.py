@@ -421,7 +421,7 @@ class RandomClass(_LabelBaseline):
             1 for the label that ``predict`` answers, 0 for the others, in the order of `classes_`.
         """
         codes = self._draw(X)
-        onehot = codes[:, np.newaxis] == np.arange(len(self.classes_))
+        onehot: NDArray[np.bool_] = codes[:, np.newaxis] == np.arange(len(self.classes_))
         return onehot.astype(np.float64)
 
     def _draw(self, X: Any) -> NDArray[np.int64]:

@@ -166,7 +166,8 @@ class WindowedKNeighborsClassifier(ForgetfulFit, ClassifierMixin, BaseEstimator)
         """
         # argmax takes the first of equal counts: ties go to the lowest class.
         codes = self._votes(X).argmax(axis=1)
-        return self.classes_[codes]
+        answers: NDArray[Any] = self.classes_[codes]
+        return answers
 
     def predict_proba(self, X: Any) -> Floats:
         """Give each class its share of the neighbours' votes.

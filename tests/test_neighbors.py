@@ -77,9 +77,7 @@ def test_a_window_of_many_asks_is_cut_without_a_trace() -> None:
     first = np.sort(rng.integers(0, 100, 300))[::-1]
     for k in (1, 4):
         together = nearest_in_windows(rows, asked, first, 500, k)
-        alone = [
-            nearest_in_windows(rows, asked[:, [i]], first[[i]], 500, k)[0] for i in range(300)
-        ]
+        alone = [nearest_in_windows(rows, asked[:, [i]], first[[i]], 500, k)[0] for i in range(300)]
         np.testing.assert_array_equal(together, alone)
 
 

@@ -308,6 +308,7 @@ def test_kernels_say_whether_their_states_can_be_shared():
         "PerceptronRegressorKernel",
         "PersistentKernel",
         "PersistentRegressorKernel",
+        "RandomClassKernel",
         "TemporalCorrectionKernel",
         "TemporallyAugmentedKernel",
         "TransformerPipelineKernel",

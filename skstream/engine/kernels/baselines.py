@@ -83,7 +83,7 @@ class _LabelKernel(_BaselineKernel):
         """Return answers that are sure of one class: its code, or the probability 1."""
         if self.task.method == "predict":
             return codes
-        onehot = codes[:, np.newaxis] == np.arange(self._n_classes)
+        onehot: NDArray[np.bool_] = codes[:, np.newaxis] == np.arange(self._n_classes)
         return onehot.astype(np.float64)
 
 

@@ -31,6 +31,8 @@ class _State(NamedTuple):
 class WindowedNeighborsKernel(Kernel):
     """Every ask sees its own part of the rows in the order of learning."""
 
+    shareable = True
+
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse regression, other answers, and a window of sparse rows."""
@@ -43,14 +45,14 @@ class WindowedNeighborsKernel(Kernel):
         model = self.estimator
         if not is_fitted(model):
             return _State(Columns(), np.empty((0, 0)), np.empty(0, np.int64), np.empty(0))
-        rows = np.ascontiguousarray(model.window_rows_[::-1].T)
+        rows = np.array(model.window_rows_[::-1].T, order="C")
         codes, weights = model.window_codes_[::-1].copy(), model.window_weights_[::-1].copy()
         return _State(Columns.of(model), rows, codes, weights)
 
     def row_bytes(self, state: _State) -> int:
         """Memory of the votes, of the neighbours, and of the row."""
         per_class = 64 * len(class_labels(self.task))
-        n_neighbors = min(self.estimator.n_neighbors, self.estimator.window_size)
+        n_neighbors: int = min(self.estimator.n_neighbors, self.estimator.window_size)
         return per_class + 48 * n_neighbors + 32 * (state.columns.number or 0)
 
     def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
