@@ -1,5 +1,6 @@
 """Streams: rows in time order, in chunks, from memory, from files or from generators."""
 
+from skstream.streams._arff import ARFFStream
 from skstream.streams._arrays import ArrayStream, ChunkStream, as_stream
 from skstream.streams._chunk import StreamError
 from skstream.streams._csv import CSVStream
@@ -30,6 +31,7 @@ __all__ = [
     "LED",
     "SEA",
     "STAGGER",
+    "ARFFStream",
     "Agrawal",
     "ArrayStream",
     "BayesError",

@@ -1,9 +1,8 @@
 """Stream of CSV files."""
 
-from collections import deque
 from collections.abc import Iterator, Sequence
-from functools import cached_property
-from typing import Any, cast
+from functools import cached_property, partial
+from typing import Any
 
 from skstream.streams._chunk import StreamError
 from skstream.streams._columns import BOOLEAN, INTEGER, NOMINAL, NUMBER, TIME, role_of
@@ -173,7 +172,6 @@ class CSVStream(TableStream):
         header: bool = True,
         encoding: str = "utf-8",
     ) -> None:
-        self._n_rows: int | None = None
         self.delimiter = _one_character(delimiter, "delimiter")
         self.decimal = _one_character(decimal, "decimal")
         self.header = bool(header)
@@ -204,13 +202,6 @@ class CSVStream(TableStream):
                 f"A column of {self.files[0]} has no name (pandas writes the index of a frame so), "
                 f"and is read as a feature. Leave it out with exclude=[''].",
             )
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows, counted in the first pass of any kind."""
-        if self._n_rows is None:
-            deque(self._batches([self.target]), maxlen=0)
-        return cast(int, self._n_rows)
 
     def _types(self) -> dict[str, Any]:
         return self._arrow_types
@@ -395,14 +386,11 @@ class CSVStream(TableStream):
             raise ValueError(f"{error} Columns of mixed values can be named in nominal=.") from None
 
     def _batches(self, columns: list[str]) -> Iterator[Any]:
-        n_rows = 0
         written = WrittenLabels()
         for batch in super()._batches(columns):
-            n_rows += batch.num_rows
             if _TEXTS in batch.schema.names:
                 written.add(batch.column(_TEXTS), batch.column(self.target))
             yield batch
-        self._n_rows = n_rows
         self._check_written(written)
 
     def _check_written(self, written: WrittenLabels) -> None:
@@ -480,7 +468,8 @@ class CSVStream(TableStream):
                     (place + row, name, text)
                     for name in typed
                     for row, text in first_misfit(
-                        batch.column(name), self._arrow_types[name], self.decimal
+                        batch.column(name),
+                        partial(read_as, kind=self._arrow_types[name], decimal=self.decimal),
                     )
                 ]
                 if found:

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -151,14 +151,13 @@ def read_as(texts: Any, kind: Any, decimal: str) -> Any:
     return texts.cast(kind)
 
 
-def first_misfit(column: Any, kind: Any, decimal: str) -> Iterator[tuple[int, str]]:
-    """Row and text of the first value in a column of texts that is not of a type, if any."""
-    pa = optional_import("pyarrow", "CSVStream")
+def first_misfit(column: Any, convert: Callable[[Any], Any]) -> Iterator[tuple[int, str]]:
+    """Row and text of the first value in a column of texts that cannot be converted, if any."""
 
     def fits(begin: int, end: int) -> bool:
         try:
-            read_as(column.slice(begin, end - begin), kind, decimal)
-        except pa.ArrowInvalid:
+            convert(column.slice(begin, end - begin))
+        except ValueError:
             return False
         return True
 

@@ -1,9 +1,10 @@
 """Base class of Parquet and CSV streams: roles of columns, and reading of chunks."""
 
 from abc import abstractmethod
+from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +119,7 @@ class TableStream(FileStream):
         self._roles = {name: self._role(name, types[name]) for name in used}
         check_roles(self._roles, {"target": target, **self._meta})
         self._check_files(types)
+        self._n_rows: int | None = None
         self._categories: dict[str, list[Any]] = {}
         self._shortened: set[str] = set()  # columns whose loss of digits was said
         self._warn_of_index()
@@ -151,6 +153,7 @@ class TableStream(FileStream):
                 raise
             except Exception as error:
                 raise self._broken(file, first, row, columns, error) from error
+        self._n_rows = row
 
     def _broken(
         self, file: str, first: int, row: int, columns: list[str], error: Exception
@@ -189,6 +192,13 @@ class TableStream(FileStream):
         target = {"target": self.target, "target_kind": self._roles[self.target]}
         features = {"columns": self._features, "kinds": self.kinds, "missing": self.missing}
         return {**target, **features, **self._meta, "as_frame": self.as_frame}
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, counted in the first pass of any kind."""
+        if self._n_rows is None:
+            deque(self._batches([self.target]), maxlen=0)
+        return cast(int, self._n_rows)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -245,20 +255,22 @@ class TableStream(FileStream):
             first_row += batch.num_rows
 
     def _chunk(self, batch: Any, index: Index, first_row: int) -> Chunk:
+        return Chunk(
+            self._rows(batch, index, first_row),
+            self._labels(batch.column(self.target), index, first_row),
+            {key: _META[key](batch.column(name)) for key, name in self._meta.items()},
+        )
+
+    def _rows(self, batch: Any, index: Index, first_row: int) -> Any:
+        """Features of the rows of a record batch: a matrix, texts or a frame."""
         X = {
             name: self._feature(name, batch.column(name), index, first_row)
             for name in self._features
         }
         n = batch.num_rows
         if self.as_frame:
-            rows = self._frame(X, index, first_row, n)
-        else:
-            rows = X[self.text[0]] if self.text else as_matrix(X, n)
-        return Chunk(
-            rows,
-            self._labels(batch.column(self.target), index, first_row),
-            {key: _META[key](batch.column(name)) for key, name in self._meta.items()},
-        )
+            return self._frame(X, index, first_row, n)
+        return X[self.text[0]] if self.text else as_matrix(X, n)
 
     def _feature(self, name: str, column: Any, index: Index, first_row: int) -> NDArray[Any]:
         """Numbers of a feature, or codes of a nominal one, missing values treated."""

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import skstream.streams
 from skstream.streams import (
+    ARFFStream,
     ArrayStream,
     ChunkStream,
     CSVStream,
@@ -97,6 +98,20 @@ def csv_stream(folder, chunk_size):
     return CSVStream(path, "class", sample_weight="w", chunk_size=chunk_size)
 
 
+def arff_stream(folder, chunk_size):
+    pytest.importorskip("pyarrow")
+    path = folder / "rows.arff"
+    if not path.exists():
+        lines = [f"@attribute x{j} real" for j in range(3)]
+        lines += ["@attribute class {c,a,b}", "@attribute w numeric", "@data"]
+        lines += [
+            f"{a!r},{b!r},{c!r},{y},{w!r}"
+            for (a, b, c), y, w in zip(X.tolist(), Y, WEIGHT.tolist(), strict=True)
+        ]
+        path.write_text("\n".join(lines))
+    return ARFFStream(path, "class", sample_weight="w", chunk_size=chunk_size)
+
+
 def svmlight_stream(folder, chunk_size):
     path = folder / "rows.svm"
     if not path.exists():
@@ -113,6 +128,7 @@ MAKERS = {
     ChunkStream: chunk_stream,
     ParquetStream: parquet_stream,
     CSVStream: csv_stream,
+    ARFFStream: arff_stream,
     SVMLightStream: svmlight_stream,
 }
 #: Features, labels and meta data where they are not X, Y and WEIGHT; names of the features.

@@ -1,0 +1,290 @@
+"""Stream of ARFF files."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from skstream.streams._arff_header import INTEGER, NOMINAL, STRING, Header, Misfit
+from skstream.streams._arff_rows import RowReader, open_rows
+from skstream.streams._arff_sparse import CELLS, SparseReader, matrix_of
+from skstream.streams._chunk import StreamError
+from skstream.streams._columns import refuse_gap
+from skstream.streams._files import Paths
+from skstream.streams._table import Index, TableStream
+
+
+class ARFFStream(TableStream):
+    r"""Stream of an ARFF file, or of several in the natural order of their names, or as given.
+
+    ARFF is the format of Weka, MOA and OpenML. Files are read block by block, again at every pass,
+    and never whole; the rules are those of `ParquetStream`. Files ending in ``.gz`` are
+    decompressed while they are read. Needs pyarrow.
+
+    Parameters
+    ----------
+    path : str, path-like, or list of them
+        Path or URI (as ``"s3://bucket/folder"``) of a file, or of a folder of ``*.arff`` and
+        ``*.arff.gz`` files with the same attributes; or of files in the order in which they are to
+        be read. Row order is time order. A folder is read in the natural order of names (part.2
+        before part.10), which the attribute `files` shows.
+    target : str
+        Attribute of the labels or targets; usually the last one, "class".
+    nominal : list of str, default=None
+        Attributes to read as categories whatever their type; nominal and string attributes always
+        are.
+    numeric : list of str, default=None
+        Nominal or string attributes that hold numbers and are to be read as such.
+    columns : list of str, default=None
+        Features, in this order. None takes all attributes but the target, those named below, and
+        those in `exclude`.
+    exclude : list of str, default=None
+        Attributes that are not features.
+    text : str or list of str, default=None
+        String attributes to be read as they are, for a vectorizer; see `ParquetStream`.
+    max_categories : int, default=None
+        Largest number of different texts of a string attribute; see `ParquetStream`.
+    chunk_size : int, default=65536
+        Largest number of rows per chunk. No result depends on it.
+    missing : {"nan", "error"} or float, default="nan"
+        How a missing value in a feature is read; see `ParquetStream`.
+    as_frame : bool, default=False
+        If False, `X` is a float64 array, of a sparse file a CSR matrix, and nominal features are
+        codes: positions among the declared values. If True, `X` is a pandas frame, and nominal
+        features are categorical.
+    sample_weight, arrival, label_time, id : str, default=None
+        Attributes of meta data. Dates become ``datetime64``; a gap is NaN or NaT.
+    filesystem : pyarrow.fs.FileSystem or fsspec file system, default=None
+        Where the paths are; see `ParquetStream`.
+    encoding : str, default="utf-8"
+        How the file encodes characters.
+
+    Attributes
+    ----------
+    files : list of str
+        Absolute paths or URIs of the files, in the order in which they are read.
+    path : str or list of str
+        Absolute path or URI of the file; all of `files` where there are several.
+    kinds : dict of str to str
+        Kind of every feature: "number", "category", "time" or "text".
+    target : str
+        Attribute of the labels.
+    chunk_size : int
+        Largest number of rows per chunk.
+    missing : str or float
+        Rule for missing values.
+    as_frame : bool
+        Whether chunks hold frames.
+    encoding : str
+        How the file encodes characters.
+
+    Raises
+    ------
+    ValueError
+        If the header cannot be read (the line is named), an attribute is not in the file, two have
+        the same name, the files have other attributes than the first, or a parameter is out of
+        range.
+    StreamError
+        While iterating: for a row of another width, a value that is not declared or not of its
+        type, an index of a sparse row that is out of range or does not increase, a quote that is
+        not closed. Says file, line and column.
+
+    See Also
+    --------
+    scipy.io.arff.loadarff : Reads a whole file of numbers and nominal values.
+    CSVStream : The same for CSV files.
+    SVMLightStream : The same for SVMlight files, which are sparse.
+
+    Notes
+    -----
+    A question mark without quotes, or nothing, is a missing value. A percent sign at the beginning
+    of a line makes it a comment. Values with commas, spaces at their ends or quotes stand in single
+    or double quotes; a backslash in them takes the next sign as it is. Commas separate values, or
+    tabs. Dates are days, or seconds since 1970-01-01, as their pattern has times or not; patterns
+    are those of Java, in digits, and the default is ``yyyy-MM-dd'T'HH:mm:ss``.
+
+    In a sparse row (``{1 0.5, 3 up}``) what is not named is 0, and for a nominal attribute its
+    first value, whose code is 0; texts and dates that are not named are missing. Features are then
+    a CSR matrix, where missing values are stored as NaN. Weights of rows behind them (``{5}``) and
+    relational attributes are refused.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skstream.streams import ARFFStream
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "power.arff"
+    >>> _ = path.write_text('''@relation power
+    ... @attribute load numeric
+    ... @attribute day {Mon, Tue}
+    ... @attribute class {up, down}
+    ... @data
+    ... 1,Tue,up
+    ... 2,?,down
+    ... ''')
+    >>> for X, y, meta in ARFFStream(path, target="class"):
+    ...     print(X.tolist(), y.tolist())
+    [[1.0, 1.0], [2.0, nan]] ['up', 'down']
+    >>> folder.cleanup()
+    """
+
+    suffixes = (".arff", ".arff.gz")
+    _about_marks = "If it stands for a missing value, write ? in the file."
+
+    def __init__(
+        self,
+        path: Paths,
+        target: str,
+        *,
+        nominal: Sequence[str] | None = None,
+        numeric: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
+        exclude: Sequence[str] | None = None,
+        text: str | Sequence[str] | None = None,
+        max_categories: int | None = None,
+        chunk_size: int = 65536,
+        missing: str | float = "nan",
+        as_frame: bool = False,
+        sample_weight: str | None = None,
+        arrival: str | None = None,
+        label_time: str | None = None,
+        id: str | None = None,
+        filesystem: Any = None,
+        encoding: str = "utf-8",
+    ) -> None:
+        self.encoding = encoding
+        super().__init__(
+            path,
+            target,
+            nominal=nominal,
+            numeric=numeric,
+            columns=columns,
+            exclude=exclude,
+            text=text,
+            max_categories=max_categories,
+            chunk_size=chunk_size,
+            missing=missing,
+            as_frame=as_frame,
+            sample_weight=sample_weight,
+            arrival=arrival,
+            label_time=label_time,
+            id=id,
+            filesystem=filesystem,
+        )
+        if self._is_sparse:
+            self._check_sparse()
+
+    def row_options(self) -> dict[str, Any]:
+        """Return how the files are read, where that decides which rows come.
+
+        Returns
+        -------
+        options : dict of str to object
+            Values by name.
+        """
+        return {**super().row_options(), "encoding": self.encoding}
+
+    @cached_property
+    def _headers(self) -> dict[str, Header]:
+        return {file: open_rows(self._file(file), self.encoding)[0] for file in self.files}
+
+    @property
+    def _is_sparse(self) -> bool:
+        """Whether the features are a CSR matrix."""
+        is_matrix = not self.as_frame and not self.text
+        return is_matrix and any(header.is_sparse for header in self._headers.values())
+
+    def _check_sparse(self) -> None:
+        """Raise an error for features whose value 0 is not what a row leaves out."""
+        for header in self._headers.values():
+            for attribute in header.attributes:
+                name = attribute.name
+                if name not in self._features:
+                    continue
+                chosen = (name in self.nominal) or (name in self.numeric)
+                if chosen or attribute.kind == STRING or attribute.date is not None:
+                    what = (
+                        "is named in nominal= or numeric="
+                        if chosen
+                        else f"holds {'texts' if attribute.kind == STRING else 'dates'}"
+                    )
+                    raise ValueError(
+                        f"Column {name!r} {what}, and in the CSR matrix of a sparse file it cannot "
+                        f"be a feature. Leave it out with exclude=, or pass as_frame=True."
+                    )
+
+    def _warn_of_index(self) -> None:
+        """Do nothing: every attribute has a name."""
+
+    def _types(self) -> dict[str, Any]:
+        return self._types_in(self.files[0])
+
+    def _types_in(self, file: str) -> dict[str, Any]:
+        plain = {self.target, *self._meta.values()}
+        return {
+            attribute.name: attribute.arrow_type(whole=attribute.name in plain)
+            for attribute in self._headers[file].attributes
+        }
+
+    def _declared(self, columns: list[str]) -> dict[str, list[Any]]:
+        found: dict[str, dict[str, None]] = {}
+        for header in self._headers.values():
+            for attribute in header.attributes:
+                if attribute.name in columns and attribute.kind == NOMINAL:
+                    values = dict.fromkeys(attribute.categories)
+                    found[attribute.name] = found.get(attribute.name, {}) | values
+        return {name: list(values) for name, values in found.items()}
+
+    def _declared_nominal(self) -> set[str]:
+        header = self._headers[self.files[0]]
+        return {one.name for one in header.attributes if one.kind == NOMINAL}
+
+    def _about_commas(self) -> str:
+        return "Write the numbers with a point, and declare the attribute numeric."
+
+    def _holds_integers(self, name: str, kind: Any) -> bool:
+        header = self._headers[self.files[0]]
+        return any(one.name == name and one.kind == INTEGER for one in header.attributes)
+
+    def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
+        header, blocks = open_rows(self._file(file), self.encoding)
+        types = self._types_in(file)
+        as_cells = self._is_sparse and columns == list(self._roles)
+        dense = [name for name in columns if not (as_cells and name in self._features)]
+        wanted = {name: types[name] for name in dense}
+        reader: Any = RowReader(header, {name: types[name] for name in columns})
+        if header.is_sparse:
+            index = self._index(self._features) if as_cells else {}
+            cells = {name: index.get(name) for name in self._features} if as_cells else None
+            reader = SparseReader(header, wanted, cells)
+        line = header.n_lines + 1
+        for block in blocks:
+            batch = reader.read(block, line)
+            for start in range(0, batch.num_rows, self.chunk_size):
+                yield batch.slice(start, self.chunk_size)
+            line += block.count(b"\n")
+
+    def _rows(self, batch: Any, index: Index, first_row: int) -> Any:
+        if not self._is_sparse:
+            return super()._rows(batch, index, first_row)
+        if CELLS not in batch.schema.names:  # a dense file among sparse ones
+            return sparse.csr_matrix(super()._rows(batch, index, first_row))
+        X = matrix_of(batch.column(CELLS), len(self._features))
+        gaps = np.flatnonzero(np.isnan(X.data))
+        if len(gaps) and self.missing != "nan":
+            names = np.array(self._features)[X.indices[gaps]]
+            row = np.searchsorted(X.indptr, gaps, side="right") - 1
+            refuse_gap(self.missing, str(names[0]), np.arange(X.shape[0]) == row[0], first_row)
+            fill = [-1.0 if self._is_nominal(name) else float(self.missing) for name in names]
+            X.data[gaps] = fill
+        return X
+
+    def _broken(
+        self, file: str, first: int, row: int, columns: list[str], error: Exception
+    ) -> StreamError:
+        if isinstance(error, Misfit):
+            return StreamError(f"{file}, {error}", row, file)
+        return super()._broken(file, first, row, columns, error)
