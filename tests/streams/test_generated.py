@@ -27,9 +27,14 @@ GOLDEN = {
     "Agrawal": "dc9c6065d9d07ee8",
     "GaussianMixtureStream": "540f9cd7f4e584fe",
     "LED": "8512ff6269a0e98b",
+    "MarkovLabels": "85cf5a65cc12518d",
+    "RandomRBF": "d5dff735d8fc9ede",
+    "RandomTree": "3624173d5b8c4da3",
+    "RotatingHyperplane": "5c3ab9d49e9e095d",
     "SEA": "46774fcb419dc8b6",
     "STAGGER": "c07e4c6c82037226",
     "Sine": "40e57d2efb8d2c34",
+    "Waveform": "ef866c68b7206c64",
 }
 
 # Parameters of those that need some.

@@ -33,3 +33,14 @@ def check_count(value: Any, name: str, least: int) -> int:
     if not isinstance(value, Integral) or value < least:
         raise ValueError(f"{name} must be an integer >= {least}. Got {value!r} instead.")
     return int(value)
+
+
+def check_number(value: Any, name: str) -> float:
+    """Return a finite number from 0 on, or raise an error."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not 0 <= number < float("inf"):
+        raise ValueError(f"{name} must be a finite number >= 0. Got {value!r} instead.")
+    return number

@@ -24,3 +24,21 @@ def normal_rows(seed: int, name: str, start: int, stop: int, n: int) -> NDArray[
 def order_of(seed: int, name: str, n: int) -> NDArray[np.intp]:
     """Return the numbers from 0 to `n` - 1 in random order."""
     return np.argsort(uniform(seed, name, 0, n), kind="stable")
+
+
+def lengths(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the length of each row."""
+    squares = vectors * vectors
+    # Column by column: the order of a sum along rows hangs on their number.
+    total = squares[:, 0].copy()
+    for column in squares.T[1:]:
+        total += column
+    roots: NDArray[np.float64] = np.sqrt(total, out=total)
+    return roots
+
+
+def reflected(places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return places on a line as they are in [0, 1], whose ends throw back what comes to them."""
+    within = places - 2 * np.floor(places / 2)
+    inside: NDArray[np.float64] = np.minimum(within, 2 - within)
+    return inside
