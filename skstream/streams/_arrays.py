@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skstream.streams._chunk import Chunk
+from skstream.streams._frames import FrameColumns, holds_columns
 from skstream.streams._stream import Stream
 from skstream.utils._labels import find_classes
 from skstream.utils._rows import is_frame
@@ -193,6 +194,10 @@ class ChunkStream(Stream):
 
     def chunks(self) -> Iterable[Any]:
         """Chunks of the source, from its beginning."""
+        return self._opened()
+
+    def _opened(self) -> Iterable[Any]:
+        """What the source yields, from its beginning."""
         if not self.reiterable:
             if self._consumed:
                 raise RuntimeError(
@@ -212,6 +217,36 @@ class ChunkStream(Stream):
         return chunks
 
 
+class FrameStream(ChunkStream):
+    """Stream of the frames that another object yields, which hold the labels as a column.
+
+    Parameters
+    ----------
+    source : iterable or callable
+        Yields frames; see `ChunkStream`.
+    columns : FrameColumns
+        Which columns are labels and meta data.
+    """
+
+    def __init__(
+        self, source: Iterable[Any] | Callable[[], Iterable[Any]], columns: FrameColumns
+    ) -> None:
+        super().__init__(source)
+        self._columns = columns
+
+    def row_options(self) -> dict[str, Any]:
+        """Return the columns that are no features."""
+        return {"target": self._columns.target, **self._columns.meta}
+
+    def chunks(self) -> Iterator[Any]:
+        """Features, labels and meta data of the frames."""
+        start = 0
+        for frame in self._opened():
+            X, y, meta = self._columns.split(frame, f"the frame that starts at row {start}")
+            yield X, y, meta
+            start += len(y)
+
+
 def begins_again(stream: Stream) -> bool:
     """Whether each pass through a stream begins with its first row.
 
@@ -220,12 +255,12 @@ def begins_again(stream: Stream) -> bool:
     """
     if not stream.reiterable or not isinstance(stream, ChunkStream):
         return stream.reiterable
-    chunks = stream.chunks()
+    chunks = stream._opened()
     if hasattr(stream.source, "__iter__"):
         chunks = iter(chunks)
     if not hasattr(chunks, "__next__"):
         return True
-    again = stream.chunks()
+    again = stream._opened()
     return (iter(again) if hasattr(stream.source, "__iter__") else again) is not chunks
 
 
@@ -233,13 +268,14 @@ def as_stream(
     X: Any,
     y: Any = None,
     *,
+    target: str | None = None,
     sample_weight: Any = None,
     arrival: Any = None,
     label_time: Any = None,
     id: Any = None,
     chunk_size: int = 65536,
 ) -> Stream:
-    """Make a stream of arrays, frames, sparse matrices, or of any source of chunks.
+    """Make a stream of arrays, frames, sparse matrices, or of any source of chunks or frames.
 
     Row order is time order. Frames keep their names and dtypes; labels keep their types.
 
@@ -250,20 +286,26 @@ def as_stream(
         sparse formats are converted once). Or texts, one per row: a list, array or series without
         columns, for models that begin with a vectorizer; none may be missing. Without `y`: a
         `Stream` (returned as it is), any iterable of ``(X, y)`` or ``(X, y, meta)``, or a function
-        that returns one. An iterator is accepted and can be iterated once.
+        that returns one. An iterator is accepted and can be iterated once. With `target`: a frame
+        that holds the labels, too (pandas, polars, Arrow table or record batch, dict of columns),
+        or a source of such frames.
     y : array-like of shape (n_rows,), default=None
         Labels or targets; None, NaN and ``pandas.NA`` are missing ones. Required unless `X` is a
-        source of chunks, which brings its own.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weight of each row.
-    arrival : array-like of shape (n_rows,), default=None
+        source of chunks, which brings its own, or `target` is given.
+    target : str, default=None
+        Column of the labels in frames, as ``pandas.read_csv(chunksize=)``, a
+        ``pyarrow.RecordBatchReader`` or the batches of a dataset give them. The other columns,
+        without those named below, are the features.
+    sample_weight : array-like of shape (n_rows,) or str, default=None
+        Weight of each row. With `target`, it and the next three are names of columns.
+    arrival : array-like of shape (n_rows,) or str, default=None
         When the features become known: numbers or ``datetime64``.
-    label_time : array-like of shape (n_rows,), default=None
+    label_time : array-like of shape (n_rows,) or str, default=None
         When the label becomes known, in the units of `arrival`; infinity or NaT for never.
-    id : array-like of shape (n_rows,), default=None
+    id : array-like of shape (n_rows,) or str, default=None
         Identifier of each row.
     chunk_size : int, default=65536
-        Rows per chunk. The chunks of a source of chunks stay as they are.
+        Rows per chunk. The chunks of a source of chunks or frames stay as they are.
 
     Returns
     -------
@@ -273,15 +315,18 @@ def as_stream(
     Raises
     ------
     ValueError
-        If lengths differ, if there are no rows, or if `y` is missing or given twice. While
-        iterating: if the number, names or kind of the features change between chunks.
+        If lengths differ, if there are no rows, or if `y` is missing or given twice; if a frame has
+        no column of a name given. While iterating: if the number, names or kind of the features
+        change between chunks.
     TypeError
-        If `X` is neither data nor a source of chunks.
+        If `X` is neither data nor a source of chunks; with `target`, of frames.
 
     See Also
     --------
     ParquetStream : Stream of Parquet files, which are never read whole.
     CSVStream : Stream of CSV files.
+    ARFFStream : Stream of ARFF files.
+    SVMLightStream : Stream of SVMlight files.
 
     Examples
     --------
@@ -295,11 +340,21 @@ def as_stream(
     [[0, 1], [2, 3]] [1, 0]
     [[4, 5], [6, 7]] [1, 1]
     [[8, 9]] [0]
+
+    Frames that hold the labels, from a function that opens their source again at every pass:
+
+    >>> def batches():
+    ...     yield {"load": [1.0, 2.5], "day": ["Mon", "Tue"], "class": ["up", "down"]}
+    ...     yield {"load": [0.5], "day": ["Mon"], "class": ["up"]}
+    >>> for X, y, meta in as_stream(batches, target="class"):
+    ...     print(list(X.columns), y.tolist())
+    ['load', 'day'] ['up', 'down']
+    ['load', 'day'] ['up']
     """
     if isinstance(X, (str, PathLike)):
         raise TypeError(
-            f"X is a path ({X!r}). Use ParquetStream(path, target=...) or "
-            f"CSVStream(path, target=...)."
+            f"X is a path ({X!r}). Use ParquetStream(path, target=...), CSVStream(path, "
+            f"target=...), ARFFStream(path, target=...) or SVMLightStream(path)."
         )
     meta = {
         "sample_weight": sample_weight,
@@ -307,11 +362,23 @@ def as_stream(
         "label_time": label_time,
         "id": id,
     }
+    if target is not None:
+        if y is not None:
+            raise ValueError("y and target= are both given. One of them says the labels.")
+        columns = FrameColumns.of(target, meta)
+        check_chunk_size(chunk_size)
+        if not holds_columns(X):
+            return FrameStream(X, columns)
+        X, y, found = columns.split(X, "X")
+        return ArrayStream(X, y, chunk_size=chunk_size, **found)
     if y is not None:
         refuse_chunks(X, "y")
     if _is_data(X) or (y is not None and isinstance(X, (list, tuple))):
         if y is None:
-            raise ValueError(f"y is missing: X is a {type(X).__name__}, which holds no labels.")
+            more = " If a column holds them, pass target=." if is_frame(X) else ""
+            raise ValueError(
+                f"y is missing: X is a {type(X).__name__}, which holds no labels.{more}"
+            )
         return ArrayStream(X, y, chunk_size=chunk_size, **meta)
     given = [name for name, values in {"y": y, **meta}.items() if values is not None]
     if given:

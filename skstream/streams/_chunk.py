@@ -179,7 +179,8 @@ def _as_chunk(chunk: Any, number: int, start: int) -> Chunk:
         shape = f" of shape {chunk.shape}" if hasattr(chunk, "shape") else ""
         raise TypeError(
             f"Chunk {number} of the stream is a {type(chunk).__name__}{shape}. A stream yields "
-            f"(X, y) or (X, y, meta); to stream rows from memory, pass y too."
+            f"(X, y) or (X, y, meta); to stream rows from memory, pass y too; to stream frames "
+            f"that hold their labels, pass target= to as_stream."
         )
     if chunk[1] is None:
         raise ValueError(
