@@ -8,6 +8,7 @@ from skstream.baselines import (
     PersistentRegressor,
     RandomClass,
 )
+from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
 from skstream.evaluation import (
     DelayedEvaluator,
     EvaluationInterrupted,
@@ -44,6 +45,7 @@ __all__ = [
     "CSVStream",
     "Cumulative",
     "DelayedEvaluator",
+    "DynamicWeightedMajority",
     "EvaluationInterrupted",
     "EvaluationResult",
     "ExpandingWindowSplit",
@@ -56,6 +58,7 @@ __all__ = [
     "MajorityWindow",
     "MeanRegressor",
     "ModelError",
+    "OnlineBagging",
     "OptimisticScoreWarning",
     "ParquetStream",
     "Persistent",

@@ -98,7 +98,7 @@ class MetaClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEsti
             If `classes` is missing at the first call, a label is not among them, or the rows
             have another width than before.
         """
-        first = not hasattr(self, "estimator_")
+        first = not self.__sklearn_is_fitted__()
         if first:
             self._validate_params()
             self._check_estimator()
@@ -115,6 +115,19 @@ class MetaClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEsti
             if len(learnt) == 0:
                 return self
             X, y, codes, weight = rows_of(X, learnt), y[learnt], codes[learnt], weight[learnt]
+        self._learn(X, y, codes, weight, first=first)
+        return self
+
+    def _learn(
+        self,
+        X: Any,
+        y: Any,
+        codes: NDArray[np.int64],
+        weight: NDArray[np.float64] | None,
+        *,
+        first: bool,
+    ) -> None:
+        """Learn checked rows, none of weight 0."""
         model = unfitted_copy(self.estimator) if first else self.estimator_
         learn = learner(model)
         learn(
@@ -127,7 +140,6 @@ class MetaClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEsti
             self._check_inner_classes(model)
         self.estimator_ = model
         self._remember(codes, weight)
-        return self
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         raise NotImplementedError
@@ -185,10 +197,15 @@ class MetaClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEsti
         self : object
             The estimator itself.
         """
-        if hasattr(self, "estimator_"):
-            set_fitted({"estimator": self.estimator_}, params)
+        if self.__sklearn_is_fitted__():
+            for model in self._fitted_models():
+                set_fitted({"estimator": model}, params)
         super().set_params(**params)
         return self
+
+    def _fitted_models(self) -> list[Any]:
+        """Return the fitted models inside."""
+        return [self.estimator_]
 
     def _route_weight(self, model: Any, weight: Any) -> Any:
         """Weight for the inner model: what it asked for, where metadata routing is on."""

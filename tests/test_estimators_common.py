@@ -24,8 +24,11 @@ from skstream.compat import (
     RiverClassifier,
     RiverRegressor,
 )
+from skstream.drift import ADWIN
+from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
 from skstream.model_selection import PrequentialSearch
 from skstream.neighbors import WindowedKNeighborsClassifier
+from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.preprocessing import (
@@ -44,6 +47,15 @@ from tests._public import public_objects
 
 # Estimators that cannot be made without parameters, or that are worth checking with others.
 EXAMPLES: dict[type, list[Any]] = {
+    DynamicWeightedMajority: [
+        DynamicWeightedMajority(
+            IncrementalGaussianNB(), period=25, max_estimators=3, random_state=0
+        )
+    ],
+    OnlineBagging: [
+        OnlineBagging(IncrementalGaussianNB(), 2, random_state=0),
+        OnlineBagging(SGDClassifier(), 2, detector=ADWIN(direction="up", clock=4), random_state=0),
+    ],
     LabelNoise: [LabelNoise(GaussianNB(), random_state=0)],
     MajorityWindow: [MajorityWindow(), MajorityWindow(window_size=3)],
     PrequentialSearch: [
@@ -196,7 +208,9 @@ def _order_matters(estimator: Any) -> bool:
             | TemporallyAugmented
             | SGDClassifier
             | SGDRegressor
-            | RiverRegressor,
+            | RiverRegressor
+            | DynamicWeightedMajority
+            | OnlineBagging,
         )
         for part in parts
     )

@@ -19,6 +19,7 @@ from sklearn.utils import get_tags
 
 from skstream import KFoldEvaluator, ModelError, PrequentialEvaluator
 from skstream.baselines import MajorityClass
+from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
@@ -275,6 +276,8 @@ META = {
     "correction": TemporalCorrection(SGD),
     "augmented": TemporallyAugmented(SGD),
     "noise": LabelNoise(SGD, random_state=0),
+    "bag": OnlineBagging(SGD, 2, random_state=0),
+    "majority": DynamicWeightedMajority(SGD, period=5, random_state=0),
     "without weights": make_stream_pipeline(StandardScaler(), NoFit()),
 }
 

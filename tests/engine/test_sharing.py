@@ -300,10 +300,12 @@ def test_kernels_say_whether_their_states_can_be_shared():
     # Parts of pipelines and wrappers are shared one by one; the baselines cost next to nothing.
     alone = {kernel.__name__ for kernel in registered_kernels().values() if not kernel.shareable}
     assert alone == {
+        "DynamicWeightedMajorityKernel",
         "LabelNoiseKernel",
         "MajorityClassKernel",
         "MajorityWindowKernel",
         "MeanRegressorKernel",
+        "OnlineBaggingKernel",
         "PerceptronClassifierKernel",  # its states refer to an estimator
         "PerceptronRegressorKernel",
         "PersistentKernel",

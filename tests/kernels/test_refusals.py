@@ -13,7 +13,14 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
-from skstream import LabelNoise, PrequentialEvaluator, TemporalCorrection, TemporallyAugmented
+from skstream import (
+    DynamicWeightedMajority,
+    LabelNoise,
+    OnlineBagging,
+    PrequentialEvaluator,
+    TemporalCorrection,
+    TemporallyAugmented,
+)
 from skstream.base import asks_row_by_row
 from skstream.engine.kernels import Declined, Kernel, Task, find_kernel, make_kernel
 from skstream.pipeline import make_stream_pipeline
@@ -60,6 +67,20 @@ def test_methods_of_an_inner_instance(name: str) -> None:
         kernel = find_kernel(model, TASK)
         (part,) = kernel.looped(kernel.initial_state())  # the inner model alone
         assert f"a {name} of its own" in part.reason
+
+
+def test_methods_of_a_member() -> None:
+    """Of an ensemble: a member may be executed twice over the same rows, so none is looped."""
+    for ensemble in (
+        OnlineBagging(GaussianNB(), 2, random_state=0),
+        DynamicWeightedMajority(GaussianNB(), random_state=0),
+    ):
+        model = fitted(ensemble)
+        assert make_kernel(model, TASK) is not None
+        member = model.estimators_[-1]
+        member.predict = member.predict
+        with pytest.raises(Declined, match="a predict of its own"):
+            find_kernel(model, TASK)
 
 
 def test_methods_of_a_step() -> None:

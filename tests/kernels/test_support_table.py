@@ -41,10 +41,12 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier
 
 from skstream import (
+    DynamicWeightedMajority,
     LabelNoise,
     MajorityClass,
     MajorityWindow,
     MeanRegressor,
+    OnlineBagging,
     Persistent,
     PersistentRegressor,
     PrequentialEvaluator,
@@ -151,6 +153,8 @@ KERNEL: list[Any] = [
     TemporallyAugmented(SGD),
     TemporalCorrection(SGD),
     LabelNoise(SGD, noise=0.1, random_state=0),
+    OnlineBagging(SGD, 2, random_state=0),
+    DynamicWeightedMajority(SGD, random_state=0),
     make_stream_pipeline(StandardScaler(), SGD),
     OneVsRestClassifier(SGD),
 ]
@@ -223,11 +227,20 @@ LOOP: dict[str, list[Any]] = {
         LabelNoise(DecisionTreeClassifier(), noise=0.1, random_state=0),
         make_stream_pipeline(StandardScaler(), DecisionTreeClassifier()),
         make_stream_pipeline(PCA(), SGD),
+        OnlineBagging(DecisionTreeClassifier(), random_state=0),
     ],
     "without an integer seed": [
         *(RandomClass(), RandomClass(random_state=DRAWS)),
         LabelNoise(SGD, noise=0.1),
         LabelNoise(SGD, noise=0.1, random_state=DRAWS),
+        OnlineBagging(SGD),
+        DynamicWeightedMajority(SGD, random_state=DRAWS),
+    ],
+    "with a part that is looped": [
+        OnlineBagging(
+            make_stream_pipeline(StandardScaler(), DecisionTreeClassifier()), 2, random_state=0
+        ),
+        DynamicWeightedMajority(TemporalCorrection(DecisionTreeClassifier()), random_state=0),
     ],
 }
 CASES = [

@@ -31,6 +31,10 @@ _MODELS: _Table = {
     "skstream.baselines.Persistent": "baselines.PersistentKernel",
     "skstream.baselines.PersistentRegressor": "baselines.PersistentRegressorKernel",
     "skstream.baselines.RandomClass": "baselines.RandomClassKernel",
+    "skstream.ensemble.DynamicWeightedMajority": (
+        "ensemble.weighted_majority.DynamicWeightedMajorityKernel"
+    ),
+    "skstream.ensemble.OnlineBagging": "ensemble.bagging.OnlineBaggingKernel",
     "skstream.naive_bayes.IncrementalGaussianNB": "naive_bayes.gaussian.IncrementalGaussianKernel",
     "skstream.neighbors.WindowedKNeighborsClassifier": "neighbors.WindowedNeighborsKernel",
     "skstream.noise.LabelNoise": "noise.LabelNoiseKernel",

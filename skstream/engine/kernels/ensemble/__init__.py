@@ -1,0 +1,1 @@
+"""Kernels of ensembles, by way of the kernels of their members."""

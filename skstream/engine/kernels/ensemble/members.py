@@ -1,0 +1,244 @@
+"""What the kernels of ensembles have in common: members, and blocks as each member learns them."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.engine.block import Block, cuts, part_of
+from skstream.engine.kernels.base import Declined, Kernel, NotFittedYet, Task
+from skstream.engine.kernels.compose import check_weights
+from skstream.engine.kernels.registry import find_kernel
+from skstream.engine.kernels.schema import Columns, class_labels, refused_seed, refused_task
+from skstream.ensemble._base import fresh_member, start_seed
+from skstream.utils._few_columns import best_columns
+from skstream.utils._rows import stack_rows, take_rows
+from skstream.utils._validation import is_fitted
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+# Learns of a block that members execute together: one that is replaced in between is executed again
+# up to the last of them.
+_AT_ONCE = 1024
+
+
+class Member(NamedTuple):
+    """Kernel of a member, and its state."""
+
+    kernel: Kernel
+    state: Any
+
+    def step(self, block: Block) -> tuple["Member", NDArray[Any]]:
+        """Execute a block; return the member after it, and its answers."""
+        state, answers = self.kernel.step(self.state, block)
+        return Member(self.kernel, state), answers
+
+
+class State(NamedTuple):
+    """What an ensemble has learnt; `memory` is what it knows of its members."""
+
+    columns: Columns
+    n_learnt: int
+    members: tuple[Member, ...]
+    memory: Any
+
+
+class EnsembleKernel(Kernel):
+    """Members are executed one after the other over the same rows, as none depends on another.
+
+    They are told apart by what is made of their answers, at known rows. A state holds the kernels,
+    because a member may be replaced.
+    """
+
+    def __init__(self, estimator: Any, task: Task):
+        super().__init__(estimator, task)
+        self._is_fitted = is_fitted(estimator)
+        self._seed = start_seed(estimator)
+        self._classes = class_labels(task)
+        models = estimator.estimators_ if self._is_fitted else self._first_models()
+        self._members = tuple(map(self._member, models))
+        self.bitwise = all(member.kernel.bitwise for member in self._members)
+
+    @classmethod
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse other answers than labels and probabilities, and a seed to be drawn again."""
+        refused = refused_task(estimator, task, ["predict", "predict_proba"])
+        return refused or refused_seed(estimator)
+
+    @abstractmethod
+    def _first_models(self) -> list[Any]:
+        """Return the members before the first row."""
+
+    @abstractmethod
+    def _method(self, model: Any) -> str:
+        """Return what a member is asked for."""
+
+    def _member(self, model: Any) -> Member:
+        try:
+            kernel = find_kernel(model, self.task.asking(self._method(model)))
+        except NotFittedYet as declined:
+            raise Declined(declined.reason) from None
+        state = kernel.initial_state()
+        parts = kernel.looped(state)
+        if parts:  # it changes the model itself, and a member may have to be executed again
+            raise Declined(parts[0].reason)
+        return Member(kernel, state)
+
+    def _fresh(self, *place: int) -> Member:
+        return self._member(fresh_member(self.estimator, self._seed, *place))
+
+    def initial_state(self) -> State:
+        """Return what the estimator has learnt, and its members."""
+        if not self._is_fitted:
+            return State(Columns(), 0, self._members, self._no_memory())
+        columns = Columns.of(self.estimator)
+        return State(columns, self.estimator.n_rows_learnt_, self._members, self._memory())
+
+    @abstractmethod
+    def _no_memory(self) -> Any:
+        """Return what is known of the members before the first row."""
+
+    @abstractmethod
+    def _memory(self) -> Any:
+        """Take what is known of the members from the estimator, as a copy."""
+
+    def row_bytes(self, state: State) -> int | None:
+        """The most that a member takes, and the answers of all."""
+        taken = [member.kernel.row_bytes(member.state) for member in state.members]
+        if any(one is None for one in taken):
+            return None
+        per_member = 8 * len(self._classes) * len(taken)
+        return max(one or 0 for one in taken) + per_member + 64 * len(self._classes)
+
+    def step(self, state: State, block: Block) -> tuple[State, NDArray[Any]]:
+        """Execute a block; return the state after it, and the answers to its asks in order."""
+        check_weights(block)
+        columns = state.columns.after(block)
+        state = state._replace(columns=columns)
+        shares = []
+        for part in self._parts(block):
+            state, of_part = self._step(state, part)
+            shares.append(of_part)
+        return state, self._answers(np.concatenate(shares))
+
+    def _parts(self, block: Block) -> Iterator[Block]:
+        # Calls of kernels are not told apart by who shares them.
+        block = replace(block, groups=None, company=None)
+        for learns, asks in cuts(block, _AT_ONCE):
+            yield part_of(block, learns, asks)
+
+    @abstractmethod
+    def _step(self, state: State, block: Block) -> tuple[State, Floats]:
+        """Execute a block; return the state after it, and class probabilities at its asks."""
+
+    def _answers(self, shares: Floats) -> NDArray[Any]:
+        return best_columns(shares) if self.task.method == "predict" else shares
+
+    def export(self, state: State) -> None:
+        """Write the fitted attributes into the estimator."""
+        if not state.n_learnt:
+            return
+        state.columns.export(self.estimator)
+        for member in state.members:
+            member.kernel.export(member.state)
+        self.estimator.classes_ = self._classes.copy()
+        self.estimator.estimators_ = [member.kernel.estimator for member in state.members]
+        self.estimator.n_rows_learnt_ = state.n_learnt
+        self.estimator.seed_ = self._seed
+        self._export_memory(state.memory)
+
+    @abstractmethod
+    def _export_memory(self, memory: Any) -> None:
+        """Write what is known of the members."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A block with questions about rows to be learnt, right before each of them is.
+
+    Attributes
+    ----------
+    block : Block
+        The block that asks both.
+    asked : ndarray of shape (n_asks,), dtype intp
+        Which answers are those to the questions of the block before, in their order.
+    tests : ndarray of shape (n_tests,), dtype intp
+        Which are those about the rows to be learnt.
+    """
+
+    block: Block
+    asked: NDArray[np.intp]
+    tests: NDArray[np.intp]
+
+
+def with_tests(block: Block, learns: NDArray[np.intp]) -> Tested:
+    """Ask about some learns of a block right before each; what the block asks already, once.
+
+    Parameters
+    ----------
+    block : Block
+        Without groups.
+    learns : ndarray of shape (n_tests,), dtype intp
+        Positions among the learns, ascending.
+    """
+    asked = np.arange(block.n_asks)
+    if not len(learns):
+        return Tested(block, asked, learns)
+    known = np.full(block.n_learns, -1, dtype=np.intp)
+    if block.ask_X is block.learn_X and block.n_asks:
+        before = np.flatnonzero(block.stamp < block.n_learns)
+        same = before[block.ask_index[before] == block.learn_index[block.stamp[before]]]
+        known[block.stamp[same]] = same
+    others = learns[known[learns] < 0]
+    if not len(others):
+        return Tested(block, asked, known[learns])
+    rows, index = block.ask_X, block.ask_index
+    if block.ask_X is block.learn_X:
+        index = np.concatenate([index, block.learn_index[others]])
+    else:
+        tested = take_rows(block.learn_X, block.learn_index[others])
+        if not block.n_asks:
+            rows, index = tested, np.arange(len(others))
+        else:
+            rows = take_rows(rows, index)
+            if type(rows) is not type(tested) or rows.shape[1:] != tested.shape[1:]:
+                raise Declined(
+                    "rows learnt that are of another kind than rows asked have no kernel"
+                )
+            rows, index = stack_rows([rows, tested]), np.arange(block.n_asks + len(others))
+    stamp = np.concatenate([block.stamp, others])
+    order = np.argsort(stamp, kind="stable")
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    known[others] = block.n_asks + np.arange(len(others))
+    both = replace(block, ask_X=rows, ask_index=index[order], stamp=stamp[order])
+    return Tested(both, place[: block.n_asks], place[known[learns]])
+
+
+def from_learn(block: Block, begin: int) -> tuple[Block, int]:
+    """Return what is left of a block from a learn on, for a member that begins with it.
+
+    Also how many asks come before; the first that is left comes after that learn.
+    """
+    first = int(np.searchsorted(block.stamp, begin, side="right"))
+    return part_of(block, slice(begin, block.n_learns), slice(first, block.n_asks)), first
+
+
+def with_weights(block: Block, weights: Floats) -> Block:
+    """Block whose learns have weights of a member's own, times those of the block; 0: left out."""
+    kept = np.flatnonzero(weights)
+    n_before = np.concatenate([[0], np.cumsum(weights > 0)])
+    own = weights if block.weight is None else weights * block.weight
+    own = own[kept]
+    return replace(
+        block,
+        learn_index=block.learn_index[kept],
+        y=block.y[kept],
+        weight=None if (own == 1.0).all() else own,
+        stamp=n_before[block.stamp],
+        batches=None if block.batches is None else np.unique(n_before[block.batches]),
+    )

@@ -1,0 +1,293 @@
+"""Online bagging, with or without drift detectors."""
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import config_context, get_config
+from sklearn.base import clone
+
+from skstream.drift import DriftDetector
+from skstream.ensemble._base import Codes, Ensemble, Floats, fresh_member, start_seed
+from skstream.utils._few_columns import best_columns
+from skstream.utils._label_space import LabelSpace
+from skstream.utils._rows import own_rows
+from skstream.utils._seeds import poisson_weights
+from skstream.utils._sklearn import Interval
+
+
+class OnlineBagging(Ensemble):
+    """Bagging of models that learn from a stream, with a drift detector for each if wanted.
+
+    Every member learns every row with a weight of its own, drawn from the Poisson distribution with
+    mean 1: that is what drawing rows with replacement becomes when their number grows. The answer
+    is the class of the highest mean probability.
+
+    With a `detector`, each member has a copy that reads whether the member was right (0) or wrong
+    (1) about a row before learning it. On an alarm the member with the highest estimated error is
+    replaced by a fresh one, and its detector, too. With ADWIN this is ADWIN bagging.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Model with ``partial_fit``; every member is a copy.
+    n_estimators : int, default=10
+        Number of members.
+    detector : DriftDetector or None, default=None
+        Detector to copy, such as ``ADWIN(direction="up")``, which raises an alarm where a member
+        is wrong more often than before; ``ADWIN()`` does so where it is right more often, too.
+        None: no member is ever replaced.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the weights and of the members. Every `random_state` within the members is set from
+        it, also where one is given.
+
+    Attributes
+    ----------
+    estimators_ : list of classifiers
+        The members.
+    classes_ : ndarray of shape (n_classes,)
+        Sorted labels.
+    n_rows_learnt_ : int
+        Rows learnt; those of weight 0 do not count.
+    n_replaced_ : ndarray of shape (n_estimators,), dtype int64
+        How often each member was replaced.
+    detectors_ : list of DriftDetector
+        The detectors of the members. Only with a `detector`, as the next two.
+    n_asked_, n_wrong_ : ndarray of shape (n_estimators,), dtype int64
+        Answers that each detector has read, and how many of them were wrong.
+    seed_ : int
+        Seed in use.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where they have any.
+
+    See Also
+    --------
+    DynamicWeightedMajority : Members of different ages, weighted by their errors.
+    skstream.drift : The detectors.
+
+    Notes
+    -----
+    The weight of a row in a member depends on the seed, the number of the member and the number of
+    the row learnt, so that the answers do not depend on how the stream is divided. A member learns
+    the first row that it is shown with a weight of at least 1: so every member can be asked. A row
+    of `sample_weight` w is learnt with w times the drawn weight; where the members take no weights,
+    they see it repeated.
+
+    The rows of one call of ``partial_fit`` are all asked (not in the first call), then at most one
+    member is replaced, then all rows are learnt. The estimated error is the attribute `mean` of
+    detectors that have one (of ADWIN, the mean of its window), else the share of wrong answers
+    since the member was made; of equal ones the first member is replaced.
+
+    Where members have no ``predict_proba``, their votes count. A member whose probabilities are not
+    finite, such as GaussianNB while a feature is constant, has no say.
+
+    References
+    ----------
+    Oza, N. C., & Russell, S. (2001). Online bagging and boosting. AISTATS.
+
+    Bifet, A., Holmes, G., Pfahringer, B., Kirkby, R., & Gavaldà, R. (2009). New ensemble methods
+    for evolving data streams. KDD. Section 4.
+
+    Examples
+    --------
+    >>> from skstream.naive_bayes import IncrementalGaussianNB
+    >>> from skstream import PrequentialEvaluator
+    >>> from skstream.drift import ADWIN
+    >>> from skstream.ensemble import OnlineBagging
+    >>> from skstream.streams import make_demo_stream
+    >>> bag = OnlineBagging(IncrementalGaussianNB(), detector=ADWIN(direction="up"))
+    >>> evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    >>> result = evaluator.evaluate(bag, make_demo_stream(2000))
+    >>> result.paths
+    {'OnlineBagging': 'kernel'}
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": "no_validation",
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "detector": [DriftDetector, None],
+        "random_state": ["random_state"],
+    }
+
+    n_replaced_: Codes
+    detectors_: list[DriftDetector]
+    n_asked_: Codes
+    n_wrong_: Codes
+
+    def __init__(
+        self,
+        estimator: Any,
+        n_estimators: int = 10,
+        *,
+        detector: DriftDetector | None = None,
+        random_state: Any = None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.detector = detector
+        self.random_state = random_state
+
+    def _learn(self, X: Any, y: Any, codes: Codes, weight: Floats | None, *, first: bool) -> None:
+        seed = start_seed(self)
+        if first:
+            models, n_learnt = first_members(self, seed), 0
+            new, n_replaced = set(range(len(models))), np.zeros(len(models), dtype=np.int64)
+            errors = None if self.detector is None else Errors.none(self.detector, len(models))
+        else:
+            models, n_learnt = list(self.estimators_), self.n_rows_learnt_
+            new, n_replaced, errors = set(), self.n_replaced_, Errors.of(self)
+            if errors is not None and errors.read(self._wrong(X, codes)) is not None:
+                worst = errors.worst()
+                n_replaced[worst] += 1
+                models[worst] = fresh_member(self, seed, worst, int(n_replaced[worst]))
+                errors.begin(worst)
+                new = {worst}
+        with _routing_of(weight):
+            weight = self._route_weight(models[0], weight)
+            for member, model in enumerate(models):
+                drawn = member_weights(seed, member, n_learnt, len(codes), first=member in new)
+                rows = np.flatnonzero(drawn)
+                if len(rows):
+                    own = (drawn if weight is None else drawn * weight)[rows]
+                    self._teach(model, X, y, own, rows, first=member in new)
+        self.estimators_, self.seed_, self.n_replaced_ = models, seed, n_replaced
+        self.n_rows_learnt_ = n_learnt + len(codes)
+        if errors is not None:
+            errors.write(self)
+
+    def _wrong(self, X: Any, codes: Codes) -> NDArray[np.bool_]:
+        """Return which rows each member answers wrong, of shape (n_estimators, n_rows)."""
+        return np.array([is_wrong(self._shares(model, X), codes) for model in self.estimators_])
+
+    def _shares(self, model: Any, X: Any) -> Floats:
+        """Return a member's probabilities, or its votes as probabilities of 0 and 1."""
+        X = own_rows(X)  # the member may write into it
+        if hasattr(model, "predict_proba"):
+            self._check_columns(model)
+            shares: Floats = np.asarray(model.predict_proba(X), dtype=np.float64)
+            return shares
+        return votes(LabelSpace(self.classes_).encode(model.predict(X)), len(self.classes_))
+
+    def _probabilities(self, X: Any) -> Floats:
+        return mean_shares(self._shares(model, X) for model in self.estimators_)
+
+
+def _routing_of(weight: Floats | None) -> AbstractContextManager[Any]:
+    """Apply metadata routing only to the user's weights: those drawn are no metadata."""
+    if weight is None and get_config()["enable_metadata_routing"]:
+        context: AbstractContextManager[Any] = config_context(enable_metadata_routing=False)
+        return context
+    return nullcontext()
+
+
+class Errors(NamedTuple):
+    """Detectors of the members, and how many answers they have read; changed in place."""
+
+    detectors: list[DriftDetector]
+    n_asked: Codes
+    n_wrong: Codes
+
+    @classmethod
+    def none(cls, detector: DriftDetector, n_members: int) -> "Errors":
+        """Detectors that have read nothing."""
+        detectors = [clone(detector) for _ in range(n_members)]
+        return cls(detectors, *np.zeros((2, n_members), dtype=np.int64))
+
+    @classmethod
+    def of(cls, bag: OnlineBagging) -> "Errors | None":
+        """Those of a fitted bag, if it has any."""
+        return (
+            cls(bag.detectors_, bag.n_asked_, bag.n_wrong_) if hasattr(bag, "detectors_") else None
+        )
+
+    def write(self, bag: OnlineBagging) -> None:
+        """Write the fitted attributes."""
+        bag.detectors_, bag.n_asked_, bag.n_wrong_ = self
+
+    def read(self, wrong: NDArray[np.bool_]) -> int | None:
+        """Read which rows the members answer wrong; return the first with an alarm, if any.
+
+        `wrong` has the shape (n_members, n_rows).
+        """
+        pairs = zip(self.detectors, wrong, strict=True)
+        alarms = [detector.update_many(values) for detector, values in pairs]
+        self.n_asked[:] += wrong.shape[1]
+        self.n_wrong[:] += np.count_nonzero(wrong, axis=1)
+        return min((int(positions[0]) for positions in alarms if len(positions)), default=None)
+
+    def worst(self) -> int:
+        """Return the member with the highest estimated error."""
+        shares = (self.n_wrong / np.maximum(self.n_asked, 1)).tolist()
+        pairs = zip(self.detectors, shares, strict=True)
+        estimates = [getattr(detector, "mean", share) for detector, share in pairs]
+        return int(np.argmax(np.nan_to_num(estimates, nan=-1.0)))
+
+    def begin(self, member: int) -> None:
+        """Give a member a detector that has read nothing."""
+        self.detectors[member] = clone(self.detectors[member])
+        self.n_asked[member] = self.n_wrong[member] = 0
+
+
+def first_members(bag: OnlineBagging, seed: int) -> list[Any]:
+    """Members before the first row."""
+    return [fresh_member(bag, seed, member, 0) for member in range(bag.n_estimators)]
+
+
+def member_weights(seed: int, member: int, start: int, n_rows: int, *, first: bool) -> Floats:
+    """Weights with which a member learns some rows; `first` says that it has learnt none before."""
+    weights = poisson_weights(seed, member, start, start + n_rows).astype(np.float64)
+    if first and n_rows:
+        weights[0] = max(weights[0], 1.0)
+    return weights
+
+
+def votes(codes: Codes, n_classes: int) -> Floats:
+    """Votes for classes as probabilities of 0 and 1."""
+    shares = np.zeros((len(codes), n_classes))
+    shares[np.arange(len(codes)), codes] = 1.0
+    return shares
+
+
+def is_wrong(shares: Floats, codes: Codes) -> NDArray[np.bool_]:
+    """Whether the best class is another one; also where probabilities are not finite."""
+    right: NDArray[np.bool_] = best_columns(shares) == codes
+    if not np.isfinite(shares.sum()):
+        right &= np.isfinite(shares).all(axis=1)
+    return ~right
+
+
+def mean_shares(members: Iterable[Floats]) -> Floats:
+    """Mean of the members' probabilities, of those that are finite; else all are equal.
+
+    Parameters
+    ----------
+    members : iterable of ndarray of shape (n_asks, n_classes)
+        Probabilities by every member, at least one.
+
+    Returns
+    -------
+    ndarray of shape (n_asks, n_classes)
+        The mean, added up in the order of the members.
+    """
+    total: Floats | None = None
+    for shares in members:
+        if total is None:
+            total, n_finite = np.zeros(shares.shape), np.zeros((len(shares), 1))
+        if np.isfinite(shares.sum()):
+            total += shares
+            n_finite += 1.0
+        else:
+            finite = np.isfinite(shares).all(axis=1)
+            total[finite] += shares[finite]
+            n_finite[finite] += 1.0
+    assert total is not None
+    silent = n_finite[:, 0] == 0.0
+    if silent.any():
+        total[silent], n_finite[silent] = 1.0, total.shape[1]
+    total /= n_finite
+    return total
