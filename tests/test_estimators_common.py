@@ -27,8 +27,8 @@ from skstream.compat import (
 from skstream.drift import ADWIN
 from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
 from skstream.model_selection import PrequentialSearch
-from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.preprocessing import (
