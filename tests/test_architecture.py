@@ -35,6 +35,7 @@ ESTIMATORS = {
     "neighbors",
     "naive_bayes",
     "noise",
+    "optimal",
     "pipeline",
     "preprocessing",
 }

@@ -59,6 +59,7 @@ from skstream.engine.kernels import Task, registered_kernels
 from skstream.engine.model import ModelRun
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.neighbors import WindowedKNeighborsClassifier
+from skstream.optimal import BayesOptimal
 from skstream.preprocessing import (
     DatetimeFeatures,
     LagFeatures,
@@ -68,6 +69,7 @@ from skstream.preprocessing import (
     StreamOrdinalEncoder,
     TargetEncoder,
 )
+from skstream.streams import Component, GaussianMixtureStream
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "exact_and_fast.md"
 X = np.random.default_rng(0).integers(0, 3, size=(40, 3)).astype(float)
@@ -89,6 +91,9 @@ def frozen(transformer: Any, rows: Any = X) -> FrozenEstimator:
 
 
 TEXTS = ["a word", "another word"]
+TWO_CLASSES = GaussianMixtureStream(
+    [Component(label, 1, (label, 1, 2), (1, 2, 1)) for label in (0, 1)]
+)
 DRAWS = np.random.RandomState(0)
 # Models, and transformers (which are tried ahead of naive Bayes), that have kernels.
 KERNEL: list[Any] = [
@@ -150,6 +155,7 @@ KERNEL: list[Any] = [
     WindowedKNeighborsClassifier(3),
     PersistentRegressor(),
     MeanRegressor(),
+    BayesOptimal(TWO_CLASSES),
     TemporallyAugmented(SGD),
     TemporalCorrection(SGD),
     LabelNoise(SGD, noise=0.1, random_state=0),

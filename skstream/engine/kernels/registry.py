@@ -38,6 +38,7 @@ _MODELS: _Table = {
     "skstream.naive_bayes.IncrementalGaussianNB": "naive_bayes.gaussian.IncrementalGaussianKernel",
     "skstream.neighbors.WindowedKNeighborsClassifier": "neighbors.WindowedNeighborsKernel",
     "skstream.noise.LabelNoise": "noise.LabelNoiseKernel",
+    "skstream.optimal.BayesOptimal": "optimal.BayesOptimalKernel",
     "skstream.pipeline.StreamPipeline": "pipeline.StreamPipelineKernel",
     "skstream.temporal.TemporalCorrection": "temporal.TemporalCorrectionKernel",
     "skstream.temporal.TemporallyAugmented": "temporal.TemporallyAugmentedKernel",

@@ -1,0 +1,60 @@
+"""Kernel of the Bayes-optimal answers: one computation for all rows of a block."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.engine.block import Block
+from skstream.engine.kernels.base import OTHER_COLUMNS, Declined, Kernel, Task
+from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
+from skstream.engine.kernels.schema import OTHER_CLASSES, Columns, class_labels, refused_task
+from skstream.utils._validation import is_fitted
+
+
+class _State(NamedTuple):
+    """What is known of the columns, and the number of rows learnt."""
+
+    columns: Columns
+    n_rows: int
+
+
+class BayesOptimalKernel(Kernel):
+    """The number of a row is that of the rows learnt before it."""
+
+    @classmethod
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse other answers, and other labels than those of the stream that it knows."""
+        refused = refused_task(estimator, task, ("predict", "predict_proba"))
+        if refused is not None:
+            return refused
+        same = np.array_equal(np.asarray(estimator.stream.classes), class_labels(task))
+        return None if same else OTHER_CLASSES
+
+    def initial_state(self) -> _State:
+        """Return what the estimator has learnt."""
+        if not is_fitted(self.estimator):
+            return _State(Columns(), 0)
+        return _State(Columns.of(self.estimator), self.estimator.n_rows_learnt_)
+
+    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
+        """Execute a block; return the state after it, and the answers to its asks in order."""
+        if block.weight is not None:
+            raise Declined("BayesOptimal with sample weights has no kernel")
+        rows = read_block(block, state.columns, dtypes=EXACT_OR_SINGLE)
+        if rows.columns.number not in (None, len(self.estimator.stream.feature_names)):
+            raise Declined(OTHER_COLUMNS)
+        answers: NDArray[Any] = np.empty((0, len(class_labels(self.task))))
+        if block.n_asks:
+            answers = self.estimator.stream.posterior(rows.ask, state.n_rows + block.stamp)
+        if self.task.method == "predict":
+            answers = answers.argmax(axis=1)
+        return _State(rows.columns, state.n_rows + block.n_learns), answers
+
+    def export(self, state: _State) -> None:
+        """Write the fitted attributes into the estimator."""
+        if state.columns.number is None:
+            return
+        state.columns.export(self.estimator)
+        self.estimator.classes_ = np.asarray(self.estimator.stream.classes)
+        self.estimator.n_rows_learnt_ = state.n_rows

@@ -1,0 +1,185 @@
+"""The best possible answers on a stream whose truth is known: the error that no model can beat."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skstream.base import ForgetfulFit, check_labels
+from skstream.utils._labels import find_classes
+from skstream.utils._sklearn import HasMethods
+
+__all__ = ["BayesOptimal"]
+
+
+class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
+    """The Bayes-optimal answers on a stream whose truth is known at every row.
+
+    Beside models in an evaluation it shows how much of their error is noise that nobody can
+    avoid. It learns nothing but time: the number of rows learnt is taken as the number of the row
+    that is asked. So it is in prequential evaluation, where the row asked is the first one not
+    learnt. It is not so with folds, which learn some of the rows, with delayed labels or
+    ``batch_size=``, where rows are asked before earlier ones are learnt, on a held-out part, and
+    where the evaluation begins within the stream: there the answers are those of an earlier row.
+
+    Parameters
+    ----------
+    stream : stream
+        With ``posterior(X, t)``, `classes` and `feature_names`, as `GaussianMixtureStream` has
+        them: the stream that is evaluated.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels of the stream, sorted.
+    n_rows_learnt_ : int
+        Number of rows learnt: the time.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where they have any.
+
+    See Also
+    --------
+    skstream.streams.GaussianMixtureStream : A stream whose truth is known.
+    skstream.streams.load_testbed : Nine of these.
+
+    Notes
+    -----
+    Weights are refused: a row of weight 2 is one row of the stream, and one of weight 0 too.
+
+    References
+    ----------
+    Cervantes, A., Gagné, C., Isasi, P. and Parizeau, M. Evaluating and characterizing incremental
+    learning from non-stationary data. Section 3.3.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skstream import PrequentialEvaluator
+    >>> from skstream.optimal import BayesOptimal
+    >>> from skstream.streams import load_testbed
+    >>> stream = load_testbed("NSGT")
+    >>> models = {"best": BayesOptimal(stream), "naive Bayes": GaussianNB()}
+    >>> result = PrequentialEvaluator("error").evaluate(models, stream)
+    >>> [round(scores["error"], 2) for scores in result.scores.values()]
+    [0.03, 0.25]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"stream": [HasMethods("posterior")]}
+
+    classes_: NDArray[Any]
+    n_rows_learnt_: int
+
+    def __init__(self, stream: Any):
+        self.stream = stream
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> "BayesOptimal":
+        """Count some rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows of the stream, in their order.
+        y : array-like of shape (n_rows,)
+            Their labels.
+        classes : array-like of shape (n_classes,), default=None
+            Labels; those of the stream are known without it.
+        sample_weight : None
+            Weights are refused.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If there are weights, a label that the stream does not have, or rows of another width.
+        """
+        first = not hasattr(self, "n_rows_learnt_")
+        if first:
+            self._validate_params()
+        if sample_weight is not None:
+            raise ValueError(
+                "BayesOptimal takes no sample_weight: it counts the rows of its stream, each once. "
+                "Evaluate it without weights."
+            )
+        y = check_labels(self, y)
+        X = self._check_rows(X, reset=first)
+        labels = np.asarray(self.stream.classes)
+        _check_known(y, labels)
+        if classes is not None:
+            _check_known(classes, labels)
+        if len(X) != len(y):
+            raise ValueError(f"X has {len(X)} rows, and y has {len(y)} labels.")
+        self.classes_ = labels
+        self.n_rows_learnt_ = getattr(self, "n_rows_learnt_", 0) + len(y)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of the highest posterior probability.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows of the time that comes after those learnt.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels; of equal probabilities the first in the order of `classes_`.
+        """
+        codes = self.predict_proba(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the posterior probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows of the time that comes after those learnt.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities in the order of `classes_`.
+        """
+        check_is_fitted(self)
+        X = self._check_rows(X, reset=False)
+        posterior: NDArray[np.float64] = self.stream.posterior(X, self.n_rows_learnt_)
+        return posterior
+
+    def _check_rows(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+        n_features = len(self.stream.feature_names)
+        if X.shape[1] != n_features:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but the stream of BayesOptimal has {n_features}."
+            )
+        rows: NDArray[np.float64] = X.toarray() if sparse.issparse(X) else X
+        return rows
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _check_known(labels: Any, known: NDArray[Any]) -> None:
+    """Raise an error for a label that the stream does not have."""
+    there = set(known.tolist())
+    unknown = [label for label in find_classes(labels).tolist() if label not in there]
+    if unknown:
+        raise ValueError(
+            f"The stream of BayesOptimal never generates the label {unknown[0]!r}: its labels are "
+            f"{known.tolist()}. Pass the stream that is evaluated."
+        )
