@@ -118,7 +118,8 @@ def run_literally(estimator: Any, block: Block, task: Task, also: str | None = N
     """
     answers: list[Any] = []
     others: list[Any] = []
-    classes = None if hasattr(estimator, "classes_") else task.classes
+    told = hasattr(estimator, "classes_") or not accepts_classes(estimator)
+    classes = None if told else task.classes
     learnt = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)

@@ -36,7 +36,7 @@ from skstream.utils._versions import VersionedArray
 from tests._calls import n_calls
 from tests._examples import examples
 from tests.kernels._reference import Running, cut, make_block, running
-from tests.kernels.test_support_table import CATEGORIES, KERNEL, name_of
+from tests.kernels.test_support_table import CATEGORIES, KERNEL, classes_for, name_of
 
 TASK = Task(np.arange(3), "predict_proba")
 
@@ -49,7 +49,7 @@ def fingerprint(state: Any) -> str:
 
 def running_any(model: Any) -> Running:
     """Kernel of a model, or of a transformer."""
-    task = Task(None if is_regressor(model) else np.arange(2))
+    task = Task(classes_for(model))
     find = registry.find_kernel if hasattr(model, "predict") else registry.find_transform_kernel
     return Running(find(copy.deepcopy(model), task))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn import linear_model
-from sklearn.base import is_regressor
+from sklearn.base import is_outlier_detector, is_regressor
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.feature_extraction import FeatureHasher
@@ -21,7 +21,7 @@ from sklearn.feature_extraction.text import (
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
+from sklearn.linear_model import Perceptron, SGDClassifier, SGDOneClassSVM, SGDRegressor
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neural_network import MLPClassifier, MLPRegressor
@@ -102,6 +102,7 @@ KERNEL: list[Any] = [
     SGDClassifier(class_weight={0: 2.0}, penalty="elasticnet", learning_rate="adaptive", eta0=0.1),
     SGDRegressor(),
     SGDRegressor(power_t=10.0),
+    SGDOneClassSVM(),
     Perceptron(),
     *aggressive("PassiveAggressiveClassifier"),
     *aggressive("PassiveAggressiveRegressor"),
@@ -256,7 +257,7 @@ CASES = [
 ]
 # Of these a batch is one step; of the others every row of a batch counts for itself.
 ONE_STEP = {
-    *("SGDClassifier", "SGDRegressor", "Perceptron"),
+    *("SGDClassifier", "SGDRegressor", "SGDOneClassSVM", "Perceptron"),
     *("PassiveAggressiveClassifier", "PassiveAggressiveRegressor"),
     *("GaussianNB", "IncrementalGaussianNB", "MLPClassifier", "MLPRegressor"),
     *("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "ColumnTransformer", "StreamImputer"),
@@ -264,12 +265,18 @@ ONE_STEP = {
 }
 
 
+def classes_for(model: Any) -> Any:
+    """Two labels that a model answers; None for a regressor."""
+    if is_regressor(model):
+        return None
+    return np.array([-1, 1]) if is_outlier_detector(model) else np.arange(2)
+
+
 def path_of(model: Any, batch_size: int = 1) -> str:
     """How evaluation runs a model, or naive Bayes behind a transformer."""
     if not hasattr(model, "predict"):
         model = make_stream_pipeline(model, MultinomialNB())
-    classes = None if is_regressor(model) else np.arange(2)
-    path = ModelRun("model", 0, model, Task(classes, batch_size=batch_size)).path
+    path = ModelRun("model", 0, model, Task(classes_for(model), batch_size=batch_size)).path
     kind, _, reason = path.partition(": ")
     assert (kind == "loop") == reason.endswith(" has no kernel"), path
     return kind

@@ -16,6 +16,7 @@ _MODELS: _Table = {
     "sklearn.linear_model.PassiveAggressiveRegressor": "linear.kernel.LinearRegressorKernel",
     "sklearn.linear_model.Perceptron": "linear.kernel.LinearClassifierKernel",
     "sklearn.linear_model.SGDClassifier": "linear.kernel.LinearClassifierKernel",
+    "sklearn.linear_model.SGDOneClassSVM": "linear.one_class.OneClassKernel",
     "sklearn.linear_model.SGDRegressor": "linear.kernel.LinearRegressorKernel",
     "sklearn.multiclass.OneVsRestClassifier": "one_vs_rest.OneVsRestKernel",
     "sklearn.naive_bayes.BernoulliNB": "naive_bayes.discrete.BernoulliKernel",

@@ -6,6 +6,7 @@ penalty and learning rate, class weights, sample weights, dense and CSR rows. Co
 intercepts and ``t_`` are those of ``partial_fit`` to the last bit; decision values are added
 feature by feature where scikit-learn's ``predict`` calls BLAS, and agree to about 1e-15
 relative; where that could decide the answer, they are scikit-learn's own (`ties`).
+The one-class SVM (`one_class`) is one of them, of dense float64 rows.
 Refused: averaging, early stopping, verbose output, a ``RandomState`` instance (each call would
 draw from it). Dense float32 rows have a loop of their own (`single`).
 """
@@ -97,7 +98,7 @@ _Learnt = tuple[VersionedArray, Floats, Floats]
 _Parts = list[tuple[slice, Integers]]
 
 
-class _LinearKernel(Kernel):
+class LinearKernel(Kernel):
     """What classifiers and regressors have in common."""
 
     shareable = True
@@ -109,7 +110,12 @@ class _LinearKernel(Kernel):
         self._takes_weights = type(estimator) not in AGGRESSIVE_CLASSIFIERS + AGGRESSIVE_REGRESSORS
         # What targets hang on.
         low, is_regression = self._settings.rule.low, task.classes is None
-        self._key = self._class_weight.tobytes(), self._n_vectors, low, is_regression
+        self._key: tuple[Any, ...] = (
+            self._class_weight.tobytes(),
+            self._n_vectors,
+            low,
+            is_regression,
+        )
         self._ties: Ties | None = None
         # The first learn whose traces are in the estimator, and the attributes it had before.
         self._exported: tuple[Any, Any, float] | None = None
@@ -131,7 +137,7 @@ class _LinearKernel(Kernel):
         return _State(
             columns=Columns.of(estimator),
             W=VersionedArray(np.array(estimator.coef_, ndmin=2)),
-            b=np.array(estimator.intercept_),
+            b=self._fitted_intercepts(),
             t=estimator.t_,
             first=None,
         )
@@ -187,11 +193,18 @@ class _LinearKernel(Kernel):
                 self._learn_first(*first)
             self._exported = first
         if state is not None:
-            W = state.W.read()
-            shape = (-1,) if self.task.classes is None else W.shape
-            estimator.coef_ = W.reshape(shape).copy()
-            estimator.intercept_ = state.b.copy()
+            self._write(state.W.read(), state.b)
             estimator.t_ = state.t
+
+    def _fitted_intercepts(self) -> Floats:
+        """Intercepts of a fitted estimator, as states have them."""
+        return np.array(self.estimator.intercept_)
+
+    def _write(self, W: Floats, b: Floats) -> None:
+        """Write weights and intercepts into the estimator."""
+        shape = (-1,) if self.task.classes is None else W.shape
+        self.estimator.coef_ = W.reshape(shape).copy()
+        self.estimator.intercept_ = b.copy()
 
     @property
     def _n_vectors(self) -> int:
@@ -308,7 +321,7 @@ class _LinearKernel(Kernel):
         """Turn decision values of shape (n_asks, n_vectors) into answers."""
 
 
-class LinearClassifierKernel(_LinearKernel):
+class LinearClassifierKernel(LinearKernel):
     """Linear classifiers: one weight vector for two classes, one against all for more."""
 
     @classmethod
@@ -345,7 +358,7 @@ class LinearClassifierKernel(_LinearKernel):
         return raw.astype(np.float64, copy=False)
 
 
-class LinearRegressorKernel(_LinearKernel):
+class LinearRegressorKernel(LinearKernel):
     """Linear regressors."""
 
     @classmethod
@@ -396,7 +409,7 @@ def _empty(block: Block, b: Floats) -> tuple[Floats, Floats]:
 
 
 def _class_weights(estimator: Any, task: Task) -> Floats:
-    if task.classes is None or estimator.class_weight is None:
+    if task.classes is None or getattr(estimator, "class_weight", None) is None:
         return np.ones(0 if task.classes is None else len(task.classes))
     weights = compute_class_weight(estimator.class_weight, classes=task.classes, y=task.classes)
     return np.asarray(weights, dtype=np.float64)

@@ -54,6 +54,10 @@ class Rule(NamedTuple):
         Bound (PA1) or regularisation (PA2) of passive-aggressive steps.
     fit_intercept : bool
         Whether intercepts are learnt.
+    pull : float
+        Of a one-class SVM: the multiple of the learning rate by which every row lowers the
+        intercept; 0 for all other models. Such a model keeps one minus the intercept, and rounds it
+        at every row; its intercept here is what its decision values add, one less.
     """
 
     loss: int
@@ -63,6 +67,7 @@ class Rule(NamedTuple):
     aggressive: int
     eta0: float
     fit_intercept: bool
+    pull: float = 0.0
 
 
 class Learns(NamedTuple):
@@ -382,6 +387,7 @@ def learn_rows(
                 product = W[k, j] * X[i, j]
                 p += product
                 size += abs(product)
+            total = p
             p += b[k]
             margins[i, k] = p
             if several is not None:
@@ -401,6 +407,8 @@ def learn_rows(
         for k in range(n_vectors):
             if several is not None:
                 p = margins[i, k]
+            elif rule.pull > 0.0:
+                p = total + (1.0 + b[k])
             if several is None or k == learns.code[i]:
                 update = step_of(rule, learns.target[i], p, learns.eta[i], squared_norm)
                 update *= learns.own_weight[i]
@@ -424,7 +432,12 @@ def learn_rows(
             elif scale != 1.0:
                 for j in range(d):
                     W[k, j] *= scale
-            if rule.fit_intercept:
+            if several is None and rule.pull > 0.0:
+                intercept = 1.0 + b[k]
+                if rule.fit_intercept:
+                    intercept += update - learns.eta[i] * rule.pull
+                b[k] = intercept - 1.0
+            elif rule.fit_intercept:
                 b[k] += update
     return n + 1, len(Q), n_ties
 

@@ -55,8 +55,8 @@ def _learn_one(
     margins: Floats,
     answers: Floats,
 ) -> float:
-    """One weight vector: binary classification or regression."""
-    intercept = float(b[0])
+    """One weight vector: binary classification, regression, or a one-class SVM."""
+    intercept, pull = float(b[0]), rule.pull
     step_from = step_function(rule)
     product = np.empty_like(w)
     last = product.size - 1
@@ -84,6 +84,8 @@ def _learn_one(
             running_sum(product, 0, None, product)
             p = item(last) + intercept
             margin[i] = p
+            if pull:
+                p = item(last) + (1.0 + intercept)
             update = step_from(y, p, eta, x) * weight
             scale = shrink
             if scale < TINY_SCALE:
@@ -93,8 +95,11 @@ def _learn_one(
                 squared_steps += update * update
                 multiply(x, update / scale, product)
                 add(w, product, w)
-                if rule.fit_intercept:
+                if rule.fit_intercept and not pull:
                     intercept += update
+            if pull:
+                lowered = update - eta * pull if rule.fit_intercept else 0.0
+                intercept = (1.0 + intercept + lowered) - 1.0
             if cut:
                 w[:] = _truncated(w, cut, scale)
             if scale != 1.0:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import sklearn
 from sklearn import linear_model
 
 from skstream.engine.kernels.base import value_of
@@ -56,6 +57,9 @@ _LOSSES = {
 # Thresholds of the hinges are fixed; the other losses take the parameter `epsilon`.
 _THRESHOLDS = {"hinge": 1.0, "perceptron": 0.0, "squared_hinge": 1.0}
 _AGGRESSIVE = {"pa1": PA1, "pa2": PA2}
+
+# What a one-class SVM hands on as alpha: nu itself since scikit-learn 1.9, half of it before.
+ALPHA_OF_NU = 1.0 if tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9) else 0.5
 
 # Beyond these limits learning rates could overflow, where C and Python differ.
 MAX_POWER = 10.0
@@ -145,7 +149,9 @@ def refused_parameter(estimator: Any) -> str | None:
     # Negative powers are deprecated; large ones overflow within a long stream.
     if learning_rate == "invscaling" and not 0 <= estimator.power_t <= MAX_POWER:
         return value_of(estimator, "power_t")
-    rates = ("constant", "optimal", "invscaling", "adaptive", "pa1", "pa2")
+    rates: tuple[str, ...] = ("constant", "optimal", "invscaling", "adaptive")
+    if not is_one_class(estimator):
+        rates += ("pa1", "pa2")
     if loss not in (_REGRESSION_LOSSES if _is_regressor(estimator) else _LOSSES):
         return value_of(estimator, "loss")
     if learning_rate not in rates:
@@ -161,13 +167,24 @@ def _is_regressor(estimator: Any) -> bool:
     return type(estimator) in (linear_model.SGDRegressor, *AGGRESSIVE_REGRESSORS)
 
 
+def pull_of(estimator: Any) -> float:
+    """Return `Rule.pull` of an estimator."""
+    return float(estimator.nu) if is_one_class(estimator) else 0.0
+
+
+def is_one_class(estimator: Any) -> bool:
+    """Whether it is a one-class SVM."""
+    return type(estimator) is linear_model.SGDOneClassSVM
+
+
 def _handed_on(estimator: Any) -> tuple[str, str, str | None, float]:
     """Loss, learning rate, penalty and alpha, as an estimator passes them to the loop."""
     if type(estimator) in (*AGGRESSIVE_CLASSIFIERS, *AGGRESSIVE_REGRESSORS):
         # These two pass other parameters to the loop than they have.
         first_kind = "epsilon_insensitive" if _is_regressor(estimator) else "hinge"
         return first_kind, "pa1" if estimator.loss == first_kind else "pa2", None, 1.0
-    return estimator.loss, estimator.learning_rate, estimator.penalty, estimator.alpha
+    alpha = estimator.nu * ALPHA_OF_NU if is_one_class(estimator) else estimator.alpha
+    return estimator.loss, estimator.learning_rate, estimator.penalty, alpha
 
 
 def read_settings(estimator: Any) -> Settings:
@@ -185,6 +202,7 @@ def read_settings(estimator: Any) -> Settings:
         aggressive=_AGGRESSIVE.get(learning_rate, GRADIENT_STEP),
         eta0=eta0,
         fit_intercept=bool(estimator.fit_intercept),
+        pull=pull_of(estimator),
     )
     return Settings(
         rule=rule,

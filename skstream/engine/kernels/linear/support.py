@@ -10,7 +10,7 @@ from sklearn.linear_model import SGDClassifier
 from skstream.engine.kernels.base import Task
 from skstream.engine.kernels.linear.blocks import learn_dense
 from skstream.engine.kernels.linear.loops import Learns
-from skstream.engine.kernels.linear.settings import read_settings, refused_parameter
+from skstream.engine.kernels.linear.settings import is_one_class, read_settings, refused_parameter
 from skstream.engine.kernels.linear.single import learn_rows, raw_answers
 from skstream.engine.sharing import key_of
 from skstream.utils._numba import numba_enabled
@@ -62,7 +62,7 @@ def _learns_a_row(estimator: Any, unfitted: dict[str, Any], task: Task) -> bool:
     copy = object.__new__(type(estimator))  # the constructor of a deprecated class warns
     vars(copy).update(unfitted, verbose=0, random_state=0)
     try:
-        if task.classes is None:
+        if task.classes is None or is_one_class(estimator):
             copy.partial_fit(np.zeros((1, 1)), [0.0])
         else:
             copy.partial_fit(np.zeros((1, 1)), task.classes[:1], classes=task.classes)
@@ -73,18 +73,19 @@ def _learns_a_row(estimator: Any, unfitted: dict[str, Any], task: Task) -> bool:
 
 def _can_be_taken_up(estimator: Any, task: Task) -> bool:
     """Whether a fitted state is complete, of this task, and of a precision that learning leaves."""
-    fitted = vars(estimator)
-    if not {"coef_", "intercept_", "t_", "n_iter_", "n_features_in_"} <= fitted.keys():
+    fitted, alone = vars(estimator), task.classes is None or is_one_class(estimator)
+    intercept = "offset_" if is_one_class(estimator) else "intercept_"
+    if not {"coef_", intercept, "t_", "n_iter_", "n_features_in_"} <= fitted.keys():
         return False
     d = fitted["n_features_in_"]
-    if task.classes is None:
+    if alone:
         shapes: list[tuple[int, ...]] = [(d,), (1,)]
-    elif not np.array_equal(fitted.get("classes_", ()), task.classes):
+    elif task.classes is None or not np.array_equal(fitted.get("classes_", ()), task.classes):
         return False
     else:
         n_vectors = 1 if len(task.classes) == 2 else len(task.classes)
         shapes = [(n_vectors, d), (n_vectors,)]
-    arrays = [fitted["coef_"], fitted["intercept_"]]
+    arrays = [fitted["coef_"], fitted[intercept]]
     precision = np.float32 if getattr(arrays[0], "dtype", None) == np.float32 else np.float64
     precisions = [precision, np.float64 if shapes[1] == (1,) else precision]
     return (

@@ -1,0 +1,113 @@
+"""Kernel of SGDOneClassSVM: answers and attributes of the loop, to the last bit."""
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.linear_model import SGDOneClassSVM
+from sklearn.preprocessing import StandardScaler
+
+from skstream import PrequentialEvaluator, make_stream_pipeline
+from skstream.engine.kernels import Declined, Task, find_kernel
+from tests._examples import examples
+from tests.kernels._reference import (
+    TIMELINES,
+    assert_same_state,
+    cut,
+    make_block,
+    random_cuts,
+    run_kernel,
+    run_literally,
+    running,
+)
+
+TASK = Task(np.array([-1, 1]))
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"nu": 0.1, "learning_rate": "constant", "eta0": 0.1},
+    {"nu": 1.0, "learning_rate": "invscaling", "eta0": 2.0, "power_t": 0.3},
+    {"nu": 0.01, "fit_intercept": False},
+    {"nu": 0.9, "learning_rate": "adaptive", "eta0": 1.5},
+]
+
+
+def assert_equals_loop(model: Any, block: Any, positions: Any = (), task: Task = TASK) -> None:
+    literal = copy.deepcopy(model)
+    kernel = running(model, task)
+    answers = run_kernel(kernel, cut(block, list(positions)))
+    kernel.export()
+    expected = run_literally(literal, block, task)
+    if task.method == "predict":
+        np.testing.assert_array_equal(answers, expected)
+    else:
+        np.testing.assert_allclose(answers, expected, rtol=1e-12, atol=1e-12)
+    assert_same_state(model, literal)
+
+
+@pytest.mark.parametrize("numba", ["0", "1"], ids=["compiled", "plain"])
+@examples(15)
+@given(
+    seed=st.integers(0, 1000),
+    setting=st.sampled_from(SETTINGS),
+    timeline=st.sampled_from(TIMELINES),
+    weighted=st.booleans(),
+    whole=st.booleans(),
+)
+def test_equals_the_loop(
+    numba: str, seed: int, setting: dict[str, Any], timeline: str, weighted: bool, whole: bool
+) -> None:
+    """Rows of zeros and ones, whose decision values lie on the plane, are asked of the model."""
+    rng = np.random.default_rng(seed)
+    n = 40
+    X = rng.integers(0, 2, size=(n, 4)).astype(float) if whole else rng.normal(size=(n, 4))
+    weight = rng.uniform(0.2, 3.0, n) if weighted else None
+    block = make_block(X, rng.integers(0, 2, n), timeline, rng, weight)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SKSTREAM_DISABLE_NUMBA", numba)
+        model = SGDOneClassSVM(**setting)
+        assert_equals_loop(model, block, random_cuts(block, rng))
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_a_fitted_model_goes_on(method: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    model = getattr(SGDOneClassSVM(random_state=0), method)(X)
+    block = make_block(X, rng.integers(0, 2, 40), "polls", rng)
+    assert_equals_loop(model, block, [9, 30], TASK.asking("decision_function"))
+
+
+def test_behind_a_scaler() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)) * 100
+    y = np.where(np.abs(X[:, 0]) < 100, 1, -1)
+    model = make_stream_pipeline(StandardScaler(), SGDOneClassSVM())
+    results = [
+        PrequentialEvaluator("accuracy", engine=engine, random_state=0).evaluate({"m": model}, X, y)
+        for engine in ("auto", "loop")
+    ]
+    assert results[0].paths["m"] == "kernel"
+    np.testing.assert_array_equal(*(result.predictions("m") for result in results))
+
+
+def test_what_has_no_kernel() -> None:
+    for model, task, reason in (
+        (SGDOneClassSVM(), Task(np.array([0, 1])), "other labels than -1 and 1"),
+        (SGDOneClassSVM(average=True), TASK, "average=True"),
+        (SGDOneClassSVM(nu=2.0), TASK, "parameters that it refuses"),
+        (SGDOneClassSVM(learning_rate="invscaling", eta0=1.0, power_t=-1.0), TASK, "power_t=-1.0"),
+        (SGDOneClassSVM(learning_rate="pa1", eta0=1.0), TASK, "learning_rate='pa1'"),
+        (SGDOneClassSVM(), replace(TASK, batch_size=2), "batch_size=2"),
+    ):
+        with pytest.raises(Declined, match=reason):
+            find_kernel(model, task)
+    rows = np.random.default_rng(0).normal(size=(9, 3))
+    for X in (rows.astype(np.float32), sparse.csr_array(rows)):
+        block = make_block(X, np.arange(9) % 2, "prequential", np.random.default_rng(0))
+        with pytest.raises(Declined, match="rows have no kernel in SGDOneClassSVM"):
+            running(SGDOneClassSVM(), TASK).run(block)
