@@ -5,7 +5,7 @@ import sklearn
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from skstream.engine.kernels.linear.loops import Floats
+from skstream.engine.kernels.linear.records import Floats
 
 # Since 1.9 classes that are all impossible (margins below -745) are equally probable; before
 # that their probabilities are NaN.

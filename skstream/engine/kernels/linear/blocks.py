@@ -19,14 +19,7 @@ from scipy import sparse
 from skstream.engine.kernels.base import Declined
 from skstream.engine.kernels.linear import loops as _linear_loops
 from skstream.engine.kernels.linear import plain as _linear_plain
-from skstream.engine.kernels.linear.loops import (
-    Floats,
-    Integers,
-    Learns,
-    Rule,
-    SparseRows,
-    Ties,
-)
+from skstream.engine.kernels.linear.records import Floats, Integers, Learns, Rule, SparseRows, Ties
 from skstream.engine.kernels.linear.shrinking import FACTORS_PER_PASS, shrink, shrink_plainly
 from skstream.engine.kernels.linear.ties import no_room, ties_afterwards
 from skstream.utils._numba import numba_enabled

@@ -40,7 +40,8 @@ from skstream.engine.kernels.linear.blocks import (
     learn_sparse,
     sparse_rows,
 )
-from skstream.engine.kernels.linear.loops import PA1, Floats, Integers, Learns, Ties
+from skstream.engine.kernels.linear.loops import PA1
+from skstream.engine.kernels.linear.records import Floats, Integers, Learns, Ties
 from skstream.engine.kernels.linear.settings import (
     AGGRESSIVE_CLASSIFIERS,
     AGGRESSIVE_REGRESSORS,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Task
 from skstream.engine.kernels.linear.kernel import LinearKernel
-from skstream.engine.kernels.linear.loops import Floats, Integers
+from skstream.engine.kernels.linear.records import Floats, Integers
 from skstream.engine.kernels.linear.support import refused
 
 # What it answers.

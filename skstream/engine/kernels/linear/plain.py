@@ -16,14 +16,16 @@ from skstream.engine.kernels.linear.loops import (
     SPARSE_INTERCEPT_DECAY,
     TINY_SCALE,
     TINY_SINGLE_SCALE,
+    aggressive_step,
+    clipped,
+)
+from skstream.engine.kernels.linear.records import (
     Floats,
     Integers,
     Learns,
     Rule,
     Singles,
     SparseRows,
-    aggressive_step,
-    clipped,
 )
 
 

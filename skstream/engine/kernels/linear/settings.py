@@ -15,8 +15,6 @@ from skstream.engine.kernels.linear.loops import (
     GRADIENTS,
     PA1,
     PA2,
-    Floats,
-    Rule,
     epsilon_insensitive,
     hinge,
     huber,
@@ -26,6 +24,7 @@ from skstream.engine.kernels.linear.loops import (
     squared_error,
     squared_hinge,
 )
+from skstream.engine.kernels.linear.records import Floats, Rule
 from skstream.utils._numba import jit
 
 # Deprecated since scikit-learn 1.8, absent from 1.10 on.

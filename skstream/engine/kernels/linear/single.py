@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from skstream.engine.kernels.linear import loops as _linear_loops
 from skstream.engine.kernels.linear import plain as _linear_plain
-from skstream.engine.kernels.linear.loops import Floats, Learns, Rule, Singles
+from skstream.engine.kernels.linear.records import Floats, Learns, Rule, Singles
 from skstream.engine.kernels.linear.ties import decisions
 from skstream.utils._numba import numba_enabled
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import SGDClassifier
 
 from skstream.engine.kernels.base import Task
 from skstream.engine.kernels.linear.blocks import learn_dense
-from skstream.engine.kernels.linear.loops import Learns
+from skstream.engine.kernels.linear.records import Learns
 from skstream.engine.kernels.linear.settings import is_one_class, read_settings, refused_parameter
 from skstream.engine.kernels.linear.single import learn_rows, raw_answers
 from skstream.engine.sharing import key_of

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from skstream.engine.kernels.linear import plain as _linear_plain
-from skstream.engine.kernels.linear.loops import Floats, Integers, Learns, Rule, Ties
+from skstream.engine.kernels.linear.records import Floats, Integers, Learns, Rule, Ties
 from skstream.utils._rows import own_rows, take_rows
 
 # Numbers that may be noted before the rows noted are settled.
