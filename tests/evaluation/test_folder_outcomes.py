@@ -9,6 +9,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 import skstream as sk
 from skstream.evaluation._header import ResultHeader
+from skstream.evaluation.folder import _outcome_file
 from skstream.evaluation.folder._outcome_file import load_outcome, save_outcome
 from skstream.streams import make_demo_stream
 from tests.evaluation._models import Breaks, numbered_rows
@@ -105,6 +106,6 @@ def test_a_foreign_or_damaged_file_is_named(tmp_path):
     result.save(path)
     with pytest.raises(ValueError, match=r"outcome\.npz has"):
         load_outcome(path)
-    np.savez(path, header=np.array(json.dumps({"format": 1})))
+    np.savez(path, header=np.array(json.dumps({"format": _outcome_file.FORMAT})))
     with pytest.raises(ValueError, match="its parts are not those that its header lists"):
         load_outcome(path)
