@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from skstream.streams import Stream
+from skstream.streams import first as first_rows
 from skstream.streams._file_system import is_uri
-from skstream.streams._open import FirstRows, open_files
+from skstream.streams._open import open_files
 from skstream.streams._table import TableStream
 from skstream.utils._rows import stack_rows
 
@@ -63,7 +64,7 @@ def open_apart(options: argparse.Namespace, **reading: Any) -> Opened:
     files = open_files(options.file, options.target, **reading)
     names, text, n_rows = files.files, options.holdout, options.n_rows
     if text is None or text == NEXT:
-        stream = files if n_rows is None else FirstRows(files, n_rows)
+        stream = files if n_rows is None else first_rows(files, n_rows)
         return Opened(files, names, stream, text, "" if text is None else "the next rows")
     if is_uri(text) or Path(text).exists():
         apart = open_files([text], options.target, **reading).files
@@ -84,7 +85,7 @@ def open_apart(options: argparse.Namespace, **reading: Any) -> Opened:
     if first == _n_rows(files, stop):
         raise ValueError(f"--holdout {text} holds no row: name a file of rows to be asked about.")
     held_out = rows_between(files, first, stop)
-    return Opened(files, names, FirstRows(files, n_learnt), held_out, about)
+    return Opened(files, names, first_rows(files, n_learnt), held_out, about)
 
 
 def rows_between(stream: Stream, first: int, stop: int | None) -> tuple[Any, np.ndarray]:

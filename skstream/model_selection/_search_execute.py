@@ -13,7 +13,7 @@ from skstream.evaluation.folder import GroupFolder, RunFolder, fingerprint, open
 from skstream.model_selection._search_plan import Plan, evaluator_of
 from skstream.model_selection._search_run import SearchRun, all_failed
 from skstream.streams import Stream
-from skstream.streams._open import FirstRows
+from skstream.streams import first as first_rows
 
 #: What is said where Ctrl-C comes while workers run the candidates.
 _LOST = (
@@ -141,7 +141,7 @@ def _chosen_by_workers(
     Also return checksums of what it has read.
     """
     tuning = plan.rules.tuning
-    first = stream if tuning is None else FirstRows(stream, tuning)
+    first = stream if tuning is None else first_rows(stream, tuning)
     execution = plan.execution(search, plan.new_run(in_group=True), first)
     with _told(folder, _LOST):
         tuned, finished = (

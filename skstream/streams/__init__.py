@@ -3,6 +3,16 @@
 from skstream.streams._arff import ARFFStream
 from skstream.streams._arrays import ArrayStream, ChunkStream, as_stream
 from skstream.streams._chunk import StreamError
+from skstream.streams._composition import (
+    concat,
+    first,
+    join,
+    recurring,
+    skip,
+    with_delay,
+    with_imbalance,
+    with_label_noise,
+)
 from skstream.streams._csv import CSVStream
 from skstream.streams._demo import make_demo_stream
 from skstream.streams._drifts import Drift
@@ -60,10 +70,18 @@ __all__ = [
     "StreamError",
     "Waveform",
     "as_stream",
+    "concat",
+    "first",
+    "join",
     "label_profile",
     "load_testbed",
     "make_demo_stream",
     "make_transactions",
+    "recurring",
     "shuffle_rows",
     "shuffle_within_class",
+    "skip",
+    "with_delay",
+    "with_imbalance",
+    "with_label_noise",
 ]

@@ -72,3 +72,16 @@ def _row(number: Any) -> int:
 def moved(drifts: Iterable[Drift], n_rows: int) -> tuple[Drift, ...]:
     """Return drifts `n_rows` rows later."""
     return tuple(Drift(drift.start + n_rows, drift.end + n_rows) for drift in drifts)
+
+
+def between(drifts: Iterable[Drift], start: int, stop: int | None) -> tuple[Drift, ...]:
+    """Return what is left of drifts in some of the rows, in the numbers of these.
+
+    A change that goes on after the last row ends with it.
+    """
+    found = []
+    for drift in drifts:
+        if drift.end > start and (stop is None or drift.start < stop):
+            end = drift.end if stop is None else min(drift.end, stop)
+            found.append(Drift(max(drift.start, start) - start, end - start))
+    return tuple(found)

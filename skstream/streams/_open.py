@@ -1,12 +1,11 @@
 """Opening a stream from the names of its files, for the command line."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from skstream.streams._csv import CSVStream
 from skstream.streams._file_system import find, has_password, is_uri
 from skstream.streams._parquet import ParquetStream
-from skstream.streams._stream import Stream
 from skstream.streams._table import TableStream
 
 _PARQUET = (".parquet", ".pq")
@@ -79,58 +78,3 @@ def _kind(file: str) -> str | None:
 
 def _endings() -> str:
     return f"{', '.join(_PARQUET + _CSV)}; texts may be compressed, as in .csv.gz"
-
-
-class FirstRows(Stream):
-    """The first rows of another stream.
-
-    Parameters
-    ----------
-    stream : Stream
-        The stream.
-    n_rows : int
-        Number of rows, at least 1; a shorter stream is taken whole.
-
-    Attributes
-    ----------
-    stream : Stream
-        The stream.
-    """
-
-    def __init__(self, stream: Stream, n_rows: int):
-        self.stream = stream
-        self._limit = n_rows
-
-    @property
-    def n_rows(self) -> int | None:
-        """Number of rows; None if that of the stream is unknown."""
-        known = self.stream.n_rows
-        return None if known is None else min(known, self._limit)
-
-    @property
-    def classes(self) -> Any:
-        """Sorted class labels of the whole stream."""
-        return self.stream.classes
-
-    @property
-    def feature_names(self) -> list[str] | None:
-        """Names of the features."""
-        return self.stream.feature_names
-
-    def row_options(self) -> dict[str, Any]:
-        """Return the options of the stream."""
-        return self.stream.row_options()
-
-    def about_missing_label(self, row: int) -> str:
-        """Ask the stream where a label is missing, in words."""
-        return self.stream.about_missing_label(row)
-
-    def chunks(self) -> Iterator[Any]:
-        """Chunks of the stream, the last one shortened."""
-        left = self._limit
-        for X, y, meta in self.stream:
-            n = min(left, len(y))
-            yield X[:n], y[:n], {key: values[:n] for key, values in meta.items()}
-            left -= n
-            if not left:
-                return

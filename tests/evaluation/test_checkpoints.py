@@ -28,7 +28,6 @@ from skstream.evaluation.folder import (
 from skstream.evaluation.folder._every import Every
 from skstream.metrics import Measure
 from skstream.streams import as_stream
-from skstream.streams._open import FirstRows
 from tests.evaluation._models import Diary, Scripted, numbered_rows
 from tests.evaluation.test_folder_outcomes import assert_equal_data
 
@@ -357,7 +356,7 @@ def test_a_file_that_changed_late_is_noticed_and_a_copy_is_the_same(first_rows, 
 
     def evaluate_file(folder):
         stream = sk.streams.CSVStream(tmp_path / folder / "rows.csv", target="y")
-        stream = FirstRows(stream, 400) if first_rows else stream
+        stream = sk.streams.first(stream, 400) if first_rows else stream
         evaluator = sk.PrequentialEvaluator("accuracy", random_state=1, checkpoint=tmp_path / "run")
         return evaluator.evaluate(sk.Persistent(), stream)
 

@@ -21,7 +21,7 @@ from skstream.evaluation.folder import _fingerprint
 from skstream.evaluation.folder._as_text import as_text
 from skstream.metrics import Measure
 from skstream.streams import CSVStream, ParquetStream, Stream, as_stream
-from skstream.streams._open import FirstRows
+from skstream.streams import first as first_rows
 from skstream.utils._content import content
 
 N = 60
@@ -511,7 +511,7 @@ def test_options_of_files_are_compared(options, message, tmp_path):
             with pytest.raises(ValueError, match=message):
                 folder_run(folder, rows=(stream,))
             with pytest.raises(ValueError, match=message):
-                folder_run(folder, rows=(FirstRows(stream, 10 * N),))
+                folder_run(folder, rows=(first_rows(stream, 10 * N),))
 
 
 def test_of_other_files_nothing_more_is_said(tmp_path):

@@ -24,8 +24,8 @@ from skstream.evaluation.folder._differences import (
     TYPES,
 )
 from skstream.streams import ArrayStream, ChunkStream
+from skstream.streams._composition import sources_of
 from skstream.streams._file_stream import FileStream
-from skstream.streams._open import FirstRows
 from skstream.utils._content import NotComparable, content, name_of
 from skstream.utils._rows import Schema, is_frame
 
@@ -124,19 +124,21 @@ def _put(
 
 def _of_stream(stream: Any, of: str) -> Fingerprint:
     found: Fingerprint = {}
-    source = stream.stream if isinstance(stream, FirstRows) else stream
-    if isinstance(source, FileStream):
-        names = [os.path.basename(path) for path in source.files]
+    sources = sources_of(stream)
+    of_files = [source for source in sources if isinstance(source, FileStream)]
+    if of_files:
+        names = [os.path.basename(path) for source in of_files for path in source.files]
+        contents = [one for source in of_files for one in source.contents()]
         found[f"{FILES}{of}"] = ", ".join(names)
         often = Counter(names)
-        for k, (size, sample) in enumerate(source.contents()):
+        for k, (size, sample) in enumerate(contents):
             name = names[k] if often[names[k]] == 1 else f"file {k} ({names[k]})"
             found[f"the size of {name}{of}"] = f"{size:,} bytes"
             if sample is not None:
                 found[f"{CHECKSUM}{name}{of}"] = f"{sample:08x}"
     for name, value in stream.row_options().items():
         _put(found, f"the parameter {name}{of}", value)
-    whole = _is_in_memory(source)
+    whole = all(map(_is_in_memory, sources))
     n_known = stream.n_rows
     found[f"the number of rows{of}"] = "unknown" if n_known is None else f"{n_known:,}"
     sums = PassChecksums()

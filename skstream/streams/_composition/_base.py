@@ -1,0 +1,255 @@
+"""Base class of streams that are made of other streams."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.streams._arrays import ArrayStream, as_stream
+from skstream.streams._chunk import Chunk
+from skstream.streams._generators import GeneratedStream
+from skstream.streams._stream import Stream
+from skstream.utils._choices import is_integer
+from skstream.utils._rows import stack_rows, take_rows
+from skstream.utils._warnings import warn
+
+#: Blocks of rows, ``(X, y)`` or ``(X, y, meta)``, by their first row and the one after the last.
+Rows = Callable[[int, int], tuple[Any, ...]]
+
+
+class ComposedStream(Stream):
+    """Stream made of other streams, which keeps what they have in common.
+
+    Attributes
+    ----------
+    parts : tuple of Stream
+        The streams it is made of.
+    """
+
+    def __init__(self, *parts: Any) -> None:
+        self.parts = tuple(as_stream(part) for part in parts)
+
+    @property
+    def reiterable(self) -> bool:
+        """Whether all parts can be iterated again."""
+        return all(part.reiterable for part in self.parts)
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """Classes of the parts; None if one of them does not know its own."""
+        known = [part.classes for part in self.parts]
+        return None if any(one is None for one in known) else known[0]
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """Names of the features, where all parts have the same."""
+        names = [part.feature_names for part in self.parts]
+        return names[0] if all(one == names[0] for one in names) else None
+
+    @property
+    def depth(self) -> int:
+        """How many streams that are made of others are in this one; it is one of them."""
+        depths = [part.depth for part in self.parts if isinstance(part, ComposedStream)]
+        return 1 + max(depths, default=0)
+
+    def row_options(self) -> dict[str, Any]:
+        """Return the own options, and those of the parts.
+
+        Returns
+        -------
+        options : dict of str to object
+            Values by name.
+        """
+        options = {name: getattr(self, name) for name in self._own_options()}
+        for k, part in enumerate(self.parts):
+            place = "stream" if len(self.parts) == 1 else f"streams[{k}]"
+            options |= {f"{place}.{name}": one for name, one in part.row_options().items()}
+        return options
+
+    def about_missing_label(self, row: int) -> str:
+        """Ask the part that has given the row.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row.
+
+        Returns
+        -------
+        words : str
+            Sentences that end an error.
+        """
+        source = self._source_of(row)
+        return "" if source is None else self.parts[source[0]].about_missing_label(source[1])
+
+    @property
+    def rows(self) -> Rows:
+        """Function that gives the rows from one number up to another, where all parts have it."""
+        for part in self.parts:
+            if not has_rows(part):
+                raise AttributeError(
+                    f"A {type(part).__name__} gives its rows one after the other only, so that "
+                    f"there is no rows(start, stop). Iterate."
+                )
+        return self._checked_block
+
+    def _checked_block(self, start: int, stop: int) -> tuple[Any, ...]:
+        n_rows = self.n_rows
+        end = "" if n_rows is None else f" <= {n_rows}"
+        if not 0 <= start <= stop or (n_rows is not None and stop > n_rows):
+            raise ValueError(
+                f"Rows must satisfy 0 <= start <= stop{end}. Got start={start}, stop={stop}."
+            )
+        chunk = self._block(start, stop)
+        return tuple(chunk) if chunk.meta else (chunk.X, chunk.y)
+
+    @abstractmethod
+    def _own_options(self) -> tuple[str, ...]:
+        """Name the attributes that decide which rows come, beside the parts."""
+
+    @abstractmethod
+    def _block(self, start: int, stop: int) -> Chunk:
+        """Return some rows, where all parts have `rows`."""
+
+    @abstractmethod
+    def _source_of(self, row: int) -> tuple[int, int] | None:
+        """Return which part has given a row, and its number there; None: not known."""
+
+
+def sources_of(stream: Stream) -> list[Stream]:
+    """Return the streams that a stream is made of in the end: itself, if it is made of none."""
+    if not isinstance(stream, ComposedStream):
+        return [stream]
+    return [source for part in stream.parts for source in sources_of(part)]
+
+
+def has_rows(stream: Stream) -> bool:
+    """Whether a stream gives any block of rows without those before it."""
+    return hasattr(stream, "rows")
+
+
+def is_endless(stream: Stream) -> bool:
+    """Whether a stream is known to have no end."""
+    return has_rows(stream) and stream.n_rows is None
+
+
+def block_of(stream: Any, start: int, stop: int) -> Chunk:
+    """Return rows of a stream that has `rows`."""
+    return Chunk.of(*stream.rows(start, stop))
+
+
+def stacked(chunks: list[Chunk]) -> Chunk:
+    """Return the rows of several chunks, one after the other."""
+    if len(chunks) == 1:
+        return chunks[0]
+    keys = [chunk.meta.keys() for chunk in chunks]
+    differing = next((one for one in keys if one != keys[0]), None)
+    if differing is not None:
+        raise ValueError(
+            f"The streams have other meta data: {sorted(keys[0])} and {sorted(differing)}. Every "
+            f"row needs the same keys."
+        )
+    return Chunk(
+        stack_rows([chunk.X for chunk in chunks]),
+        np.concatenate([chunk.y for chunk in chunks]),
+        {key: np.concatenate([chunk.meta[key] for chunk in chunks]) for key in keys[0]},
+    )
+
+
+def taken(chunk: Chunk, rows: NDArray[np.intp]) -> Chunk:
+    """Return some rows of a chunk, by their positions."""
+    meta = {key: values[rows] for key, values in chunk.meta.items()}
+    return Chunk(take_rows(chunk.X, rows), chunk.y[rows], meta)
+
+
+class Reader:
+    """Reads a stream some rows at a time.
+
+    Parameters
+    ----------
+    stream : Stream
+        The stream.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows read so far.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self._chunks: Iterator[Chunk] = iter(stream)
+        self._rest: Chunk | None = None
+        self.n_rows = 0
+
+    def some(self, most: int) -> Chunk | None:
+        """Return the next rows, at least one; None at the end of the stream."""
+        if self._rest is None:
+            self._rest = next(self._chunks, None)
+        if self._rest is None:
+            return None
+        chunk, n_rest = self._rest.part(0, most), len(self._rest.y)
+        self._rest = self._rest.part(most, n_rest) if most < n_rest else None
+        self.n_rows += len(chunk.y)
+        return chunk
+
+    def up_to(self, n: int) -> list[Chunk]:
+        """Return so many rows in their chunks; fewer at the end of the stream."""
+        chunks: list[Chunk] = []
+        while n and (chunk := self.some(n)) is not None:
+            chunks.append(chunk)
+            n -= len(chunk.y)
+        return chunks
+
+    def rest(self) -> Iterator[Chunk]:
+        """Yield all rows that follow."""
+        if self._rest is not None:
+            chunk, self._rest = self._rest, None
+            yield chunk
+        yield from self._chunks
+
+
+def check_parts(parts: tuple[Stream, ...]) -> None:
+    """Raise an error for streams that cannot follow each other; warn of equal random numbers."""
+    widths = {k: width for k, part in enumerate(parts) if (width := _width(part)) is not None}
+    for k, width in widths.items():
+        first = next(iter(widths))
+        if width != widths[first]:
+            raise ValueError(
+                f"Streams {first} and {k} have {widths[first]} and {width} features, and cannot be "
+                f"joined. Give streams with the same features."
+            )
+    known = {k: found for k, part in enumerate(parts) if (found := part.classes) is not None}
+    for k, classes in known.items():
+        first = next(iter(known))
+        if classes.tolist() != known[first].tolist():
+            raise ValueError(
+                f"Streams {first} and {k} have the classes {known[first].tolist()} and "
+                f"{classes.tolist()}, and cannot be joined. Give streams with the same classes."
+            )
+    seen: dict[tuple[type, int], Stream] = {}
+    for part in parts:
+        if isinstance(part, GeneratedStream):
+            other = seen.setdefault((type(part), part.random_state), part)
+            if other is not part:
+                warn(
+                    f"Two of the {type(part).__name__} streams have random_state="
+                    f"{part.random_state}, so that one repeats the random numbers of the other. "
+                    f"Give them different ones."
+                )
+
+
+def _width(stream: Stream) -> int | None:
+    if isinstance(stream, ArrayStream) and np.ndim(stream.X) != 1:
+        width: int = stream.X.shape[1]
+        return width
+    names = stream.feature_names
+    return None if names is None else len(names)
+
+
+def check_number(value: Any, name: str, least: int) -> int:
+    """Return a whole number that is not less than another, or raise an error."""
+    if not is_integer(value) or value < least:
+        raise ValueError(f"{name} must be an integer >= {least}. Got {value!r} instead.")
+    return int(value)

@@ -1,0 +1,255 @@
+"""Streams whose classes have other shares."""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.streams._chunk import Chunk
+from skstream.streams._composition._base import (
+    ComposedStream,
+    block_of,
+    check_number,
+    is_endless,
+    taken,
+)
+from skstream.streams._drifts import Drift
+from skstream.streams._stream import Stream
+from skstream.utils._choices import is_real
+from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import as_labels
+from skstream.utils._seeds import uniform
+
+#: Rows whose kept ones are counted together.
+BLOCK = 1 << 12
+
+
+def with_imbalance(
+    stream: Any,
+    shares: Mapping[Any, float],
+    *,
+    current: Mapping[Any, float] | None = None,
+    random_state: int = 0,
+) -> Stream:
+    """Leave out rows so that the classes have given shares.
+
+    Parameters
+    ----------
+    stream : Stream or iterable of chunks
+        The stream, of which all rows are kept whose class is the rarest in relation to what is
+        asked for; those of the others are kept with a probability.
+    shares : dict of label to float
+        Share of every class, from 0 to 1, all together 1. Classes of share 0 do not come.
+    current : dict of label to float, default=None
+        Shares of the classes in the stream. None: they are counted, in a pass of its own.
+    random_state : int, default=0
+        Seed. Which rows are kept is addressed by the row and the class.
+
+    Returns
+    -------
+    stream : Stream
+        Fewer rows: about ``n_rows * min(current[c] / shares[c])``, the minimum over the classes of
+        shares above 0. How many it is exactly, and where drifts are among them, is counted in a
+        pass of its own; `n_rows` is None for endless streams and those that can be iterated once.
+        Rows without a label stay.
+
+    Raises
+    ------
+    ValueError
+        If the shares do not name all classes or are not 1 together, a class does not come, or the
+        stream can be iterated only once and `current` is not given.
+
+    Examples
+    --------
+    >>> from skstream.streams import SEA, label_profile, with_imbalance
+    >>> stream = with_imbalance(SEA(10_000, thresholds=[8]), {0: 0.95, 1: 0.05})
+    >>> stream.n_rows
+    3766
+    >>> label_profile(stream).priors.round(2)
+    array([0.95, 0.05])
+    """
+    return Thinned(stream, shares, current, random_state)
+
+
+class Thinned(ComposedStream):
+    """Another stream without some of its rows; see `with_imbalance`.
+
+    Parameters
+    ----------
+    stream : Stream or iterable of chunks
+        The stream.
+    shares : dict of label to float
+        Share of every class.
+    current : dict of label to float, or None
+        Shares of the classes in the stream.
+    random_state : int
+        Seed.
+    """
+
+    def __init__(
+        self,
+        stream: Any,
+        shares: Mapping[Any, float],
+        current: Mapping[Any, float] | None,
+        random_state: int,
+    ) -> None:
+        super().__init__(stream)
+        self.shares = _checked(shares, "shares")
+        self.current = None if current is None else _checked(current, "current")
+        self.random_state = check_number(random_state, "random_state", 0)
+        (part,) = self.parts
+        self._space = LabelSpace(np.sort(as_labels(list(self.shares))))
+        known = part.classes
+        for given, what in ((known, "the stream has"), (self.current, "current names")):
+            if given is not None and set(given) != set(self.shares):
+                raise ValueError(
+                    f"shares must name every class. They name {list(self.shares)}, and {what} "
+                    f"{[getattr(one, 'item', lambda one=one: one)() for one in given]}."
+                )
+        if self.current is None and (not part.reiterable or is_endless(part)):
+            why = "never ends" if part.reiterable else "can be iterated only once"
+            raise ValueError(
+                f"The shares of the classes cannot be counted: the stream {why}. Pass them, "
+                f"current=. {_AGAIN if not part.reiterable else ''}".rstrip()
+            )
+
+    @cached_property
+    def _probabilities(self) -> NDArray[np.float64]:
+        """How likely a row of each class is kept; of no class, surely."""
+        labels = self._space.classes
+        assert labels is not None
+        wanted = np.array([self.shares[label] for label in labels.tolist()])
+        if self.current is None:
+            found = self._shares_found()
+        else:
+            found = np.array([self.current[label] for label in labels.tolist()])
+        missing = (found == 0) & (wanted > 0)
+        if missing.any():
+            label = labels[missing][0]
+            raise ValueError(
+                f"Class {label} does not come in the stream, so that it cannot have the share "
+                f"{wanted[missing][0]:g}."
+            )
+        ratio = np.divide(wanted, found, out=np.zeros(len(found)), where=found > 0)
+        return np.append(ratio / ratio.max(), 1.0)
+
+    def _shares_found(self) -> NDArray[np.float64]:
+        counts = np.zeros(len(self.shares) + 1)
+        start = 0
+        for y in self.parts[0].labels():
+            counts += np.bincount(self._space.encode(y, start) + 1, minlength=len(counts))
+            start += len(y)
+        shares: NDArray[np.float64] = counts[1:] / max(1.0, counts[1:].sum())
+        return shares
+
+    def _kept(self, y: NDArray[Any], start: int) -> NDArray[np.bool_]:
+        """Return which rows are kept."""
+        codes = self._space.encode(y, start)
+        numbers = uniform(self.random_state, f"imbalance {self.depth}", start, start + len(y))
+        kept: NDArray[np.bool_] = numbers < self._probabilities[codes]
+        return kept
+
+    @cached_property
+    def _n_kept(self) -> NDArray[np.int64]:
+        """Count the rows kept before each block of the stream, and at its end."""
+        counts: list[int] = [0]
+        start, in_block = 0, 0
+        for y in self.parts[0].labels():
+            kept = self._kept(y, start)
+            while len(kept):
+                here, kept = np.split(kept, [BLOCK - start % BLOCK])
+                in_block += int(np.count_nonzero(here))
+                start += len(here)
+                if start % BLOCK == 0:
+                    counts.append(in_block)
+        return np.array([*counts, in_block] if start % BLOCK else counts)
+
+    @cached_property
+    def n_rows(self) -> int | None:
+        """Number of rows that are kept; None if they cannot be counted."""
+        (part,) = self.parts
+        if not part.reiterable or is_endless(part):
+            return None
+        return int(self._n_kept[-1])
+
+    @cached_property
+    def drifts(self) -> tuple[Drift, ...]:
+        """Drifts of the stream, in the rows that are kept."""
+        (part,) = self.parts
+        given = part.drifts
+        if not given or not part.reiterable:
+            return ()
+        ends = sorted({row for drift in given for row in drift})
+        before: dict[int, int] = {}
+        start = n_kept = 0
+        for y in part.labels():
+            kept = np.concatenate([[0], np.cumsum(self._kept(y, start))])
+            while ends and ends[0] <= start + len(y):
+                row = ends.pop(0)
+                before[row] = n_kept + int(kept[row - start])
+            start, n_kept = start + len(y), n_kept + int(kept[-1])
+            if not ends:
+                break
+        found = [Drift(*(before.get(row, n_kept) for row in drift)) for drift in given]
+        return tuple(drift for drift in found if drift.end > 0)
+
+    @property
+    def rows(self) -> Any:
+        """Function that gives the rows from one number up to another, of a stream that ends."""
+        if is_endless(self.parts[0]):
+            raise AttributeError("How many rows come before others is not known without an end.")
+        return super().rows
+
+    def _own_options(self) -> tuple[str, ...]:
+        return "shares", "current", "random_state"
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Rows of each chunk that are kept."""
+        start = 0
+        for chunk in self.parts[0]:
+            kept = np.flatnonzero(self._kept(chunk.y, start))
+            start += len(chunk.y)
+            yield taken(chunk, kept)
+
+    def labels(self) -> Iterator[NDArray[Any]]:
+        """Labels alone, chunk by chunk."""
+        start = 0
+        for y in self.parts[0].labels():
+            yield y[self._kept(y, start)]
+            start += len(y)
+
+    def _block(self, start: int, stop: int) -> Chunk:
+        (part,) = self.parts
+        if start == stop:
+            return block_of(part, 0, 0)
+        first = int(np.searchsorted(self._n_kept, start, side="right")) - 1
+        last = int(np.searchsorted(self._n_kept, stop))
+        begin, end = first * BLOCK, min(last * BLOCK, part.n_rows or 0)
+        chunk = block_of(part, begin, end)
+        kept = np.flatnonzero(self._kept(chunk.y, begin))
+        n_before = int(self._n_kept[first])
+        return taken(chunk, kept[start - n_before : stop - n_before])
+
+    def _source_of(self, row: int) -> None:
+        return None
+
+
+_AGAIN = "Or pass the generator function itself instead of its result."
+
+
+def _checked(shares: Any, name: str) -> dict[Any, float]:
+    """Return shares by label, which are 1 together."""
+    if not isinstance(shares, Mapping) or not all(map(is_real, shares.values())):
+        raise ValueError(f"{name} must map labels to shares from 0 to 1. Got {shares!r} instead.")
+    total = sum(shares.values())
+    if not all(share >= 0 for share in shares.values()) or abs(total - 1) > 1e-6:
+        raise ValueError(
+            f"{name} must be shares from 0 to 1, all together 1. Got {dict(shares)}, together "
+            f"{total:g}."
+        )
+    return {
+        getattr(label, "item", lambda label=label: label)(): float(one)
+        for label, one in shares.items()
+    }

@@ -1,0 +1,204 @@
+"""One stream that changes into another, abruptly or gradually."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from skstream.streams._chunk import Chunk
+from skstream.streams._composition._base import (
+    ComposedStream,
+    Reader,
+    block_of,
+    check_number,
+    check_parts,
+    is_endless,
+    stacked,
+    taken,
+)
+from skstream.streams._composition._mixing import BLOCK, Mixing
+from skstream.streams._drifts import Drift
+from skstream.streams._stream import Stream
+
+
+def join(
+    before: Any, after: Any, position: int, width: int = 0, *, random_state: int = 0
+) -> Stream:
+    """Let one stream change into another at a row, abruptly or gradually.
+
+    Row t comes from the second stream with the probability 1 / (1 + exp(-4 (t - position) /
+    width)): half of the rows at the position, 12 % half a width before it and 88 % half a width
+    after it. It is taken as 0 and as 1 from two widths before and after it on.
+
+    Parameters
+    ----------
+    before, after : Stream or iterable of chunks
+        The streams, with the same features, classes and keys of meta data. Each gives its rows in
+        their order, from its first on. Once `before` has no more rows, all come from `after`.
+    position : int
+        Row in the middle of the change, at least 0 and at most the number of rows of `before`.
+    width : int, default=0
+        Width of the change in rows; 0: abrupt.
+    random_state : int, default=0
+        Seed of the choice between the streams, which is addressed by the row.
+
+    Returns
+    -------
+    stream : Stream
+        The first rows of `before`, about as many as `position`, and all rows of `after`. It ends
+        with the first row that `after` should give and has not. `drifts` has the change, from two
+        widths before `position` to two widths after it, and those of both streams where they have
+        come to be.
+
+    Raises
+    ------
+    ValueError
+        If the streams have other widths or classes, `before` has fewer rows than `position`, or
+        `width` is negative.
+
+    Warns
+    -----
+    UserWarning
+        If both are generators of a kind with the same seed.
+
+    See Also
+    --------
+    concat : All rows of one stream, then those of another.
+
+    Examples
+    --------
+    >>> from skstream.streams import SEA, join
+    >>> before, after = SEA(10_000, thresholds=[8]), SEA(5000, thresholds=[9], random_state=1)
+    >>> stream = join(before, after, position=4000, width=500)
+    >>> stream.drifts
+    (Drift(start=3000, end=5000),)
+    >>> X, y = stream.rows(8000, 8500)
+    """
+    position = check_number(position, "position", 0)
+    return Joined(before, after, position, check_number(width, "width", 0), random_state)
+
+
+class Joined(ComposedStream):
+    """One stream that changes into another; see `join`.
+
+    Parameters
+    ----------
+    before, after : Stream or iterable of chunks
+        The streams.
+    position, width : int
+        Middle and width of the change.
+    random_state : int
+        Seed of the choices.
+    """
+
+    def __init__(
+        self, before: Any, after: Any, position: int, width: int, random_state: int
+    ) -> None:
+        super().__init__(before, after)
+        check_parts(self.parts)
+        self.position, self.width = position, width
+        self.random_state = check_number(random_state, "random_state", 0)
+        n_first = self.parts[0].n_rows
+        if n_first is not None and position > n_first:
+            raise self._too_short(n_first)
+        self._mixing = Mixing(position, width, self.random_state, f"join {self.depth}", n_first)
+
+    @cached_property
+    def n_rows(self) -> int | None:
+        """Number of rows; None if that of a stream is unknown."""
+        before, after = self.parts
+        if after.n_rows is None or (before.n_rows is None and not is_endless(before)):
+            return None
+        return self._mixing.row_of_second(after.n_rows)
+
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """The change, and drifts of both streams where they have come to be."""
+        mixing, (before, after) = self._mixing, self.parts
+        start, end = mixing.start, mixing.end
+        found = {Drift(start, end)} if end else set()
+        for drift in before.drifts:
+            row = mixing.row_of_first(drift.start)
+            if row < end:
+                found.add(Drift(row, mixing.row_of_first(drift.end)))
+        for drift in after.drifts:
+            row = mixing.row_of_second(drift.start)
+            found.add(Drift(row, mixing.row_of_second(drift.end)))
+        return tuple(sorted(found))
+
+    def _own_options(self) -> tuple[str, ...]:
+        return "position", "width", "random_state"
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Chunks of the first stream, of both by turns, and of the second."""
+        before, after = map(Reader, self.parts)
+        start, end = self._mixing.start, self._mixing.end
+        while before.n_rows < start:
+            chunk = before.some(start - before.n_rows)
+            if chunk is None:
+                raise self._too_short(before.n_rows)
+            yield chunk
+        row, n_after = start, 0
+        while row < end:
+            stop = min(row + BLOCK, end)
+            second = self._mixing.from_second(row, stop)
+            first_rows = before.up_to(int(np.count_nonzero(~second)))
+            n_missing = int(np.count_nonzero(~second)) - sum(len(one.y) for one in first_rows)
+            if n_missing:  # its length was not known
+                if before.n_rows < self.position:
+                    raise self._too_short(before.n_rows)
+                last = int(np.flatnonzero(~second)[-n_missing])
+                second[last:] = True
+                end = stop
+            n_second = int(np.count_nonzero(second))
+            second_rows = after.up_to(n_second)
+            n_found = sum(len(one.y) for one in second_rows)
+            if n_found < n_second:
+                second = second[: int(np.flatnonzero(second)[n_found])]
+            chunk = _mixed(first_rows, second_rows, second)
+            if chunk is not None:
+                yield chunk
+            if n_found < n_second:
+                return
+            row, n_after = stop, n_after + n_second
+        yield from after.rest()
+
+    def _block(self, start: int, stop: int) -> Chunk:
+        mixing = self._mixing
+        second = mixing.from_second(start, stop)
+        n_second, n_chosen = mixing.n_second(start), int(np.count_nonzero(second))
+        n_first = start - n_second
+        n_others = len(second) - n_chosen
+        before, after = self.parts
+        blocks = (
+            [block_of(before, n_first, n_first + n_others)] if n_others else [],
+            [block_of(after, n_second, n_second + n_chosen)] if n_chosen else [],
+        )
+        return _mixed(*blocks, second) or block_of(before, 0, 0)
+
+    def _source_of(self, row: int) -> tuple[int, int]:
+        n_second = self._mixing.n_second(row)
+        if self._mixing.from_second(row, row + 1)[0]:
+            return 1, n_second
+        return 0, row - n_second
+
+    def _too_short(self, n_rows: int) -> ValueError:
+        return ValueError(
+            f"position={self.position:,} is beyond the first stream, which has {n_rows:,} rows. "
+            f"Give a position up to {n_rows:,}."
+        )
+
+
+def _mixed(first: list[Chunk], second: list[Chunk], from_second: Any) -> Chunk | None:
+    """Return rows of two streams by turns; a stream may have more than are needed."""
+    if not len(from_second):
+        return None
+    n_first = sum(len(chunk.y) for chunk in first)
+    places = np.where(
+        from_second, n_first + np.cumsum(from_second) - 1, np.cumsum(~from_second) - 1
+    )
+    chunks = stacked([*first, *second])
+    if len(places) == len(chunks.y) and (np.diff(places) == 1).all():
+        return chunks
+    return taken(chunks, places)

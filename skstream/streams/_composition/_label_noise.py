@@ -1,0 +1,140 @@
+"""Streams some of whose labels are wrong."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.streams._chunk import Chunk
+from skstream.streams._composition._base import ComposedStream, block_of, check_number
+from skstream.streams._drifts import Drift
+from skstream.streams._generators._checks import check_share
+from skstream.streams._stream import Stream
+from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import find_classes
+from skstream.utils._seeds import uniform
+
+
+def with_label_noise(
+    stream: Any, share: float, *, classes: Any = None, random_state: int = 0
+) -> Stream:
+    """Replace some labels by wrong ones.
+
+    Parameters
+    ----------
+    stream : Stream or iterable of chunks
+        The stream.
+    share : float
+        Probability, from 0 to 1, that a label is replaced by another class; each of the others is
+        equally likely.
+    classes : array-like of shape (n_classes,), default=None
+        All labels that may come; None: those that the stream says.
+    random_state : int, default=0
+        Seed. Which labels are replaced is addressed by the row.
+
+    Returns
+    -------
+    stream : Stream
+        The same rows; missing labels stay missing.
+
+    Raises
+    ------
+    ValueError
+        If the classes are not known, or there is only one; if `share` is not from 0 to 1.
+
+    See Also
+    --------
+    skstream.noise.LabelNoise : Makes answers of a model wrong, not labels of a stream.
+
+    Examples
+    --------
+    >>> from skstream.streams import make_demo_stream, with_label_noise
+    >>> stream = make_demo_stream(1000)
+    >>> noisy = with_label_noise(stream, 0.1)
+    >>> sum(int((y != true).sum()) for y, true in zip(noisy.labels(), stream.labels()))
+    103
+    """
+    return NoisyLabels(stream, check_share(share, "share"), classes, random_state)
+
+
+class NoisyLabels(ComposedStream):
+    """Another stream with wrong labels; see `with_label_noise`.
+
+    Parameters
+    ----------
+    stream : Stream or iterable of chunks
+        The stream.
+    share : float
+        Probability that a label is wrong.
+    classes : array-like or None
+        All labels that may come.
+    random_state : int
+        Seed.
+    """
+
+    def __init__(self, stream: Any, share: float, classes: Any, random_state: int) -> None:
+        super().__init__(stream)
+        known = self.parts[0].classes if classes is None else find_classes(classes, "classes")
+        if known is None:
+            raise ValueError(
+                "Which labels may be wrong ones is not known: the stream does not say its classes. "
+                "Pass classes=[...]. Targets of regression have none."
+            )
+        if len(known) < 2:
+            raise ValueError(f"A wrong label needs two classes. Got {known.tolist()}.")
+        self._space = LabelSpace(known)
+        self._classes = known
+        self.share = share
+        self.random_state = check_number(random_state, "random_state", 0)
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Sorted class labels."""
+        return self._classes
+
+    @property
+    def n_rows(self) -> int | None:
+        """Number of rows of the stream."""
+        return self.parts[0].n_rows
+
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """Drifts of the stream."""
+        return self.parts[0].drifts
+
+    def _own_options(self) -> tuple[str, ...]:
+        return "share", "random_state"
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Chunks of the stream, with other labels."""
+        start = 0
+        for chunk in self.parts[0]:
+            yield chunk._replace(y=self._noisy(chunk.y, start))
+            start += len(chunk.y)
+
+    def labels(self) -> Iterator[NDArray[Any]]:
+        """Labels alone, chunk by chunk."""
+        start = 0
+        for y in self.parts[0].labels():
+            yield self._noisy(y, start)
+            start += len(y)
+
+    def _noisy(self, y: NDArray[Any], start: int) -> NDArray[Any]:
+        codes = self._space.encode(y, start)
+        name = f"label noise {self.depth}"
+        numbers = uniform(self.random_state, name, start, start + len(y))
+        wrong = np.flatnonzero((numbers < self.share) & (codes >= 0))
+        n_others = len(self._classes) - 1
+        # Of the labels that are replaced, the same number says by which.
+        step = np.minimum((numbers[wrong] / (self.share or 1) * n_others).astype(int), n_others - 1)
+        noisy = y.astype(np.result_type(y, self._classes))  # a copy, in which every class fits
+        noisy[wrong] = self._classes[(codes[wrong] + 1 + step) % (n_others + 1)]
+        return noisy
+
+    def _block(self, start: int, stop: int) -> Chunk:
+        chunk = block_of(self.parts[0], start, stop)
+        return chunk._replace(y=self._noisy(chunk.y, start))
+
+    def _source_of(self, row: int) -> tuple[int, int]:
+        return 0, row
