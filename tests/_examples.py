@@ -9,7 +9,7 @@ from hypothesis import settings
 
 # Of the examples that a test asks for: 0.25 tries a quarter of them, 10 ten times as many.
 SCALE = float(os.environ.get("SKSTREAM_TEST_EXAMPLES") or 1)
-FEWEST = 4
+FEWEST = 2
 
 
 def scaled(n_examples: int) -> int:

@@ -1,6 +1,7 @@
 """Settings of the whole test suite."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 
@@ -16,6 +17,10 @@ _groups.SECONDS_OF_START = 0.0
 
 # Pictures are drawn to files, with or without a display.
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# A shell lets what it starts in the background ignore Ctrl-C; some tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Time limits per example fail on a busy machine and say nothing about the code.
 settings.register_profile(

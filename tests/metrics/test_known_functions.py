@@ -125,7 +125,7 @@ def codes(n_classes, n):
 @examples(4)
 @given(data=st.data(), n_classes=st.sampled_from([1, 2, 4]), weighted=st.booleans())
 def test_running_forms_are_scikit_learns_values(forgetting, data, n_classes, weighted):
-    n = data.draw(st.integers(1, 25))
+    n = data.draw(st.integers(1, 16))
     y, p = data.draw(codes(n_classes, n)), data.draw(codes(n_classes, n))
     classes = np.array(["UP", "DOWN", "LEFT", "RIGHT"][:n_classes])
     weight = np.linspace(1.0, 3.0, n) if weighted else None

@@ -35,13 +35,13 @@ def small_pieces(monkeypatch):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_many_classes_are_the_definition(small_pieces, weighted):
     """Law L6."""
-    stream = make_stream(5, 300, MANY, weighted=weighted, gaps=weighted)
+    stream = make_stream(5, 200, MANY, weighted=weighted, gaps=weighted)
     curves = score(stream, MEASURES, MECHANISMS).curves()
     for name, forgetting in MECHANISMS.items():
         reference = Reference(
             stream.y, stream.p, stream.weight, forgetting=forgetting, n_classes=MANY
         )
-        for n in (1, 65, 300):
+        for n in (1, 65, 200):
             for metric in MEASURES:
                 np.testing.assert_allclose(
                     curves.values[name][metric][n - 1],
@@ -59,10 +59,11 @@ def both_ways(monkeypatch, stream, mechanisms, record_every):
     return many, score(stream, MEASURES, mechanisms, record_every).curves()
 
 
-@pytest.mark.parametrize("record_every", [1, 50, None])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("seed", "record_every"), [(0, 50), (0, None), (1, 1), (1, None), (2, 1), (2, 50)]
+)
 def test_many_classes_are_measured_as_few_are(monkeypatch, small_pieces, seed, record_every):
-    stream = make_stream(seed, 400, MANY, weighted=seed == 1, gaps=seed > 0)
+    stream = make_stream(seed, 250, MANY, weighted=seed == 1, gaps=seed > 0)
     many, few = both_ways(monkeypatch, stream, MECHANISMS, record_every)
     assert_same_curves(many, few, 1e-11)
     exact = {"accuracy", "error", "kappa_m", "kappa_m_inclusive", "kappa_temporal"}
@@ -73,10 +74,10 @@ def test_many_classes_are_measured_as_few_are(monkeypatch, small_pieces, seed, r
             np.testing.assert_allclose(*same, rtol=rtol, err_msg=f"{metric} under {name}")
 
 
-@pytest.mark.parametrize("size", [1, 3, 40, 700])
+@pytest.mark.parametrize("size", [1, 3, 40, 300])
 def test_windows_of_weights_subtract_nothing(monkeypatch, small_pieces, size):
     """A row of a huge weight leaves no rounding behind when it goes."""
-    stream = make_stream(2, 400, MANY, weighted=True)
+    stream = make_stream(2, 250, MANY, weighted=True)
     stream.weight[::50] = 1e18
     many, few = both_ways(monkeypatch, stream, f"window:{size}", 1)
     assert_same_curves(many, few, 1e-12)
@@ -97,10 +98,10 @@ def test_a_window_that_keeps_a_row_too_long_is_caught(monkeypatch):
 @pytest.mark.parametrize("record_every", [1, None])
 def test_cutting_a_stream_of_many_classes_changes_nothing(small_pieces, record_every):
     """Law L2, to the last bit; law L7 on the way."""
-    stream = make_stream(7, 500, MANY, weighted=True, gaps=True)
+    stream = make_stream(7, 250, MANY, weighted=True, gaps=True)
     whole = score(stream, MEASURES, MECHANISMS, record_every)
     pieces = running(MEASURES, MECHANISMS, stream.classes, record_every)
-    for start in range(0, 500, 37):
+    for start in range(0, 250, 37):
         part = stream.part(start, start + 37)
         pieces.update(part.y, part.p, part.weight)
         before = pickle.dumps(pieces)
@@ -114,10 +115,10 @@ def test_parts_of_a_stream_of_many_classes_merge(small_pieces):
     names = [name for name in MEASURES if name in CLASSIFICATION]
     names = [name for name in names if CLASSIFICATION[name].mergeable]
     mechanisms = {name: MECHANISMS[name] for name in ("all", "last", "window", "faded")}
-    stream = make_stream(8, 300, MANY)
+    stream = make_stream(8, 200, MANY)
     whole = score(stream, names, mechanisms).final()
     first, second = (
-        score(stream.part(*part), names, mechanisms) for part in ((0, 130), (130, 300))
+        score(stream.part(*part), names, mechanisms) for part in ((0, 90), (90, 200))
     )
     merged = first.merge(second).final()
     for name in mechanisms:
