@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skstream.engine.pending import MIN_STORED, PendingRows, PendingTable, PollIndex
+from tests._examples import examples
 
 
 def newcomers(first_row, n, born=0):
@@ -24,6 +25,7 @@ def content(table):
     return {name: getattr(rows, name).tolist() for name in rows.__match_args__}
 
 
+@examples(50)
 @given(st.data(), st.integers(1, 4))
 def test_rows_come_and_go(data, every):
     table, model = empty_table(), {}

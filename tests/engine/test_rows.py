@@ -9,6 +9,7 @@ from scipy import sparse
 from skstream.engine import rows as rows_module
 from skstream.engine.rows import MAX_SMALL_SEGMENTS, RowStore
 from skstream.engine.timeline import Operations
+from tests._examples import examples
 
 KINDS = ("dense", "text", "csr", "pandas", "polars")
 
@@ -64,6 +65,7 @@ def n_stored(store):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@examples(30)
 @given(st.data())
 def test_blocks_have_the_rows_asked_for(kind, data):
     store, held, labels, next_row = RowStore(), set(), {}, 0

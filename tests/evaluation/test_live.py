@@ -68,12 +68,13 @@ def assert_same(found, expected):
     st.sampled_from([[1.0], [0.0, 1.0], [0.0, 0.5, 2.0]]),
     st.sampled_from(["auto", "loop"]),
 )
-@examples(25)
+@examples(20)
 def test_weights_of_labels_are_those_of_the_batch_call(seed, every, at_zero, choices, engine):
-    rows, y = stream_rows(60, seed)
-    arrival, label_time = times_of(60, seed)
-    weight = np.random.default_rng(seed).choice(choices, 60)
-    weight[: 60 - 50] = 1.0
+    n = 40
+    rows, y = stream_rows(n, seed)
+    arrival, label_time = times_of(n, seed)
+    weight = np.random.default_rng(seed).choice(choices, n)
+    weight[:10] = 1.0
     models = {"sgd": SGDClassifier(), "nb": IncrementalGaussianNB(), "last": Persistent()}
     evaluator = DelayedEvaluator(
         "accuracy",

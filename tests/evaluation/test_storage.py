@@ -1,5 +1,7 @@
 """Checkpoints and results as files: whole or not at all, and damage is found."""
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -20,19 +22,28 @@ from skstream import (
 from skstream.evaluation import _checkpoint, _storage
 from skstream.streams import make_demo_stream
 
-SAVES_FOR_EVER = """
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+# Copies of one process: importing takes longer than all else.
+SAVES_ON_AND_ON = """
+import os
 import sys
+import time
 import numpy as np
 from skstream import Persistent, PrequentialEvaluator
 
 X, y = np.arange(300.0).reshape(-1, 1), np.arange(300) % 2
 run = PrequentialEvaluator("accuracy").start(Persistent(), classes=[0, 1]).update(X, y)
-run.save(sys.argv[1])
-print("saved", flush=True)
 result = run.result()
-while True:
-    run.save(sys.argv[1])
-    result.save(sys.argv[2])
+names = sys.argv[1:]
+while len(names) > 1 and not os.fork():
+    del names[0]
+run.save(f"{names[0]}.joblib")
+sys.stdout.write(f"{os.getpid()} {names[0]}\\n")  # at once, between those of the others
+sys.stdout.flush()
+end = time.monotonic() + 100  # if nobody kills it
+while time.monotonic() < end:
+    run.save(f"{names[0]}.joblib")
+    result.save(f"{names[0]}.npz")
 """
 
 
@@ -51,24 +62,21 @@ def delayed_result():
 
 
 def test_a_process_killed_while_saving_leaves_a_whole_file(tmp_path):
-    paths = [(tmp_path / f"{k}.joblib", tmp_path / f"{k}.npz") for k in range(3)]
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", SAVES_FOR_EVER, *map(str, pair)],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for pair in paths
-    ]
-    try:
-        for k, process in enumerate(processes):
-            assert process.stdout.readline() == "saved\n"
-            time.sleep(0.02 * k)
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-            process.stdout.close()
+    names = [str(tmp_path / f"{k}") for k in range(3 if hasattr(os, "fork") else 1)]
+    command = [sys.executable, "-c", SAVES_ON_AND_ON, *names]
+    saving = {}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            for _ in names:
+                number, name = process.stdout.readline().split()
+                saving[name] = int(number)
+            for name in names[::-1]:
+                os.kill(saving.pop(name), KILL)
+                time.sleep(0.02)
+        finally:
+            for number in saving.values():
+                os.kill(number, KILL)
+    paths = [(tmp_path / f"{k}.joblib", tmp_path / f"{k}.npz") for k in range(len(names))]
     for checkpoint, result in paths:
         loaded = load_run(checkpoint)
         assert loaded.n_rows == 300

@@ -43,7 +43,7 @@ def stored(X: np.ndarray, storage: str) -> Any:
 def test_no_answer_differs(model: Any, n_classes: int, kind: str) -> None:
     """Between .4 and 1.5 percent of them did."""
     rng = np.random.default_rng(0)
-    n, d = 400, 20
+    n, d = 250, 20
     y = rng.integers(0, n_classes, n)
     X = rows(kind, n, d, rng)
     task = Task(np.arange(n_classes))
@@ -51,7 +51,7 @@ def test_no_answer_differs(model: Any, n_classes: int, kind: str) -> None:
     expected, _ = run_row_by_row(copy.deepcopy(model), block, task)
     for name in PATHS:
         with path(name):
-            for parts in ([block], cut(block, [50, 51, 300], own_storage=True)):
+            for parts in ([block], cut(block, [50, 51, 200], own_storage=True)):
                 kernel = kernel_for(copy.deepcopy(model), task)
                 answers = np.concatenate([kernel.run(part) for part in parts])
                 np.testing.assert_array_equal(answers, expected)
@@ -83,7 +83,7 @@ def test_the_fault_shows_without_a_second_look(n_classes: int, monkeypatch: Any)
     differing = 0
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        block = make_block(rows("01", 400, 20, rng), rng.integers(0, n_classes, 400), "polls", rng)
+        block = make_block(rows("01", 250, 20, rng), rng.integers(0, n_classes, 250), "polls", rng)
         expected, _ = run_row_by_row(copy.deepcopy(MODELS[1]), block, task)
         answers = kernel_for(copy.deepcopy(MODELS[1]), task).run(block)
         differing += int((answers != expected).sum())

@@ -70,12 +70,12 @@ BATCH_TWINS = {
 }
 
 
-@examples(15)
+@examples(12)
 @given(st.integers(0, 10**6), st.integers(2, 25), st.booleans(), st.data())
 def test_twins_in_scikit_learn_on_every_prefix(seed, n_classes, weighted, data):
-    stream = make_stream(seed, 400, n_classes, weighted=weighted)
+    stream = make_stream(seed, 200, n_classes, weighted=weighted)
     curves = score(stream, list(BATCH_TWINS), MECHANISMS).curves()
-    for n in data.draw(st.lists(st.integers(2, 400), min_size=1, max_size=2)):
+    for n in data.draw(st.lists(st.integers(2, 200), min_size=1, max_size=2)):
         y, p = stream.y[:n], stream.p[:n]
         weight = np.ones(n) if stream.weight is None else stream.weight[:n]
         rows = np.flatnonzero((p >= 0) & (weight > 0))

@@ -117,9 +117,7 @@ def test_parts_of_a_stream_of_many_classes_merge(small_pieces):
     mechanisms = {name: MECHANISMS[name] for name in ("all", "last", "window", "faded")}
     stream = make_stream(8, 200, MANY)
     whole = score(stream, names, mechanisms).final()
-    first, second = (
-        score(stream.part(*part), names, mechanisms) for part in ((0, 90), (90, 200))
-    )
+    first, second = (score(stream.part(*part), names, mechanisms) for part in ((0, 90), (90, 200)))
     merged = first.merge(second).final()
     for name in mechanisms:
         for metric in names:

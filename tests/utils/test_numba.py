@@ -1,7 +1,5 @@
-"""Which life of a jitted function runs, and that numba waits until it is needed."""
+"""Which life of a jitted function runs."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -105,8 +103,3 @@ def test_helpers_of_other_files_are_refused() -> None:
     exec(compile("def twice(x):\n    return doubled(x)", "elsewhere.py", "exec"), namespace)
     with pytest.raises(AssertionError, match="twice would not notice changes of doubled"):
         _ = jit(namespace["twice"]).compiled  # type: ignore[arg-type]
-
-
-def test_numba_is_imported_only_when_it_is_needed() -> None:
-    code = "import sys, skstream.engine.kernels; sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
