@@ -1,4 +1,5 @@
 import csv
+import gzip
 import subprocess
 import sys
 import warnings
@@ -229,7 +230,10 @@ def test_the_picture_shows_the_first_measure_and_is_closed(
         (["s3:/bucket/no.csv", "--target", "label"], "For a URI write 's3://bucket/no.csv'."),
         (["s3://id:secret@bucket/no.csv", "--target", "label"], "A URI holds a password"),
         (["", "--target", "label"], "path of a file or folder is empty"),
-        ([__file__, "--target", "label"], "neither a Parquet nor a CSV file"),
+        (
+            [__file__, "--target", "label"],
+            "neither a Parquet file nor a CSV file nor an",
+        ),
         (["{csv}", "--target", "lable"], "lable"),
         (["{csv}", "--target", "label", "--model", "sdg"], "Did you mean 'sgd'"),
         (["{csv}", "--target", "label", "--forgetting", "windw:9"], "Did you mean 'window'"),
@@ -275,7 +279,6 @@ def test_outputs_that_cannot_be_written_fail_first(
     [
         [],
         ["evaluate"],
-        ["evaluate", "a.csv"],
         ["evaluate", "a.csv", "--target", "y", "--n-rows", "0"],
         ["evaluate", "a.csv", "--target", "y", "--batch-size", "many"],
         ["evaluate", "a.csv", "--target", "y", "--missing", "drop"],
@@ -758,3 +761,59 @@ def test_commands_of_run_folders_say_what_is_wrong(
     assert status == 2
     assert words in error
     assert "Traceback" not in error
+
+
+ARFF = "@attribute x real\n@attribute d {a,b}\n@attribute label {u,v}\n@data\n"
+
+
+def test_arff_and_svmlight_files_give_what_csv_files_give(run: Run) -> None:
+    pytest.importorskip("pyarrow")
+    rows = [(k % 7 / 4, "ab"[k % 2], "uv"[k * k % 5 > 1]) for k in range(60)]
+    lines = "".join(f"{x},{d},{y}\n" for x, d, y in rows)
+    Path("rows.csv").write_text("x,d,label\n" + lines)
+    Path("rows.arff").write_text(ARFF + lines)
+    coded = [f"{int(y == 'v')} 1:{x} 2:{int(d == 'b')}\n" for x, d, y in rows]
+    Path("rows.svm.gz").write_bytes(gzip.compress("".join(coded).encode()))
+    options = ("--model", "sgd", "--metric", "accuracy", "--holdout", "10", "--every", "20")
+    tables = []
+    for file in ("rows.csv", "rows.arff"):
+        status, output, errors = run("evaluate", file, "--target", "label", *options)
+        assert (status, errors) == (0, "")
+        tables.append([line.split()[:2] for line in output.partition("\n\n")[2].splitlines()])
+    status, output, errors = run("evaluate", "rows.svm.gz", *options)
+    assert (status, errors) == (0, "")
+    assert "Features: 2 numbers (sparse)\nTarget: first on each line (labels 0.0, 1.0)" in output
+    tables.append([line.split()[:2] for line in output.partition("\n\n")[2].splitlines()])
+    assert tables[0] == tables[1] == tables[2]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "options", "message"),
+    [
+        ("r.csv", "x,y\n1,a\n", [], "is a CSV file: name the column of its labels with --target."),
+        ("r.svm", "1 1:2\n", ["--target", "y"], "--target is about Parquet, CSV and ARFF files"),
+        ("r.svm", "1 1:2\n", ["--nominal", "y"], "--nominal is about Parquet, CSV and ARFF"),
+        ("r.arff", ARFF, ["--target", "label", "--decimal", ","], "--decimal is about CSV files"),
+        (
+            "r.arff",
+            ARFF + "1,a,u\n2,c,u\n",
+            ["--target", "label"],
+            "line 6: 'c' in column 'd' is not one",
+        ),
+        ("r.svm", "1 1:2\n1 1:2\n", [], "The target holds one label only, 1.0"),
+        (
+            "r.svm",
+            "1 1:2\n0 1:2\n1 2:nan\n",
+            ["--model", "sgd"],
+            "The first missing value is in row 2, feature 1 (from 0).",
+        ),
+    ],
+)
+def test_what_is_wrong_with_arff_and_svmlight_files(
+    run: Run, file: str, text: str, options: list[str], message: str
+) -> None:
+    pytest.importorskip("pyarrow")
+    Path(file).write_text(text)
+    status, _, errors = run("evaluate", file, *options)
+    assert status == 2
+    assert message in errors

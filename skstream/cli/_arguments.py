@@ -26,6 +26,8 @@ examples:
       --forgetting window:1000 --metric accuracy --plot power.png
   skstream evaluate day.*.csv --target load --model "pipeline('scaler', 'sgd-regressor')"
   skstream evaluate power.csv --target class --model sgd --holdout 5000 --every 500
+  skstream evaluate elecNormNew.arff --target class --model nb
+  skstream evaluate rcv1.svm.gz --model sgd
   skstream evaluate month/ --target click --model sgd --checkpoint run --n-jobs -1
   skstream status run
 
@@ -164,14 +166,15 @@ def _add_files(group: Any) -> None:
         "file",
         nargs="+",
         metavar="FILE",
-        help="Parquet or CSV file, or a folder of them, or several files in the order in which "
-        "they are to be read; paths or URIs, as s3://bucket/folder. Row order is time order",
+        help="Parquet, CSV, ARFF or SVMlight file (.parquet, .csv, .arff, .svm), or a folder of "
+        "them, or several files in the order in which they are to be read; paths or URIs, as "
+        "s3://bucket/folder. Row order is time order",
     )
     add(
         "--target",
-        required=True,
         metavar="COL",
-        help="column of the labels or targets; a name that is not there is answered with all names",
+        help="column of the labels or targets; a name that is not there is answered with all "
+        "names. Not for SVMlight files, whose lines begin with the label",
     )
     add("--exclude", action="append", metavar="COL", help="column to leave out; repeatable")
     add("--column", action="append", metavar="COL", help="column to use, no others; repeatable")
@@ -186,7 +189,6 @@ def _add_files(group: Any) -> None:
     add(
         "--missing",
         type=_missing,
-        default="nan",
         metavar="RULE",
         help="what becomes of a missing feature: a number to put there (0, say), error, or nan "
         "(default: the model decides)",
@@ -230,7 +232,7 @@ def _add_files(group: Any) -> None:
         help="CSV: text that is a value of its own, though it usually stands for a missing one "
         "(NA, null); repeatable",
     )
-    add("--encoding", metavar="NAME", help="CSV: encoding (default: utf-8)")
+    add("--encoding", metavar="NAME", help="CSV, ARFF: encoding (default: utf-8)")
 
 
 def _add_protocol(group: Any) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import is_regressor
 
 from skstream.base import check_can_learn
@@ -111,24 +112,32 @@ def evaluate(options: argparse.Namespace) -> int:
         raise ValueError("--checkpoint-every needs a folder for checkpoints: add --checkpoint.")
     opened = open_apart(options, **_reading(options))
     files, stream = opened.files, opened.stream
-    if given and not files.feature_names:
+    if given and files.feature_names == []:
         raise ValueError(
             f"{files.files[0]} has no column beside the target {options.target!r}, so that models "
             f"have nothing to learn from. Without --model, the baselines are evaluated."
         )
-    models = _with_baselines(given, stream, options.target)
+    target = _target_in_words(options.target)
+    models = _with_baselines(given, stream, target)
     classes = None if _regression(models) else stream.classes
-    if classes is not None and len(classes) > MAX_LABELS and options.target not in files.nominal:
+    if (
+        classes is not None
+        and len(classes) > MAX_LABELS
+        and options.target not in (options.nominal or [])
+    ):
+        all_the_same = (
+            ""
+            if options.target is None
+            else f" If they are labels all the same, pass --nominal {shlex.quote(options.target)}."
+        )
         raise ValueError(
-            f"The target column {options.target!r} holds {len(classes):,} different values, each "
-            f"of which would be a label. Numbers are predicted by regressors: --model "
-            f"sgd-regressor. If they are labels all the same, pass --nominal "
-            f"{shlex.quote(options.target)}."
+            f"{target} holds {len(classes):,} different values, each of which would be a label. "
+            f"Numbers are predicted by regressors: --model sgd-regressor.{all_the_same}"
         )
     if classes is not None and len(classes) == 1:
         raise ValueError(
-            f"The target column {options.target!r} holds one label only, {classes.tolist()[0]!r}: "
-            "there is nothing to predict. Is another column the target (--target)?"
+            f"{target} holds one label only, {classes.tolist()[0]!r}: there is nothing to predict."
+            + ("" if options.target is None else " Is another column the target (--target)?")
         )
     if opened.holdout is None and stream.n_rows is not None and 0 < stream.n_rows <= options.warmup:
         raise ValueError(
@@ -274,13 +283,17 @@ def _with_baselines(models: dict[str, Any], stream: Stream, target: str) -> dict
     if fractional and models:
         wrong = next(name for name, model in models.items() if not is_regressor(model))
         raise ValueError(
-            f"The target column {target!r} holds numbers with fractions, which a regressor "
+            f"{target} holds numbers with fractions, which a regressor "
             f"predicts, and {wrong} is a classifier. Evaluate regressors: --model sgd-regressor, "
             f"or \"pipeline('scaler', 'sgd-regressor')\"."
         )
     regression = fractional or _regression(models)
     names = REGRESSOR_BASELINES if regression else CLASSIFIER_BASELINES
     return {name: _model(name) for name in names} | models
+
+
+def _target_in_words(target: str | None) -> str:
+    return "The target" if target is None else f"The target column {target!r}"
 
 
 def _reading(options: argparse.Namespace) -> dict[str, Any]:
@@ -311,7 +324,7 @@ def _about(opened: Opened, classes: Any) -> str:
     labels = "numbers" if classes is None else f"labels {shown([str(c) for c in classes])}"
     return (
         f"Stream: {order}{shown(names)}\n{holdout}Features: {files.features_in_words()}\n"
-        f"Target: {files.target} ({labels})"
+        f"Target: {getattr(files, 'target', 'first on each line')} ({labels})"
     )
 
 
@@ -319,17 +332,31 @@ def _first_gap(stream: Stream) -> str | None:
     """Say where the first missing feature is, and what can be done; None if there is none."""
     first_row = 0
     for X, y, _ in stream:
-        gaps = np.isnan(X)
-        if gaps.any():
-            row = int(gaps.any(axis=1).argmax())
-            column = (stream.feature_names or [])[int(gaps[row].argmax())]
+        gap = _first_nan(X)
+        if gap is not None:
+            row, place = first_row + gap[0], gap[1]
+            if stream.feature_names is None:
+                return f"The first missing value is in row {row}, feature {place} (from 0)."
+            column = stream.feature_names[place]
             return (
-                f"The first missing value is in row {first_row + row}, column {column!r}. "
-                f"--missing 0 puts the number 0 in the place of missing values; --exclude "
-                f"{shlex.quote(column)} leaves the column out."
+                f"The first missing value is in row {row}, column {column!r}. --missing 0 puts the "
+                f"number 0 in the place of missing values; --exclude {shlex.quote(column)} leaves "
+                f"the column out."
             )
         first_row += len(y)
     return None
+
+
+def _first_nan(X: Any) -> tuple[int, int] | None:
+    """Row and column of the first NaN in a matrix, which may be sparse; None if there is none."""
+    if sparse.issparse(X):
+        cells = X.tocoo()
+        is_gap = np.isnan(cells.data)
+        found = sorted(zip(cells.row[is_gap].tolist(), cells.col[is_gap].tolist(), strict=True))
+        return found[0] if found else None
+    flat = np.isnan(X).ravel()
+    place = int(flat.argmax()) if flat.any() else None
+    return None if place is None else divmod(place, X.shape[1])
 
 
 def _demo_stream(path: str | None) -> tuple[Stream, str]:

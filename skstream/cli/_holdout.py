@@ -9,9 +9,9 @@ import numpy as np
 
 from skstream.streams import Stream
 from skstream.streams import first as first_rows
+from skstream.streams._file_stream import FileStream
 from skstream.streams._file_system import is_uri
 from skstream.streams._open import open_files
-from skstream.streams._table import TableStream
 from skstream.utils._rows import stack_rows
 
 NEXT = "next"
@@ -23,7 +23,7 @@ class Opened:
 
     Attributes
     ----------
-    files : TableStream
+    files : FileStream
         All of them, the held-out rows included: so their texts have the same codes.
     names : list of str
         Those of the stream.
@@ -35,7 +35,7 @@ class Opened:
         The same in words.
     """
 
-    files: TableStream
+    files: FileStream
     names: list[str]
     stream: Stream
     holdout: Any = None
@@ -100,7 +100,7 @@ def rows_between(stream: Stream, first: int, stop: int | None) -> tuple[Any, np.
     return stack_rows(X), np.concatenate(y)
 
 
-def _n_rows(files: TableStream, limit: int | None) -> int:
+def _n_rows(files: FileStream, limit: int | None) -> int:
     n_rows = files.n_rows
     assert n_rows is not None
     return n_rows if limit is None else min(n_rows, limit)

@@ -1,5 +1,6 @@
 """Base class of the streams that are read from files."""
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
@@ -32,6 +33,10 @@ class FileStream(Stream):
     def contents(self) -> list[tuple[int, int | None]]:
         """Size of each file, and the checksum of blocks all over it if it is on a local disk."""
         return list(zip(self._storage.sizes(), self._storage.samples(), strict=True))
+
+    @abstractmethod
+    def features_in_words(self) -> str:
+        """Say what the features are read as."""
 
     def _file(self, name: str) -> DataFile:
         return self._storage.file(name)

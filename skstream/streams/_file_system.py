@@ -61,8 +61,8 @@ class DataFile:
             return self.filesystem.open_input_stream(self.path)
 
     def binary(self) -> Any:
-        """Open it as `text` does, for reading by lines; a local file without pyarrow."""
-        if self.filesystem is not None:
+        """Open it as `text` does, for reading by lines; most local files without pyarrow."""
+        if self.filesystem is not None or self.path.lower().endswith((".zst", ".lz4")):
             return io.BufferedReader(self.text())
         with self.named_if_missing():
             for ending, opened in ((".gz", gzip.open), (".bz2", bz2.open)):

@@ -1,41 +1,48 @@
 """Opening a stream from the names of its files, for the command line."""
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any
 
+from skstream.streams._arff import ARFFStream
 from skstream.streams._csv import CSVStream
+from skstream.streams._file_stream import FileStream
 from skstream.streams._file_system import find, has_password, is_uri
 from skstream.streams._parquet import ParquetStream
-from skstream.streams._table import TableStream
+from skstream.streams._svmlight import SVMLightStream
 
-_PARQUET = (".parquet", ".pq")
-_CSV = (".csv", ".tsv", ".txt", ".data", ".dat")
 _PACKED = (".gz", ".bz2", ".zst", ".lz4")
-# Parameters of CSV files only.
-_CSV_ALONE = ("delimiter", "decimal", "header", "encoding", "null_values")
+#: Kinds of files by their names in messages: endings, and streams.
+_KINDS: dict[str, tuple[tuple[str, ...], type[FileStream]]] = {
+    "a Parquet": ((".parquet", ".pq"), ParquetStream),
+    "a CSV": ((".csv", ".tsv", ".txt", ".data", ".dat"), CSVStream),
+    "an ARFF": ((".arff",), ARFFStream),
+    "an SVMlight": ((".svm", ".svmlight", ".libsvm"), SVMLightStream),
+}
 
 
-def open_files(paths: Sequence[str], target: str, **options: Any) -> TableStream:
+def open_files(paths: Sequence[str], target: str | None, **options: Any) -> FileStream:
     """Open files by their endings.
 
     Parameters
     ----------
     paths : sequence of str
         One file, one folder, or several files in their order; paths or URIs.
-    target : str
-        Column of the labels or targets.
+    target : str or None
+        Column of the labels or targets; None for SVMlight files, whose lines begin with them.
     **options : object
-        Parameters of `CSVStream` or `ParquetStream`; None stands for the default.
+        Parameters of the stream; None stands for the default.
 
     Returns
     -------
-    CSVStream or ParquetStream
+    ParquetStream, CSVStream, ARFFStream or SVMLightStream
         The stream.
 
     Raises
     ------
     ValueError
-        If the files are of no kind that can be read, or of two kinds, or a URI holds a password.
+        If the files are of no kind that can be read, or of two kinds, or a URI holds a password, or
+        an option is not one of this kind of files.
     """
     for path in paths:
         if has_password(path):
@@ -43,22 +50,42 @@ def open_files(paths: Sequence[str], target: str, **options: Any) -> TableStream
                 "A URI holds a password, which others could read on the command line. Leave it "
                 "out: file systems find credentials in their settings and environment variables."
             )
-    endings = [ending + packed for ending in _CSV for packed in ("", *_PACKED)]
-    files = find(paths[0] if len(paths) == 1 else paths, [*_PARQUET, *endings]).names
+    endings = [end for known, _ in _KINDS.values() for end in known]
+    packed = [end + packing for end in endings for packing in ("", *_PACKED)]
+    files = find(paths[0] if len(paths) == 1 else paths, packed).names
     kinds = {_kind(file): file for file in files}
     if None in kinds:
-        raise ValueError(f"{kinds[None]} is neither a Parquet nor a CSV file ({_endings()}).")
+        known = " nor ".join(f"{kind} file" for kind in _KINDS)
+        raise ValueError(
+            f"{kinds[None]} is neither {known} ({', '.join(endings)}; texts may be compressed, as "
+            f"in .csv.gz)."
+        )
     if len(kinds) > 1:
-        raise ValueError(f"{kinds['csv']} is a CSV file and {kinds['parquet']} a Parquet file.")
+        raise ValueError(
+            " and ".join(f"{file} is {kind} file" for kind, file in sorted(kinds.items())) + "."
+        )
+    kind = next(one for one in kinds if one is not None)
     options = {name: value for name, value in options.items() if value is not None}
-    if "parquet" in kinds:
-        wrong = [name for name in _CSV_ALONE if name in options]
-        if wrong:
-            raise ValueError(f"{wrong[0]}= is about CSV files, but {files[0]} is a Parquet file.")
-        return ParquetStream(files, target, **options)
+    _check_options(kind, files[0], {"target": target, **options} if target else options)
+    if kind == "an SVMlight":
+        return SVMLightStream(files, **options)
+    if target is None:
+        raise ValueError(f"{files[0]} is {kind} file: name the column of its labels with target=.")
     if _without_packing(files[0]).endswith(".tsv"):
         options.setdefault("delimiter", "\t")
-    return CSVStream(files, target, **options)
+    opened: Any = _KINDS[kind][1]
+    stream: FileStream = opened(files, target, **options)
+    return stream
+
+
+def _check_options(kind: str, file: str, options: dict[str, Any]) -> None:
+    """Raise an error for a parameter that the stream of a kind of files does not have."""
+    for name in options:
+        having = [one for one in _KINDS if name in signature(_KINDS[one][1]).parameters]
+        if kind not in having:
+            *most, last = [one.partition(" ")[2] for one in having]
+            names = f"{', '.join(most)} and {last}" if most else last
+            raise ValueError(f"{name}= is about {names} files, but {file} is {kind} file.")
 
 
 def _without_packing(file: str) -> str:
@@ -71,10 +98,5 @@ def _without_packing(file: str) -> str:
 
 def _kind(file: str) -> str | None:
     name = _without_packing(file)
-    if name.endswith(_PARQUET):
-        return "parquet"
-    return "csv" if name.endswith(_CSV) else None
-
-
-def _endings() -> str:
-    return f"{', '.join(_PARQUET + _CSV)}; texts may be compressed, as in .csv.gz"
+    kinds = (kind for kind, (endings, _) in _KINDS.items() if name.endswith(endings))
+    return next(kinds, None)
