@@ -27,13 +27,13 @@ class EvaluationInterrupted(KeyboardInterrupt):
 
     Attributes
     ----------
-    result : EvaluationResult or None
+    result : EvaluationResult, ndarray, tuple or None
         Scores of the rows that every model had done; in a parallel evaluation, of those that each
-        had done: models that were behind the first are in its `ended`. None if there was nothing
-        yet.
+        had done: models that were behind the first are in its `ended`. Of `prequential_predict`,
+        the predictions of the rows so far. None if there was nothing yet.
     """
 
-    def __init__(self, result: EvaluationResult | None, advice: str = "", note: str = ""):
+    def __init__(self, result: Any, advice: str = "", note: str = ""):
         so_far = (
             "nothing was finished, so that there is no result so far"
             if result is None
@@ -241,7 +241,7 @@ def _advice(folder: RunFolder | None) -> str:
 
 def carry(
     error: Exception | SystemExit,
-    so_far: Callable[[], EvaluationResult | None],
+    so_far: Callable[[], Any],
     stream: Stream,
 ) -> None:
     """Add the result so far, if there is one, to an error that ends an evaluation."""

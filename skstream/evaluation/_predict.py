@@ -1,6 +1,7 @@
 """Predictions of one model along a stream, without scores."""
 
 import numbers
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,13 @@ from skstream.evaluation._evaluator import (
     known_classes,
     warn_of_one_batch,
 )
-from skstream.evaluation._input import encoded, why_no_weight
+from skstream.evaluation._execute import EvaluationInterrupted, carry
+from skstream.evaluation._input import EncodedRows, encoded, why_no_weight
+from skstream.evaluation._pace import Pace
+from skstream.evaluation._progress import Bar, progress_bar
 from skstream.evaluation._settings import check_unanswered, named_models, warn_of_kept_state
 from skstream.streams import as_stream
+from skstream.utils._interrupt import deferred_interrupt
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
@@ -27,7 +32,10 @@ from skstream.utils._validation import is_regressor, unfitted_copy
 from skstream.utils._warnings import warn
 
 # Parameters that mean what they mean for an evaluator.
-_COMMON = ("n_warmup", "missing_labels", "unanswered", "engine", "random_state")
+_COMMON = ("n_warmup", "missing_labels", "unanswered", "engine", "random_state", "progress")
+# Most rows of a piece, as in the runs of evaluators; and of the first one, if a kernel executes it.
+_MOST_ROWS = 1 << 16
+_FIRST_ROWS_OF_KERNELS = 1 << 12
 _CONSTRAINTS = {
     "method": [StrOptions({"predict", "predict_proba", "decision_function"})],
     "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
@@ -50,6 +58,7 @@ def prequential_predict(
     engine: EngineName = "auto",
     random_state: int | None = 0,
     return_rows: bool = False,
+    progress: bool = False,
 ) -> Any:
     """Predict every row of a stream with a model that has learnt the rows before it.
 
@@ -84,6 +93,8 @@ def prequential_predict(
         Seed of the estimator's random_state parameters that are None.
     return_rows : bool, default=False
         Return the numbers of the rows asked, too.
+    progress : bool, default=False
+        Show a progress bar (needs tqdm).
 
     Returns
     -------
@@ -97,7 +108,11 @@ def prequential_predict(
     Raises
     ------
     ModelError
-        If the model fails; says at which row.
+        If the model fails; says at which row. Its attribute `result` is what would have been
+        returned of the rows before.
+    EvaluationInterrupted
+        On Ctrl-C; its attribute `result` is what would have been returned of the rows so far, or
+        None.
 
     Examples
     --------
@@ -119,6 +134,7 @@ def prequential_predict(
             "unanswered": unanswered,
             "engine": engine,
             "random_state": random_state,
+            "progress": progress,
         },
         caller_name="prequential_predict",
     )
@@ -133,23 +149,26 @@ def prequential_predict(
         if random_state is not None:
             copy = seed_estimator(copy, random_state, name)
     timeline = PrequentialTimeline(n_warmup=n_warmup, batch_size=batch_size)
-    pass_through = Engine([Lane(ModelRun(name, 0, copy, task, engine, unanswered), timeline)])
-    space = LabelSpace(task.classes)
-    answered: list[Answered] = []
+    lane = Lane(ModelRun(name, 0, copy, task, engine, unanswered), timeline)
+    answers = _Answers(lane, LabelSpace(task.classes), return_rows)
     first_row = n_learnable = 0
     weightless = True
-    for chunk in stream:
-        rows = encoded(chunk, space, missing_labels, first_row=first_row)
-        arrivals = Arrivals(first_row, rows.labelled, rows.weight)
-        answered.extend(_taken(pass_through, arrivals, rows.X, rows.y))
-        first_row += rows.n_rows
-        positive = np.ones(rows.n_rows, bool) if rows.weight is None else rows.weight > 0
-        weightless = weightless and not positive.any()
-        n_learnable += int(np.count_nonzero(positive & rows.labelled))
-    answered.extend(_taken(pass_through, End()))
-    answers = np.concatenate([one.answers for one in answered])
-    asked = np.concatenate([one.operations.ask_rows for one in answered])
-    if not len(asked):
+    with progress_bar(stream.n_rows, "prequential_predict", progress) as bar:
+        try:
+            for chunk in stream:
+                rows = encoded(chunk, answers.space, missing_labels, first_row=first_row)
+                first_row += rows.n_rows
+                positive = np.ones(rows.n_rows, bool) if rows.weight is None else rows.weight > 0
+                weightless = weightless and not positive.any()
+                n_learnable += int(np.count_nonzero(positive & rows.labelled))
+                answers.take(rows, bar)
+            answers.take_event(End())
+        except KeyboardInterrupt as interrupt:
+            raise EvaluationInterrupted(answers.so_far()) from interrupt
+        except (Exception, SystemExit) as error:
+            carry(error, answers.so_far, stream)
+            raise
+    if not answers.n_asked:
         came = (
             why_no_weight(first_row)
             if weightless
@@ -157,17 +176,71 @@ def prequential_predict(
             f"above 0) are learnt unasked (n_warmup), and {n_learnable:,} came."
         )
         warn(f"No row was asked, so that there is no prediction: {came}")
-    y_pred = space.decode(answers) if method == "predict" else answers
-    return (y_pred, asked) if return_rows else y_pred
+    return answers.all()
 
 
-def _taken(
-    engine: Engine, event: Any, X: Any = None, y: np.ndarray | None = None
-) -> list[Answered]:
-    step = engine.execute(event, X, y)
-    engine.commit(step)
-    engine.raise_failure()
-    return step.lanes
+class _Answers:
+    """Answers of one model along a stream, as they come."""
+
+    def __init__(self, lane: Lane, space: LabelSpace, return_rows: bool):
+        self._engine = Engine([lane])
+        self._model: ModelRun = lane.model
+        self.space = space
+        self._return_rows = return_rows
+        self._answered: list[Answered] = []
+        self._n_rows = 0
+        self._pace = Pace(_MOST_ROWS)
+        if not self._model.loops:
+            self._pace.size = _FIRST_ROWS_OF_KERNELS
+
+    def take(self, rows: EncodedRows, bar: Bar) -> None:
+        """Take the next rows, in pieces between which Ctrl-C loses nothing."""
+        begin = 0
+        while begin < rows.n_rows:
+            piece = rows.take(slice(begin, begin + self._pace.size))
+            arrivals = Arrivals(self._n_rows, piece.labelled, piece.weight)
+            self.take_event(arrivals, piece.X, piece.y)
+            begin, self._n_rows = begin + piece.n_rows, self._n_rows + piece.n_rows
+            place = self._model.name, 0
+            bar.name_models(
+                {place: sum(self._model.seconds.values())}, {place: self._model.path_in_short}
+            )
+            bar.advance(piece.n_rows)
+
+    def take_event(self, event: Any, X: Any = None, y: np.ndarray | None = None) -> None:
+        """Execute an event; a model that fails has answered the rows before."""
+        started = perf_counter()
+        step = self._engine.execute(event, X, y)
+        with deferred_interrupt():
+            self._engine.commit(step)
+            self._answered.extend(step.lanes)
+            self._pace.note(step.lanes, perf_counter() - started)
+        self._engine.raise_failure()
+
+    @property
+    def n_asked(self) -> int:
+        """Number of rows asked."""
+        return sum(len(one.answers) for one in self._answered)
+
+    def all(self) -> Any:
+        """Return all answers as `prequential_predict` does."""
+        answers = np.concatenate([one.answers for one in self._answered])
+        asked = np.concatenate([one.operations.ask_rows for one in self._answered])
+        failure = self._model.failure
+        if failure is not None:
+            before = asked < failure.row
+            answers, asked = answers[before], asked[before]
+        y_pred = self.space.decode(answers) if self._model.task.method == "predict" else answers
+        return (y_pred, asked) if self._return_rows else y_pred
+
+    def so_far(self) -> Any:
+        """Return the answers before what ended the call; None if there are none."""
+        failure = self._model.failure
+        firsts = [one.operations.ask_rows[:1] for one in self._answered]
+        first = next((int(rows[0]) for rows in firsts if len(rows)), None)
+        if first is None or (failure is not None and first >= failure.row):
+            return None
+        return self.all()
 
 
 def _classes(model: Any, stream: Any, classes: Any) -> np.ndarray | None:
