@@ -1,0 +1,148 @@
+"""Prequential and holdout estimates of the error beside the Bayes error: Gama's Figures 2 and 3.
+
+Gama, Sebastiao & Rodrigues (2013, section 3) run VFDT on stationary streams of Waveform, LED, RBF
+and random trees, and average over ten seeds. Here the learner is naive Bayes: Gaussian; Bernoulli
+on LED, where it is consistent, so that every estimate tends to the Bayes error. On the others it
+tends to an error of its own. Nominal values of the random tree are indicators.
+
+Printed are the errors (percent) at some rows: by a large set of fresh rows of the same stream,
+prequential over all history, over windows and with fading factors; and how far, at each row from
+10,000 on, each estimate was from the fresh rows.
+
+    python benchmarks/estimates_of_error.py
+    python benchmarks/estimates_of_error.py --rows 20000 --seeds 3 --picture figure3.png
+"""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.naive_bayes import BernoulliNB
+from sklearn.preprocessing import OneHotEncoder
+
+import skstream
+from skstream import HoldoutEvaluator, PrequentialEvaluator
+from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.streams import LED, GeneratedStream, RandomRBF, RandomTree, Waveform
+
+WINDOWS = (1000, 2000, 5000)
+FACTORS = (0.997, 0.999, 0.9994)
+EVERY = 500
+LATE = 10_000
+STREAMS: dict[str, tuple[Callable[..., GeneratedStream], Any]] = {
+    "Waveform": (Waveform, IncrementalGaussianNB()),
+    "LED": (lambda n, **seed: LED(n, n_irrelevant=0, **seed), BernoulliNB()),
+    "RBF": (RandomRBF, IncrementalGaussianNB()),
+    "random tree": (RandomTree, IncrementalGaussianNB()),
+}
+FORGETTING = {
+    "prequential": "cumulative",
+    **{f"window {size:,}": f"window:{size}" for size in WINDOWS},
+    **{f"fading {factor}": f"fading:{factor}" for factor in FACTORS},
+}
+FRESH = "fresh rows"
+
+
+def errors(name: str, n_rows: int, n_fresh: int, seed: int) -> tuple[np.ndarray, dict[str, Any]]:
+    """Rows, and the error by every estimate at these rows; the Bayes error."""
+    make, model = STREAMS[name]
+    stream = make(None, random_state=seed)
+    X, y = stream.rows(0, n_rows + n_fresh)
+    if name == "random tree":
+        # Naive Bayes knows shares of values, but a code has no mean that would say anything.
+        nominal = stream.nominal_features
+        indicators = OneHotEncoder(sparse_output=False).fit_transform(X[:, nominal])
+        X = np.hstack([np.delete(X, nominal, axis=1), indicators])
+    fresh = X[n_rows:], y[n_rows:]
+    X, y = X[:n_rows], y[:n_rows]
+    prequential = PrequentialEvaluator("error", forgetting=FORGETTING, record_every=EVERY)
+    result = prequential.evaluate({"m": model}, X, y)
+    held_out = HoldoutEvaluator("error", holdout=fresh, every=EVERY, keep_tape=False)
+    asked = held_out.evaluate({"m": model}, X, y, classes=stream.classes)
+    curves = {FRESH: 100 * asked.curve("m")[:, 0]}
+    for estimate in FORGETTING:
+        curves[estimate] = 100 * result.curve("m", forgetting=estimate)[:, 0]
+    assert np.array_equal(result.checkpoints, asked.checkpoints)
+    return result.checkpoints, {**curves, "Bayes": 100 * (stream.bayes_error() or 0)}
+
+
+def print_stream(name: str, rows: np.ndarray, runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Print the means over the seeds, and the distances; return the means."""
+    means = {key: np.mean([run[key] for run in runs], axis=0) for key in runs[0]}
+    shown = [row for row in (500, 1000, 2000, 5000, 10_000, 20_000, 50_000) if row <= rows[-1]]
+    at = np.searchsorted(rows, shown)
+    print(f"\n{name}: Bayes error {means['Bayes']:.2f}\n")
+    print("| estimate | " + " | ".join(f"{row:,}" for row in shown) + " | distance, late |")
+    print("|---|" + "---:|" * (len(shown) + 1))
+    late = rows >= LATE
+    for key in (FRESH, *FORGETTING):
+        cells = " | ".join(f"{value:.2f}" for value in means[key][at])
+        gaps = [np.abs(run[key] - run[FRESH])[late] for run in runs]
+        distance = f"{np.mean(gaps):.2f}" if key != FRESH and late.any() else ""
+        print(f"| {key} | {cells} | {distance} |")
+    return means
+
+
+def draw(path: Path, rows: np.ndarray, means: dict[str, dict[str, Any]]) -> None:
+    """Save the curves, a column for each stream: windows above, fading factors below."""
+    from matplotlib import pyplot
+
+    kinds = {"sliding windows": "window", "fading factors": "fading"}
+    figure, grid = pyplot.subplots(
+        len(kinds),
+        len(means),
+        figsize=(4 * len(means), 3 * len(kinds)),
+        sharex=True,
+        sharey="col",
+        squeeze=False,
+    )
+    for axes_of_kind, (title, kind) in zip(grid, kinds.items(), strict=True):
+        for axes, (name, curves) in zip(axes_of_kind, means.items(), strict=True):
+            for key, color in (("prequential", "tab:gray"), (FRESH, "black")):
+                axes.plot(rows, curves[key], label=key, color=color, linewidth=1.5)
+            chosen = [key for key in FORGETTING if key.startswith(kind)]
+            for key, color in zip(chosen, ("tab:orange", "tab:green", "tab:blue"), strict=True):
+                axes.plot(rows, curves[key], label=key, color=color, linewidth=0.9)
+            axes.axhline(curves["Bayes"], label="Bayes error", color="tab:red", linestyle=":")
+            axes.set_title(f"{name}, {title}")
+            low = min(curves["Bayes"], *(curves[key].min() for key in FORGETTING))
+            axes.set_ylim(low - 0.5, np.quantile(curves["prequential"], 0.98) + 0.5)
+        axes_of_kind[0].set_ylabel("error in percent")
+        axes_of_kind[-1].legend(fontsize=7)
+    for axes in grid[-1]:
+        axes.set_xlabel("rows")
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rows", type=int, default=50_000)
+    parser.add_argument("--fresh", type=int, default=10_000, help="rows of the set held out")
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--streams", nargs="+", choices=STREAMS, default=list(STREAMS))
+    parser.add_argument("--picture", type=Path, help="file for the curves (needs matplotlib)")
+    options = parser.parse_args()
+    print(
+        f"skstream {skstream.__version__}, scikit-learn {sklearn.__version__}; "
+        f"{options.rows:,} rows, {options.fresh:,} fresh ones, means of {options.seeds} seeds"
+    )
+    started = perf_counter()
+    means = {}
+    for name in options.streams:
+        runs = [errors(name, options.rows, options.fresh, seed) for seed in range(options.seeds)]
+        rows = runs[0][0]
+        means[name] = print_stream(name, rows, [curves for _, curves in runs])
+    print(f"\n{perf_counter() - started:.0f} s")
+    if options.picture is not None:
+        draw(options.picture, rows, means)
+
+
+if __name__ == "__main__":
+    main()
