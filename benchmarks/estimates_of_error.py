@@ -31,7 +31,7 @@ from skstream.streams import LED, GeneratedStream, RandomRBF, RandomTree, Wavefo
 
 WINDOWS = (1000, 2000, 5000)
 FACTORS = (0.997, 0.999, 0.9994)
-EVERY = 500
+EVERY = 250
 LATE = 10_000
 STREAMS: dict[str, tuple[Callable[..., GeneratedStream], Any]] = {
     "Waveform": (Waveform, IncrementalGaussianNB()),
@@ -107,10 +107,12 @@ def draw(path: Path, rows: np.ndarray, means: dict[str, dict[str, Any]]) -> None
             chosen = [key for key in FORGETTING if key.startswith(kind)]
             for key, color in zip(chosen, ("tab:orange", "tab:green", "tab:blue"), strict=True):
                 axes.plot(rows, curves[key], label=key, color=color, linewidth=0.9)
-            axes.axhline(curves["Bayes"], label="Bayes error", color="tab:red", linestyle=":")
-            axes.set_title(f"{name}, {title}")
-            low = min(curves["Bayes"], *(curves[key].min() for key in FORGETTING))
-            axes.set_ylim(low - 0.5, np.quantile(curves["prequential"], 0.98) + 0.5)
+            bayes = curves["Bayes"]
+            axes.axhline(bayes, label="Bayes error", color="tab:red", linestyle=":")
+            axes.set_title(f"{name}, {title}\nBayes error {bayes:.1f} %", fontsize=10)
+            low = min(curves[key].min() for key in (FRESH, *chosen))
+            axes.set_ylim(low - 0.3, curves["prequential"].max() + 0.3)
+            axes.set_xscale("log")
         axes_of_kind[0].set_ylabel("error in percent")
         axes_of_kind[-1].legend(fontsize=7)
     for axes in grid[-1]:
