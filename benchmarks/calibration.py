@@ -19,6 +19,8 @@ import argparse
 import json
 import os
 import time
+from collections.abc import Callable
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -28,9 +30,11 @@ import sklearn
 from _random_features import StreamRBFSampler
 from joblib import Parallel, delayed
 from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import StandardScaler
 
 import skstream
 from skstream import KFoldEvaluator, LabelNoise, ParquetStream, make_stream_pipeline, stats
+from skstream.streams import LED, SEA, RandomRBF, RotatingHyperplane
 
 ALPHA = 0.05
 STRATEGIES = ("bootstrap", "cross", "split")
@@ -47,44 +51,62 @@ PAPER = {
 }
 
 
-def electricity(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first rows of the real stream; the same for every seed."""
+Rows = tuple[np.ndarray, np.ndarray]
+
+
+@cache
+def whole(name: str) -> Rows:
+    """A real stream from the folder of the environment variable."""
     folder = os.environ.get("SKSTREAM_DATA")
     if folder is None:
-        raise SystemExit("Set SKSTREAM_DATA to a folder with electricity.parquet, or --streams.")
-    stream = ParquetStream(Path(folder) / "electricity.parquet", target="class")
+        raise SystemExit(f"Set SKSTREAM_DATA to a folder with {name}.parquet, or --streams.")
+    stream = ParquetStream(Path(folder) / f"{name}.parquet", target="class")
     chunks = list(stream)
-    X, y = (np.concatenate([chunk[i] for chunk in chunks])[:rows] for i in (0, 1))
+    X, y = (np.concatenate([chunk[i] for chunk in chunks]) for i in (0, 1))
     return X, y
 
 
-def sea(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Street & Kim's SEA concepts: four in a row, 10 % of the labels turned round."""
-    rng = np.random.default_rng(seed)
-    X = rng.random((rows, 3))
-    threshold = np.repeat([0.8, 0.9, 0.7, 0.95], -(-rows // 4))[:rows]
-    y = (X[:, 0] + X[:, 1] <= threshold) ^ (rng.random(rows) < 0.1)
-    return X, y.astype(np.int64)
+def real(name: str, rows: int, seed: int) -> Rows:
+    """The first rows of a real stream; the same for every seed."""
+    X, y = whole(name)
+    return X[:rows], y[:rows]
 
 
-def hyperplane(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """A hyperplane in ten dimensions that turns steadily; 5 % of the labels turned round."""
-    rng = np.random.default_rng(seed)
-    X = rng.random((rows, 10))
-    begin, end = rng.normal(size=(2, 10))
-    turn = np.linspace(0, 1, rows)[:, np.newaxis]
-    y = ((X - 0.5) * ((1 - turn) * begin + turn * end)).sum(axis=1) > 0
-    y ^= rng.random(rows) < 0.05
-    return X, y.astype(np.int64)
+def generated(kind: Any, rows: int, seed: int, **parameters: Any) -> Rows:
+    """All rows of a generator."""
+    X, y = kind(rows, random_state=seed, **parameters).rows(0, rows)
+    return X, y
 
 
-STREAMS = {"electricity": electricity, "sea": sea, "hyperplane": hyperplane}
+def moving_rbf(n_moving: int, speed: float) -> Callable[[int, int], Rows]:
+    return partial(generated, RandomRBF, n_drifting=n_moving, speed=speed)
 
 
-def model(random_state: int | None) -> Any:
+def turning_hyperplane(speed: float) -> Callable[[int, int], Rows]:
+    return partial(generated, RotatingHyperplane, n_drifting=10, magnitude=speed, period=1)
+
+
+# With the names of the paper's Tables 3 and 4, which has Poker Hand, the whole of Covertype, and
+# SEA and LED with gradual changes as well.
+STREAMS: dict[str, Callable[[int, int], Rows]] = {
+    "electricity": partial(real, "electricity"),
+    "covertype": partial(real, "covertype_head20k"),
+    "SEA": partial(generated, SEA),
+    "LED": partial(generated, LED, n_drifting=(1, 3, 5, 7)),
+    "HYP(10,0.001)": turning_hyperplane(0.001),
+    "HYP(10,0.0001)": turning_hyperplane(0.0001),
+    "RBF(0,0)": moving_rbf(0, 0.0),
+    "RBF(50,0.001)": moving_rbf(50, 0.001),
+    "RBF(10,0.001)": moving_rbf(10, 0.001),
+    "RBF(50,0.0001)": moving_rbf(50, 0.0001),
+    "RBF(10,0.0001)": moving_rbf(10, 0.0001),
+}
+
+
+def model(random_state: int | None, n_features: int) -> Any:
     """SGD behind random features; None: other features in every copy and fold."""
-    features = StreamRBFSampler(gamma=1.0, n_components=40, random_state=random_state)
-    return make_stream_pipeline(features, SGDClassifier(loss="log_loss"))
+    features = StreamRBFSampler(gamma=0.5 / n_features, n_components=40, random_state=random_state)
+    return make_stream_pipeline(StandardScaler(), features, SGDClassifier(loss="log_loss"))
 
 
 def repetition(
@@ -92,12 +114,13 @@ def repetition(
 ) -> dict[str, Any]:
     """p-value of every test in every case; for the anytime test, its last."""
     X, y = STREAMS[stream](rows, number)
+    drawn, fixed = model(None, X.shape[1]), model(number, X.shape[1])
     models = {
-        "A": model(None),
-        "B": model(None),
-        "self": model(number),
-        "noise .05": LabelNoise(model(number), noise=0.05),
-        "noise .10": LabelNoise(model(number), noise=0.10),
+        "A": drawn,
+        "B": drawn,
+        "self": fixed,
+        "noise .05": LabelNoise(fixed, noise=0.05),
+        "noise .10": LabelNoise(fixed, noise=0.10),
     }
     evaluator = KFoldEvaluator(
         "accuracy", strategy=strategy, test_on=test_on, n_folds=n_folds, random_state=number
