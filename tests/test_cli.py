@@ -278,7 +278,6 @@ def test_outputs_that_cannot_be_written_fail_first(
     "arguments",
     [
         [],
-        ["evaluate"],
         ["evaluate", "a.csv", "--target", "y", "--n-rows", "0"],
         ["evaluate", "a.csv", "--target", "y", "--batch-size", "many"],
         ["evaluate", "a.csv", "--target", "y", "--missing", "drop"],

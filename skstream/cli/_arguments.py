@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from skstream import __version__
+from skstream.cli._generators import COMPOSITIONS, GENERATORS
 from skstream.cli._models import MODELS
 from skstream.metrics._registry import CLASSIFICATION, REGRESSION
 
@@ -16,9 +17,10 @@ Command = Callable[[argparse.Namespace], int]
 EVERY = 1000
 
 DESCRIPTION = """\
-Evaluate models on a file: each row is predicted before it is learnt, in the order
-of the file. The table shows the models beside naive baselines, which a useful model
-beats. Without --model it shows the baselines alone: a first look at a stream."""
+Evaluate models on a file or a generated stream: each row is predicted before it is
+learnt, in their order. The table shows the models beside naive baselines, which a
+useful model beats. Without --model it shows the baselines alone: a first look at a
+stream."""
 EPILOG = """\
 examples:
   skstream evaluate power.csv --target class --model sgd --model scaled-sgd
@@ -29,6 +31,7 @@ examples:
   skstream evaluate elecNormNew.arff --target class --model nb
   skstream evaluate rcv1.svm.gz --model sgd
   skstream evaluate month/ --target click --model sgd --checkpoint run --n-jobs -1
+  skstream evaluate --generator "SEA(n_rows=50000, noise=0.2)" --model nb
   skstream status run
 
 models:
@@ -37,6 +40,12 @@ models:
   "augmented('nb', n_lags=2)", "pipeline('scaler', 'sgd')". Any other estimator with
   partial_fit goes by its module: "sklearn.linear_model:Perceptron(penalty='l2')".
   Use quotes, since the shell reads parentheses itself.
+
+generators:
+{generators}
+  Parameters as of models: "SEA(n_rows=50000, noise=0.2)". Streams in quotes are
+  composed: "join('SEA', 'SEA(random_state=1)', position=5000, width=500)", and by
+  {compositions}.
 
 measures of labels (default: accuracy and four kappas; f1:UP is the f1 of label UP):
 {classification}
@@ -149,7 +158,7 @@ def _add_folder(command: Any) -> None:
 def _add_evaluate(commands: Any, run: Command) -> None:
     command = commands.add_parser(
         "evaluate",
-        help="evaluate models on a file",
+        help="evaluate models on a file or a generated stream",
         description=DESCRIPTION,
         epilog=_epilog(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -164,11 +173,16 @@ def _add_files(group: Any) -> None:
     add = group.add_argument
     add(
         "file",
-        nargs="+",
+        nargs="*",
         metavar="FILE",
         help="Parquet, CSV, ARFF or SVMlight file (.parquet, .csv, .arff, .svm), or a folder of "
         "them, or several files in the order in which they are to be read; paths or URIs, as "
         "s3://bucket/folder. Row order is time order",
+    )
+    add(
+        "--generator",
+        metavar="STREAM",
+        help="make the rows instead of reading them, see below",
     )
     add(
         "--target",
@@ -323,8 +337,13 @@ def _add_save(group: Any) -> None:
 
 def _epilog() -> str:
     models = "\n".join(f"  {name:<22}{_meaning(MODELS[name])}" for name in sorted(MODELS))
+    others = [name for name in COMPOSITIONS if name != "join"]
     return EPILOG.format(
         models=models,
+        generators=textwrap.fill(
+            ", ".join(GENERATORS), 76, initial_indent="  ", subsequent_indent="  "
+        ),
+        compositions=", ".join(others),
         classification=textwrap.fill(", ".join(CLASSIFICATION), 76),
         regression=textwrap.fill(", ".join(REGRESSION), 76),
     )

@@ -18,7 +18,7 @@ from sklearn.base import is_regressor
 
 from skstream.base import check_can_learn
 from skstream.cli._arguments import EVERY, make_parser
-from skstream.cli._holdout import Opened, check_options, open_apart
+from skstream.cli._holdout import Opened, check_options, open_apart, open_generated
 from skstream.cli._models import CLASSIFIER_BASELINES, MODELS, REGRESSOR_BASELINES
 from skstream.engine.failures import ModelError
 from skstream.evaluation import (
@@ -30,7 +30,7 @@ from skstream.evaluation import (
 from skstream.evaluation import status as status_of
 from skstream.evaluation._evaluator import EVERY_CHECKPOINT, StreamEvaluator
 from skstream.metrics._resolve import resolve_metrics
-from skstream.streams import Stream, StreamError, label_profile, make_demo_stream
+from skstream.streams import Drift, Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._csv import NULL_VALUES
 from skstream.streams._open import open_files
 from skstream.streams._table_parameters import shown
@@ -100,7 +100,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def evaluate(options: argparse.Namespace) -> int:
-    """Evaluate the models on a file, and write what was asked for."""
+    """Evaluate the models on a file or a generator, and write what was asked for."""
     _check_repeated("--model", options.model)
     _check_repeated("--forgetting", options.forgetting or [])
     given = {text: _model(text) for text in options.model}
@@ -110,9 +110,12 @@ def evaluate(options: argparse.Namespace) -> int:
     check_options(options)
     if options.checkpoint_every is not None and options.checkpoint is None:
         raise ValueError("--checkpoint-every needs a folder for checkpoints: add --checkpoint.")
-    opened = open_apart(options, **_reading(options))
+    if options.generator is not None:
+        opened = open_generated(options)
+    else:
+        opened = open_apart(options, **_reading(options))
     files, stream = opened.files, opened.stream
-    if given and files.feature_names == []:
+    if given and files is not None and files.feature_names == []:
         raise ValueError(
             f"{files.files[0]} has no column beside the target {options.target!r}, so that models "
             f"have nothing to learn from. Without --model, the baselines are evaluated."
@@ -120,25 +123,8 @@ def evaluate(options: argparse.Namespace) -> int:
     target = _target_in_words(options.target)
     models = _with_baselines(given, stream, target)
     classes = None if _regression(models) else stream.classes
-    if (
-        classes is not None
-        and len(classes) > MAX_LABELS
-        and options.target not in (options.nominal or [])
-    ):
-        all_the_same = (
-            ""
-            if options.target is None
-            else f" If they are labels all the same, pass --nominal {shlex.quote(options.target)}."
-        )
-        raise ValueError(
-            f"{target} holds {len(classes):,} different values, each of which would be a label. "
-            f"Numbers are predicted by regressors: --model sgd-regressor.{all_the_same}"
-        )
-    if classes is not None and len(classes) == 1:
-        raise ValueError(
-            f"{target} holds one label only, {classes.tolist()[0]!r}: there is nothing to predict."
-            + ("" if options.target is None else " Is another column the target (--target)?")
-        )
+    if files is not None and classes is not None:
+        _check_labels(options, target, classes)
     if opened.holdout is None and stream.n_rows is not None and 0 < stream.n_rows <= options.warmup:
         raise ValueError(
             f"n_warmup={options.warmup} rows are learnt unasked, and there are {stream.n_rows:,}: "
@@ -277,6 +263,25 @@ def _regression(models: dict[str, Any]) -> bool:
     return bool(models) and all(is_regressor(model) for model in models.values())
 
 
+def _check_labels(options: argparse.Namespace, target: str, classes: Any) -> None:
+    """Raise an error for a target that is hardly one of labels."""
+    if len(classes) > MAX_LABELS and options.target not in (options.nominal or []):
+        all_the_same = (
+            ""
+            if options.target is None
+            else f" If they are labels all the same, pass --nominal {shlex.quote(options.target)}."
+        )
+        raise ValueError(
+            f"{target} holds {len(classes):,} different values, each of which would be a label. "
+            f"Numbers are predicted by regressors: --model sgd-regressor.{all_the_same}"
+        )
+    if len(classes) == 1:
+        raise ValueError(
+            f"{target} holds one label only, {classes.tolist()[0]!r}: there is nothing to predict."
+            + ("" if options.target is None else " Is another column the target (--target)?")
+        )
+
+
 def _with_baselines(models: dict[str, Any], stream: Stream, target: str) -> dict[str, Any]:
     """Models behind the baselines of their kind, which every table shows."""
     fractional = not _regression(models) and stream.classes is None
@@ -322,10 +327,26 @@ def _about(opened: Opened, classes: Any) -> str:
     holdout = f"Holdout: {opened.about}\n" if opened.about else ""
     order = f"{len(names)} files in this order: " if len(names) > 1 else ""
     labels = "numbers" if classes is None else f"labels {shown([str(c) for c in classes])}"
+    if files is None:
+        stream = opened.stream
+        return (
+            f"Stream: {opened.names[0]}\n{holdout}Features: {shown(stream.feature_names or [])}\n"
+            f"Target: {labels}\nDrifts: {_drifts_in_words(stream.drifts)}"
+        )
     return (
         f"Stream: {order}{shown(names)}\n{holdout}Features: {files.features_in_words()}\n"
         f"Target: {getattr(files, 'target', 'first on each line')} ({labels})"
     )
+
+
+def _drifts_in_words(drifts: Sequence[Drift]) -> str:
+    words = [
+        f"row {drift.start:,}"
+        if drift.start == drift.end
+        else f"rows {drift.start:,} to {drift.end:,}"
+        for drift in drifts
+    ]
+    return shown(words) if words else "none known"
 
 
 def _first_gap(stream: Stream) -> str | None:

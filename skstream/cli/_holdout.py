@@ -1,4 +1,4 @@
-"""The files of an evaluation, and the rows that ``--holdout`` keeps apart."""
+"""The files or the generator of an evaluation, and the rows that ``--holdout`` keeps apart."""
 
 import argparse
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skstream.cli._generators import make_stream
 from skstream.streams import Stream
 from skstream.streams import first as first_rows
 from skstream.streams._file_stream import FileStream
@@ -15,18 +16,24 @@ from skstream.streams._open import open_files
 from skstream.utils._rows import stack_rows
 
 NEXT = "next"
+#: Options about files.
+_OF_FILES = (
+    *("file", "target", "exclude", "column", "nominal", "numeric", "text", "max_categories"),
+    *("delimiter", "decimal", "no_header", "null_value", "not_null", "encoding"),
+)
 
 
 @dataclass(frozen=True)
 class Opened:
-    """Files that were opened.
+    """Files that were opened, or a generated stream.
 
     Attributes
     ----------
-    files : FileStream
-        All of them, the held-out rows included: so their texts have the same codes.
+    files : FileStream or None
+        All of them, the held-out rows included: so their texts have the same codes. None: the
+        stream is generated.
     names : list of str
-        Those of the stream.
+        Those of the stream, or the text that describes the generator.
     stream : Stream
         The rows to learn.
     holdout : tuple (X, y), "next", or None
@@ -35,7 +42,7 @@ class Opened:
         The same in words.
     """
 
-    files: FileStream
+    files: FileStream | None
     names: list[str]
     stream: Stream
     holdout: Any = None
@@ -44,6 +51,15 @@ class Opened:
 
 def check_options(options: argparse.Namespace) -> None:
     """Raise an error for options that do not go together."""
+    if options.generator is not None:
+        given = next((name for name in _OF_FILES if getattr(options, name)), None)
+        if given is not None:
+            shown = "FILE" if given == "file" else f"--{given.replace('_', '-')}"
+            raise ValueError(
+                f"{shown} is about files, and --generator makes the rows: leave one of them out."
+            )
+    elif not options.file:
+        raise ValueError("Name a FILE to read, or a stream to make: --generator NSGT.")
     if options.holdout is None:
         if options.every is not None:
             raise ValueError("--every says how often held-out rows are asked: add --holdout.")
@@ -86,6 +102,25 @@ def open_apart(options: argparse.Namespace, **reading: Any) -> Opened:
         raise ValueError(f"--holdout {text} holds no row: name a file of rows to be asked about.")
     held_out = rows_between(files, first, stop)
     return Opened(files, names, first_rows(files, n_learnt), held_out, about)
+
+
+def open_generated(options: argparse.Namespace) -> Opened:
+    """Make the stream that --generator describes, and the held-out rows."""
+    text, held = options.generator, options.holdout
+    stream = make_stream(text)
+    if options.n_rows is not None:
+        stream = first_rows(stream, options.n_rows)
+    n_rows = stream.n_rows
+    if n_rows is None:
+        raise ValueError(f"--generator {text} never ends. Say how many rows to take: --n-rows N.")
+    if held is None or held == NEXT:
+        return Opened(None, [text], stream, held, "" if held is None else "the next rows")
+    n_held = _number(held)
+    if n_held >= n_rows:
+        raise ValueError(f"--holdout {held} leaves none of the {n_rows:,} rows to learn.")
+    n_learnt = n_rows - n_held
+    apart = rows_between(stream, n_learnt, n_rows)
+    return Opened(None, [text], first_rows(stream, n_learnt), apart, f"the last {n_held:,} rows")
 
 
 def rows_between(stream: Stream, first: int, stop: int | None) -> tuple[Any, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Estimators from text such as ``sgd(alpha=0.001)``, without evaluating any of it as code."""
+"""Estimators and streams from text such as ``sgd(alpha=0.001)``; nothing is evaluated as code."""
 
 import ast
 import importlib
@@ -16,14 +16,48 @@ Known = Mapping[str, "str | Callable[..., Any]"]
 _SYNTAX = re.compile(
     r"\s*(?P<target>[A-Za-z_][\w\-.]*(?::[A-Za-z_]\w*)?)\s*(?P<call>\(.*\))?\s*", re.DOTALL
 )
-_EXPECTED = (
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What texts describe, in the words of errors.
+
+    Attributes
+    ----------
+    noun : str
+        What it is.
+    example : str
+        A short name.
+    expected : str
+        Sentence that says how it is written.
+    by_module : str
+        What else can be named, as ``module:Class``; empty: nothing.
+    """
+
+    noun: str
+    example: str
+    expected: str
+    by_module: str
+
+
+MODEL = Kind(
+    "model",
+    "sgd",
     "Expected a short name or module:Class, with parameters in parentheses where needed: "
-    "sgd, sgd(alpha=0.001), sklearn.linear_model:Perceptron(penalty='l2')."
+    "sgd, sgd(alpha=0.001), sklearn.linear_model:Perceptron(penalty='l2').",
+    "any other estimator is named by its module: sklearn.linear_model:Perceptron",
+)
+GENERATOR = Kind(
+    "generator",
+    "SEA",
+    "Expected a name, with parameters in parentheses where needed: NSGT, "
+    "SEA(n_rows=50000, noise=0.2).",
+    "",
 )
 
 
 class ModelStringError(ValueError):
-    """A model string that cannot be turned into an estimator; says why, and what would be."""
+    """A text that cannot be turned into an estimator or a stream; says why, and what would be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +69,7 @@ class ModelString:
     target : str
         A short name, or ``module:Class``.
     models : tuple of str
-        Positional arguments: model strings of the estimators to wrap.
+        Positional arguments: texts of the estimators to wrap, or of the streams to compose.
     parameters : dict of str to object
         Keyword arguments: Python literals.
     """
@@ -45,7 +79,7 @@ class ModelString:
     parameters: dict[str, Any]
 
 
-def parse_model_string(text: str) -> ModelString:
+def parse_model_string(text: str, kind: Kind = MODEL) -> ModelString:
     """Take a model string apart.
 
     Parameters
@@ -53,6 +87,8 @@ def parse_model_string(text: str) -> ModelString:
     text : str
         ``target`` or ``target(argument, ..., parameter=literal, ...)``. A positional argument is
         a quoted model string: ``augmented('sgd(alpha=0.001)', n_lags=2)``.
+    kind : Kind, default=MODEL
+        What the text describes.
 
     Returns
     -------
@@ -72,55 +108,58 @@ def parse_model_string(text: str) -> ModelString:
     """
     match = _SYNTAX.fullmatch(text)
     if match is None:
-        raise ModelStringError(f"The model {text!r} cannot be read. {_EXPECTED}")
-    call = _parsed_call(match["call"] or "()", text)
+        raise ModelStringError(f"The {kind.noun} {text!r} cannot be read. {kind.expected}")
+    call = _parsed_call(match["call"] or "()", text, kind)
     return ModelString(
         target=match["target"],
-        models=tuple(_wrapped_model(argument, text) for argument in call.args),
-        parameters={str(word.arg): _literal(word, text) for word in call.keywords},
+        models=tuple(_wrapped_model(argument, text, kind) for argument in call.args),
+        parameters={str(word.arg): _literal(word, text, kind) for word in call.keywords},
     )
 
 
-def _parsed_call(arguments: str, text: str) -> ast.Call:
+def _parsed_call(arguments: str, text: str, kind: Kind) -> ast.Call:
     try:
         call = ast.parse(f"target{arguments}", mode="eval").body
     except (SyntaxError, ValueError) as error:
         raise ModelStringError(
-            f"The parameters of the model {text!r} cannot be read ({error}). {_EXPECTED}"
+            f"The parameters of the {kind.noun} {text!r} cannot be read ({error}). {kind.expected}"
         ) from error
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
-        raise ModelStringError(f"The model {text!r} cannot be read. {_EXPECTED}")
+        raise ModelStringError(f"The {kind.noun} {text!r} cannot be read. {kind.expected}")
     names = [word.arg for word in call.keywords]
     if None in names:
-        raise ModelStringError(f"The model {text!r} unpacks (**) its parameters; name each one.")
+        raise ModelStringError(
+            f"The {kind.noun} {text!r} unpacks (**) its parameters; name each one."
+        )
     if len(set(names)) < len(names):
-        raise ModelStringError(f"The model {text!r} gives a parameter twice.")
+        raise ModelStringError(f"The {kind.noun} {text!r} gives a parameter twice.")
     return call
 
 
-def _wrapped_model(argument: ast.expr, text: str) -> str:
+def _wrapped_model(argument: ast.expr, text: str, kind: Kind) -> str:
     if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
         return argument.value
     shown = ast.unparse(argument)
     raise ModelStringError(
-        f"The model {text!r} has the positional argument {shown}. Only a quoted model can stand "
-        f"without a name ('sgd'); parameters are given as name={shown}."
+        f"The {kind.noun} {text!r} has the positional argument {shown}. Only a quoted "
+        f"{kind.noun} can stand without a name ('{kind.example}'); parameters are given as "
+        f"name={shown}."
     )
 
 
-def _literal(word: ast.keyword, text: str) -> Any:
+def _literal(word: ast.keyword, text: str, kind: Kind) -> Any:
     try:
         return ast.literal_eval(word.value)
     except (ValueError, TypeError, MemoryError, RecursionError) as error:
         raise ModelStringError(
-            f"The parameter {word.arg} of the model {text!r} is {ast.unparse(word.value)}, which "
-            "is no literal. Parameters may be numbers, strings, True, False, None, and lists, "
-            "tuples and dicts of them; nothing is evaluated as code."
+            f"The parameter {word.arg} of the {kind.noun} {text!r} is {ast.unparse(word.value)}, "
+            "which is no literal. Parameters may be numbers, strings, True, False, None, and "
+            "lists, tuples and dicts of them; nothing is evaluated as code."
         ) from error
 
 
-def make_model(text: str, known: Known) -> Any:
-    """Estimator that a model string describes.
+def make_model(text: str, known: Known, kind: Kind = MODEL) -> Any:
+    """Estimator or stream that a text describes.
 
     Parameters
     ----------
@@ -129,11 +168,13 @@ def make_model(text: str, known: Known) -> Any:
     known : mapping of str to str or callable
         Meaning of the short names. A name that stands for a model string takes its parameters
         as defaults.
+    kind : Kind, default=MODEL
+        What the text describes.
 
     Returns
     -------
-    estimator
-        A new, unfitted estimator.
+    estimator or stream
+        A new, unfitted estimator, or a stream.
 
     Raises
     ------
@@ -147,23 +188,23 @@ def make_model(text: str, known: Known) -> Any:
     >>> make_model("sgd(alpha=0.001)", known)
     SGDClassifier(alpha=0.001, loss='log_loss')
     """
-    parts = parse_model_string(text)
+    parts = parse_model_string(text, kind)
     meaning = known.get(parts.target)
     if isinstance(meaning, str):
         parts = _with_defaults(parts, parse_model_string(meaning))
         meaning = known.get(parts.target)
     if callable(meaning):
         make: Callable[..., Any] = meaning
-    elif ":" in parts.target:
-        make = _estimator_class(parts.target, text)
+    elif ":" in parts.target and kind.by_module:
+        make = _estimator_class(parts.target, text, kind)
     else:
-        raise ModelStringError(_unknown(parts.target, text, known))
-    wrapped = [make_model(model, known) for model in parts.models]
+        raise ModelStringError(_unknown(parts.target, text, known, kind))
+    wrapped = [make_model(model, known, kind) for model in parts.models]
     try:
         inspect.signature(make).bind(*wrapped, **parts.parameters)
     except TypeError as error:
         raise ModelStringError(
-            f"The model {text!r} has wrong parameters: {error}. "
+            f"The {kind.noun} {text!r} has wrong parameters: {error}. "
             f"{_name_of(make)} takes {_parameters_of(make)}."
         ) from error
     return make(*wrapped, **parts.parameters)
@@ -177,23 +218,25 @@ def _with_defaults(parts: ModelString, default: ModelString) -> ModelString:
     )
 
 
-def _unknown(target: str, text: str, known: Known) -> str:
+def _unknown(target: str, text: str, known: Known, kind: Kind) -> str:
     module, _, name = target.rpartition(".")
-    hint = f" Did you mean '{module}:{name}'?" if module else did_you_mean(target, known)
+    is_path = module and kind.by_module
+    hint = f" Did you mean '{module}:{name}'?" if is_path else did_you_mean(target, known)
+    others = f"; {kind.by_module}" if kind.by_module else ""
     return (
-        f"The model {text!r} is not known.{hint} The short names are {', '.join(sorted(known))}; "
-        "any other estimator is named by its module: sklearn.linear_model:Perceptron."
+        f"The {kind.noun} {text!r} is not known.{hint} The short names are "
+        f"{', '.join(sorted(known))}{others}."
     )
 
 
-def _estimator_class(target: str, text: str) -> type:
+def _estimator_class(target: str, text: str, kind: Kind) -> type:
     module_name, _, class_name = target.partition(":")
     try:
         module = importlib.import_module(module_name)
     except ImportError as error:
         raise ModelStringError(
-            f"The module of the model {text!r} cannot be imported: {error}. It must be installed, "
-            "or its folder named in PYTHONPATH."
+            f"The module of the {kind.noun} {text!r} cannot be imported: {error}. It must be "
+            "installed, or its folder named in PYTHONPATH."
         ) from error
     found = getattr(module, class_name, None)
     if found is None:
@@ -204,8 +247,8 @@ def _estimator_class(target: str, text: str) -> type:
     # Checked before it is called: a model string must not run any function it names.
     if not (inspect.isclass(found) and any(hasattr(found, m) for m in ("fit", "partial_fit"))):
         raise ModelStringError(
-            f"{target} of the model {text!r} is not an estimator class: it has neither fit nor "
-            "partial_fit."
+            f"{target} of the {kind.noun} {text!r} is not an estimator class: it has neither fit "
+            "nor partial_fit."
         )
     return found
 
@@ -215,4 +258,8 @@ def _name_of(make: Callable[..., Any]) -> str:
 
 
 def _parameters_of(make: Callable[..., Any]) -> str:
-    return ", ".join(str(p).partition("=")[0] for p in inspect.signature(make).parameters.values())
+    plain = [
+        one.replace(annotation=inspect.Parameter.empty)
+        for one in inspect.signature(make).parameters.values()
+    ]
+    return ", ".join(str(one).partition("=")[0] for one in plain)

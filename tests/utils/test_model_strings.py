@@ -8,6 +8,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from skstream.utils._model_strings import ModelStringError, make_model, parse_model_string
+from tests._examples import examples
 
 KNOWN = {
     "sgd": "sklearn.linear_model:SGDClassifier(loss='log_loss')",
@@ -27,6 +28,7 @@ literals = st.recursive(
 )
 
 
+@examples(25)
 @given(parameters=st.dictionaries(st.sampled_from("abcdef"), literals, max_size=3))
 def test_any_literal_parameter_arrives_unchanged(parameters: dict[str, object]) -> None:
     written = ", ".join(f"{name}={value!r}" for name, value in parameters.items())

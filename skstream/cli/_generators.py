@@ -1,0 +1,45 @@
+"""What the generated streams of the command line are called."""
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from skstream import streams
+from skstream.streams import GaussianMixtureStream, GeneratedStream, Stream, load_testbed
+from skstream.streams._generators._testbed import TESTBED
+from skstream.utils._model_strings import GENERATOR, make_model
+
+#: Functions that make a stream of others, which stand in quotes.
+COMPOSITIONS: dict[str, str | Callable[..., Any]] = {
+    name: getattr(streams, name)
+    for name in (
+        *("concat", "first", "join", "recurring", "skip"),
+        *("with_delay", "with_imbalance", "with_label_noise"),
+    )
+}
+
+
+def _of_testbed(name: str) -> Callable[..., Stream]:
+    make: Any = partial(load_testbed, name)
+    make.__name__ = name
+    return make  # type: ignore[no-any-return]
+
+
+#: Generators by their names, but for that of mixtures, whose components no text describes.
+GENERATORS: dict[str, str | Callable[..., Any]] = {
+    **{name: _of_testbed(name) for name in TESTBED},
+    **{
+        name: kind
+        for name in streams.__all__
+        if inspect.isclass(kind := getattr(streams, name))
+        and issubclass(kind, GeneratedStream)
+        and kind not in (GeneratedStream, GaussianMixtureStream)
+    },
+}
+
+
+def make_stream(text: str) -> Stream:
+    """Return the stream that a text describes, such as ``SEA(n_rows=50000, noise=0.2)``."""
+    made: Stream = make_model(text, GENERATORS | COMPOSITIONS, GENERATOR)
+    return made

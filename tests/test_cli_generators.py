@@ -1,0 +1,104 @@
+"""Generated streams on the command line."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skstream import HoldoutEvaluator, Persistent, PrequentialEvaluator, load_result
+from skstream.cli import main
+from skstream.cli._generators import COMPOSITIONS, GENERATORS, make_stream
+from skstream.streams import SEA, first, join, load_testbed
+
+
+def evaluated(folder: Path, *arguments: str):
+    assert main(["evaluate", *arguments, "--metric", "accuracy", "--save", str(folder)]) == 0
+    return load_result(folder / "result.npz")
+
+
+def scores(stream) -> float:
+    return PrequentialEvaluator("accuracy").evaluate(Persistent(), stream).scores["Persistent"]
+
+
+@pytest.mark.parametrize(
+    ("text", "stream"),
+    [
+        ("NSGT", load_testbed("NSGT")),
+        ("NSGT(n_rows=400, speed=2.0)", load_testbed("NSGT", n_rows=400, speed=2.0)),
+        ("SEA(n_rows=500, noise=.2)", SEA(500, noise=0.2)),
+        (
+            "join('SEA(n_rows=500)', 'SEA(n_rows=300, random_state=1)', position=200, width=10)",
+            join(SEA(500), SEA(300, random_state=1), 200, 10),
+        ),
+    ],
+)
+def test_a_generator_is_that_of_the_library(text, stream, tmp_path, capsys):
+    result = evaluated(tmp_path, "--generator", text)
+    assert result.scores["persistent"] == scores(stream)
+    assert result.drifts == stream.drifts
+    output = capsys.readouterr().out
+    assert f"Stream: {text}\n" in output
+    assert "Drifts: row" in output
+    assert f"after {stream.n_rows:,} rows" in output
+
+
+def test_rows_and_holdout_of_a_generator(tmp_path, capsys):
+    text = "SEA(n_rows=None, thresholds=[8])"
+    stream = first(SEA(None, thresholds=[8]), 300)
+    assert evaluated(tmp_path, "--generator", text, "--n-rows", "300").scores == {
+        "persistent": scores(stream),
+        "majority": evaluated(tmp_path, "--generator", text, "--n-rows", "300").scores["majority"],
+    }
+    assert "Drifts: none known" in capsys.readouterr().out
+    arguments = ("--generator", text, "--n-rows", "300", "--every", "50")
+    held = SEA(None, thresholds=[8]).rows(260, 300)
+    for given, holdout in (("40", held), ("next", "next")):
+        result = evaluated(tmp_path, *arguments, "--holdout", given)
+        learnt = first(stream, 260) if given == "40" else stream
+        evaluator = HoldoutEvaluator("accuracy", holdout=holdout, every=50)
+        expected = evaluator.evaluate(Persistent(), learnt).curve("Persistent")
+        np.testing.assert_array_equal(result.curve("persistent"), expected)
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_every_generator_has_a_name(name):
+    text = f"{name}(n_rows=20)" if make_stream(name).n_rows is not None else name
+    assert len(next(iter(make_stream(text)))[1]) == 20
+
+
+def test_every_composition_has_a_name():
+    needs = {"first": "n=5", "skip": "n=5", "join": "position=5", "recurring": "length=5"}
+    needs |= {"with_delay": "delay=5", "with_label_noise": "share=.1"}
+    needs |= {"with_imbalance": "shares={0: .5, 1: .5}"}
+    for name in COMPOSITIONS:
+        two = "'SEA', 'SEA(random_state=1)'" if name in ("concat", "join", "recurring") else "'SEA'"
+        assert next(iter(make_stream(f"{name}({two}, {needs.get(name, '')})")))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "Name a FILE to read, or a stream to make: --generator NSGT"),
+        (["rows.csv", "--generator", "NSGT"], "FILE is about files, and --generator makes"),
+        (["--generator", "NSGT", "--target", "y"], "--target is about files"),
+        (["--generator", "NSGT", "--no-header"], "--no-header is about files"),
+        (["--generator", "NSGX"], "generator 'NSGX' is not known. Did you mean 'NS"),
+        (["--generator", "os:remove(path='x')"], "generator .* is not known.* SEA"),
+        (["--generator", "SEA(n_row=5)"], "wrong parameters: .* SEA takes n_rows, thresholds"),
+        (["--generator", "NSGT(name='NSGR')"], "wrong parameters: .* NSGT takes random_state"),
+        (["--generator", "SEA(noise=open('x'))"], "no literal.* nothing is evaluated as code"),
+        (["--generator", "SEA(500)"], r"quoted generator can stand .* \('SEA'\).* name=500"),
+        (["--generator", "SEA(noise=7)"], "noise must be a number from 0 to 1"),
+        (["--generator", "SEA("], r"cannot be read.* SEA\(n_rows=50000, noise=0.2\)"),
+        (["--generator", "SEA(n_rows=None, thresholds=[8])"], "never ends. .* --n-rows N"),
+        (["--generator", "SEA", "--holdout", "10000"], "leaves none of the 10,000 rows"),
+        (["--generator", "SEA", "--holdout", "no.csv"], "--holdout no.csv: there is no such"),
+    ],
+)
+def test_bad_input(arguments, words, capsys):
+    assert main(["evaluate", *arguments]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+
+    assert re.search(f"(?s){words}", output.err), output.err
