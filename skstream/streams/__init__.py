@@ -16,6 +16,13 @@ from skstream.streams._composition import (
 from skstream.streams._csv import CSVStream
 from skstream.streams._demo import make_demo_stream
 from skstream.streams._drifts import Drift
+from skstream.streams._fetch import (
+    fetch_airlines,
+    fetch_covertype,
+    fetch_electricity,
+    fetch_kddcup99,
+    fetch_poker,
+)
 from skstream.streams._generators import (
     LED,
     SEA,
@@ -71,6 +78,11 @@ __all__ = [
     "Waveform",
     "as_stream",
     "concat",
+    "fetch_airlines",
+    "fetch_covertype",
+    "fetch_electricity",
+    "fetch_kddcup99",
+    "fetch_poker",
     "first",
     "join",
     "label_profile",
