@@ -18,9 +18,11 @@ from skstream.evaluation import (
     ModelError,
     PrequentialEvaluator,
     collect_result,
+    evaluate_over_seeds,
     load_result,
     load_run,
     prequential_predict,
+    recovery,
     status,
 )
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
@@ -74,11 +76,13 @@ __all__ = [
     "TemporallyAugmented",
     "as_stream",
     "collect_result",
+    "evaluate_over_seeds",
     "label_profile",
     "load_result",
     "load_run",
     "make_stream_pipeline",
     "prequential_predict",
     "prequential_scorer",
+    "recovery",
     "status",
 ]

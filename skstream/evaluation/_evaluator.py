@@ -239,16 +239,8 @@ class StreamEvaluator(BaseEstimator):
         self, folder: RunFolder | None, models: Any, stream: Any, classes: Any
     ) -> EvaluationResult:
         """Evaluate models, and go on where the run in a folder has stopped."""
-        known = known_classes(stream) if classes is None else classes
-        source = "y" if classes is None else "classes"
-        settings, prepared, places = self._prepare(
-            models,
-            known,
-            n_rows=stream.n_rows,
-            source=source,
-            seed=None if folder is None else folder.seed,
-            drifts=as_drifts(stream.drifts),
-        )
+        seed = None if folder is None else folder.seed
+        settings, prepared, places = self._prepare_for(stream, models, classes, seed=seed)
         execution = Execution(
             settings=settings,
             new_run=self._new_run(settings, stream),
@@ -268,6 +260,19 @@ class StreamEvaluator(BaseEstimator):
         else:
             folder.check_same(of_this)
         return execution.in_folder(folder)
+
+    def _prepare_for(
+        self, stream: Stream, models: Any, classes: Any, *, seed: int | None = None
+    ) -> tuple[Settings, dict[Place, Any], list[Place]]:
+        """Resolve the settings for a stream; copy and seed the models."""
+        return self._prepare(
+            models,
+            known_classes(stream) if classes is None else classes,
+            n_rows=stream.n_rows,
+            source="y" if classes is None else "classes",
+            seed=seed,
+            drifts=as_drifts(stream.drifts),
+        )
 
     def _held_out(self) -> Stream | None:
         """Return the stream of the held-out rows, which a run that goes on compares."""

@@ -27,10 +27,11 @@ class EvaluationInterrupted(KeyboardInterrupt):
 
     Attributes
     ----------
-    result : EvaluationResult, ndarray, tuple or None
+    result : EvaluationResult, SeedStudy, ndarray, tuple or None
         Scores of the rows that every model had done; in a parallel evaluation, of those that each
-        had done: models that were behind the first are in its `ended`. Of `prequential_predict`,
-        the predictions of the rows so far. None if there was nothing yet.
+        had done: models that were behind the first are in its `ended`. Of `evaluate_over_seeds`,
+        the study of the seeds that had finished; of `prequential_predict`, the predictions of the
+        rows so far. None if there was nothing yet.
     """
 
     def __init__(self, result: Any, advice: str = "", note: str = ""):

@@ -60,15 +60,19 @@ def grouped(
         # folds of the models of benchmarks/bench_folds.py, 200,000 rows).
         return Groups([places], "threads take turns where all models have kernels")
     seconds = seconds_per_row(new_run, models, stream)
-    start = _seconds_of_start(backend)
     if stream.n_rows is not None:
-        work = stream.n_rows * sum(seconds.values())
-        if work < STARTS_THAT_PAY * start:
-            return Groups(
-                [places],
-                f"about {work:.1f} s of work, while workers take {start:.1f} s to start",
-            )
+        why_one = why_not_apart(n_jobs, stream.n_rows * sum(seconds.values()))
+        if why_one:
+            return Groups([places], why_one)
     return Groups(balanced(seconds, n_groups))
+
+
+def why_not_apart(n_jobs: int | None, work: float) -> str:
+    """Return why workers would not pay for so many seconds of work; empty if they would."""
+    start = _seconds_of_start(QuietParallel(n_jobs=n_jobs)._backend)
+    if work >= STARTS_THAT_PAY * start:
+        return ""
+    return f"about {work:.1f} s of work, while workers take {start:.1f} s to start"
 
 
 def _seconds_of_start(backend: Any) -> float:

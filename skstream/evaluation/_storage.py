@@ -18,6 +18,8 @@ from skstream.metrics import Measure
 from skstream.streams._drifts import as_drifts
 
 FORMAT = 2
+#: What the header of a file calls a `SeedStudy`.
+STUDY = "SeedStudy"
 #: Columns of a tape beside its labels, where it has them.
 _TAPE_COLUMNS = ("weight", *BASELINES)
 #: Fields of a result that JSON holds as they are, and those that it turns into lists.
@@ -57,6 +59,13 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
     path = Path(path)
     if not path.suffix:
         path = path.with_suffix(".npz")
+    header, arrays = packed(result)
+    write_npz(path, header, arrays, compress=True)
+    return path
+
+
+def packed(result: EvaluationResult) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return the header and the arrays that hold a result."""
     arrays = {"checkpoints": result.checkpoints}
     for m, by_forgetting in enumerate(result.values.values()):
         for f, metrics in enumerate(by_forgetting.values()):
@@ -91,8 +100,7 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
         header["selected_bins"] = result.selected_bins
         for name, values in result.waits.poll_costs.items():
             arrays[f"poll_costs/{name}"] = values
-    write_npz(path, header, arrays, compress=True)
-    return path
+    return header, arrays
 
 
 def load_result(path: str | Path) -> EvaluationResult:
@@ -133,6 +141,13 @@ def load_result(path: str | Path) -> EvaluationResult:
         raise ValueError(f"{path} is a folder. Give the path of a file written by result.save.")
     hint = " Checkpoints of runs are loaded with load_run."
     arrays, header = read_npz(path, FORMAT, "a result saved by skstream", hint)
+    if header.get("kind") == STUDY:
+        raise ValueError(f"{path} holds a study over seeds: load it with load_study.")
+    return unpacked(path, arrays, header)
+
+
+def unpacked(path: Path, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationResult:
+    """Make a result from the header and the arrays that hold it; `path` is for messages."""
     try:
         return _made(arrays, header)
     except KeyError as error:

@@ -83,6 +83,7 @@ def _run_to_end(job: Job, stream: Any) -> RunOutcome:
         return RunOutcome(lanes=[], labels=None, interrupted=True)
     run = job.new_run(job.models, job.places)
     error: Exception | SystemExit | None = None
+    cause: BaseException | None = None
     read = PassChecksums()
     keeper = None
     interrupted = False
@@ -101,9 +102,7 @@ def _run_to_end(job: Job, stream: Any) -> RunOutcome:
     except RAISED as raised:
         if ends_program(raised):  # this process is told to end
             raise
-        error = _portable(raised)
-        error.__cause__ = WorkerTraceback(traceback.format_exc())
-    cause = None if error is None else error.__cause__
+        error, cause = portable(raised)
     is_whole = error is None and not interrupted
     done = run.outcome() if run.n_rows or is_whole else None
     if done is None or not (is_whole or done.n_rows):
@@ -120,13 +119,17 @@ def _noted(stream: Iterable[Chunk], read: PassChecksums) -> Iterator[Chunk]:
         yield chunk
 
 
-def _portable(error: Exception | SystemExit) -> Exception | SystemExit:
-    """Return the exception if it can be pickled, else an exception with its text."""
+def portable(error: Exception | SystemExit) -> tuple[Exception | SystemExit, BaseException]:
+    """Return the exception that is handled, and its traceback, which pickles leave out.
+
+    If it cannot be pickled it becomes an exception with its text.
+    """
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
+        error = RuntimeError(f"{type(error).__name__}: {error}")
+    error.__cause__ = WorkerTraceback(traceback.format_exc())
+    return error, error.__cause__
 
 
 class Workers:

@@ -7,6 +7,7 @@ from skstream.plotting._critical_difference import CriticalDifferenceDisplay
 from skstream.plotting._folds import FoldDisplay
 from skstream.plotting._prequential import PrequentialDisplay
 from skstream.plotting._search import SearchDisplay
+from skstream.plotting._seeds import SeedDisplay
 
 __all__ = [
     "BaseDisplay",
@@ -19,4 +20,5 @@ __all__ = [
     "Layout",
     "PrequentialDisplay",
     "SearchDisplay",
+    "SeedDisplay",
 ]

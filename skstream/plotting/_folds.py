@@ -11,11 +11,11 @@ from skstream.plotting._lines import line_key
 from skstream.plotting._prequential import PrequentialDisplay, contents_of
 
 Spread = Literal["range", "std", "lines"]
-#: What the legend calls each of them.
+#: What the legend calls each of them, of folds or seeds.
 SPREADS = {
-    "range": "lowest to highest fold",
-    "std": "± 1 standard deviation (folds)",
-    "lines": "single folds",
+    "range": "lowest to highest {}",
+    "std": "± 1 standard deviation ({}s)",
+    "lines": "single {}s",
 }
 
 
@@ -121,4 +121,4 @@ class FoldDisplay(PrequentialDisplay):
         return {self._spread_words(): line_key(alpha=0.5, linewidth=0.6)}
 
     def _spread_words(self) -> str:
-        return SPREADS[self.spread]
+        return SPREADS[self.spread].format(self._repetition)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -82,6 +82,9 @@ class PrequentialDisplay(MeasureDisplay):
     >>> display = PrequentialDisplay.from_result(result)  # doctest: +SKIP
     >>> display.figure_.savefig("accuracy.png")  # doctest: +SKIP
     """
+
+    #: What the columns of the curves are.
+    _repetition: ClassVar[str] = "fold"
 
     checkpoints: np.ndarray
     drifts: Drifts = ()
@@ -214,8 +217,8 @@ class PrequentialDisplay(MeasureDisplay):
     def _title(self) -> str:
         n_folds = max(curve.shape[1] for curve in self.curves.values())
         if n_folds > 1:
-            return f"{super()._title()}, mean of {n_folds} folds"
-        return super()._title() + (f", fold {self.folds[0]}" if self.folds else "")
+            return f"{super()._title()}, mean of {n_folds} {self._repetition}s"
+        return super()._title() + (f", {self._repetition} {self.folds[0]}" if self.folds else "")
 
     def _spread_of(self, curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper edge of the band over the folds."""
@@ -229,7 +232,7 @@ class PrequentialDisplay(MeasureDisplay):
         return {self._spread_words(): band_key()}
 
     def _spread_words(self) -> str:
-        return "lowest to highest fold"
+        return f"lowest to highest {self._repetition}"
 
     def _best_guess(self) -> np.ndarray | None:
         """Values of the best baseline, row by row; None without baselines or direction."""
@@ -263,7 +266,12 @@ class PrequentialDisplay(MeasureDisplay):
         for name, curve in self.curves.items():
             folds = range(curve.shape[1]) if self.folds is None else self.folds
             for fold, values in zip(folds, curve.T, strict=True):
-                yield {"row": self.checkpoints, "model": name, "fold": fold, "value": values}
+                yield {
+                    "row": self.checkpoints,
+                    "model": name,
+                    self._repetition: fold,
+                    "value": values,
+                }
 
     def _summary(self) -> str:
         last = last_values([(name, curve.mean(axis=1)) for name, curve in self.curves.items()])

@@ -5,6 +5,7 @@ from skstream.stats._anytime import (
     RunningAnytimeComparison,
     anytime_comparison,
 )
+from skstream.stats._best import BestModelResult, compare_with_best
 from skstream.stats._mcnemar import McNemarResult, mcnemar
 from skstream.stats._mcnemar_curve import McNemarCurve, RunningMcNemar, mcnemar_curve
 from skstream.stats._q_statistic import QStatisticResult, RunningQStatistic, q_statistic
@@ -16,6 +17,7 @@ from skstream.stats._wilcoxon import WilcoxonResult, wilcoxon
 
 __all__ = [
     "AnytimeComparisonResult",
+    "BestModelResult",
     "Comparison",
     "FriedmanNemenyiResult",
     "McNemarCurve",
@@ -28,6 +30,7 @@ __all__ = [
     "SignTestResult",
     "WilcoxonResult",
     "anytime_comparison",
+    "compare_with_best",
     "friedman_nemenyi",
     "mcnemar",
     "mcnemar_curve",

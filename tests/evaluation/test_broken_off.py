@@ -32,7 +32,7 @@ from skstream.evaluation import EvaluationInterrupted, _evaluator
 from skstream.evaluation._groups import Groups
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._pace import TARGET, Pace
-from skstream.evaluation._workers import Workers, _portable, run_job
+from skstream.evaluation._workers import Workers, portable, run_job
 from skstream.streams import StreamError, make_demo_stream
 from skstream.streams._chunk import Chunk
 from skstream.utils._sklearn import QuietParallel
@@ -566,9 +566,9 @@ def test_an_outcome_says_its_rows():
 def test_an_exception_that_cannot_travel_keeps_its_text():
     # What nothing can pickle, even where a library teaches exceptions to be pickled.
     lock = threading.Lock()
-    assert str(_portable(LookupError(lock))) == f"LookupError: {lock}"
+    assert str(portable(LookupError(lock))[0]) == f"LookupError: {lock}"
     error = ModelError("text", "m", 1, 20)
-    assert _portable(error) is error
+    assert portable(error)[0] is error
 
 
 def fails_late(y_true, y_pred):

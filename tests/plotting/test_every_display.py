@@ -16,10 +16,11 @@ from skstream import (
     Persistent,
     PrequentialEvaluator,
     PrequentialSearch,
+    evaluate_over_seeds,
 )
 from skstream.plotting import BinnedPerformanceDisplay, CriticalDifferenceDisplay, Display
 from skstream.stats import anytime_comparison
-from skstream.streams import make_demo_stream
+from skstream.streams import SEA, make_demo_stream
 
 matplotlib = pytest.importorskip("matplotlib")
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -50,6 +51,9 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "CriticalDifferenceDisplay": lambda: evaluated(
         KFoldEvaluator("accuracy", n_folds=3, random_state=0)
     ).rank(),
+    "SeedDisplay": lambda: evaluate_over_seeds(
+        lambda seed: SEA(80, random_state=seed), MODELS, range(3)
+    ),
     "SearchDisplay": lambda: searched({"alpha": [1e-4, 1e-2], "penalty": ["l1", "l2"]}),
 }
 #: What displays are made with.

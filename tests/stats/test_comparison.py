@@ -22,6 +22,7 @@ FUNCTIONS = {
 #: How each is called so that the second model is better.
 ARGUMENTS = {
     "anytime_comparison": (LOSS_A, LOSS_B),
+    "compare_with_best": (np.column_stack([FOLDS, FOLDS + 0.1]), ["A", "B"]),
     "friedman_nemenyi": (np.column_stack([FOLDS, FOLDS + 0.1]), ["A", "B"]),
     "mcnemar": (TRUTH, LOSS_A, LOSS_B),
     "mcnemar_curve": (TRUTH, LOSS_A, LOSS_B),

@@ -1,0 +1,359 @@
+"""The same evaluation on streams of several seeds, over workers."""
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from joblib import effective_n_jobs
+from sklearn.utils.parallel import delayed
+
+from skstream.engine.failures import RAISED, ends_program
+from skstream.evaluation._evaluator import StreamEvaluator
+from skstream.evaluation._execute import EvaluationInterrupted
+from skstream.evaluation._groups import seconds_per_row, why_not_apart
+from skstream.evaluation._header import ResultHeader
+from skstream.evaluation._input import MissingLabelError
+from skstream.evaluation._joined import joined
+from skstream.evaluation._outcome import Place, RunOutcome
+from skstream.evaluation._prequential import PrequentialEvaluator
+from skstream.evaluation._progress import bar_of_workers
+from skstream.evaluation._result import EvaluationResult, assemble
+from skstream.evaluation._seed_study import SeedStudy
+from skstream.evaluation._stopping import StopFile, interrupted_once, stop_file
+from skstream.evaluation._workers import Job, portable, run_job
+from skstream.evaluation.folder import Reporter
+from skstream.streams import Stream, as_stream
+from skstream.utils._sklearn import QuietParallel
+
+_LARGEST_SEED = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is to be done for every seed."""
+
+    make_stream: Callable[[int], Any]
+    models: Any
+    evaluator: StreamEvaluator
+    classes: Any
+
+    def stream_of(self, seed: int) -> Stream:
+        made = self.make_stream(seed)
+        return as_stream(*made) if isinstance(made, tuple) else as_stream(made)
+
+    def prepared(self, seed: int, stream: Stream) -> tuple[Any, dict[Place, Any], ResultHeader]:
+        """Return what makes a run, all models, and the facts of the evaluation."""
+        evaluator = copy(self.evaluator).set_params(random_state=seed)
+        models = self.models(stream) if _makes_models(self.models) else self.models
+        settings, prepared, _ = evaluator._prepare_for(stream, models, self.classes)
+        return evaluator._new_run(settings, stream), prepared, settings.header
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Models of one seed that a worker evaluates together; all, where no names are given."""
+
+    task: _Task
+    seed: int
+    names: tuple[str, ...] | None = None
+    reporter: Reporter = field(default_factory=Reporter)
+    stop: StopFile = field(default_factory=StopFile)
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What became of a piece."""
+
+    seed: int
+    outcome: RunOutcome
+    header: ResultHeader | None = None
+    places: tuple[Place, ...] = ()
+
+
+def evaluate_over_seeds(
+    make_stream: Callable[[int], Any],
+    models: Any,
+    seeds: Iterable[int],
+    *,
+    evaluator: StreamEvaluator | None = None,
+    n_jobs: int | None = None,
+    classes: Any = None,
+) -> SeedStudy:
+    """Evaluate models on streams that differ by their seeds alone, and compare them over these.
+
+    Parameters
+    ----------
+    make_stream : callable
+        ``make_stream(seed)`` returns a stream, or ``(X, y)``: the same for the same seed.
+    models : estimator, list of estimators, dict of str to estimator, or callable
+        Models with ``partial_fit``. They are cloned, and do not change. A function is called with
+        the stream of each seed and returns them, with the same names for all seeds.
+    seeds : iterable of int
+        Seeds, at least one and each once, from 0 to 2**32 - 1. A seed is also the `random_state`
+        of its evaluation: models without one of their own get other random numbers for each seed.
+    evaluator : evaluator, default=None
+        How the models are evaluated; None: ``PrequentialEvaluator()``. Without a `random_state`
+        and a `checkpoint` of its own. With ``keep_tape="auto"`` no tapes are kept; with
+        ``progress=True`` there is a bar for all seeds.
+    n_jobs : int, default=None
+        Number of workers, as joblib takes it; None: that of the evaluator. They share out seeds,
+        and the models of a seed where there are more workers than seeds. The result is the same
+        for any number.
+    classes : array-like of shape (n_classes,), default=None
+        All labels that may come, where the streams do not say so.
+
+    Returns
+    -------
+    study : SeedStudy
+        Mean and spread of every curve, and a final table with the best models marked.
+
+    Raises
+    ------
+    ValueError
+        If there are no seeds, or the same twice, or the evaluator has a `random_state` or a
+        `checkpoint`; or if a stream is bad.
+    ModelError
+        If a model fails; says which, and at which row.
+    EvaluationInterrupted
+        On Ctrl-C; its `result` is the study of the seeds that had finished.
+
+    Notes
+    -----
+    Any error that ends a study says which seed it came from, and carries the study of the seeds
+    that had finished in its attribute ``result`` (None: there is none). ``evaluator.set_params(
+    random_state=seed).evaluate(models, make_stream(seed))`` does one seed again.
+
+    Examples
+    --------
+    >>> from skstream import MajorityClass, evaluate_over_seeds
+    >>> from skstream.naive_bayes import IncrementalGaussianNB
+    >>> from skstream.streams import SEA
+    >>> models = {"bayes": IncrementalGaussianNB(), "majority": MajorityClass()}
+    >>> study = evaluate_over_seeds(lambda seed: SEA(500, random_state=seed), models, range(6))
+    >>> study.compare("accuracy").best
+    'bayes'
+    """
+    evaluator = PrequentialEvaluator() if evaluator is None else evaluator
+    checked = _checked_seeds(seeds)
+    _check_evaluator(evaluator)
+    if not callable(make_stream):
+        raise TypeError(
+            "make_stream must be a function of a seed that returns a stream. Got "
+            f"{type(make_stream).__name__} instead."
+        )
+    n_jobs = evaluator.n_jobs if n_jobs is None else n_jobs
+    keep = False if evaluator.keep_tape == "auto" else evaluator.keep_tape
+    plain = copy(evaluator).set_params(n_jobs=None, progress=False, keep_tape=keep)
+    task = _Task(make_stream, models, plain, classes)
+    pieces, total = _planned(task, checked, n_jobs, evaluator.progress)
+    study = _Study(checked)
+    with (
+        stop_file() as stop,
+        bar_of_workers(total, "seeds", evaluator.progress, len(pieces), None) as reporters,
+    ):
+        pieces = [
+            replace(piece, reporter=reporter, stop=stop)
+            for piece, reporter in zip(pieces, reporters, strict=True)
+        ]
+        try:
+            with closing(_results(pieces, n_jobs, stop)) as results:
+                for done in results:
+                    study.take(done, stop)
+            if stop.is_there:
+                raise KeyboardInterrupt
+            return study.whole()
+        except KeyboardInterrupt as interrupt:
+            raise EvaluationInterrupted(study.so_far("the study was interrupted")) from interrupt
+        except (Exception, SystemExit) as error:
+            found = study.so_far(f"{type(error).__name__} ended the study")
+            error.result = found  # type: ignore[union-attr]
+            raise
+
+
+def _checked_seeds(seeds: Iterable[int]) -> list[int]:
+    listed = list(seeds)
+    for seed in listed:
+        if (
+            isinstance(seed, bool)
+            or not hasattr(seed, "__index__")
+            or not (0 <= seed <= _LARGEST_SEED)
+        ):
+            raise ValueError(f"Seeds must be whole numbers from 0 to 2**32 - 1. Got {seed!r}.")
+    checked = [int(seed) for seed in listed]
+    if not checked or len(set(checked)) < len(checked):
+        what = "the same twice" if checked else "none"
+        raise ValueError(
+            f"seeds must hold at least one seed, and each once. Got {what}: {checked}."
+        )
+    return checked
+
+
+def _check_evaluator(evaluator: Any) -> None:
+    if not isinstance(evaluator, StreamEvaluator):
+        raise TypeError(
+            f"evaluator must be an evaluator, or None. Got {type(evaluator).__name__} instead."
+        )
+    if evaluator.random_state is not None:
+        raise ValueError(
+            f"The evaluator has random_state={evaluator.random_state}, and each seed is the "
+            "random_state of its own evaluation. Leave it None."
+        )
+    if evaluator.checkpoint is not None:
+        raise ValueError(
+            "The evaluator has checkpoint=, which is for a single evaluation. Leave it None; on "
+            "Ctrl-C, the seeds that have finished are kept."
+        )
+
+
+def _makes_models(models: Any) -> bool:
+    """Whether a function was given in the place of models."""
+    return callable(models) and not isinstance(models, type) and not hasattr(models, "partial_fit")
+
+
+def _planned(
+    task: _Task, seeds: Sequence[int], n_jobs: int | None, progress: bool
+) -> tuple[list[_Piece], int | None]:
+    """Divide seeds, and their models, into pieces; also return the rows that a bar shows."""
+    whole = [_Piece(task, seed) for seed in seeds]
+    n_workers = effective_n_jobs(n_jobs)
+    if n_workers < 2 and not progress:
+        return whole, None
+    try:
+        stream = task.stream_of(seeds[0])
+        new_run, models, _ = task.prepared(seeds[0], stream)
+        total = None if stream.n_rows is None else stream.n_rows * len(models) * len(seeds)
+        if n_workers < 2:
+            return whole, total
+        seconds: dict[str, float] = {}
+        for (name, _), one in seconds_per_row(new_run, models, stream).items():
+            seconds[name] = seconds.get(name, 0.0) + one
+    except Exception:  # the first seed raises the same error, with its name
+        return whole, None
+    of_all = sum(seconds.values()) * len(seeds)
+    if stream.n_rows is not None and why_not_apart(n_jobs, stream.n_rows * of_all):
+        return whole, total
+    return [_Piece(task, *one) for one in _shared_out(seconds, seeds, n_workers)], total
+
+
+def _shared_out(
+    seconds: Mapping[str, float], seeds: Sequence[int], n_workers: int
+) -> list[tuple[int, tuple[str, ...]]]:
+    """Cut the models of all seeds, one after another, into runs that take equally long.
+
+    So a seed is divided only where a run ends in it, and few streams are made more than once.
+    """
+    of_all = sum(seconds.values()) * len(seeds)
+    pieces: dict[tuple[int, int], list[str]] = {}
+    done = 0.0
+    for seed in seeds:
+        for name, one in seconds.items():
+            run = int((done + one / 2) / of_all * n_workers)
+            pieces.setdefault((seed, run), []).append(name)
+            done += one
+    return [(seed, tuple(names)) for (seed, _), names in pieces.items()]
+
+
+def _results(pieces: Sequence[_Piece], n_jobs: int | None, stop: StopFile) -> Generator[_Done]:
+    """Do all pieces, here or in workers; yield what became of each when it has finished."""
+    if effective_n_jobs(n_jobs) < 2 or all(piece.names is None for piece in pieces):
+        yield from map(_do, pieces)
+        return
+    parallel = QuietParallel(n_jobs=n_jobs)
+    calls = (delayed(_do)(piece) for piece in pieces)
+    with stop.made_by_interrupt():
+        if not parallel._backend.supports_return_generator:  # multiprocessing: all at the end
+            yield from parallel(calls)
+            return
+        parallel = QuietParallel(n_jobs=n_jobs, return_as="generator_unordered")
+        with closing(parallel(calls)) as results:
+            yield from results
+
+
+def _do(piece: _Piece) -> _Done:
+    """Evaluate the models of a piece; runs in a worker. Errors are in the outcome."""
+    stream = None
+    with interrupted_once():
+        try:
+            if piece.stop.is_there:
+                raise KeyboardInterrupt
+            stream = piece.task.stream_of(piece.seed)
+            new_run, models, header = piece.task.prepared(piece.seed, stream)
+        except KeyboardInterrupt:
+            return _Done(piece.seed, RunOutcome(lanes=[], labels=None, interrupted=True))
+        except RAISED as raised:
+            if ends_program(raised):
+                raise
+            error, cause = portable(raised)
+            return _Done(piece.seed, RunOutcome(lanes=[], labels=None, error=error, cause=cause))
+    mine = {
+        place: model
+        for place, model in models.items()
+        if piece.names is None or place[0] in piece.names
+    }
+    job = Job(new_run, mine, None, 0, piece.reporter, stop=piece.stop)
+    outcome = run_job(job, stream)
+    if isinstance(outcome.error, MissingLabelError):
+        outcome.error.add(stream.about_missing_label(outcome.error.row))
+    if outcome.error is None and not outcome.interrupted:
+        piece.reporter.finish(outcome)
+    return _Done(piece.seed, outcome, header, tuple(models))
+
+
+class _Study:
+    """What has been done of each seed so far."""
+
+    def __init__(self, seeds: Sequence[int]):
+        self._seeds = seeds
+        self._done: dict[int, list[_Done]] = {seed: [] for seed in seeds}
+        self._results: dict[int, EvaluationResult] = {}
+
+    def take(self, done: _Done, stop: StopFile) -> None:
+        """Take what became of a piece; raise its error, which names the seed."""
+        outcome = done.outcome
+        if outcome.interrupted:  # the others stop, too
+            stop.make()
+            return
+        if outcome.error is not None:
+            outcome.error.add_note(
+                f"This happened with seed {done.seed} of the study; the seeds that had finished "
+                "are in the attribute 'result' of this error."
+            )
+            raise outcome.error from outcome.cause
+        self._done[done.seed].append(done)
+        found = [one.outcome for one in self._done[done.seed]]
+        places = done.places
+        if sum(len(one.lanes) for one in found) == len(places):
+            assert done.header is not None
+            with_all = self._joined(done.seed, found, places)
+            self._results[done.seed] = assemble(done.header, [with_all])
+
+    def _joined(
+        self, seed: int, found: Sequence[RunOutcome], places: Sequence[Place]
+    ) -> RunOutcome:
+        try:
+            return joined(found, {}, places)
+        except ValueError as error:
+            error.add_note(f"make_stream({seed}) was called by each worker.")
+            raise
+
+    def whole(self) -> SeedStudy:
+        """Return the study of all seeds."""
+        return SeedStudy(
+            seeds=tuple(self._seeds), results=tuple(self._results[seed] for seed in self._seeds)
+        )
+
+    def so_far(self, why: str) -> SeedStudy | None:
+        """Return the study of the seeds that have finished; None: there is none."""
+        finished = [seed for seed in self._seeds if seed in self._results]
+        if not finished:
+            return None
+        left: Mapping[int, str] = {
+            seed: f"it had not finished when {why}" for seed in self._seeds if seed not in finished
+        }
+        return SeedStudy(
+            seeds=tuple(finished),
+            results=tuple(self._results[seed] for seed in finished),
+            left_out=dict(left),
+        )

@@ -1,0 +1,540 @@
+"""The result of a study over seeds: the same evaluation on streams of the same kind."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skstream.evaluation._npz import read_npz, write_npz
+from skstream.evaluation._recovery import RecoveryResult, recovery
+from skstream.evaluation._report import aligned
+from skstream.evaluation._result import EvaluationResult
+from skstream.evaluation._select import chosen, pick
+from skstream.evaluation._storage import FORMAT, STUDY, packed, unpacked
+from skstream.stats import BestModelResult, compare_with_best
+from skstream.stats._best import Correction
+from skstream.stats._report import plural
+from skstream.utils._optional import optional_import
+
+#: What marks the best in a table, and what is not told apart from it.
+MARK = "*"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class SeedStudy:
+    """Results of the same models on streams that differ by their seeds alone.
+
+    A value of a seed is the mean over its folds, and under delayed labels that of the last bin.
+
+    Attributes
+    ----------
+    seeds : tuple of int
+        The seeds.
+    results : tuple of EvaluationResult
+        The result of each, in their order.
+    left_out : dict of int to str
+        Seeds that are not in this study because it ended before they had finished, and the reason.
+
+    See Also
+    --------
+    evaluate_over_seeds : Makes it.
+    """
+
+    seeds: tuple[int, ...]
+    results: tuple[EvaluationResult, ...]
+    left_out: dict[int, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check that the results can be compared."""
+        for seed, result in zip(self.seeds, self.results, strict=True):
+            for names in ("model_names", "metric_names", "forgetting_names"):
+                first, other = getattr(self.results[0], names), getattr(result, names)
+                if first != other:
+                    raise ValueError(
+                        f"All seeds must have the same {names}. Those of seed {self.seeds[0]} are "
+                        f"{first}, and those of seed {seed} {other}."
+                    )
+
+    @property
+    def model_names(self) -> list[str]:
+        """Names of the models."""
+        return self.results[0].model_names
+
+    @property
+    def metric_names(self) -> list[str]:
+        """Names of the measures."""
+        return self.results[0].metric_names
+
+    @property
+    def forgetting_names(self) -> list[str]:
+        """Names of the forgetting mechanisms."""
+        return self.results[0].forgetting_names
+
+    @property
+    def n_seeds(self) -> int:
+        """Number of seeds."""
+        return len(self.seeds)
+
+    @property
+    def scores(self) -> dict[str, dict[str, float]]:
+        """Mean over the seeds of the final values, by model and measure.
+
+        Under the first mechanism, as the `scores` of a result.
+        """
+        return self._over_seeds(lambda values: float(values.mean()))
+
+    @property
+    def deviations(self) -> dict[str, dict[str, float]]:
+        """Standard deviation over the seeds of the final values (with ``n_seeds - 1``)."""
+        return self._over_seeds(_deviation)
+
+    def _over_seeds(self, summary: Any) -> dict[str, dict[str, float]]:
+        found = [one.scores for one in self.results]
+        return {
+            model: {
+                metric: summary(np.array([scores[model][metric] for scores in found]))
+                for metric in self.metric_names
+            }
+            for model in self.model_names
+        }
+
+    @property
+    def checkpoints(self) -> np.ndarray:
+        """Rows of the checkpoints that all seeds have."""
+        return self.combined.checkpoints
+
+    @cached_property
+    def combined(self) -> EvaluationResult:
+        """The curves of all seeds in one result, whose folds are the seeds.
+
+        Without tape, models and costs. Its `compare` and `rank` test over the seeds as they do over
+        folds; but seeds, unlike folds, are independent.
+        """
+        first = self.results[0]
+        rows = first.checkpoints
+        for one in self.results[1:]:
+            rows = np.intersect1d(rows, one.checkpoints)
+        if not len(rows) and any(len(one.checkpoints) for one in self.results):
+            lengths = [f"{one.n_rows:,}" for one in self.results]
+            raise ValueError(
+                "The seeds have no checkpoint in common, so that their curves have no mean: their "
+                f"last checkpoints are {', '.join(lengths)}. Pass an evaluator with record_every=, "
+                "or let all streams have as many rows."
+            )
+        places = [np.searchsorted(one.checkpoints, rows) for one in self.results]
+        values = {
+            model: {
+                forgetting: {
+                    metric: np.column_stack(
+                        [
+                            _of_seed(one.values[model][forgetting][metric])[place]
+                            for one, place in zip(self.results, places, strict=True)
+                        ]
+                    )
+                    for metric in self.metric_names
+                }
+                for forgetting in self.forgetting_names
+            }
+            for model in self.model_names
+        }
+        return EvaluationResult(
+            protocol=first.protocol,
+            checkpoints=rows,
+            values=values,
+            measures=first.measures,
+            mechanisms=first.mechanisms,
+            classes=first.classes,
+            paths=first.paths,
+            failures=self._failures(),
+            baselines=first.baselines,
+            parameters={**first.parameters, "seed": None},
+            scored_sets=first.scored_sets,
+            drifts=first.drifts if len({one.drifts for one in self.results}) == 1 else (),
+        )
+
+    def curve(
+        self, model: str, metric: str | None = None, *, forgetting: str | None = None
+    ) -> np.ndarray:
+        """Return the values of one measure of one model at the checkpoints, for each seed.
+
+        Parameters
+        ----------
+        model : str
+            Name of the model.
+        metric : str, default=None
+            Name of the measure; None: the first.
+        forgetting : str, default=None
+            Name of the mechanism; None: the first.
+
+        Returns
+        -------
+        values : ndarray of shape (n_checkpoints, n_seeds)
+            Values at the ``checkpoints``.
+        """
+        return self.combined.curve(model, metric, forgetting=forgetting)
+
+    def mean(
+        self, model: str, metric: str | None = None, *, forgetting: str | None = None
+    ) -> np.ndarray:
+        """Return the mean of a curve over the seeds.
+
+        Parameters
+        ----------
+        model : str
+            Name of the model.
+        metric, forgetting : str, default=None
+            Names of measure and mechanism; None: the first.
+
+        Returns
+        -------
+        values : ndarray of shape (n_checkpoints,)
+            Means; NaN where a seed has no value.
+        """
+        values: np.ndarray = self.curve(model, metric, forgetting=forgetting).mean(axis=1)
+        return values
+
+    def std(
+        self, model: str, metric: str | None = None, *, forgetting: str | None = None
+    ) -> np.ndarray:
+        """Return the standard deviation of a curve over the seeds (with ``n_seeds - 1``).
+
+        Parameters
+        ----------
+        model : str
+            Name of the model.
+        metric, forgetting : str, default=None
+            Names of measure and mechanism; None: the first.
+
+        Returns
+        -------
+        values : ndarray of shape (n_checkpoints,)
+            Standard deviations; NaN where a seed has no value, or there is one seed.
+        """
+        curve = self.curve(model, metric, forgetting=forgetting)
+        return np.array([_deviation(values) for values in curve])
+
+    def compare(
+        self,
+        metric: str | None = None,
+        *,
+        forgetting: str | None = None,
+        models: str | Sequence[str] | None = None,
+        **options: Any,
+    ) -> BestModelResult:
+        """Find the best model, and those that Wilcoxon's test over the seeds does not tell from it.
+
+        Parameters
+        ----------
+        metric, forgetting : str, default=None
+            Measure and mechanism; None: the first. The final values are compared.
+        models : str or sequence of str, default=None
+            Models to compare; None: all. Leave out a reference such as the Bayes classifier.
+        **options
+            Passed to `skstream.stats.compare_with_best`, such as ``correction`` or ``alpha``.
+
+        Returns
+        -------
+        result : BestModelResult
+            The best, the p-values, and who is not told apart.
+
+        Raises
+        ------
+        KeyError
+            If there is no such model, measure or mechanism.
+        ValueError
+            If there are fewer than two models or seeds, a value is NaN, or it is not known which
+            direction of the measure is the better one.
+        """
+        first = self.results[0]
+        metric = first.metric_names[0] if metric is None else metric
+        forgetting = first.forgetting_names[0] if forgetting is None else forgetting
+        names = chosen(models, self.model_names, "model")
+        pick(first.values[names[0]], forgetting, "forgetting")
+        if pick(first.measures, metric, "measure").higher_is_better is None:
+            options.setdefault("higher_is_better", None)
+        else:
+            options.setdefault("higher_is_better", first.measures[metric].higher_is_better)
+        if options["higher_is_better"] is None:
+            raise ValueError(
+                f"It is not known which direction of {metric!r} is the better one: pass "
+                "higher_is_better=."
+            )
+        table = self._final(names, metric, forgetting)
+        best = compare_with_best(table, names, **options)
+        subject = f"{metric} ({forgetting}) over {plural(self.n_seeds, 'seed')}"
+        return replace(best, subject=subject)
+
+    def _final(self, names: Sequence[str], metric: str, forgetting: str) -> np.ndarray:
+        """Return the final values, of shape (n_seeds, n_models)."""
+        return np.array(
+            [
+                [_of_seed(one.values[name][forgetting][metric])[-1:].sum() for name in names]
+                for one in self.results
+            ]
+        )
+
+    def recovery(
+        self,
+        metric: str | None = None,
+        *,
+        forgetting: str | None = None,
+        drifts: Any = None,
+        share: float = 0.95,
+    ) -> RecoveryResult:
+        """Say how far the models fell after each drift, and when they had recovered.
+
+        Parameters
+        ----------
+        metric, forgetting : str, default=None
+            Measure and mechanism; None: the first. A window of recent rows shows most.
+        drifts : sequence of (int or pair of int), default=None
+            Rows at which the truth changes; None: those of each seed's stream.
+        share : float, default=0.95
+            Share of the level before the drift at which a model has recovered.
+
+        Returns
+        -------
+        result : RecoveryResult
+            One value for each seed.
+
+        See Also
+        --------
+        recovery : What is computed, with its source.
+        """
+        return RecoveryResult.joined(
+            [
+                recovery(one, metric, forgetting=forgetting, drifts=drifts, share=share)
+                for one in self.results
+            ],
+            self.seeds,
+        )
+
+    def to_frame(self) -> Any:
+        """Return all values as a tidy data frame.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Columns model, forgetting, seed, row, metric, value: a row each; with the checkpoints
+            that all seeds have.
+        """
+        optional_import("pandas", "to_frame()")
+        frame = self.combined.to_frame().rename(columns={"fold": "seed"})
+        frame["seed"] = np.asarray(self.seeds)[frame["seed"]]
+        return frame
+
+    def plot(self, metric: str | None = None, **options: Any) -> Any:
+        """Plot a measure over the stream: its mean over the seeds, and its spread.
+
+        Parameters
+        ----------
+        metric : str, default=None
+            Measure; None: the first one.
+        **options
+            Passed to ``SeedDisplay.from_result``, such as ``models``, ``spread``, ``ax`` or
+            properties of the lines.
+
+        Returns
+        -------
+        display : SeedDisplay
+            With attributes ``ax_``, ``figure_``, ``lines_`` and ``legend_``.
+        """
+        from skstream.plotting import SeedDisplay
+
+        return SeedDisplay.from_result(self, metric, **options)
+
+    def save(self, path: str | Path) -> Path:
+        """Save as data: one NPZ file without pickles, to be read by `load_study`.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write; ``.npz`` is appended where it has no suffix.
+
+        Returns
+        -------
+        path : Path
+            The file written.
+        """
+        path = Path(path)
+        path = path if path.suffix else path.with_suffix(".npz")
+        parts = [packed(one) for one in self.results]
+        header = {
+            "format": FORMAT,
+            "kind": STUDY,
+            "seeds": self.seeds,
+            "left_out": list(self.left_out.items()),
+            "results": [of_result for of_result, _ in parts],
+        }
+        arrays = {
+            f"{i}/{name}": array
+            for i, (_, found) in enumerate(parts)
+            for name, array in found.items()
+        }
+        write_npz(path, header, arrays, compress=True)
+        return path
+
+    def __repr__(self) -> str:
+        metric, scores = self.metric_names[0], self.scores
+        answers = ", ".join(f"{name}: {metric} {scores[name][metric]:.4f}" for name in scores)
+        return (
+            f"SeedStudy({plural(self.n_seeds, 'seed')}, {self.results[0].protocol}; {answers}; "
+            "see compare(), table(), to_frame(), plot(), recovery(), save())"
+        )
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def table(
+        self,
+        *,
+        references: str | Sequence[str] = (),
+        correction: Correction = "holm",
+        alpha: float = 0.05,
+    ) -> str:
+        """Return the final values as text, with the best marked and all not told apart from it.
+
+        Parameters
+        ----------
+        references : str or sequence of str, default=()
+            Models that are shown and not compared, such as the Bayes classifier.
+        correction : {"holm", "none"}, default="holm"
+            Whether the p-values are corrected for the number of models, as in
+            `skstream.stats.compare_with_best`; Cervantes et al. print tables without.
+        alpha : float, default=0.05
+            Level of the tests.
+
+        Returns
+        -------
+        table : str
+            Mean and standard deviation over the seeds, by model and measure. ``print(study)``
+            prints it.
+        """
+        left = chosen(references, self.model_names, "model") if len(references) else []
+        compared = [name for name in self.model_names if name not in left]
+        lines = [
+            f"{plural(self.n_seeds, 'seed')}, {self.results[0].protocol}: mean ± standard deviation"
+        ]
+        has_marks = False
+        for forgetting in self.forgetting_names:
+            columns = []
+            for metric in self.metric_names:
+                marked = self._marked(metric, forgetting, compared, correction, alpha)
+                columns.append(self._column(metric, forgetting, marked))
+                has_marks |= bool(marked)
+            paths = [self.results[0].paths.get(name, "") for name in self.model_names]
+            kinds = [path.partition(":")[0] for path in paths]
+            rows = [list(row) for row in zip(self.model_names, *columns, kinds, strict=True)]
+            if len(self.forgetting_names) > 1:
+                lines.append(f"{forgetting}:")
+            # A blank below the marks keeps the names above the numbers.
+            lines.extend(aligned(["model", *(f"{n} " for n in self.metric_names), "path"], rows))
+        if has_marks:
+            corrected = "corrected as by Holm" if correction == "holm" else "not corrected"
+            lines.append(
+                f"{MARK} the best, and those that pairwise Wilcoxon tests over the seeds do not "
+                f"tell from it ({corrected}, alpha = {alpha:g})"
+            )
+        if left:
+            lines.append(f"not compared: {', '.join(left)}")
+        lines += [f"{name} failed, {why}" for name, why in self._failures().items()]
+        lines += [f"seed {seed} is left out: {why}" for seed, why in self.left_out.items()]
+        return "\n".join(lines)
+
+    def _marked(
+        self,
+        metric: str,
+        forgetting: str,
+        names: Sequence[str],
+        correction: Correction,
+        alpha: float,
+    ) -> tuple[str, ...]:
+        """Return the best and what is not told apart; nothing where that cannot be tested."""
+        is_tested = min(len(names), self.n_seeds) > 1 and self._has_direction(metric)
+        if not is_tested or not np.isfinite(self._final(names, metric, forgetting)).all():
+            return ()
+        options: dict[str, Any] = {"correction": correction, "alpha": alpha}
+        best = self.compare(metric, forgetting=forgetting, models=names, **options)
+        return best.not_told_apart
+
+    def _column(self, metric: str, forgetting: str, marked: Sequence[str]) -> list[str]:
+        table = self._final(self.model_names, metric, forgetting)
+        return [
+            f"{values.mean():.4f} ± {_deviation(values):.4f}{MARK if name in marked else ' '}"
+            for name, values in zip(self.model_names, table.T, strict=True)
+        ]
+
+    def _failures(self) -> dict[str, str]:
+        return {
+            name: f"seed {seed}: {message}"
+            for seed, one in zip(self.seeds, self.results, strict=True)
+            for name, message in one.failures.items()
+        }
+
+    def _has_direction(self, metric: str) -> bool:
+        return self.results[0].measures[metric].higher_is_better is not None
+
+
+def load_study(path: str | Path) -> SeedStudy:
+    """Load a study saved by ``study.save``. Only data is read; no code is executed.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to read.
+
+    Returns
+    -------
+    study : SeedStudy
+        The study, without fitted models.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file is not a saved study, is damaged, or has a format that this version does not
+        know.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skstream import Persistent, evaluate_over_seeds
+    >>> from skstream.evaluation import load_study
+    >>> from skstream.streams import SEA
+    >>> study = evaluate_over_seeds(lambda s: SEA(100, random_state=s), Persistent(), range(2))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = study.save(Path(folder) / "study.npz")
+    ...     load_study(path).scores == study.scores
+    True
+    """
+    path = Path(path)
+    arrays, header = read_npz(path, FORMAT, "a study saved by skstream")
+    if header.get("kind") != STUDY:
+        raise ValueError(f"{path} holds no study over seeds. Results are loaded with load_result.")
+    parts: list[dict[str, np.ndarray]] = [{} for _ in header["results"]]
+    for name, array in arrays.items():
+        number, _, own = name.partition("/")
+        parts[int(number)][own] = array
+    return SeedStudy(
+        seeds=tuple(header["seeds"]),
+        results=tuple(
+            unpacked(path, found, of_result)
+            for found, of_result in zip(parts, header["results"], strict=True)
+        ),
+        left_out={int(seed): why for seed, why in header["left_out"]},
+    )
+
+
+def _of_seed(curve: np.ndarray) -> np.ndarray:
+    """Values of a seed at its checkpoints: mean over folds, in the last bin."""
+    values: np.ndarray = (curve if curve.ndim == 2 else curve[:, :, -1]).mean(axis=1)
+    return values
+
+
+def _deviation(values: np.ndarray) -> float:
+    return float(values.std(ddof=1)) if len(values) > 1 else float("nan")

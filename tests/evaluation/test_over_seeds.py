@@ -1,0 +1,309 @@
+"""Studies over seeds: the evaluation of each seed, whatever the workers; failures; files."""
+
+import pickle
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import FitFailedWarning
+from sklearn.linear_model import SGDClassifier
+
+from skstream import (
+    DelayedEvaluator,
+    EvaluationInterrupted,
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    MajorityClass,
+    Persistent,
+    PrequentialEvaluator,
+    RandomClass,
+    evaluate_over_seeds,
+    load_result,
+)
+from skstream.engine.failures import ModelError
+from skstream.evaluation import SeedStudy, _groups, _over_seeds, load_study
+from skstream.stats import compare_with_best, wilcoxon
+from skstream.stats._best import holm
+from skstream.streams import SEA, ArrayStream
+
+MODELS = {"sgd": SGDClassifier(), "random": RandomClass(), "last": Persistent()}
+SEEDS = [3, 0, 11, 5]
+
+
+def rows(seed: int, n: int = 120) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, (X[:, 0] + rng.normal(size=n) > 0).astype(int)
+
+
+def assert_same_study(one: SeedStudy, other: SeedStudy) -> None:
+    assert one.seeds == other.seeds
+    for a, b in zip(one.results, other.results, strict=True):
+        np.testing.assert_array_equal(a.checkpoints, b.checkpoints)
+        for model in a.model_names:
+            for forgetting in a.forgetting_names:
+                for metric in a.metric_names:
+                    np.testing.assert_array_equal(
+                        a.values[model][forgetting][metric], b.values[model][forgetting][metric]
+                    )
+
+
+EVALUATORS = [
+    PrequentialEvaluator(["accuracy", "kappa"], forgetting={"all": "cumulative", "r": "window:30"}),
+    KFoldEvaluator("accuracy", n_folds=3),
+    HoldoutEvaluator("accuracy", holdout="next", every=30),
+    DelayedEvaluator("accuracy", delay=5, n_bins=2),
+]
+
+
+@pytest.mark.parametrize("evaluator", EVALUATORS, ids=lambda one: type(one).__name__)
+def test_each_seed_is_an_evaluation_with_this_random_state(evaluator: Any) -> None:
+    study = evaluate_over_seeds(rows, MODELS, SEEDS, evaluator=evaluator)
+    assert study.seeds == tuple(SEEDS)
+    alone = [
+        type(evaluator)(**{**evaluator.get_params(deep=False), "random_state": seed}).evaluate(
+            MODELS, *rows(seed)
+        )
+        for seed in SEEDS
+    ]
+    assert_same_study(study, SeedStudy(seeds=tuple(SEEDS), results=tuple(alone)))
+    assert all(one.tape is None for one in study.results)
+    final = np.array([[one.scores[name]["accuracy"] for name in MODELS] for one in alone])
+    means, deviations = final.mean(axis=0), final.std(axis=0, ddof=1)
+    assert [study.scores[name]["accuracy"] for name in MODELS] == pytest.approx(means.tolist())
+    found = [study.deviations[name]["accuracy"] for name in MODELS]
+    assert found == pytest.approx(deviations.tolist())
+    assert study.mean("sgd")[-1] == pytest.approx(means[0])
+    assert study.std("sgd")[-1] == pytest.approx(deviations[0])
+    assert study.curve("sgd").shape == (len(study.checkpoints), len(SEEDS))
+
+
+@pytest.mark.parametrize(
+    ("seeds", "n_jobs"), [(SEEDS, 2), (SEEDS[:1], 2), (SEEDS[:2], 3), (SEEDS, 5)]
+)
+def test_any_number_of_workers_gives_the_same(seeds: list[int], n_jobs: int) -> None:
+    made: list[int] = []
+
+    def make(seed: int) -> Any:
+        made.append(seed)
+        return rows(seed)
+
+    expected = evaluate_over_seeds(rows, MODELS, seeds)
+    with parallel_config(backend="threading"):
+        study = evaluate_over_seeds(make, MODELS, seeds, n_jobs=n_jobs)
+    assert_same_study(study, expected)
+    # The first is made once more, to see what the models cost.
+    assert len(made) - 1 <= len(seeds) + n_jobs - 1
+
+
+def test_what_workers_get_and_return_can_be_sent(monkeypatch) -> None:
+    expected = evaluate_over_seeds(rows, MODELS, SEEDS)
+    do = _over_seeds._do
+
+    def sent(piece: Any) -> Any:
+        return pickle.loads(pickle.dumps(do(pickle.loads(pickle.dumps(piece)))))
+
+    monkeypatch.setattr(_over_seeds, "_do", sent)
+    with parallel_config(backend="threading"):
+        study = evaluate_over_seeds(rows, MODELS, SEEDS, n_jobs=3)
+    assert_same_study(study, expected)
+
+
+def test_models_may_depend_on_the_stream() -> None:
+    seen = []
+
+    def models(stream: Any) -> dict[str, Any]:
+        seen.append(stream.n_rows)
+        return {"majority": MajorityClass(), "sgd": SGDClassifier()}
+
+    study = evaluate_over_seeds(partial(SEA, 60, random_state=0).func, models, [60, 80])
+    assert seen == [60, 80]
+    assert study.model_names == ["majority", "sgd"]
+
+
+def test_little_work_is_done_here(monkeypatch) -> None:
+    monkeypatch.setattr(_groups, "SECONDS_OF_START", 1e9)
+    monkeypatch.setattr(_over_seeds, "QuietParallel", None)
+    study = evaluate_over_seeds(rows, MODELS, SEEDS[:2], n_jobs=2)
+    assert_same_study(study, evaluate_over_seeds(rows, MODELS, SEEDS[:2]))
+
+
+class Fails(ClassifierMixin, BaseEstimator):
+    """Learns nothing, and fails with the rows of one seed."""
+
+    def __init__(self, error: Any = None, seed: int = 11):
+        self.error = error
+        self.seed = seed
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "Fails":
+        self.n_ = getattr(self, "n_", 0) + 1
+        if self.n_ == 1:
+            self.fails_ = X[0, 0] == rows(self.seed)[0][0, 0]
+        if self.fails_ and self.n_ == 50:
+            raise self.error
+        self.classes_ = np.arange(2)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.zeros(len(X), int)
+
+
+@pytest.mark.parametrize("backend", ["sequential", "threading"])
+def test_a_failing_seed_names_itself_and_the_others_are_kept(backend: str) -> None:
+    models = {"last": Persistent(), "fails": Fails(RuntimeError("broken"))}
+    with parallel_config(backend=backend), pytest.raises(ModelError) as caught:
+        evaluate_over_seeds(rows, models, SEEDS, n_jobs=2)
+    assert "seed 11 of the study" in caught.value.__notes__[0]
+    found = caught.value.result
+    if backend == "sequential":
+        assert found.seeds == (3, 0)
+        assert found.left_out[5] == "it had not finished when ModelError ended the study"
+        assert "seed 11 is left out" in str(found)
+
+    def make(seed: int) -> Any:
+        if seed == 0:
+            raise LookupError("no such file")
+        return rows(seed)
+
+    with pytest.raises(LookupError) as caught_too:
+        evaluate_over_seeds(make, MODELS, SEEDS)
+    assert "seed 0 of the study" in caught_too.value.__notes__[0]
+    assert caught_too.value.result.seeds == (3,)
+    evaluator = PrequentialEvaluator("accuracy", error_score=0.0)
+    with pytest.warns(FitFailedWarning, match="broken"):
+        survived = evaluate_over_seeds(rows, models, SEEDS, evaluator=evaluator)
+    assert "fails failed, seed 11: " in str(survived)
+
+
+def test_ctrl_c_keeps_the_seeds_that_had_finished() -> None:
+    with pytest.raises(EvaluationInterrupted) as caught:
+        evaluate_over_seeds(rows, {"fails": Fails(KeyboardInterrupt())}, SEEDS)
+    assert caught.value.result.seeds == (3, 0)
+    assert "interrupted" in caught.value.result.left_out[11]
+    with pytest.raises(EvaluationInterrupted, match="nothing was finished"):
+        evaluate_over_seeds(rows, {"fails": Fails(KeyboardInterrupt())}, [11])
+
+
+def test_a_stream_that_is_not_the_same_in_all_workers_is_refused() -> None:
+    made: list[int] = []
+
+    def make(seed: int) -> Any:
+        made.append(seed)
+        return rows(len(made))
+
+    with parallel_config(backend="threading"), pytest.raises(ValueError, match="not the same"):
+        evaluate_over_seeds(make, MODELS, [0], n_jobs=3)
+
+
+def test_bad_arguments() -> None:
+    for seeds, words in (([], "none"), ([1, 2, 1], "the same twice")):
+        with pytest.raises(ValueError, match=words):
+            evaluate_over_seeds(rows, MODELS, seeds)
+    for seed in (-1, 2**32, 0.5, True, "1"):
+        with pytest.raises(ValueError, match="whole numbers from 0"):
+            evaluate_over_seeds(rows, MODELS, [seed])
+    for evaluator, words in (
+        (PrequentialEvaluator(random_state=3), "random_state=3"),
+        (PrequentialEvaluator(checkpoint="here"), "checkpoint="),
+    ):
+        with pytest.raises(ValueError, match=words):
+            evaluate_over_seeds(rows, MODELS, SEEDS, evaluator=evaluator)
+    with pytest.raises(TypeError, match="must be an evaluator"):
+        evaluate_over_seeds(rows, MODELS, SEEDS, evaluator=PrequentialEvaluator)
+    with pytest.raises(TypeError, match="must be a function of a seed"):
+        evaluate_over_seeds(ArrayStream(*rows(0)), MODELS, SEEDS)
+
+
+def test_streams_of_other_lengths_share_their_checkpoints() -> None:
+    evaluator = PrequentialEvaluator("accuracy", record_every=20)
+    study = evaluate_over_seeds(lambda seed: rows(0, seed), MODELS, [65, 107], evaluator=evaluator)
+    assert study.checkpoints.tolist() == [20, 40, 60]
+    other = evaluate_over_seeds(lambda seed: rows(0, seed), MODELS, [10, 15], evaluator=evaluator)
+    assert len(other.scores) == 3
+    with pytest.raises(ValueError, match="no checkpoint in common"):
+        other.mean("sgd")
+
+
+def test_the_table_marks_the_best_and_what_is_not_told_from_it() -> None:
+    models = {
+        "majority": MajorityClass(),
+        "sgd": SGDClassifier(),
+        "again": SGDClassifier(alpha=1e-5),
+    }
+    seeds = range(8)
+    study = evaluate_over_seeds(rows, models, seeds, evaluator=PrequentialEvaluator("accuracy"))
+    final = np.array([[one.scores[name]["accuracy"] for name in models] for one in study.results])
+    best = study.compare()
+    assert best.subject == "accuracy (cumulative) over 8 seeds"
+    again = compare_with_best(final, list(models))
+    assert (best.best, best.not_told_apart) == (again.best, again.not_told_apart)
+    assert set(best.not_told_apart) == {"sgd", "again"}
+    marked = {line.split()[0] for line in str(study).splitlines()[3:-1] if "*" in line}
+    assert marked == {"sgd", "again"}
+    without = study.table(references="sgd", correction="none")
+    assert "not compared: sgd" in without
+    assert "not corrected, alpha = 0.05" in without
+    with pytest.raises(KeyError, match="There is no model 'other'"):
+        study.compare(models=["sgd", "other"])
+    one = evaluate_over_seeds(rows, models, [1], evaluator=PrequentialEvaluator("accuracy"))
+    assert "*" not in str(one)
+
+
+def test_a_saved_study_is_the_same(tmp_path) -> None:
+    study = evaluate_over_seeds(rows, MODELS, SEEDS, evaluator=EVALUATORS[3])
+    loaded = load_study(study.save(tmp_path / "study"))
+    assert_same_study(loaded, study)
+    assert str(loaded) == str(study)
+    assert repr(loaded) == repr(study)
+    with pytest.raises(ValueError, match="load it with load_study"):
+        load_result(tmp_path / "study.npz")
+    study.results[0].save(tmp_path / "one")
+    with pytest.raises(ValueError, match="loaded with load_result"):
+        load_study(tmp_path / "one.npz")
+
+
+def test_the_frame_names_the_seeds() -> None:
+    pytest.importorskip("pandas")
+    study = evaluate_over_seeds(rows, MODELS, SEEDS, evaluator=EVALUATORS[0])
+    frame = study.to_frame()
+    assert set(frame["seed"]) == set(SEEDS)
+    of_one = frame[(frame.seed == 11) & (frame.model == "sgd") & (frame.metric == "kappa")]
+    of_one = of_one[of_one.forgetting == "r"]
+    np.testing.assert_array_equal(
+        of_one["value"], study.curve("sgd", "kappa", forgetting="r")[:, 2]
+    )
+
+
+def test_a_bar_shows_all_seeds(capsys) -> None:
+    pytest.importorskip("tqdm")
+    evaluator = PrequentialEvaluator("accuracy", progress=True)
+    evaluate_over_seeds(rows, MODELS, SEEDS, evaluator=evaluator)
+    assert "1.44k/1.44k" in capsys.readouterr().err.replace(" ", "")
+
+
+def test_holm() -> None:
+    # Worked by hand: .01 * 4, then the larger of this and .02 * 3, and so on.
+    np.testing.assert_allclose(holm(np.array([0.02, 0.5, 0.01, 0.04])), [0.06, 0.5, 0.04, 0.08])
+    assert holm(np.array([0.6, 0.9])).tolist() == [1.0, 1.0]
+
+
+def test_the_best_of_several_by_wilcoxon() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(12, 4)) + np.array([0.0, 3.0, 2.9, 1.0])
+    for higher in (True, False):
+        result = compare_with_best(scores if higher else -scores, higher_is_better=higher)
+        assert result.best == "model 2"
+        expected = [wilcoxon(scores[:, 1], scores[:, j]).pvalue for j in (0, 2, 3)]
+        np.testing.assert_allclose(result.pvalues[[0, 2, 3]], holm(np.array(expected)))
+        assert result.not_told_apart == ("model 2", "model 3")
+        assert result.better is None
+        plain = compare_with_best(scores, correction="none")
+        np.testing.assert_allclose(plain.pvalues[[0, 2, 3]], expected)
+    assert "no difference can be significant" in " ".join(
+        str(compare_with_best(scores[:4])).split()
+    )
+    with pytest.raises(ValueError, match="correction must be"):
+        compare_with_best(scores, correction="bonferroni")  # type: ignore[arg-type]
