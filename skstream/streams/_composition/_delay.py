@@ -133,7 +133,7 @@ class LateLabels(ComposedStream):
             arrival = np.arange(start, start + len(chunk.y), dtype=np.float64)
         delays = np.broadcast_to(self._delays(chunk.X, start, len(chunk.y)), len(chunk.y))
         label_time = _later(arrival, delays, self.unit)
-        missing = np.array([is_missing(label) for label in chunk.y.tolist()], dtype=bool)
+        missing = _missing(chunk.y)
         if missing.any():
             label_time[missing] = "NaT" if label_time.dtype.kind == "M" else np.inf
         return chunk._replace(meta={**chunk.meta, "arrival": arrival, "label_time": label_time})
@@ -174,6 +174,14 @@ class LateLabels(ComposedStream):
 
     def _source_of(self, row: int) -> tuple[int, int]:
         return 0, row
+
+
+def _missing(y: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which labels are missing."""
+    if y.dtype.kind == "O":
+        return np.array([is_missing(label) for label in y], dtype=bool)
+    missing: NDArray[np.bool_] = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), bool)
+    return missing
 
 
 def _check_delays(delays: NDArray[Any], start: int) -> None:
