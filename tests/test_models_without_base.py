@@ -308,6 +308,40 @@ def test_what_they_have_learnt_before_is_warned_of() -> None:
     assert result.predictions("m")[0] == learnt.predict(X[:1])[0]
 
 
+def test_what_parts_have_learnt_before_is_warned_of() -> None:
+    """They are copied with what is around them, and keep it there, too."""
+    learnt = Knows()
+    learnt.partial_fit(X, Y)
+    frozen = make_stream_pipeline(FrozenEstimator(StandardScaler().fit(X)), Knows())
+    for model in (
+        make_stream_pipeline(StandardScaler(), learnt),
+        TemporallyAugmented(learnt),
+        TemporallyAugmented(make_stream_pipeline(StandardScaler(), learnt)),
+    ):
+        with pytest.warns(UserWarning, match=r"Knows inside model 'm' has no get_params"):
+            PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            PrequentialEvaluator("accuracy", warm_start=True).evaluate({"m": model}, X, Y)
+            PrequentialEvaluator("accuracy").evaluate({"m": frozen}, X, Y)
+
+
+def test_what_parts_have_learnt_is_left_out_with_a_warning() -> None:
+    """What is around them makes clones, which know nothing; unless it has learnt itself."""
+    learnt = SGDClassifier(random_state=0).partial_fit(X, Y, classes=np.unique(Y))
+    scaled = make_stream_pipeline(StandardScaler(), learnt)
+    warm = PrequentialEvaluator("accuracy", warm_start=True, keep_tape=True)
+    for model in (scaled, TemporallyAugmented(learnt)):
+        with pytest.warns(UserWarning, match="SGDClassifier inside model 'm' has learnt, and the"):
+            result = warm.evaluate({"m": model}, X, Y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            new = PrequentialEvaluator("accuracy", keep_tape=True).evaluate({"m": model}, X, Y)
+            warm.evaluate({"m": clone(model).partial_fit(X, Y, classes=np.unique(Y))}, X, Y)
+            warm.evaluate({"m": learnt}, X, Y)
+        assert list(result.predictions("m")) == list(new.predictions("m"))
+
+
 class Raises(Counter):
     def get_params(self, deep=True):
         raise RuntimeError("no file")

@@ -10,6 +10,7 @@ from skstream.compat._river import (
     is_river,
     model_name,
 )
+from skstream.compat._river_parameters import is_new
 
 
 def is_foreign(model: Any) -> bool:
@@ -27,6 +28,13 @@ def adapted(model: Any) -> Any:
 def going_on(model: Any, classes: Any) -> Any:
     """Return an adapted model that goes on from what the one inside has learnt; others as is."""
     return model.going_on(classes) if isinstance(model, RiverClassifier | RiverRegressor) else model
+
+
+def is_new_around_learnt(model: Any) -> bool:
+    """Whether an adapted model has learnt nothing, and the one inside has."""
+    if not isinstance(model, RiverClassifier | RiverRegressor) or hasattr(model, "model_"):
+        return False
+    return not is_new(model.model)
 
 
 def name_of(model: Any) -> str:

@@ -31,6 +31,7 @@ from skstream.evaluation._settings import (
     names_of_baselines,
     prepared_models,
     warn_of_kept_state,
+    warn_of_left_out_state,
 )
 from skstream.evaluation.folder import RunFolder, fingerprint, opened
 from skstream.forgetting import Forgetting, as_forgetting
@@ -322,6 +323,7 @@ class StreamEvaluator(BaseEstimator):
         if self.warm_start:
             named = models_going_on(named, settings.classes)
             check_fitted_classes(named, settings.classes)
+            warn_of_left_out_state(named)
             if self.n_warmup == 0:
                 check_fitted(named)
         else:

@@ -9,7 +9,7 @@ from sklearn.frozen import FrozenEstimator
 
 from skstream import baselines
 from skstream.base import check_can_learn, learning_parts, nested, without_predict
-from skstream.compat._adapted import adapted, going_on, is_foreign, name_of
+from skstream.compat._adapted import adapted, going_on, is_foreign, is_new_around_learnt, name_of
 from skstream.engine.failures import failures_named
 from skstream.engine.kernels import Task
 from skstream.engine.model import Engine, ModelRun, Unanswered
@@ -21,7 +21,7 @@ from skstream.streams import Drift
 from skstream.utils._choices import names_as_text
 from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels
-from skstream.utils._plain_objects import differs_from_new, is_plain
+from skstream.utils._plain_objects import differs_from_new, is_plain, plain_parts
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._validation import fitted_copy, is_fitted, is_regressor, unfitted_copy
 from skstream.utils._warnings import warn
@@ -251,16 +251,45 @@ def models_going_on(models: Mapping[str, Any], classes: np.ndarray | None) -> di
 
 
 def warn_of_kept_state(models: Mapping[str, Any]) -> None:
-    """Warn of plain objects that have learnt, where every model should begin with nothing."""
+    """Warn of plain objects that have learnt, where every model should begin with nothing.
+
+    Also of those inside pipelines and meta-estimators, which are copied with them.
+    """
     for name, model in models.items():
-        if is_plain(model) and differs_from_new(model):
-            kind = type(model).__name__
+        for part in filter(differs_from_new, plain_parts(model)):
+            kind = type(part).__name__
+            what = f"Model '{name}'" if part is model else f"{kind} inside model '{name}'"
             warn(
-                f"Model '{name}' has no get_params, so it is copied as it is, and its state is not "
+                f"{what} has no get_params, so it is copied as it is, and its state is not "
                 f"that of a new {kind}: what it has learnt, perhaps from these rows, counts. Pass "
                 "a new object, or give it get_params (sklearn.base.BaseEstimator has it); with "
                 "warm_start=True, it goes on from there without this warning."
             )
+
+
+def warn_of_left_out_state(models: Mapping[str, Any]) -> None:
+    """Warn of parts that have learnt inside models that have not, and so begin anew with them."""
+    for name, model in models.items():
+        if is_plain(model) or is_fitted(model):
+            continue
+        with failures_named(name, 0, "being copied"):
+            parts = list(learning_parts(model))
+        for part in parts:
+            if part is not model and _knows_more_than_a_clone(part):
+                kind = type(model).__name__
+                warn(
+                    f"{name_of(part)} inside model '{name}' has learnt, and the {kind} around it "
+                    "has not. It begins anew, with warm_start=True, too: when it learns its first "
+                    f"rows, a {kind} makes clones of what is inside, which know nothing. Let the "
+                    "whole learn the earlier rows."
+                )
+
+
+def _knows_more_than_a_clone(part: Any) -> bool:
+    if is_new_around_learnt(part):
+        return True
+    # A transformer that needs no fitting is always fitted.
+    return not is_plain(part) and is_fitted(part) and not is_fitted(unfitted_copy(part))
 
 
 def check_fitted(models: Mapping[str, Any]) -> None:

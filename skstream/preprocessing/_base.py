@@ -1,5 +1,6 @@
 """What the transformers that learn along the stream have in common."""
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,11 @@ from skstream.base import check_rows, forget
 
 class StreamTransformer(TransformerMixin, BaseEstimator):
     """A transformer with ``partial_fit`` whose ``fit`` forgets everything first."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "partial_fit" not in vars(cls) and hasattr(cls, "partial_fit"):
+            cls.partial_fit = _as_of(cls, cls.partial_fit)
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Forget everything, then learn the rows in one ``partial_fit``.
@@ -29,6 +35,17 @@ class StreamTransformer(TransformerMixin, BaseEstimator):
         """
         forget(self)
         return self.partial_fit(X, y)
+
+
+def _as_of(cls: type, method: Any) -> Any:
+    """Copy of an inherited method that names a class: Python's own errors name it, too."""
+    parts = method.__code__, method.__globals__, method.__name__
+    own = FunctionType(*parts, method.__defaults__, method.__closure__)
+    own.__kwdefaults__ = method.__kwdefaults__
+    own.__qualname__ = f"{cls.__qualname__}.{method.__name__}"
+    for name in ("__doc__", "__module__", "__annotations__"):
+        setattr(own, name, getattr(method, name))
+    return own
 
 
 def checked_values(transformer: Any, X: Any, *, reset: bool) -> Any:

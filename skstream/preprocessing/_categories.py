@@ -127,14 +127,15 @@ def _check_types(
             continue
         if before is None:
             before = value
-        elif type(value) is not type(before) and _kind(value) != _kind(before):
+        elif type(value) is not type(before) and kind_of(value) != kind_of(before):
             raise MixedTypes(
-                f"holds {value!r}, {_kind(value)}, and in the rows before {before!r}, "
-                f"{_kind(before)}"
+                f"holds {value!r}, {kind_of(value)}, and in the rows before {before!r}, "
+                f"{kind_of(before)}"
             )
 
 
-def _kind(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """Type of a value in words: numbers of all types are of one kind."""
     if isinstance(value, str):
         return "a text"
     return "a number" if isinstance(value, Number) else f"of type {type(value).__name__}"

@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstream.base import check_some_weight, check_weight, forget
 from skstream.preprocessing._base import StreamTransformer, checked_values
+from skstream.preprocessing._categories import kind_of
 from skstream.preprocessing._fills import Mask, Memory, learn, start
 from skstream.utils._sklearn import StrOptions, feature_names_in, n_rows_of
 from skstream.utils._values import (
@@ -144,6 +145,7 @@ class StreamImputer(StreamTransformer):
                 return self
             values, missing, weight = values[learnt], missing[learnt], weight[learnt]
         before = memory_of(self, values.dtype, values.shape[1])
+        self._check_types(before, values, missing)
         remember(self, learn(self.strategy, before, values, missing, weight)[0])
         return self
 
@@ -162,6 +164,7 @@ class StreamImputer(StreamTransformer):
         """
         check_is_fitted(self)
         values, missing = self._values(X, reset=False)
+        self._check_types(Memory(self.statistics_, self._weights_by_value), values, missing)
         return filled(values, missing, self.statistics_[np.nonzero(missing)[1]], self.add_indicator)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -183,6 +186,24 @@ class StreamImputer(StreamTransformer):
             return names
         indicators = np.array([f"missingindicator_{name}" for name in names], dtype=object)
         return np.concatenate([names, indicators])
+
+    def _check_types(self, memory: Memory, values: NDArray[Any], missing: Mask) -> None:
+        """Raise an error at a value of another type than those that fill gaps of its column."""
+        found = first_of_other_type(self, memory, values, missing)
+        if found is not None:
+            place, row, value, before = found
+            names = getattr(self, "feature_names_in_", None)
+            column = place if names is None else repr(names[place])
+            where = f", in row {row} of these rows" if len(values) > 1 else ""
+            raise ValueError(
+                f"Column {column} holds {value!r}, {kind_of(value)}{where}, and in the rows "
+                f"before {before!r}, {kind_of(before)}. Use one type throughout: astype(str) makes "
+                "texts of all."
+            )
+
+    @property
+    def _weights_by_value(self) -> Any:
+        return getattr(self, "weights_by_value_", None)
 
     def _values(self, X: Any, *, reset: bool) -> tuple[NDArray[Any], Mask]:
         """Values of rows, float64 or objects, and which are missing."""
@@ -244,7 +265,43 @@ def memory_of(imputer: StreamImputer, dtype: Any, n_columns: int) -> Memory:
         )
     if imputer.strategy == "mean":
         return Memory(imputer.statistics_, (imputer.sums_, imputer.weights_))
-    return Memory(imputer.statistics_, getattr(imputer, "weights_by_value_", None))
+    return Memory(imputer.statistics_, imputer._weights_by_value)
+
+
+def first_of_other_type(
+    imputer: StreamImputer, memory: Memory, values: NDArray[Any], missing: Mask
+) -> tuple[int, int, Any, Any] | None:
+    """Find the first value that is of another type than those of its column before it.
+
+    Returns
+    -------
+    place, row, value, before : int, int, object, object
+        Its column, its row, itself, and one of the values before; or None.
+    """
+    if values.dtype != object or imputer.strategy not in ("most_frequent", "last"):
+        return None
+    for place, column in enumerate(values.T):
+        before = _known_value(imputer, memory, place)
+        present = column[~missing[:, place]].tolist()
+        kinds = {type(value) for value in present if value is not None}
+        if before is not None:
+            kinds.add(type(before))
+        if len(kinds) < 2:
+            continue
+        for row in np.flatnonzero(~missing[:, place]).tolist():
+            value = column[row]
+            before = value if before is None else before
+            if kind_of(value) != kind_of(before):
+                return place, row, value, before
+    return None
+
+
+def _known_value(imputer: StreamImputer, memory: Memory, place: int) -> Any:
+    """Return a value that a column has had; None if that is not known."""
+    if memory.of_values is not None:
+        return next(iter(memory.of_values[place]), None)
+    value = memory.statistics[place]
+    return None if value == _start_value(imputer.fill_value, memory.statistics.dtype) else value
 
 
 def remembers_enough(imputer: StreamImputer) -> bool:

@@ -2,9 +2,11 @@
 
 import inspect
 import random
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.frozen import FrozenEstimator
 
 from skstream.utils._content import content
 
@@ -12,6 +14,35 @@ from skstream.utils._content import content
 def is_plain(model: Any) -> bool:
     """Whether a model has no ``get_params``, so that a copy keeps what it has learnt."""
     return not hasattr(model, "get_params")
+
+
+def plain_parts(model: Any) -> Iterator[Any]:
+    """Yield the model if it is a plain object, or those with ``partial_fit`` in its parameters.
+
+    To any depth, but for what frozen estimators hold: they keep it.
+    """
+    seen: set[int] = set()
+    waiting = [model]
+    while waiting:
+        part = waiting.pop(0)
+        if id(part) in seen or isinstance(part, type | FrozenEstimator):
+            continue
+        seen.add(id(part))
+        if isinstance(part, list | tuple):
+            waiting += part
+        elif not is_plain(part):
+            waiting += _parameters(part)
+        elif part is model or hasattr(part, "partial_fit"):
+            yield part
+
+
+def _parameters(model: Any) -> list[Any]:
+    """Values of its parameters; none where it cannot tell, which its copy will say."""
+    try:
+        found = model.get_params(deep=False)
+    except Exception:  # of any class that users write
+        return []
+    return list(found.values()) if isinstance(found, Mapping) else []
 
 
 def differs_from_new(model: Any) -> bool:

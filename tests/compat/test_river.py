@@ -1,6 +1,7 @@
 """River's models give in every evaluator the answers of a bare River loop."""
 
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -428,3 +429,20 @@ def test_a_warm_start_of_a_regressor_and_of_two_classes() -> None:
     two.learn_one({0: 1.0}, True)
     with pytest.raises(ModelError, match=r"'m'.*learns two classes, and here are 3"):
         PrequentialEvaluator("accuracy", warm_start=True).evaluate({"m": two}, X, Y)
+
+
+def test_what_a_part_has_learnt_is_left_out_with_a_warning() -> None:
+    """As with a model of scikit-learn inside a pipeline that has learnt nothing."""
+    tree_ = tree.HoeffdingTreeClassifier()
+    for i in range(30):
+        tree_.learn_one({0: float(i)}, "a")
+    X, y = np.arange(9.0)[:, None], np.array(["a", "b", "c"] * 3)
+    model = make_stream_pipeline(StandardScaler(), from_river(tree_))
+    warm = PrequentialEvaluator("accuracy", warm_start=True)
+    with pytest.warns(UserWarning, match="HoeffdingTreeClassifier inside model 'm' has learnt, an"):
+        warm.evaluate({"m": model}, X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PrequentialEvaluator("accuracy").evaluate({"m": model}, X, y)
+        new = make_stream_pipeline(StandardScaler(), from_river(tree.HoeffdingTreeClassifier()))
+        warm.evaluate({"m": new}, X, y)

@@ -1,17 +1,19 @@
 """StreamImputer: what it fills in, its names, and its errors."""
 
+import copy
 from datetime import date
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.impute import SimpleImputer
+from sklearn.naive_bayes import BernoulliNB
 
 from skstream import PrequentialEvaluator, make_stream_pipeline
 from skstream.engine.failures import ModelError
 from skstream.engine.kernels import Task, make_transform_kernel
 from skstream.naive_bayes import IncrementalGaussianNB
-from skstream.preprocessing import StreamImputer
+from skstream.preprocessing import StreamImputer, StreamOrdinalEncoder
 from tests.preprocessing._rows import rows_of
 
 
@@ -142,3 +144,34 @@ def test_a_strategy_cannot_go_on_from_another_one(strategy: str) -> None:
     with pytest.raises(ValueError, match=f"strategy='{strategy}' was set after rows"):
         imputer.partial_fit([[2.0]])
     assert imputer.fit([[2.0]]).transform([[np.nan]]).item() == 2.0
+
+
+@pytest.mark.parametrize("strategy", ["most_frequent", "last"])
+def test_a_column_that_changes_its_type_is_refused(strategy: str) -> None:
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame({"city": ["Bonn", None, "Ulm", 53111], "n": [1, 2.5, True, 4]})
+    imputer = StreamImputer(strategy)
+    said = "Column 'city' holds 53111, a number, in row {} of these rows, and in the rows before '"
+    with pytest.raises(ValueError, match=said.format(3)):
+        imputer.fit(rows)
+    imputer.fit(rows[:2])
+    before = copy.deepcopy(vars(imputer))
+    for call in (imputer.partial_fit, imputer.transform):
+        with pytest.raises(ValueError, match=said.format(1)):
+            call(rows[2:])
+    assert repr(vars(imputer)) == repr(before)
+    assert imputer.partial_fit(rows[2:], sample_weight=[1.0, 0.0]).transform(rows[1:2]).tolist()
+    assert StreamImputer("constant").fit(rows).transform(rows)[3, 0] == 53111
+    for engine in ("auto", "loop"):
+        model = make_stream_pipeline(
+            StreamImputer(strategy), StreamOrdinalEncoder(4), BernoulliNB()
+        )
+        with pytest.raises(ModelError, match=r"answering row 3: .*'city' holds 53111, a number, a"):
+            PrequentialEvaluator("accuracy", engine=engine).evaluate(model, rows, [0, 1, 0, 1])
+
+
+def test_a_type_is_not_known_before_the_first_value() -> None:
+    """A gap is filled with "missing" then, which is no value of the column."""
+    imputer = StreamImputer("last").fit(np.array([["a", None]], dtype=object))
+    imputer.partial_fit(np.array([["b", 3.0]], dtype=object))
+    assert imputer.transform(np.array([[None, None]], dtype=object)).tolist() == [["b", 3.0]]

@@ -15,6 +15,7 @@ from skstream.preprocessing import StreamImputer
 from skstream.preprocessing._fills import Mask, Memory, learn
 from skstream.preprocessing._imputer import (
     filled,
+    first_of_other_type,
     memory_of,
     objects,
     remember,
@@ -71,6 +72,8 @@ class StreamImputerKernel(TransformKernel):
         learnt, asked, columns = read(others, state.columns)
         if memory is None:
             memory = self._first_memory(learnt[0])
+        if memory.statistics.dtype == object:
+            self._check_types(memory, learnt, asked)
         after, fills = learn(self.estimator.strategy, memory, learnt[0], learnt[1], block.weight)
         learn_X, ask_X = (
             filled(
@@ -95,6 +98,12 @@ class StreamImputerKernel(TransformKernel):
         if memory is not None and holds_numbers(X) != (memory.statistics.dtype != object):
             raise Declined("rows of numbers and others together have no kernel")
         return holds_numbers(X)
+
+    def _check_types(self, memory: Memory, *rows: tuple[NDArray[Any], Mask]) -> None:
+        """Leave columns of two types to the loop, which shows the row."""
+        values, missing = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+        if first_of_other_type(self.estimator, memory, values, missing) is not None:
+            raise Declined("a column of two types has no kernel")
 
     def _first_memory(self, values: NDArray[Any]) -> Memory:
         try:
