@@ -8,6 +8,7 @@ from skstream.plotting._folds import FoldDisplay
 from skstream.plotting._prequential import PrequentialDisplay
 from skstream.plotting._search import SearchDisplay
 from skstream.plotting._seeds import SeedDisplay
+from skstream.plotting._testbed import TestbedDisplay
 
 __all__ = [
     "BaseDisplay",
@@ -21,4 +22,5 @@ __all__ = [
     "PrequentialDisplay",
     "SearchDisplay",
     "SeedDisplay",
+    "TestbedDisplay",
 ]

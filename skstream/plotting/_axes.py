@@ -40,6 +40,7 @@ def drawing(
     *,
     size: tuple[float, float] = FIGURE_INCHES,
     constrained: bool = True,
+    n_columns: int = 1,
 ) -> Iterator[tuple[np.ndarray, bool]]:
     """Make a figure, or check the axes that the user gave; close the figure after an error.
 
@@ -53,6 +54,8 @@ def drawing(
         Size in inches of a new figure.
     constrained : bool, default=True
         Whether matplotlib arranges the axes and legends of a new figure.
+    n_columns : int, default=1
+        Columns of axes of a new figure.
 
     Yields
     ------
@@ -66,15 +69,18 @@ def drawing(
         yield checked_axes(ax, n_panels), False
         return
     figure, axes = pyplot.subplots(
-        n_panels,
-        1,
+        -(-n_panels // n_columns),
+        n_columns,
         sharex=True,
+        sharey=n_columns > 1,
         squeeze=False,
         figsize=size,
         layout="constrained" if constrained else None,
     )
     try:
-        yield axes[:, 0], True
+        for unused in axes.ravel()[n_panels:]:
+            unused.remove()
+        yield axes.ravel()[:n_panels], True
     except BaseException:
         pyplot.close(figure)
         raise

@@ -98,6 +98,8 @@ class Layout:
         Size in inches of a new figure.
     constrained : bool, default=True
         Whether matplotlib arranges the axes and legends of a new figure.
+    n_columns : int, default=1
+        Columns of axes of a new figure.
 
     Examples
     --------
@@ -110,6 +112,7 @@ class Layout:
     n_panels: int = 1
     size: tuple[float, float] = FIGURE_INCHES
     constrained: bool = True
+    n_columns: int = 1
 
 
 @dataclass
@@ -285,10 +288,13 @@ class BaseDisplay:
     ) -> Self:
         layout = self._layout(ax)
         keywords = line_keywords(layout.lines, styles, options)
-        with drawing(ax, layout.n_panels, size=layout.size, constrained=layout.constrained) as (
-            axes,
-            own,
-        ):
+        with drawing(
+            ax,
+            layout.n_panels,
+            size=layout.size,
+            constrained=layout.constrained,
+            n_columns=layout.n_columns,
+        ) as (axes, own):
             canvas = Canvas(axes, own, legend, keywords)
             self._draw(canvas)
         self.axes_ = axes

@@ -20,11 +20,12 @@ from skstream import (
 )
 from skstream.plotting import BinnedPerformanceDisplay, CriticalDifferenceDisplay, Display
 from skstream.stats import anytime_comparison
-from skstream.streams import SEA, make_demo_stream
+from skstream.streams import SEA, load_testbed, make_demo_stream
 
 matplotlib = pytest.importorskip("matplotlib")
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
+SHORT_TESTBED = load_testbed("NSGT-5D", n_rows=80)
 MODELS = {"sgd": SGDClassifier(random_state=0), "last": Persistent()}
 
 
@@ -54,16 +55,19 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "SeedDisplay": lambda: evaluate_over_seeds(
         lambda seed: SEA(80, random_state=seed), MODELS, range(3)
     ),
+    "TestbedDisplay": lambda: PrequentialEvaluator("error").evaluate(MODELS, SHORT_TESTBED),
     "SearchDisplay": lambda: searched({"alpha": [1e-4, 1e-2], "penalty": ["l1", "l2"]}),
 }
+#: What displays need beside the result.
+NEEDED: dict[str, dict[str, Any]] = {"TestbedDisplay": {"stream": SHORT_TESTBED}}
 #: What displays are made with.
 PARTS = {"BaseDisplay", "Canvas", "Display", "Layout"}
 DISPLAYS = sorted(set(RESULTS) & set(skstream.plotting.__all__))
 
 
-def check_display(kind: type[Any], result: Any) -> None:
+def check_display(kind: type[Any], result: Any, **needed: Any) -> None:
     """Raise if a display breaks a promise that all displays make."""
-    display = kind.from_result(result)
+    display = kind.from_result(result, **needed)
     assert isinstance(display, Display)
     assert isinstance(display, kind)
     display.figure_.canvas.draw()
@@ -93,14 +97,14 @@ def test_every_exported_display_is_covered() -> None:
 
 @pytest.mark.parametrize("name", DISPLAYS)
 def test_every_display_is_drawn_from_its_result(name: str) -> None:
-    check_display(getattr(skstream.plotting, name), RESULTS[name]())
+    check_display(getattr(skstream.plotting, name), RESULTS[name](), **NEEDED.get(name, {}))
 
 
 @pytest.mark.parametrize("name", DISPLAYS)
 def test_every_display_has_its_data_as_a_frame(name: str) -> None:
     pandas = pytest.importorskip("pandas")
     kind = getattr(skstream.plotting, name)
-    frame = kind.from_result(RESULTS[name]()).to_frame()
+    frame = kind.from_result(RESULTS[name](), **NEEDED.get(name, {})).to_frame()
     assert isinstance(frame, pandas.DataFrame)
     assert len(frame)
     for column in frame.columns:

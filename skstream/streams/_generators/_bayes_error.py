@@ -63,10 +63,15 @@ def integrated_error(
     if exact is not None:
         error = exact if each else np.array([exact.mean()])
         return error, np.zeros_like(error)
-    n_each = n_points // N_GROUPS
-    parts = rows[:, np.newaxis] if each else rows[np.newaxis]
-    found = np.array([_by_group(truth, part, n_each) for part in parts])
-    return found.mean(axis=1), found.std(axis=1, ddof=1) / np.sqrt(N_GROUPS)
+    of_group = _at_each if each else _over_all
+    n_rows = len(rows) if each else 1
+    found = np.zeros((N_GROUPS, n_rows))
+    n_axes = truth.n_features + (0 if each else 1)
+    for number in range(len(truth.paths)):
+        shifts = uniform(0, f"Bayes error {number}", 0, N_GROUPS * n_axes)
+        for group, shift in enumerate(shifts.reshape(N_GROUPS, n_axes)):
+            found[group] += of_group(truth, rows, number, n_points // N_GROUPS, shift)
+    return found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(N_GROUPS)
 
 
 def _of_equal_covariances(truth: MixtureTruth, rows: Floats) -> Floats | None:
@@ -92,21 +97,38 @@ def _of_equal_covariances(truth: MixtureTruth, rows: Floats) -> Floats | None:
     return errors
 
 
-def _by_group(truth: MixtureTruth, rows: Floats, n_points: int) -> Floats:
-    """Mean error over some rows, as each group of points gives it."""
-    errors = np.zeros(N_GROUPS)
-    n_axes = 1 + truth.n_features
-    for number, path in enumerate(truth.paths):
-        shifts = uniform(0, f"Bayes error {number}", 0, N_GROUPS * n_axes)
-        for group, shift in enumerate(shifts.reshape(N_GROUPS, n_axes)):
-            for start in range(0, n_points, N_AT_ONCE):
-                stop = min(start + N_AT_ONCE, n_points)
-                points = _spread_evenly(start, stop, shift)
-                at = rows[(points[0] * len(rows)).astype(np.intp)]
-                columns = path.place(at, list(ndtri(points[1:])))
-                _, posterior = truth.posterior(columns, at)
-                wrong = (1 - posterior.max(axis=1)) * truth.priors(at)[number]
-                errors[group] += wrong.sum() / n_points
+def _over_all(
+    truth: MixtureTruth, rows: Floats, number: int, n_points: int, shift: Floats
+) -> Floats:
+    """Part of a component in the mean error over some rows, by one group of points."""
+    error = 0.0
+    for start in range(0, n_points, N_AT_ONCE):
+        points = _spread_evenly(start, min(start + N_AT_ONCE, n_points), shift)
+        at = rows[(points[0] * len(rows)).astype(np.intp)]
+        error += _errors(truth, at, number, points[1:]).sum() / n_points
+    return np.array([error])
+
+
+def _at_each(
+    truth: MixtureTruth, rows: Floats, number: int, n_points: int, shift: Floats
+) -> Floats:
+    """Part of a component in the error at each row, by one group of points."""
+    points = _spread_evenly(0, n_points, shift)
+    n_at_once = max(1, N_AT_ONCE // n_points)
+    parts = []
+    for start in range(0, len(rows), n_at_once):
+        some = rows[start : start + n_at_once]
+        at, repeated = np.repeat(some, n_points), np.tile(points, len(some))
+        errors = _errors(truth, at, number, repeated).reshape(len(some), n_points)
+        parts.append(errors.mean(axis=1))
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def _errors(truth: MixtureTruth, rows: Floats, number: int, points: Floats) -> Floats:
+    """Probability of a component, and of an error, at points of the unit cube that it is put on."""
+    columns = truth.paths[number].place(rows, list(ndtri(points)))
+    _, posterior = truth.posterior(columns, rows)
+    errors: Floats = (1 - posterior.max(axis=1)) * truth.priors(rows)[number]
     return errors
 
 
