@@ -126,24 +126,17 @@ class SparseReader:
     def _listed(self, cells: Cells) -> Any:
         """Lists of the features of each row that are not 0; NaN for missing ones."""
         pa = optional_import("pyarrow", "ARFFStream")
-        wanted = np.flatnonzero(self._positions[cells.places] >= 0)
-        kept = Cells(
-            cells.lines[cells.rows[wanted]],
-            np.ones(len(wanted), dtype=np.int64),
-            cells.places[wanted],
-            cells.texts.take(pa.array(wanted)),
-        )
-        values = np.full(len(wanted), np.nan)
-        is_nominal = self._is_nominal[kept.places]
-        for part, read in ((is_nominal, self._codes_of), (~is_nominal, self._numbers_of)):
-            chosen = np.flatnonzero(part)
-            values[chosen] = read(kept, chosen)
+        positions = self._positions[cells.places]
+        wanted = np.flatnonzero(positions >= 0)
+        is_nominal = self._is_nominal[cells.places[wanted]]
+        values = np.empty(len(wanted))
+        values[is_nominal] = self._codes_of(cells, wanted[is_nominal])
+        values[~is_nominal] = self._numbers_of(cells, wanted[~is_nominal])
         counts = np.bincount(cells.rows[wanted], minlength=len(cells.lengths))
         return pa.ListArray.from_arrays(
             pa.array(np.append(0, np.cumsum(counts)), pa.int32()),
             pa.StructArray.from_arrays(
-                [pa.array(self._positions[kept.places], pa.int64()), pa.array(values)],
-                ["feature", "value"],
+                [pa.array(positions[wanted]), pa.array(values)], ["feature", "value"]
             ),
         )
 
@@ -179,7 +172,7 @@ class SparseReader:
         return codes[back]
 
     def _misfit(self, cells: Cells, cell: int, text: str) -> Misfit:
-        line, place = int(cells.lines[cell]), int(cells.places[cell])
+        line, place = int(cells.lines[cells.rows[cell]]), int(cells.places[cell])
         return misfit(line, text, self._header.attributes[place])
 
 
@@ -207,20 +200,19 @@ def _fast(block: bytes, first_line: int) -> Cells | None:
     if any(sign in block for sign in (b"'", b'"', b"%", b"\\", b"\t")):
         return None
     block = block.replace(b"\r\n", b"\n").rstrip(b"\n")
-    n_rows = block.count(b"\n") + 1
-    if not (
-        block.startswith(b"{")
-        and block.endswith(b"}")
-        and block.count(b"}\n{") == n_rows - 1
-        and block.count(b"{") == block.count(b"}") == n_rows
-    ):
-        return None
     for spaced, tight in ((b", ", b","), (b" ,", b","), (b"{ ", b"{"), (b" }", b"}")):
         while spaced in block:
             block = block.replace(spaced, tight)
     signs = np.frombuffer(block, dtype=np.uint8)
-    opened = np.flatnonzero(signs == ord("{"))
-    commas = np.flatnonzero(signs == ord(","))
+    opened, closed, commas = (np.flatnonzero(signs == ord(sign)) for sign in "{},")
+    n_rows = block.count(b"}\n{") + 1
+    # Every line is one row in braces.
+    if not (
+        len(opened) == len(closed) == n_rows == block.count(b"\n") + 1
+        and block.startswith(b"{")
+        and block.endswith(b"}")
+    ):
+        return None
     lengths = np.diff(np.append(np.searchsorted(commas, opened), len(commas))) + 1
     lengths[signs[opened + 1] == ord("}")] = 0
     pairs = block.translate(None, b"{}").replace(b",", b"\n") + b"\n"

@@ -20,6 +20,7 @@ _PER_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 _NULL = -1
 _UNDECLARED = -2
 _SHOWN = 20
+_ROWS_AT_ONCE = 8192
 
 
 def _pyarrow() -> Any:
@@ -147,8 +148,11 @@ def _is_text(kind: Any) -> bool:
 def as_matrix(columns: dict[str, NDArray[Any]], n_rows: int) -> NDArray[np.float64]:
     """Columns of numbers and codes side by side."""
     matrix = np.empty((n_rows, len(columns)))
-    for j, values in enumerate(columns.values()):
-        matrix[:, j] = values
+    # Few rows at a time, so that they stay in the cache until all their columns are there.
+    for start in range(0, n_rows, _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        for j, values in enumerate(columns.values()):
+            matrix[rows, j] = values[rows]
     return matrix
 
 
@@ -196,13 +200,14 @@ def codes(column: Any, index: dict[Any, int], name: str, first_row: int) -> NDAr
         positions.get(value, _UNDECLARED) if value == value else _NULL
         for value in column.dictionary.to_pylist()
     ]
-    places = column.indices.cast(pa.int64()).fill_null(len(table))
+    places = column.indices
+    if column.null_count:
+        places = places.cast(pa.int64()).fill_null(len(table))
     found: NDArray[np.int64] = np.array([*table, _NULL], dtype=np.int64).take(
         places.to_numpy(zero_copy_only=False)
     )
-    undeclared = np.flatnonzero(found == _UNDECLARED)
-    if len(undeclared):
-        row = int(undeclared[0])
+    if _UNDECLARED in table and (found == _UNDECLARED).any():
+        row = int((found == _UNDECLARED).argmax())
         shown = ", ".join(repr(value) for value in list(index)[:_SHOWN])
         raise ValueError(
             f"Row {first_row + row} has the value {column[row].as_py()!r} in column {name!r}, "

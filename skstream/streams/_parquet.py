@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -181,7 +181,10 @@ class ParquetStream(TableStream):
             *about.get("exclude_from_features", ()),
             about.get("target", self.target),
         }
-        return self._types_in(self.files[0])
+        types = self._types_in(self.files[0])
+        pa = optional_import("pyarrow", "ParquetStream")
+        self._texts = {name for name, kind in types.items() if pa.types.is_string(kind)}
+        return types
 
     def _about_commas(self) -> str:
         return "Convert the column to numbers first."
@@ -193,7 +196,9 @@ class ParquetStream(TableStream):
         return {field.name: field.type for field in schema}
 
     def _batches_of(self, file: str, columns: list[str]) -> Iterator[Any]:
-        with _open(self._file(file)) as parquet:
+        # Texts of categories are stored as codes, which need not become texts in between.
+        nominal = [name for name in columns if name in self._texts and self._is_nominal(name)]
+        with _open(self._file(file), nominal) as parquet:
             yield from parquet.iter_batches(self.chunk_size, columns=columns)
 
     def _declared_nominal(self) -> set[str]:
@@ -218,7 +223,7 @@ class ParquetStream(TableStream):
         return {name: list(values) for name, values in found.items()}
 
 
-def _open(file: DataFile) -> Any:
+def _open(file: DataFile, read_dictionary: Sequence[str] = ()) -> Any:
     pa = optional_import("pyarrow", "ParquetStream")
     parquet = optional_import("pyarrow.parquet", "ParquetStream")
     try:
@@ -229,6 +234,7 @@ def _open(file: DataFile) -> Any:
                 filesystem=file.filesystem,
                 pre_buffer=False,
                 buffer_size=_REMOTE_BUFFER if file.is_remote else _BUFFER,
+                read_dictionary=list(read_dictionary),
             )
     except pa.ArrowInvalid as error:
         raise ValueError(f"{file} cannot be read as a Parquet file: {error}") from error

@@ -4,12 +4,14 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from itertools import islice
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 
 from skstream.streams._arrays import check_chunk_size
@@ -19,7 +21,9 @@ from skstream.streams._file_system import DataFile
 from skstream.streams._files import Paths
 from skstream.streams._table_parameters import files_in_words, shortened
 from skstream.utils._labels import distinct_labels
+from skstream.utils._optional import optional_import
 
+_HAS_PYARROW = find_spec("pyarrow") is not None
 _ENDINGS = (".svm", ".svmlight", ".libsvm")
 
 
@@ -49,9 +53,9 @@ class SVMLightStream(FileStream):
     r"""Stream of an SVMlight (libsvm) file, or of several.
 
     A line is ``label index:value index:value ...``; features that are not named are 0. Files are
-    read with scikit-learn's reader, piece by piece, again at every pass, and never whole. `X` is a
-    CSR matrix and `y` is float64. Files ending in ``.gz`` or ``.bz2`` are decompressed while they
-    are read.
+    read as scikit-learn reads them, but piece by piece, again at every pass, and never whole. `X`
+    is a CSR matrix and `y` is float64. Files ending in ``.gz`` or ``.bz2`` are decompressed while
+    they are read.
 
     Parameters
     ----------
@@ -98,7 +102,9 @@ class SVMLightStream(FileStream):
     -----
     What follows a ``#`` is a comment. Lines that are empty or hold a comment alone are no rows.
     Give `n_features` and `zero_based` where the files are large: the pass that finds them reads
-    everything once. It also finds `n_rows` and `classes`.
+    everything once. It also finds `n_rows` and `classes`. Lines without comments and queries are
+    read by pyarrow where that is installed, others by scikit-learn's own reader, which gives the
+    same and takes two to three times as long.
 
     Examples
     --------
@@ -250,11 +256,60 @@ class SVMLightStream(FileStream):
 def _rows_of(
     lines: list[bytes], n_features: int | None, zero_based: bool
 ) -> tuple[Any, NDArray[Any]]:
-    # A type: of float32 scikit-learn would make other numbers.
+    """Rows and labels of some lines, by scikit-learn's reader where no quicker way reads them."""
+    found = _plain_rows(lines, n_features, zero_based)
+    if found is not None:
+        return found
     X, y = load_svmlight_file(
-        io.BytesIO(b"".join(lines)), n_features=n_features, zero_based=zero_based, dtype=np.float64
+        io.BytesIO(b"".join(lines)), n_features=n_features, zero_based=zero_based
     )
-    return X, y
+    # Small indices in every piece, whichever way it was read.
+    return sparse.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape), y
+
+
+def _plain_rows(
+    lines: list[bytes], n_features: int | None, zero_based: bool
+) -> tuple[Any, NDArray[Any]] | None:
+    """The same, two to three times as fast with pyarrow; None if lines are not of the usual form.
+
+    A label becomes the value of the index -1, so that every value is one line of two columns.
+    """
+    text = b"".join(lines).replace(b"\r\n", b"\n").replace(b" \n", b"\n").rstrip(b" \n")
+    if not _HAS_PYARROW or any(sign in text for sign in (b"#", b"qid", b"  ", b"\t", b"\r")):
+        return None
+    csv = optional_import("pyarrow.csv", "SVMLightStream")
+    pa = optional_import("pyarrow", "SVMLightStream")
+    pairs = b"-1:" + text.replace(b"\n", b"\n-1:").replace(b" ", b"\n")
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(pairs),
+            read_options=csv.ReadOptions(
+                column_names=["index", "value"], block_size=len(pairs) + 1
+            ),
+            parse_options=csv.ParseOptions(delimiter=":", quote_char=False),
+            convert_options=csv.ConvertOptions(
+                column_types={"index": pa.int64(), "value": pa.float64()}, null_values=[]
+            ),
+        )
+    except ValueError:
+        return None
+    index, value = (table.column(name).to_numpy() for name in ("index", "value"))
+    is_label = index == -1
+    starts = np.flatnonzero(is_label)
+    places = index[~is_label]
+    if (
+        len(starts) != len(lines)
+        or ((np.diff(index) <= 0) & ~is_label[1:]).any()
+        or places.min(initial=1) < (0 if zero_based else 1)
+    ):
+        return None
+    places -= 0 if zero_based else 1
+    width = int(places.max(initial=0)) + 1
+    if n_features is not None and n_features < width:
+        return None
+    indptr = np.append(starts - np.arange(len(starts)), len(places))
+    shape = (len(starts), width if n_features is None else n_features)
+    return sparse.csr_matrix((value[~is_label], places, indptr), shape=shape), value[starts]
 
 
 def _queries_of(lines: list[bytes]) -> NDArray[np.int64]:

@@ -283,9 +283,11 @@ class TableStream(FileStream):
         else:
             values = numbers(column, name, first_row)
             self._warn_of_lost_digits(name, column, values)
-        absent = values < 0 if nominal else np.isnan(values)
-        if not absent.any():
+        # The least value is NaN where any is, and -1 is the code of a missing category.
+        least = values.min(initial=0)
+        if not (least < 0 if nominal else np.isnan(least)):
             return values
+        absent = values < 0 if nominal else np.isnan(values)
         refuse_gap(self.missing, name, absent, first_row)
         if nominal and (self.as_frame or self.missing != "nan"):
             return values  # code -1, which a frame shows as missing

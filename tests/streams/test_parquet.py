@@ -412,3 +412,13 @@ def test_integers_that_lose_digits_are_said_once(tmp_path):
     assert len(found) == 1
     list(stream_of(tmp_path, columns, numeric=["id"]))
     list(stream_of(tmp_path, {"x": [1e300, None], "class": [0, 1]}))
+
+
+def test_long_chunks_hold_every_row(tmp_path):
+    """Rows are put side by side some thousands at a time."""
+    numbers = np.arange(20_000.0)
+    texts = np.array(["a", "b", "c"])[np.arange(20_000) % 3]
+    columns = {"x": numbers, "z": -numbers, "s": texts.tolist(), "class": [0, 1] * 10_000}
+    X, y = rows_of(ParquetStream(write_parquet(tmp_path / "rows.parquet", columns), "class"))
+    np.testing.assert_array_equal(X, np.column_stack([numbers, -numbers, np.arange(20_000) % 3]))
+    assert y.tolist() == columns["class"]
