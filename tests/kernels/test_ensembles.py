@@ -1,25 +1,36 @@
 """Kernels of ensembles = their loop, for every timeline, cut and replacement of members."""
 
 import copy
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.linear_model import Perceptron, SGDClassifier
+from sklearn.naive_bayes import MultinomialNB
 from sklearn.preprocessing import StandardScaler
 
 from skstream import (
+    DelayedEvaluator,
     DynamicWeightedMajority,
+    HoldoutEvaluator,
+    KFoldEvaluator,
     MajorityClass,
     OnlineBagging,
     Persistent,
+    PrequentialEvaluator,
     TemporalCorrection,
+    load_run,
     make_stream_pipeline,
 )
 from skstream.drift import ADWIN, PageHinkley
 from skstream.engine.kernels import Task
+from skstream.engine.kernels.naive_bayes.gaussian import IncrementalGaussianKernel
+from skstream.naive_bayes import IncrementalGaussianNB
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
@@ -99,3 +110,123 @@ def test_kernel_is_the_loop(
         np.testing.assert_allclose(answers, expected, rtol=rtol, atol=rtol)
     kernel.export()
     assert_same_state(kernel.estimator, literal)
+
+
+@pytest.mark.parametrize("name", ["ADWIN", "majority", "bag of votes"])
+def test_a_step_can_be_made_again(name: str) -> None:
+    """A state is a value: no step changes it, nor the members and detectors in it."""
+    rng = np.random.default_rng(1)
+    block = make_block(rng.normal(size=(60, 2)), rng.integers(0, 2, 60), "polls", rng)
+    first, second = cut(block, [50])
+    kernel = running(seeded(ENSEMBLES[name]), Task(CLASSES[:2], "predict_proba"))
+    kernel.run(first)
+    middle = kernel.state
+    kernel.export()
+    one = pickle.dumps(kernel.estimator)
+    expected = kernel.run(second)
+    kernel.state = middle
+    kernel.export()
+    assert pickle.dumps(kernel.estimator) == one
+    np.testing.assert_array_equal(kernel.run(second), expected)
+
+
+MODELS = {
+    "bag": OnlineBagging(MultinomialNB(), 2),
+    "ADWIN": OnlineBagging(Persistent(), 2, detector=JUMPY),
+    "majority": DynamicWeightedMajority(MajorityClass(), period=7, max_estimators=3),
+}
+EVALUATORS = {
+    "batches": PrequentialEvaluator("accuracy", batch_size=4, random_state=0),
+    "folds": KFoldEvaluator("accuracy", n_folds=2, random_state=0),
+    "holdout": HoldoutEvaluator("accuracy", holdout="next", every=20, random_state=0),
+    "delayed": DelayedEvaluator("accuracy", delay=7, poll_every=3, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", EVALUATORS)
+def test_protocols_agree_between_kernel_and_loop(name: str) -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat(CLASSES[rng.integers(0, 3, 20)], 4)
+    X = np.abs(rng.normal(size=(80, 3)) + (y[:, None] == CLASSES))
+    results = [
+        clone(EVALUATORS[name]).set_params(engine=engine).evaluate(MODELS, X, y)
+        for engine in ("auto", "loop")
+    ]
+    expected = {"bag": "kernel", "ADWIN": "kernel", "majority": "kernel"}
+    if name == "batches":
+        expected["ADWIN"] = "loop: OnlineBagging with a detector and batch_size=4 has no kernel"
+    assert results[0].paths == expected
+    for model in MODELS:
+        np.testing.assert_array_equal(*(result.tape.answers[model] for result in results))
+
+
+@pytest.mark.parametrize("kind", ["csr", "pandas"])
+def test_containers(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, size=(60, 3)), rng.integers(0, 2, 60)
+    if kind == "csr":
+        rows: Any = sparse.csr_array(X)
+    else:
+        rows = pytest.importorskip("pandas").DataFrame(X, columns=["u", "v", "w"])
+    models = {
+        "bag": OnlineBagging(MultinomialNB(), 2, detector=JUMPY),
+        "majority": DynamicWeightedMajority(MultinomialNB(), period=7),
+    }
+    results = [
+        PrequentialEvaluator(engine=engine, return_models=True, random_state=0).evaluate(
+            models, rows, y
+        )
+        for engine in ("auto", "loop")
+    ]
+    assert set(results[0].paths.values()) == {"kernel"}
+    for model in models:
+        np.testing.assert_array_equal(*(result.predictions(model) for result in results))
+        names = [getattr(r.models[model], "feature_names_in_", None) for r in results]
+        np.testing.assert_array_equal(*names)
+
+
+def test_a_run_goes_on_after_saving(tmp_path: Any) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 2)), CLASSES[rng.integers(0, 2, 90)]
+    models = {"ADWIN": ENSEMBLES["ADWIN"], "majority": ENSEMBLES["majority"]}
+    evaluator = PrequentialEvaluator("accuracy", random_state=0, keep_tape=True)
+    whole = evaluator.evaluate(models, X, y)
+    run = evaluator.start(models, classes=CLASSES[:2])
+    run.update(X[:50], y[:50])
+    run.save(tmp_path / "run")
+    run = load_run(tmp_path / "run")
+    run.update(X[50:], y[50:])
+    for model in models:
+        assert run.result().predictions(model).tolist() == whole.predictions(model).tolist()
+
+
+def test_rows_that_a_kernel_declines_are_looped_and_members_go_on() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 2)), rng.integers(0, 2, 90)
+    X[40, 1] = 1e-200  # IncrementalGaussianNB has a kernel for usual numbers only
+    detector = PageHinkley(threshold=0.5)
+    model = OnlineBagging(IncrementalGaussianNB(), 2, detector=detector)
+    results = [
+        PrequentialEvaluator(engine=engine, return_models=True, random_state=0).evaluate(
+            model, X, y
+        )
+        for engine in ("auto", "loop")
+    ]
+    assert results[0].paths["OnlineBagging"].startswith("kernel and loop")
+    np.testing.assert_array_equal(*(r.predictions("OnlineBagging") for r in results))
+    assert results[0].models["OnlineBagging"].n_replaced_.any()
+
+
+def test_a_bag_is_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many calls of its members' kernels as parts: none for each row."""
+    calls = []
+    step = IncrementalGaussianKernel.step
+    monkeypatch.setattr(
+        IncrementalGaussianKernel,
+        "step",
+        lambda self, state, block: calls.append(block.n_learns) or step(self, state, block),
+    )
+    X = np.random.default_rng(0).normal(size=(100_000, 2))
+    evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    result = evaluator.evaluate(OnlineBagging(IncrementalGaussianNB()), X, X[:, 0] > 0)
+    assert result.paths["OnlineBagging"] == "kernel" and len(calls) < 1000

@@ -65,6 +65,9 @@ class OnlineBaggingKernel(EnsembleKernel):
         errors = Errors.of(self.estimator)
         return deepcopy(_Memory(self.estimator.n_replaced_, errors))
 
+    def _replaces(self, state: State) -> bool:
+        return state.memory.errors is not None
+
     def _step(self, state: State, block: Block) -> tuple[State, Floats]:
         is_first = state.n_learnt == 0 and block.n_learns > 0
         n_replaced, errors = state.memory

@@ -1,7 +1,6 @@
 """What the kernels of ensembles have in common: members, and blocks as each member learns them."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -21,9 +20,9 @@ from skstream.utils._validation import is_fitted
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Learns of a block that members execute together: one that is replaced in between is executed again
-# up to the last of them.
-_AT_ONCE = 1024
+# Learns that members execute before it is found out which of them are replaced: one that is added
+# in between is executed up to the last of them.
+_AT_ONCE = 2048
 
 
 class Member(NamedTuple):
@@ -120,23 +119,21 @@ class EnsembleKernel(Kernel):
         columns = state.columns.after(block)
         state = state._replace(columns=columns)
         shares = []
-        for part in self._parts(block):
-            state, of_part = self._step(state, part)
-            shares.append(of_part)
-        return state, self._answers(np.concatenate(shares))
-
-    def _parts(self, block: Block) -> Iterator[Block]:
         # Calls of kernels are not told apart by who shares them.
         block = replace(block, groups=None, company=None)
-        for learns, asks in cuts(block, _AT_ONCE):
-            yield part_of(block, learns, asks)
+        for learns, asks in cuts(block, _AT_ONCE if self._replaces(state) else 8 * _AT_ONCE):
+            state, of_part = self._step(state, part_of(block, learns, asks))
+            shares.append(of_part)
+        answers = shares[0] if len(shares) == 1 else np.concatenate(shares)
+        return state, best_columns(answers) if self.task.method == "predict" else answers
+
+    @abstractmethod
+    def _replaces(self, state: State) -> bool:
+        """Whether members may be replaced."""
 
     @abstractmethod
     def _step(self, state: State, block: Block) -> tuple[State, Floats]:
         """Execute a block; return the state after it, and class probabilities at its asks."""
-
-    def _answers(self, shares: Floats) -> NDArray[Any]:
-        return best_columns(shares) if self.task.method == "predict" else shares
 
     def export(self, state: State) -> None:
         """Write the fitted attributes into the estimator."""

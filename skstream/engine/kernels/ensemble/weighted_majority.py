@@ -50,6 +50,9 @@ class DynamicWeightedMajorityKernel(EnsembleKernel):
     def _memory(self) -> _Memory:
         return _Memory(self.estimator.weights_.copy(), self.estimator.n_made_)
 
+    def _replaces(self, state: State) -> bool:
+        return True
+
     def _step(self, state: State, block: Block) -> tuple[State, Floats]:
         updates = rows_of_update(state.n_learnt, block.n_learns, self.estimator.period)
         if block.batches is not None:  # a batch is learnt up to the row of a change, and from it on
