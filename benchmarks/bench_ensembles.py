@@ -2,8 +2,9 @@
 
 Each row is predicted, then learnt; half way through, the classes change places. River gets rows
 that are dictionaries already, and keeps nothing but the number of right answers; the evaluator
-measures accuracy. River draws other weights, so that accuracies agree roughly only. "By loop": the
-same ensemble by calls of its own methods. Processor time, in turn.
+measures accuracy. River draws other weights, so that accuracies agree roughly only; and its
+detectors read 1 where a member is right, so that with ADWIN they need not agree at all. "By loop":
+the same ensemble by calls of its own methods. Processor time, in turn.
 
     python -m benchmarks.bench_ensembles
 """

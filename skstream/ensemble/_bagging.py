@@ -247,9 +247,10 @@ def member_weights(seed: int, member: int, start: int, n_rows: int, *, first: bo
 
 
 def votes(codes: Codes, n_classes: int) -> Floats:
-    """Votes for classes as probabilities of 0 and 1."""
+    """Votes for classes as probabilities of 0 and 1; NaN of a member that gives no answer."""
     shares = np.zeros((len(codes), n_classes))
     shares[np.arange(len(codes)), codes] = 1.0
+    shares[codes < 0] = np.nan
     return shares
 
 

@@ -40,6 +40,38 @@ class Ensemble(MetaClassifier):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
 
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> "Ensemble":
+        """Learn rows in their order.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,)
+            Their labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can occur. Required at the first call.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights. A row of weight 0 is not learnt and changes nothing.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+
+        Raises
+        ------
+        TypeError
+            If the model inside is no classifier with the methods needed.
+        ValueError
+            If `classes` is missing at the first call, a label is not among them, or the rows
+            have another width than before.
+        """
+        super().partial_fit(X, y, classes, sample_weight)
+        return self
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict labels.
 

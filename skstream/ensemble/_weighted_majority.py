@@ -69,6 +69,8 @@ class DynamicWeightedMajority(Ensemble):
     the paper. The rows of one call of ``partial_fit`` are learnt together up to the next row at
     which weights change; that row is asked when all before it have been learnt, as row by row.
 
+    ``predict_proba`` returns the shares of the classes in the weighted vote.
+
     The paper sets no limit to the number of members. Where all members are wrong together, as on
     noisy labels, their weights stay equal and none is removed, so a limit is needed.
 
@@ -153,7 +155,7 @@ class DynamicWeightedMajority(Ensemble):
 
     def _probabilities(self, X: Any) -> Floats:
         answers = self._answers(self.estimators_, X)
-        sums = np.zeros((answers.shape[1], len(self.classes_)))
+        sums = no_votes(answers.shape[1], len(self.classes_))
         add_votes(sums, answers, self.weights_)
         return shares_of_votes(sums)
 
@@ -175,10 +177,15 @@ def rows_of_update(n_learnt: int, n_rows: int, period: int) -> NDArray[np.int64]
     return np.flatnonzero((numbers % period == 0) & (numbers > 1))
 
 
+def no_votes(n_rows: int, n_classes: int) -> Floats:
+    """Sums to add votes to: a column per class, and one of members that give no answer (-1)."""
+    return np.zeros((n_rows, n_classes + 1))
+
+
 def add_votes(sums: Floats, answers: Iterable[Codes], weights: Floats) -> None:
     """Add the weights of the members to the sums of the classes that they answer, in place.
 
-    `sums` has the shape (n_asks, n_classes); `answers` has codes of shape (n_asks,) per member.
+    `sums` is from `no_votes`; `answers` has codes of shape (n_rows,) per member.
     """
     rows = np.arange(len(sums))
     for codes, weight in zip(answers, weights.tolist(), strict=True):
@@ -186,8 +193,10 @@ def add_votes(sums: Floats, answers: Iterable[Codes], weights: Floats) -> None:
 
 
 def shares_of_votes(sums: Floats) -> Floats:
-    """Class probabilities of sums of weights, of the shape (n_asks, n_classes)."""
-    shares: Floats = sums / row_sums(sums)
+    """Class probabilities by sums of votes; of rows that nobody answers, all are equal."""
+    shares: Floats = sums[:, :-1].copy()
+    shares[~shares.any(axis=1)] = 1.0
+    shares /= row_sums(shares)
     return shares
 
 
@@ -210,7 +219,7 @@ def changed_weights(
         Number of classes.
     """
     weights = np.where(answers == code, weights, weights * ensemble.beta)
-    votes = np.bincount(answers, weights, n_classes)
+    votes = np.bincount(answers + 1, weights, n_classes + 1)[1:]  # without those who give none
     weights = weights / weights.max()
     kept = np.flatnonzero(weights >= ensemble.threshold)
     adds = int(votes.argmax()) != code

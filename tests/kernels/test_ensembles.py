@@ -86,12 +86,12 @@ def seeded(model: Any) -> Any:
     weighted=st.booleans(),
     has_learnt=st.booleans(),
 )
-@examples(5)
+@examples(3)
 def test_kernel_is_the_loop(
     name: str, seed: int, timeline: str, method: str, weighted: bool, has_learnt: bool
 ) -> None:
     rng = np.random.default_rng(seed)
-    n, n_classes = int(rng.integers(2, 30)), int(rng.integers(2, 4))
+    n, n_classes = int(rng.integers(2, 25)), int(rng.integers(2, 4))
     task = Task(CLASSES[:n_classes], method)
     model = seeded(ENSEMBLES[name])
     weight = rng.integers(1, 4, n).astype(float) if weighted else None

@@ -19,6 +19,7 @@ from skstream.ensemble._base import fresh_member
 from skstream.ensemble._weighted_majority import (
     add_votes,
     changed_weights,
+    no_votes,
     rows_of_update,
     shares_of_votes,
 )
@@ -65,11 +66,11 @@ class DynamicWeightedMajorityKernel(EnsembleKernel):
             members.append(member)
             answers.append(codes)
         weights, n_made = state.memory
-        shares = np.zeros((block.n_asks, len(self._classes)))
+        sums = no_votes(block.n_asks, len(self._classes))
         n_done = 0
         for learn, test in zip(updates.tolist(), tested.tests.tolist(), strict=True):
             asked = int(np.searchsorted(block.stamp, learn, side="right"))
-            self._vote(shares, tested.asked, slice(n_done, asked), answers, weights)
+            self._vote(sums, tested.asked, slice(n_done, asked), answers, weights)
             n_done = asked
             at_test = np.array([codes[test] for codes in answers])
             change = changed_weights(
@@ -84,18 +85,18 @@ class DynamicWeightedMajorityKernel(EnsembleKernel):
                 members.append(member)
                 answers.append(np.concatenate([np.zeros(n_before, dtype=np.int64), codes]))
                 n_made += 1
-        self._vote(shares, tested.asked, slice(n_done, None), answers, weights)
+        self._vote(sums, tested.asked, slice(n_done, None), answers, weights)
         memory = _Memory(weights, n_made)
         after = State(state.columns, state.n_learnt + block.n_learns, tuple(members), memory)
-        return after, shares_of_votes(shares)
+        return after, shares_of_votes(sums)
 
     def _vote(
-        self, shares: Floats, asked: Any, some: slice, answers: list[Codes], weights: Floats
+        self, sums: Floats, asked: Any, some: slice, answers: list[Codes], weights: Floats
     ) -> None:
         """Add the votes at some asks, in place."""
         places = asked[some]
         if len(places):
-            add_votes(shares[some], [codes[places] for codes in answers], weights)
+            add_votes(sums[some], [codes[places] for codes in answers], weights)
 
     def _export_memory(self, memory: _Memory) -> None:
         self.estimator.weights_ = memory.weights.copy()
