@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from skstream.streams._chunk import Chunk
+from skstream.streams._drifts import Drift, as_drifts
 from skstream.streams._frames import FrameColumns, holds_columns
 from skstream.streams._stream import Stream
 from skstream.utils._labels import find_classes
@@ -127,8 +128,8 @@ class ArrayStream(Stream):
 class ChunkStream(Stream):
     """Stream of the chunks that another object yields.
 
-    Usually made by `as_stream`. Attributes `n_rows`, `classes` and `feature_names` of the source
-    are passed on where it has them.
+    Usually made by `as_stream`. Attributes `n_rows`, `classes`, `feature_names` and `drifts` of the
+    source are passed on where it has them.
 
     Parameters
     ----------
@@ -181,6 +182,11 @@ class ChunkStream(Stream):
         """Names of the features, if the source says them."""
         names = getattr(self.source, "feature_names", None)
         return None if names is None else list(names)
+
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """Where the truth changes, if the source says it."""
+        return as_drifts(getattr(self.source, "drifts", ()))
 
     def row_options(self) -> dict[str, Any]:
         """Return nothing: the source yields the rows as it likes.
@@ -254,7 +260,8 @@ def begins_again(stream: Stream) -> bool:
     and the same iterator, which would go on where it was left.
     """
     if not stream.reiterable or not isinstance(stream, ChunkStream):
-        return stream.reiterable
+        parts = getattr(stream, "parts", ())  # of a stream that is made of others
+        return stream.reiterable and all(map(begins_again, parts))
     chunks = stream._opened()
     if hasattr(stream.source, "__iter__"):
         chunks = iter(chunks)

@@ -29,6 +29,7 @@ from skstream.streams import (
     with_imbalance,
     with_label_noise,
 )
+from skstream.streams._arrays import begins_again
 from skstream.streams._composition import _imbalance, _join, _mixing
 from skstream.streams._composition._base import ComposedStream
 from tests._examples import examples
@@ -240,6 +241,20 @@ def test_a_part_that_can_be_read_once_makes_a_stream_that_can(make):
     assert same(rows_of(stream), rows_of(make(in_memory(1), in_memory(2))))
     with pytest.raises(RuntimeError, match="one-shot"):
         list(stream)
+
+
+def test_a_function_that_returns_one_and_the_same_iterator_is_noticed():
+    rows = iter(list(in_memory(1)))
+    assert begins_again(concat(in_memory(1), in_memory(2)))
+    assert not begins_again(first(lambda: rows, 9))
+
+
+def test_a_source_of_chunks_says_its_drifts():
+    class Source(list):
+        drifts = (40, (50, 55))
+
+    stream = concat(in_memory(1), Source(in_memory(2)))
+    assert stream.drifts == (Drift(60, 60), Drift(100, 100), Drift(110, 115))
 
 
 def test_a_composition_of_compositions():
