@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
+from skstream.evaluation import SeedStudy
 from skstream.plotting._axes import count_rows_along, give_title, plain_look, was_used, widen_limits
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._drifts import draw_drifts
@@ -178,9 +179,10 @@ class TestbedDisplay(BaseDisplay):
 
         Parameters
         ----------
-        result : EvaluationResult
+        result : EvaluationResult or SeedStudy
             Result of an evaluation without bins, with the measure "error"; under a window, such as
-            ``forgetting="window:500"``, it shows how models follow the changes.
+            ``forgetting="window:500"``, it shows how models follow the changes. Of a study the
+            mean of its seeds.
         stream : GaussianMixtureStream
             The stream that was evaluated.
         metric : str, default="error"
@@ -209,6 +211,8 @@ class TestbedDisplay(BaseDisplay):
             If the measure is not the error.
         """
         _check_stream(stream)
+        if isinstance(result, SeedStudy):
+            result = result.combined
         errors = PrequentialDisplay(**contents_of(result, metric, forgetting, models, drifts))
         if errors.measure is None or errors.measure.name != "error":
             raise ValueError(

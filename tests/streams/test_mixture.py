@@ -31,7 +31,7 @@ MOMENTS_OF_ALL = {
 @pytest.mark.parametrize("name", BAYES_ERROR)
 def test_bayes_error_of_the_testbed(name):
     stream = load_testbed(name)
-    estimate = stream.bayes_error_estimate(n_points=65_536)
+    estimate = stream.bayes_error_estimate(n_points=32_768)
     own = 0.02
     assert abs(100 * estimate.error - BAYES_ERROR[name]) <= 300 * estimate.standard_error + own
     assert 100 * estimate.standard_error < 0.03
