@@ -290,6 +290,21 @@ def test_bayes_error_of_rbf():
     assert RandomRBF(None, speed=0.1).bayes_error() is None
 
 
+def test_posterior_of_rbf_is_right():
+    stream = RandomRBF(20_000, n_features=3, n_centroids=6, n_classes=3, speed=0.0001)
+    X, y = stream.rows(0, 20_000)
+    densities = stream._densities(X, np.arange(20_000))
+    posterior = densities / densities.sum(axis=1, keepdims=True)
+    answer = posterior.argmax(axis=1)
+    assert stream.bayes_error() == pytest.approx((answer != y).mean(), abs=0.01)
+    # Among rows of any posterior, as many are of the class as it says.
+    for label in range(3):
+        for low in (0.1, 0.4, 0.7):
+            chosen = (low <= posterior[:, label]) & (posterior[:, label] < low + 0.2)
+            share = posterior[chosen, label].mean()
+            assert (y[chosen] == label).mean() == pytest.approx(share, abs=0.08)
+
+
 def walked(tree, row, n_numeric):
     """Label of a row, node by node, and the features on the way."""
     node, path = 0, []
