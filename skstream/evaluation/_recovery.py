@@ -31,6 +31,8 @@ class RecoveryResult:
         Measure and mechanism of the curves.
     share : float
         Share of the level before at which a model has recovered.
+    level : str
+        What this is a share of, in words.
     model : ndarray of shape (n_entries,), dtype object
         Names of the models.
     drift : ndarray of shape (n_entries,), dtype int64
@@ -53,6 +55,7 @@ class RecoveryResult:
     metric: str
     forgetting: str
     share: float
+    level: str
     model: np.ndarray
     drift: np.ndarray
     repetition: np.ndarray
@@ -90,7 +93,11 @@ class RecoveryResult:
                 rows.append((name, drift, seed, *means))
         first = results[0]
         return cls(
-            metric=first.metric, forgetting=first.forgetting, share=first.share, **_columns(rows)
+            metric=first.metric,
+            forgetting=first.forgetting,
+            share=first.share,
+            level=first.level,
+            **_columns(rows),
         )
 
     def _groups(self) -> Iterator[tuple[str, int, np.ndarray]]:
@@ -119,7 +126,7 @@ class RecoveryResult:
     def __str__(self) -> str:
         title = (
             f"Recovery of {self.metric} ({self.forgetting}) after each drift, to "
-            f"{self.share:.0%} of its level before"
+            f"{self.share:.0%} of {self.level}"
         )
         header = ["drift", "before", "worst", "largest fall", "recovered after rows", "model"]
         rows = []
@@ -144,6 +151,7 @@ def recovery(
     forgetting: str | None = None,
     drifts: Any = None,
     share: float = 0.95,
+    references: tuple[EvaluationResult, EvaluationResult] | None = None,
 ) -> RecoveryResult:
     """Say how far models fall after each drift, and how many rows they take to recover.
 
@@ -160,6 +168,10 @@ def recovery(
     share : float, default=0.95
         A model has recovered when its value is at least this share of its level before the change;
         for measures of which lower values are better, when it is as little above this level.
+    references : tuple of two EvaluationResult, default=None
+        Results of the same models on two further streams of as many rows: one of the old truth
+        alone, one of the new truth alone. Their curves take the place of the level before the
+        drift, of which there is one then. None: the level before is that of `result`.
 
     Returns
     -------
@@ -171,8 +183,9 @@ def recovery(
     KeyError
         If there is no such measure or mechanism.
     ValueError
-        If no drift is known or within the rows, `share` is not in (0, 1], or it is not known which
-        direction of the measure is the better one.
+        If no drift is known or within the rows, `share` is not in (0, 1], it is not known which
+        direction of the measure is the better one, or `references` do not fit: there are several
+        drifts, other models or other checkpoints.
 
     Notes
     -----
@@ -182,9 +195,13 @@ def recovery(
     ``v - (1 - share) |v|`` (plus, where lower is better), at which it is not worse any more. Rows
     are counted from s on, to the checkpoints: no finer than these are.
 
-    Shaker and Hüllermeier measure both against the curves of the same model on two further streams
-    that hold the old and the new truth alone. Where the new truth is harder than the old, a model
-    can be as good as it ever will be and still count as not recovered here.
+    Where the new truth is harder than the old, a model can be as good as it ever will be and still
+    count as not recovered. Shaker and Hüllermeier therefore measure both against the curves of the
+    same model on two further streams, S of the old and T of the new truth: so it is done with
+    `references`. The largest fall is then from the worse of the two at the same checkpoint; the
+    model has recovered when, after it was worse than `share` of S, it is as good as `share` of T.
+    (They divide the fall by that worse value, and the rows, counted from where it was worse than S,
+    by the length of the stream.)
 
     References
     ----------
@@ -211,16 +228,26 @@ def recovery(
     sign = _sign(pick(result.measures, metric, "measure").higher_is_better, metric)
     rows: list[tuple[Any, ...]] = []
     phases = _phases(result, drifts)
+    if references is not None:
+        _check_references(result, references, len(phases))
     for name in result.model_names:
-        curve = result.curve(name, metric, forgetting=forgetting)
-        curve = curve if curve.ndim == 2 else curve[:, :, -1]
+        curves = [
+            sign * _last_bin(one.curve(name, metric, forgetting=forgetting))
+            for one in (result, *(references or ()))
+        ]
         for start, end in phases:
-            for fold, values in zip(result.folds, curve.T, strict=True):
-                found = _recovery_of(result.checkpoints, sign * values, start, end, share)
+            for fold, values in zip(result.folds, np.stack(curves).T, strict=True):
+                found = _recovery_of(
+                    result.checkpoints, *values.T, start=start, end=end, share=share
+                )
                 before, worst, fall, row, needed = found
                 rows.append((name, start, fold, sign * before, sign * worst, fall, row, needed))
     return RecoveryResult(
-        metric=metric, forgetting=forgetting, share=float(share), **_columns(rows)
+        metric=metric,
+        forgetting=forgetting,
+        share=float(share),
+        level="its level before" if references is None else "its level on the new truth alone",
+        **_columns(rows),
     )
 
 
@@ -251,24 +278,62 @@ def _phases(result: EvaluationResult, drifts: Any) -> list[tuple[int, int]]:
     return list(zip(starts, [*starts[1:], n_rows], strict=True))
 
 
+def _check_references(
+    result: EvaluationResult, references: Sequence[EvaluationResult], n_drifts: int
+) -> None:
+    if n_drifts > 1:
+        raise ValueError(
+            f"references are of one old and one new truth, and there are {n_drifts} drifts: name "
+            "one, drifts=[row]."
+        )
+    for kind, one in zip(("old", "new"), references, strict=True):
+        if (one.model_names, one.folds) != (result.model_names, result.folds):
+            raise ValueError(
+                f"The reference of the {kind} truth has other models or folds: {one.model_names}, "
+                f"{len(one.folds)} folds. Evaluate the same models in the same way."
+            )
+        if not np.array_equal(one.checkpoints, result.checkpoints):
+            raise ValueError(
+                f"The reference of the {kind} truth has other checkpoints: {one.n_rows:,} rows, "
+                f"and the result {result.n_rows:,}. Let its stream have as many rows."
+            )
+
+
+def _last_bin(curve: np.ndarray) -> np.ndarray:
+    return curve if curve.ndim == 2 else curve[:, :, -1]
+
+
 def _recovery_of(
-    checkpoints: np.ndarray, values: np.ndarray, start: int, end: int, share: float
+    checkpoints: np.ndarray,
+    values: np.ndarray,
+    old: np.ndarray | None = None,
+    new: np.ndarray | None = None,
+    *,
+    start: int,
+    end: int,
+    share: float,
 ) -> tuple[float, float, float, float, float]:
-    """Level before, worst value, fall, its row, and rows to recover; higher values are better."""
+    """Level before, worst value, fall, its row, and rows to recover; higher values are better.
+
+    `old` and `new` are the curves of references; None: both are the level before.
+    """
     known = np.flatnonzero((checkpoints <= start) & ~np.isnan(values))
     after = np.flatnonzero((checkpoints > start) & (checkpoints <= end) & ~np.isnan(values))
     if not len(known) or not len(after):
         return (np.nan,) * 5
     before, later = float(values[known[-1]]), values[after]
-    at = int(later.argmin())
-    level = before - (1 - share) * abs(before)
-    below = np.flatnonzero(later < level)
+    level = np.full(len(after), before)
+    of_old, of_new = (level if one is None else one[after] for one in (old, new))
+    falls = np.minimum(of_old, of_new) - later
+    at = int(falls.argmax())
+    below = np.flatnonzero(later < of_old - (1 - share) * np.abs(of_old))
     needed = 0.0
     if len(below):
-        back = below[0] + np.flatnonzero(later[below[0] :] >= level)
+        enough = later >= of_new - (1 - share) * np.abs(of_new)
+        back = below[0] + np.flatnonzero(enough[below[0] :])
         needed = float(checkpoints[after[back[0]]] - start) if len(back) else np.nan
-    fall = max(0.0, before - float(later[at]))
-    return before, float(later[at]), fall, float(checkpoints[after[at]] - start), needed
+    row = float(checkpoints[after[at]] - start)
+    return before, float(later[at]), max(0.0, float(falls[at])), row, needed
 
 
 def _columns(rows: Sequence[tuple[Any, ...]]) -> dict[str, np.ndarray]:

@@ -15,7 +15,7 @@ from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._select import chosen, pick
 from skstream.evaluation._storage import FORMAT, STUDY, packed, unpacked
 from skstream.stats import BestModelResult, compare_with_best
-from skstream.stats._best import Correction
+from skstream.stats._best import Correction, can_tell
 from skstream.stats._report import plural
 from skstream.utils._optional import optional_import
 
@@ -438,6 +438,9 @@ class SeedStudy:
                 f"{MARK} the best, and those that pairwise Wilcoxon tests over the seeds do not "
                 f"tell from it ({corrected}, alpha = {alpha:g})"
             )
+        elif len(compared) > 1 and not can_tell(self.n_seeds, alpha):
+            n_seeds = plural(self.n_seeds, "seed")
+            lines.append(f"Nothing is marked: with {n_seeds} no difference can be significant.")
         if left:
             lines.append(f"not compared: {', '.join(left)}")
         lines += [f"{name} failed, {why}" for name, why in self._failures().items()]
@@ -453,7 +456,7 @@ class SeedStudy:
         alpha: float,
     ) -> tuple[str, ...]:
         """Return the best and what is not told apart; nothing where that cannot be tested."""
-        is_tested = min(len(names), self.n_seeds) > 1 and self._has_direction(metric)
+        is_tested = len(names) > 1 and can_tell(self.n_seeds, alpha) and self._has_direction(metric)
         if not is_tested or not np.isfinite(self._final(names, metric, forgetting)).all():
             return ()
         options: dict[str, Any] = {"correction": correction, "alpha": alpha}

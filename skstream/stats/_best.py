@@ -103,17 +103,13 @@ class BestModelResult(SignificanceTest):
             f"Wilcoxon signed-rank tests against it, two-sided, {_WORDS[self.correction]}, "
             f"alpha = {self.alpha:g}: {pairs}.",
         ]
-        if not self._can_tell():
+        if not can_tell(self.n_blocks, self.alpha):
             sentences.append(
                 f"With {plural(self.n_blocks, 'value')} no difference can be significant: give "
                 "more."
             )
         sentences.append("Not being told apart is not being equal.")
         return sentences
-
-    def _can_tell(self) -> bool:
-        """Whether a model that wins everywhere would be told apart from one other."""
-        return 2.0 ** (1 - self.n_blocks) < self.alpha
 
 
 def compare_with_best(
@@ -207,6 +203,11 @@ def compare_with_best(
         alpha=alpha,
         higher_is_better=higher_is_better,
     )
+
+
+def can_tell(n_blocks: int, alpha: float) -> bool:
+    """Whether a model that wins everywhere would be told apart from one other."""
+    return 2.0 ** (1 - n_blocks) < alpha
 
 
 def holm(pvalues: FloatArray) -> FloatArray:

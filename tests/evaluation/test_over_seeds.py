@@ -250,6 +250,7 @@ def test_the_table_marks_the_best_and_what_is_not_told_from_it() -> None:
         study.compare(models=["sgd", "other"])
     one = evaluate_over_seeds(rows, models, [1], evaluator=PrequentialEvaluator("accuracy"))
     assert "*" not in str(one)
+    assert str(one).endswith("with 1 seed no difference can be significant.")
 
 
 def test_a_saved_study_is_the_same(tmp_path) -> None:

@@ -1,5 +1,6 @@
 """Recovery after drifts: worked by hand, in both directions, from folds, seeds and bins."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,27 @@ def test_rows_before_and_after_are_needed() -> None:
         recovery(made(CURVE), share=0.0)
     with pytest.raises(KeyError, match="no measure 'kappa'"):
         recovery(made(CURVE), "kappa")
+
+
+def test_references_take_the_place_of_the_level_before() -> None:
+    # The new truth is harder: 0.7 at most, which is reached at row 600.
+    old, new = np.full(10, 0.8), np.array([0.5, 0.6, *[0.7] * 8])
+    references = made(old), made(new)
+    found = recovery(made(CURVE), drifts=[300], references=references)
+    np.testing.assert_allclose(entries(found), [[300, 0.8, 0.5, 0.2, 200, 300]])
+    swapped = recovery(
+        made(1 - CURVE, metric="error"),
+        drifts=[300],
+        references=(made(1 - old, metric="error"), made(1 - new, metric="error")),
+    )
+    np.testing.assert_allclose(entries(swapped), [[300, 0.2, 0.5, 0.2, 200, 300]])
+    with pytest.raises(ValueError, match="there are 2 drifts"):
+        recovery(made(CURVE), references=references)
+    with pytest.raises(ValueError, match="new truth has other models or folds"):
+        recovery(made(CURVE), drifts=[300], references=(made(old), made(new, new)))
+    short = replace(made(old), checkpoints=ROWS + 1)
+    with pytest.raises(ValueError, match="old truth has other checkpoints"):
+        recovery(made(CURVE), drifts=[300], references=(short, made(new)))
 
 
 def test_folds_bins_and_seeds() -> None:
