@@ -456,7 +456,7 @@ def drawn_codes(counts: NDArray[np.float64], uniform: NDArray[np.float64]) -> ND
         The codes; never that of a class without weight.
     """
     sums = counts.cumsum(axis=0)
-    # Rounded, the product may reach the sum of all: then no class would have more.
+    # Rounded, the product of the smallest numbers may reach the sum: no class would have more.
     place = np.minimum(uniform * sums[-1], np.nextafter(sums[-1], 0.0))
     codes: NDArray[np.int64] = (sums <= place).sum(axis=0, dtype=np.int64)
     return codes

@@ -15,6 +15,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 import skstream as sk
 from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.streams import make_demo_stream
 from tests._data import data_folder, load_stream
 
@@ -80,6 +81,8 @@ def classifiers() -> dict[str, Any]:
         "persistent": sk.Persistent(),
         "majority": sk.MajorityClass(),
         "majority_window": sk.MajorityWindow(20),
+        "random": sk.RandomClass(),
+        "nearest": WindowedKNeighborsClassifier(3, 20),
         "sgd": sgd,
         "hinge_adaptive": SGDClassifier(learning_rate="adaptive", eta0=0.1, penalty="l1"),
         "averaged": SGDClassifier(average=True),
