@@ -9,6 +9,7 @@ import pytest
 from skstream import HoldoutEvaluator, Persistent, PrequentialEvaluator, load_result
 from skstream.cli import main
 from skstream.cli._generators import COMPOSITIONS, GENERATORS, make_stream
+from skstream.optimal import BayesOptimal
 from skstream.streams import SEA, first, join, load_testbed
 
 
@@ -59,6 +60,19 @@ def test_rows_and_holdout_of_a_generator(tmp_path, capsys):
         evaluator = HoldoutEvaluator("accuracy", holdout=holdout, every=50)
         expected = evaluator.evaluate(Persistent(), learnt).curve("Persistent")
         np.testing.assert_array_equal(result.curve("persistent"), expected)
+
+
+def test_the_best_possible_answers_stand_beside_models_where_they_are_known(tmp_path):
+    arguments = ("--generator", "NSGT", "--n-rows", "500")
+    best = evaluated(tmp_path, *arguments).scores["bayes-optimal"]["accuracy"]
+    stream = load_testbed("NSGT")
+    evaluator = PrequentialEvaluator("accuracy")
+    expected = evaluator.evaluate({"best": BayesOptimal(stream)}, first(stream, 500)).scores
+    assert best == expected["best"]["accuracy"] > 0.9
+    for others in (("--batch-size", "2"), ("--holdout", "next", "--every", "50")):
+        assert "bayes-optimal" not in evaluated(tmp_path, *arguments, *others).scores
+    skipped = evaluated(tmp_path, "--generator", "skip('NSGT', n=9000)").scores
+    assert list(skipped) == ["persistent", "majority"]
 
 
 @pytest.mark.parametrize("name", GENERATORS)

@@ -41,7 +41,7 @@ models:
   partial_fit goes by its module: "sklearn.linear_model:Perceptron(penalty='l2')".
   Use quotes, since the shell reads parentheses itself.
 
-generators:
+generators (those of the testbed, NSGT and so on, come with the best possible answers):
 {generators}
   Parameters as of models: "SEA(n_rows=50000, noise=0.2)". Streams in quotes are
   composed: "join('SEA', 'SEA(random_state=1)', position=5000, width=500)", and by

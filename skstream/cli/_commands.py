@@ -18,6 +18,7 @@ from sklearn.base import is_regressor
 
 from skstream.base import check_can_learn
 from skstream.cli._arguments import EVERY, make_parser
+from skstream.cli._generators import best_possible
 from skstream.cli._holdout import Opened, check_options, open_apart, open_generated
 from skstream.cli._models import CLASSIFIER_BASELINES, MODELS, REGRESSOR_BASELINES
 from skstream.engine.failures import ModelError
@@ -122,6 +123,8 @@ def evaluate(options: argparse.Namespace) -> int:
         )
     target = _target_in_words(options.target)
     models = _with_baselines(given, stream, target)
+    if files is None and options.holdout is None and options.batch_size == 1:
+        models |= best_possible(stream)  # it takes the number of rows learnt as the time
     classes = None if _regression(models) else stream.classes
     if files is not None and classes is not None:
         _check_labels(options, target, classes)

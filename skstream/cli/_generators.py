@@ -6,7 +6,9 @@ from functools import partial
 from typing import Any
 
 from skstream import streams
+from skstream.optimal import BayesOptimal
 from skstream.streams import GaussianMixtureStream, GeneratedStream, Stream, load_testbed
+from skstream.streams._composition import FirstRows
 from skstream.streams._generators._testbed import TESTBED
 from skstream.utils._model_strings import GENERATOR, make_model
 
@@ -43,3 +45,9 @@ def make_stream(text: str) -> Stream:
     """Return the stream that a text describes, such as ``SEA(n_rows=50000, noise=0.2)``."""
     made: Stream = make_model(text, GENERATORS | COMPOSITIONS, GENERATOR)
     return made
+
+
+def best_possible(stream: Stream) -> dict[str, Any]:
+    """Return the model that no other can beat, by its name, where the truth is known."""
+    source = stream.parts[0] if isinstance(stream, FirstRows) else stream
+    return {"bayes-optimal": BayesOptimal(source)} if hasattr(source, "posterior") else {}
