@@ -3,14 +3,14 @@
 Rows of ten numbers, a nominal feature and a nominal label, in every format; the readers of pyarrow
 alone give record batches, the streams matrices and labels. All readers take turns in one process,
 and the ratio is the median over the turns. Memory is the highest of a fresh process that goes
-through a file, for files of several lengths.
+through a file, for files of several lengths (Linux).
 
     python benchmarks/bench_sources.py
 """
 
 import argparse
 import platform
-import resource
+import re
 import statistics
 import subprocess
 import sys
@@ -153,7 +153,8 @@ def main() -> None:
     if options.go_through:
         for _ in streams(options.folder)[options.go_through]:
             pass
-        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+        # What getrusage says includes the process that started this one.
+        print(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1])
         return
     print(
         f"skstream {skstream.__version__}, scikit-learn {sklearn.__version__}, pyarrow "
