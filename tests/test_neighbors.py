@@ -34,7 +34,7 @@ def literal(
     size=st.integers(1, 12),
     n_values=st.sampled_from([2, 4, 1000]),
 )
-@examples(60)
+@examples(30)
 def test_answers_are_those_of_the_definition(seed, k, size, n_values) -> None:
     rng = np.random.default_rng(seed)
     n, n_features = int(rng.integers(1, 30)), int(rng.integers(1, 4))

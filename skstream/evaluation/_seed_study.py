@@ -271,7 +271,7 @@ class SeedStudy:
         """Return the final values, of shape (n_seeds, n_models)."""
         return np.array(
             [
-                [_of_seed(one.values[name][forgetting][metric])[-1:].sum() for name in names]
+                [_final(one.values[name][forgetting][metric]) for name in names]
                 for one in self.results
             ]
         )
@@ -537,6 +537,11 @@ def _of_seed(curve: np.ndarray) -> np.ndarray:
     """Values of a seed at its checkpoints: mean over folds, in the last bin."""
     values: np.ndarray = (curve if curve.ndim == 2 else curve[:, :, -1]).mean(axis=1)
     return values
+
+
+def _final(curve: np.ndarray) -> float:
+    values = _of_seed(curve)
+    return float(values[-1]) if len(values) else float("nan")
 
 
 def _deviation(values: np.ndarray) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import FitFailedWarning
+from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.linear_model import SGDClassifier
 
 from skstream import (
@@ -251,6 +251,14 @@ def test_the_table_marks_the_best_and_what_is_not_told_from_it() -> None:
     one = evaluate_over_seeds(rows, models, [1], evaluator=PrequentialEvaluator("accuracy"))
     assert "*" not in str(one)
     assert str(one).endswith("with 1 seed no difference can be significant.")
+
+
+def test_without_a_checkpoint_nothing_is_known() -> None:
+    evaluator = HoldoutEvaluator("accuracy", holdout="next", every=500)
+    with pytest.warns(UndefinedMetricWarning, match="No row was scored"):
+        study = evaluate_over_seeds(rows, MODELS, [1, 2], evaluator=evaluator)
+    assert len(study.checkpoints) == 0
+    assert str(study).count("nan ± nan") == 3
 
 
 def test_a_saved_study_is_the_same(tmp_path) -> None:

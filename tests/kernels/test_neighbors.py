@@ -41,7 +41,7 @@ LABELS = np.array(["a", "b", "c"])
     has_learnt=st.booleans(),
     dtype=st.sampled_from([np.float64, np.float32, np.int64]),
 )
-@examples(40)
+@examples(30)
 def test_kernel_is_the_loop_bit_for_bit(
     seed, timeline, method, k, size, is_weighted, has_learnt, dtype
 ) -> None:
