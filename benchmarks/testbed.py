@@ -86,6 +86,18 @@ def make_stream(name: str, seed: int):
     return load_testbed(name, random_state=seed)
 
 
+def scaled_neighbour_error(stream, window: int = 100) -> float:
+    """Error of the nearest row of a window in which features are divided by their range."""
+    X, y = stream.rows(0, stream.n_rows)
+    n_wrong = 0
+    for row in range(1, len(y)):
+        near = X[max(0, row - window) : row]
+        extent = np.ptp(near, axis=0)
+        squares = (((near - X[row]) / np.where(extent, extent, 1.0)) ** 2).sum(axis=1)
+        n_wrong += y[row - 1 - squares[::-1].argmin()] != y[row]
+    return n_wrong / (len(y) - 1)
+
+
 def row_of_table(name: str, study) -> list[str]:
     """Mean errors of all models on one set, beside the paper's."""
     of_paper = dict(zip(OF_PAPER, PAPER[name], strict=True))
@@ -139,12 +151,17 @@ def main() -> None:
         errors.append([study.deviations[model]["error"] for model in study.model_names])
         if options.pictures is not None:
             draw(name, study, options.pictures)
-    means = 100 * np.mean(errors, axis=0) / np.sqrt(options.seeds)
-    print("standard errors of these means, over the sets:", end=" ")
-    print(", ".join(f"{m} {e:.2f}" for m, e in zip(study.model_names, means, strict=True)))
+    if options.seeds > 1:
+        means = 100 * np.mean(errors, axis=0) / np.sqrt(options.seeds)
+        print("standard errors of these means, over the sets:", end=" ")
+        print(", ".join(f"{m} {e:.2f}" for m, e in zip(study.model_names, means, strict=True)))
     for name in options.sets:
         error, own = load_testbed(name).bayes_error_estimate()
-        print(f"Bayes error of {name}: {100 * error:.3f} +- {100 * own:.3f}")
+        scaled = [scaled_neighbour_error(make_stream(name, seed)) for seed in range(3)]
+        print(
+            f"{name}: Bayes error {100 * error:.3f} +- {100 * own:.3f}; NN 100 with features "
+            f"divided by their range in the window {100 * np.mean(scaled):.2f} (3 seeds)"
+        )
     print(f"{options.seeds} seeds, {perf_counter() - started:.0f} s")
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 
 from skstream.evaluation import SeedStudy
+from skstream.forgetting import AdaptiveWindow, parse_forgetting
 from skstream.plotting._axes import count_rows_along, give_title, plain_look, was_used, widen_limits
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._drifts import draw_drifts
@@ -24,6 +25,7 @@ from skstream.plotting._limits import value_limits
 from skstream.plotting._lines import ink, model_styles, uncover_edges, with_remarks
 from skstream.plotting._prequential import PrequentialDisplay, contents_of
 from skstream.plotting._words import axis_words, last_values, title_words
+from skstream.stats._forgetting import make_running_sum
 from skstream.streams import GaussianMixtureStream
 from skstream.streams._drifts import as_drifts
 
@@ -58,15 +60,13 @@ class TestbedDisplay(BaseDisplay):
         deviations, the path of each center, and rows of the stream; the higher the prior of a
         component, the darker its ellipse. "filmstrip": the same, each row in a frame of its own.
         "error": errors of models over the stream, and the error of the best possible answers,
-        which no model can beat but by chance.
+        averaged over the same rows, which no model can beat but by chance.
     mixture : MixtureAtRows, default=None
         The mixture; for "picture" and "filmstrip".
     errors : PrequentialDisplay, default=None
         Errors of the models; for "error".
-    bayes_rows : ndarray of shape (n_integrals,), default=None
-        Rows at which the Bayes error is known.
-    bayes_error : ndarray of shape (n_integrals,), default=None
-        The Bayes error there.
+    bayes_error : ndarray of shape (n_checkpoints,), default=None
+        The Bayes error, averaged over the same rows as the errors; for "error".
 
     Attributes
     ----------
@@ -106,7 +106,6 @@ class TestbedDisplay(BaseDisplay):
     kind: Kind = "picture"
     mixture: MixtureAtRows | None = None
     errors: PrequentialDisplay | None = None
-    bayes_rows: np.ndarray | None = None
     bayes_error: np.ndarray | None = None
 
     def __post_init__(self) -> None:
@@ -219,13 +218,11 @@ class TestbedDisplay(BaseDisplay):
                 f"The Bayes error is a share of wrong answers: evaluate with the measure 'error'. "
                 f"Got {metric!r}."
             )
-        rows = _rows_of_integrals(stream, int(errors.checkpoints[-1]))
-        estimate = stream.bayes_error_estimate(t=rows, n_points=N_POINTS)
+        mechanism = None if result.scored_sets else result.mechanisms[errors.forgetting]
         return cls(
             kind="error",
             errors=errors,
-            bayes_rows=np.array(rows),
-            bayes_error=np.asarray(estimate.error),
+            bayes_error=_bayes_error_of(stream, errors.checkpoints, mechanism),
         ).plot(**options)
 
     def _layout(self, ax: Any) -> Layout:
@@ -289,7 +286,7 @@ class TestbedDisplay(BaseDisplay):
         for name, values in means.items():
             canvas.draw_line(ax, name, errors.checkpoints, values, defaults[name])
         style = {"color": ink(), "linewidth": 1.6, "linestyle": (0, (1, 1)), "zorder": 3.5}
-        canvas.draw_line(ax, BAYES, self.bayes_rows, self.bayes_error, style)
+        canvas.draw_line(ax, BAYES, errors.checkpoints, self.bayes_error, style)
         end = float(errors.checkpoints[-1])
         widen_limits(ax, "x", 0.0, end, keep=used)
         count_rows_along(ax)
@@ -299,7 +296,7 @@ class TestbedDisplay(BaseDisplay):
             widen_limits(ax, "y", *limits, keep=used)
         uncover_edges(ax, canvas.lines.values())
         area = ax.fill_between(
-            self.bayes_rows, 0, self.bayes_error, color=ink(), alpha=0.08, linewidth=0, zorder=0
+            errors.checkpoints, 0, self.bayes_error, color=ink(), alpha=0.08, linewidth=0, zorder=0
         )
         ax.set_ylabel(axis_words(errors.metric), parse_math=False)
         plain_look(ax)
@@ -317,7 +314,7 @@ class TestbedDisplay(BaseDisplay):
             for name, curve in self._errors.curves.items():
                 values = curve.mean(axis=1)
                 yield {"row": self._errors.checkpoints, "model": name, "value": values}
-            yield {"row": self.bayes_rows, "model": BAYES, "value": self.bayes_error}
+            yield {"row": self._errors.checkpoints, "model": BAYES, "value": self.bayes_error}
             return
         mixture = self._mixture
         for k, name in enumerate(mixture.names):
@@ -418,7 +415,21 @@ def _rows_in(
     return rows, np.concatenate([X for X, _ in single]), np.concatenate([y for _, y in single])
 
 
-def _rows_of_integrals(stream: GaussianMixtureStream, last: int) -> list[int]:
-    """Rows evenly spread, and those on both sides of every change."""
+def _bayes_error_of(
+    stream: GaussianMixtureStream, checkpoints: np.ndarray, mechanism: str | None
+) -> np.ndarray:
+    """Bayes error at some checkpoints, averaged as a mechanism averages the errors of models.
+
+    At the checkpoint alone where there is no mechanism, or where it hangs on the errors (ADWIN).
+    """
+    last = int(checkpoints[-1]) - 1
     changes = [row + by for drift in stream.drifts for row in drift for by in (-1, 0)]
-    return sorted({*evenly(0, last, N_INTEGRALS), *(row for row in changes if 0 <= row <= last)})
+    known = sorted({*evenly(0, last, N_INTEGRALS), *(row for row in changes if 0 <= row <= last)})
+    at_known = stream.bayes_error_estimate(t=known, n_points=N_POINTS).error
+    at_rows = np.interp(np.arange(last + 1), known, at_known)
+    forgetting = None if mechanism is None else parse_forgetting(mechanism)
+    if forgetting is not None and not isinstance(forgetting, AdaptiveWindow):
+        sums, weights = (make_running_sum(forgetting).update(x) for x in (at_rows, at_rows**0))
+        at_rows = sums / weights
+    found: np.ndarray = at_rows[checkpoints - 1]
+    return found

@@ -1,11 +1,13 @@
 """The display of a stream whose truth is known."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from skstream import Persistent, PrequentialEvaluator
+from skstream import Persistent, PrequentialEvaluator, evaluate_over_seeds
+from skstream.optimal import BayesOptimal
 from skstream.plotting import TestbedDisplay
 from skstream.streams import Component, GaussianMixtureStream, Phase, load_testbed, make_demo_stream
 
@@ -13,6 +15,10 @@ pytest.importorskip("matplotlib")
 ellipse = pytest.importorskip("matplotlib.patches").Ellipse
 
 STREAM = load_testbed("NSCX")
+
+
+def short_stream(name, seed):
+    return load_testbed(name, n_rows=60, random_state=seed)
 
 
 def ellipses(ax):
@@ -67,16 +73,39 @@ def test_a_film_shows_the_rows_of_its_time():
 
 
 def test_errors_beside_the_bayes_error():
-    stream = load_testbed("NSPC-A", n_rows=6000)
-    evaluator = PrequentialEvaluator("error", forgetting="window:500")
-    result = evaluator.evaluate({"last": Persistent()}, stream)
+    apart = [Phase(1000, 1000, move=(2,))]
+    parts = [Component("A", 1, (0,), (1,)), Component("B", 1, (2,), (1,), phases=apart)]
+    stream = GaussianMixtureStream(parts, n_rows=2000)
+    before, after = stream.bayes_error_estimate(t=[0, 1000]).error
+    evaluator = PrequentialEvaluator(
+        "error", forgetting=["window:400", "adwin", "cumulative"], record_every=100
+    )
+    result = evaluator.evaluate({"last": Persistent(), "best": BayesOptimal(stream)}, stream)
     display = TestbedDisplay.from_result(result, stream=stream)
-    assert list(display.lines_) == ["last", "Bayes error"]
-    line = display.lines_["Bayes error"].get_xydata()
-    assert {4999, 5000} <= set(line[:, 0])
-    assert line[:, 1] == pytest.approx(0.054, abs=2e-3)
+    assert list(display.lines_) == ["last", "best", "Bayes error"]
+    # Averaged as the errors are: a quarter of the window has changed at row 1,100.
+    line = dict(display.lines_["Bayes error"].get_xydata().tolist())
+    assert line[1000] == pytest.approx(before)
+    assert line[1100] == pytest.approx(0.75 * before + 0.25 * after)
+    assert line[1400] == pytest.approx(after)
+    single = TestbedDisplay.from_result(result, stream=stream, forgetting="adwin")
+    assert single.bayes_error[[9, 10]].tolist() == pytest.approx([before, after])
+    every = TestbedDisplay.from_result(result, stream=stream, forgetting="cumulative")
+    assert every.bayes_error[-1] == pytest.approx(stream.bayes_error())
     with pytest.raises(ValueError, match="kind='picture' needs mixture, as from_stream gives it"):
         replace(display, kind="picture")
+
+
+def test_a_study_shows_the_mean_of_its_seeds():
+    study = evaluate_over_seeds(
+        partial(short_stream, "NSGT-5D"),
+        Persistent(),
+        range(2),
+        evaluator=PrequentialEvaluator("error"),
+    )
+    display = TestbedDisplay.from_result(study, stream=load_testbed("NSGT-5D"))
+    drawn = display.lines_["Persistent"].get_ydata()
+    assert drawn[-1] == pytest.approx(study.scores["Persistent"]["error"])
 
 
 def test_other_dimensions_and_endless_streams():
