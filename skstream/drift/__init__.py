@@ -4,6 +4,19 @@ from skstream.drift._adwin import ADWIN
 from skstream.drift._base import DetectorState, DriftDetector
 from skstream.drift._ddm import DDM
 from skstream.drift._error_ratio import ErrorRatio
+from skstream.drift._levels import DRIFT, NORMAL, WARNING
 from skstream.drift._page_hinkley import PageHinkley
+from skstream.drift._random_alarm import RandomAlarm
 
-__all__ = ["ADWIN", "DDM", "DetectorState", "DriftDetector", "ErrorRatio", "PageHinkley"]
+__all__ = [
+    "ADWIN",
+    "DDM",
+    "DRIFT",
+    "NORMAL",
+    "WARNING",
+    "DetectorState",
+    "DriftDetector",
+    "ErrorRatio",
+    "PageHinkley",
+    "RandomAlarm",
+]

@@ -19,6 +19,7 @@ from skstream.drift._histogram import (
     histogram_at,
     sizes_of,
 )
+from skstream.drift._levels import DRIFT, NORMAL, Levels, levels_with_alarms
 from skstream.drift._one_check import SingleChecks
 from skstream.utils._sklearn import Interval, StrOptions
 
@@ -37,10 +38,11 @@ class _Window:
     changes the time that takes and nothing else.
     """
 
-    def __init__(self, rule: CutRule, clock: int, direction: str) -> None:
+    def __init__(self, rule: CutRule, clock: int, direction: str, restarts: bool = False) -> None:
         self.rule = rule
         self.clock = clock
         self.direction = direction
+        self.restarts = restarts  # at the input after an alarm, from an empty window
         self.lowest, self.highest = RANGES[rule.bound]
         self.centre = 0.0
         self.lengths: list[int] = []  # buckets in each row of the histogram, from row 0 on
@@ -74,12 +76,23 @@ class _Window:
         """Whether the value read last raised an alarm."""
         return self.alarmed and not self.pending
 
+    @property
+    def level(self) -> int:
+        """Level after the value read last; there is no warning zone."""
+        return DRIFT if self.alarm else NORMAL
+
     def feed(self, values: Floats) -> Integers:
         """Read values and return the positions that raised an alarm."""
         return self.advance(values)[2]
 
+    def feed_levels(self, values: Floats) -> Levels:
+        """Read values and return the level after each."""
+        return levels_with_alarms(len(values), self.feed(values))
+
     def feed_one(self, value: float) -> None:
         """Read one value."""
+        if not self.pending:
+            self.begin_clock()
         self.pending.append(value)
         if len(self.pending) == self.clock:
             self.check()
@@ -108,6 +121,17 @@ class _Window:
             self.lengths, self.buckets = self._single.result()
             self._single_is_ahead = False
 
+    def begin_clock(self) -> None:
+        """Do what is due before the first value after a check."""
+        if self.restarts and self.alarmed:
+            self._restart(self.n_checked)
+
+    def _restart(self, start: int) -> None:
+        """Empty the window; it begins with input `start`, which comes next."""
+        self.lengths, self.buckets = [], np.empty((2, 0))
+        self.centre, self.start = 0.0, start
+        self._single_is_ahead, self._single_is_behind = False, True
+
     def _raises_alarm(self, rise: bool) -> bool:
         return self.direction in ("both", "up" if rise else "down")
 
@@ -123,6 +147,8 @@ class _Window:
         """
         self._settle()
         self._single_is_behind = True
+        if len(values) and not self.pending:
+            self.begin_clock()
         n_old = len(self.pending)
         data = np.concatenate((self.pending, values))
         end = len(data) - len(data) % self.clock
@@ -137,6 +163,8 @@ class _Window:
                 starts.append(self.start)
                 if self._raises_alarm(rise):
                     alarms.append(done - n_old - 1)
+                    if self.restarts and done < len(data):
+                        self._restart(self.n_checked + done)
         self.pending = data[end:].tolist()
         self.n_checked += end
         self.n_alarms += len(alarms)
@@ -254,7 +282,7 @@ class ADWIN(DriftDetector):
     significantly. Every `clock` inputs it compares the older with the newer side at every bucket
     boundary of an exponential histogram; while the means of the two sides of some boundary differ
     by more than the bound, it drops the oldest bucket. A check that drops anything raises an alarm.
-    There is no reset after an alarm.
+    There is no reset after an alarm, unless it is asked for.
 
     The series is usually a loss: 1 for an error, 0 for a correct answer, so that a rise is a
     deterioration.
@@ -275,6 +303,9 @@ class ADWIN(DriftDetector):
     direction : {"both", "up", "down"}, default="both"
         Which changes raise an alarm: whether the mean of the window rises or falls when it
         shrinks. It shrinks on all.
+    after_alarm : {"shrink", "restart"}, default="shrink"
+        What is left of the window after an alarm: what the check has left of it, as in MOA, or
+        nothing, from the next input on, as in River.
 
     See Also
     --------
@@ -317,6 +348,7 @@ class ADWIN(DriftDetector):
         "min_window": [Interval(Integral, 5, None, closed="left")],
         "bound": [StrOptions({"moa", "theorem"})],
         "direction": [StrOptions({"both", "up", "down"})],
+        "after_alarm": [StrOptions({"shrink", "restart"})],
     }
     _state: _Window | None
 
@@ -328,12 +360,14 @@ class ADWIN(DriftDetector):
         min_window: int = 7,
         bound: str = "moa",
         direction: str = "both",
+        after_alarm: str = "shrink",
     ) -> None:
         self.delta = delta
         self.clock = clock
         self.min_window = min_window
         self.bound = bound
         self.direction = direction
+        self.after_alarm = after_alarm
 
     _wanted = (
         'ADWIN(bound="theorem") reads values in [0, 1], because the theorem holds only for '
@@ -347,7 +381,8 @@ class ADWIN(DriftDetector):
 
     def _start(self) -> _Window:
         rule = CutRule(float(self.delta), int(self.min_window), self.bound)
-        return _Window(rule, int(self.clock), self.direction)
+        restarts = self.after_alarm == "restart"
+        return _Window(rule, int(self.clock), self.direction, restarts)
 
     def update(self, x: float) -> Self:
         """Read one value.
@@ -373,6 +408,8 @@ class ADWIN(DriftDetector):
         if state is None or type(x) is not float or not state.lowest <= x <= state.highest:
             return super().update(x)
         pending = state.pending
+        if not pending:
+            state.begin_clock()
         pending.append(x)
         if len(pending) == state.clock:
             state.check()

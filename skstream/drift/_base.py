@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from skstream.drift._checks import LARGEST, as_number, as_values, refuse_where
+from skstream.drift._levels import DRIFT, NORMAL, WARNING, Levels
 from skstream.utils._sklearn import validate_parameter_constraints
 
 
@@ -26,6 +27,11 @@ class DetectorState(Protocol):
     def alarm(self) -> bool:
         """Whether the value read last raised an alarm."""
         ...
+
+    @property
+    def level(self) -> int:
+        """`NORMAL`, `WARNING` or `DRIFT`; a state that has a warning zone says so here."""
+        return DRIFT if self.alarm else NORMAL
 
     def feed_one(self, value: float) -> None:
         """Read one checked value: set `alarm`, and count it.
@@ -56,6 +62,25 @@ class DetectorState(Protocol):
             if self.alarm:
                 positions.append(position)
         return np.array(positions, dtype=np.int64)
+
+    def feed_levels(self, values: NDArray[np.float64]) -> Levels:
+        """Read checked values in order; where this can be made faster, do so.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_values,), dtype float64
+            Finite numbers that the detector takes.
+
+        Returns
+        -------
+        levels : ndarray of shape (n_values,), dtype int8
+            The level after each value.
+        """
+        levels = np.empty(len(values), dtype=np.int8)
+        for position, value in enumerate(values.tolist()):
+            self.feed_one(value)
+            levels[position] = self.level
+        return levels
 
 
 class DriftDetector(BaseEstimator, ABC):
@@ -132,6 +157,30 @@ class DriftDetector(BaseEstimator, ABC):
         positions: NDArray[np.int64] = self._started().feed(checked)
         return positions
 
+    def update_levels(self, values: ArrayLike) -> Levels:
+        """Read many values, and tell the level after each: as :meth:`update_many`, with warnings.
+
+        Parameters
+        ----------
+        values : array-like of shape (n_values,)
+            The next values of the series, in order.
+
+        Returns
+        -------
+        ndarray of shape (n_values,), dtype int8
+            `NORMAL` (0), `WARNING` (1) or `DRIFT` (2) after each value. A detector without a
+            warning zone never warns.
+
+        Raises
+        ------
+        ValueError
+            If a value is not a finite number, or not one that this detector takes; the
+            message gives its position. The detector is then unchanged.
+        """
+        checked = self._checked(values)
+        levels: Levels = self._started().feed_levels(checked)
+        return levels
+
     def _checked(self, values: ArrayLike) -> NDArray[np.float64]:
         """Return values that this detector can take, or say which one it cannot."""
         checked = as_values(values)
@@ -156,6 +205,11 @@ class DriftDetector(BaseEstimator, ABC):
         return False if state is None else bool(state.alarm)
 
     @property
+    def warning_detected(self) -> bool:
+        """Whether the value read last is in the warning zone, below an alarm."""
+        return self._state is not None and bool(self._state.level == WARNING)
+
+    @property
     def n_detections(self) -> int:
         """Number of alarms since the start or the last :meth:`reset`."""
         return 0 if self._state is None else int(self._state.n_alarms)
@@ -169,7 +223,7 @@ class DriftDetector(BaseEstimator, ABC):
                 caller_name=type(self).__name__,
             )
             state = self._start()
-            if not hasattr(state, "feed_one"):
+            if not hasattr(state, "feed_levels"):
                 raise TypeError(
                     f"{type(self).__name__}._start must return a new DetectorState. "
                     f"Got {state!r} of type {type(state).__name__} instead."

@@ -9,13 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.drift._base import DriftDetector
-from skstream.drift._sequential import (
-    DRIFT,
-    NORMAL,
-    WARNING,
-    SequentialState,
-    SequentialTest,
-)
+from skstream.drift._levels import DRIFT, NORMAL, WARNING
+from skstream.drift._sequential import SequentialState, SequentialTest
 from skstream.utils._sklearn import Interval
 
 
@@ -136,11 +131,6 @@ class DDM(DriftDetector):
         self.warning_level = warning_level
         self.drift_level = drift_level
         self.min_values = min_values
-
-    @property
-    def warning_detected(self) -> bool:
-        """Whether the value read last is in the warning zone, below an alarm."""
-        return self._state is not None and self._state.level == WARNING
 
     def _wrong(self, values: Any) -> Any:
         return (values != 0) & (values != 1)

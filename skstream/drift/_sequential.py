@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-NORMAL, WARNING, DRIFT = 0, 1, 2
+from skstream.drift._levels import DRIFT, NORMAL, Levels
 
 _FIRST_BLOCK, _LARGEST_BLOCK = 64, 65_536
 
@@ -54,7 +54,11 @@ class SequentialState:
 
     def feed(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """Read checked values in order and return the positions that raised an alarm."""
-        alarms: list[int] = []
+        return np.flatnonzero(self.feed_levels(values) == DRIFT).astype(np.int64)
+
+    def feed_levels(self, values: NDArray[np.float64]) -> Levels:
+        """Read checked values in order and return the level after each."""
+        whole = np.empty(len(values), dtype=np.int8)
         begin, size = 0, _FIRST_BLOCK
         while begin < len(values):
             block = values[begin : begin + size]
@@ -64,12 +68,12 @@ class SequentialState:
             if self.reset_after_alarm and len(found):
                 # What was computed after the first alarm is discarded: use small blocks again.
                 last = int(found[0])
-                found, size = found[:1], _FIRST_BLOCK
+                size = _FIRST_BLOCK
                 self.test = self.new_test()
             else:
                 size = min(2 * size, _LARGEST_BLOCK)
             self.level = int(levels[last])
-            alarms.extend((begin + found).tolist())
+            whole[begin : begin + last + 1] = levels[: last + 1]
             begin += last + 1
-        self.n_alarms += len(alarms)
-        return np.array(alarms, dtype=np.int64)
+        self.n_alarms += int(np.count_nonzero(whole == DRIFT))
+        return whole

@@ -11,12 +11,21 @@ UNIT = 2**-10
 
 
 class LiteralADWIN:
-    def __init__(self, delta=0.002, clock=32, min_window=7, bound="moa", direction="both"):
+    def __init__(
+        self,
+        delta=0.002,
+        clock=32,
+        min_window=7,
+        bound="moa",
+        direction="both",
+        after_alarm="shrink",
+    ):
         self.delta = delta
         self.clock = clock
         self.min_window = min_window
         self.bound = bound
         self.direction = direction
+        self.after_alarm = after_alarm
         self.rows = [[]]  # rows[r]: buckets of 2**r values, oldest first
         self.n_seen = 0
         self.start = 0
@@ -54,9 +63,11 @@ class LiteralADWIN:
     def update(self, x):
         multiple = int(x / UNIT)
         assert multiple * UNIT == x
+        if self.after_alarm == "restart" and self.alarms[-1:] == [self.n_seen - 1]:
+            self.rows, self.start = [[]], self.n_seen
         self.insert((multiple,))
         self.n_seen += 1
-        if self.n_seen % self.clock == 0:
+        if self.n_seen % self.clock == 0:  # an alarm comes at a check, so that this holds after it
             self.check()
 
     def insert(self, bucket, row=0):

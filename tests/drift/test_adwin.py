@@ -24,6 +24,7 @@ def parameters(draw):
         "min_window": draw(st.sampled_from([7, 5, 6, 20])),
         "bound": draw(st.sampled_from(["moa", "theorem"])),
         "direction": draw(st.sampled_from(["both", "up", "down"])),
+        "after_alarm": draw(st.sampled_from(["shrink", "restart"])),
     }
 
 
@@ -51,6 +52,21 @@ def test_equals_the_literal_algorithm_on_many_drifts(bound, direction):
     literal = check_against_literal(ADWIN(bound=bound, direction=direction), [many_drifts()])
     assert len(literal.alarms) > 5
     assert (len(literal.shrinks) > len(literal.alarms)) == (direction != "both")
+
+
+def test_restarts_raise_the_alarms_of_river():
+    drift = pytest.importorskip("river.drift")
+    for seed in range(3):
+        values = many_drifts(40, length=300, seed=seed)
+        peer = drift.ADWIN()
+        expected = [
+            i for i, x in enumerate(values.tolist()) if peer.update(x) or peer.drift_detected
+        ]
+        detector = ADWIN(min_window=5, after_alarm="restart")
+        assert detector.update_many(values).tolist() == expected
+        assert detector.width == peer.width
+        assert len(expected) > 5
+        assert ADWIN(min_window=5).update_many(values).tolist() != expected
 
 
 @examples(20)

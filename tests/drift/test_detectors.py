@@ -12,14 +12,26 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import skstream.drift
-from skstream.drift import ADWIN, DDM, DriftDetector, ErrorRatio, PageHinkley, _page_hinkley
+from skstream.drift import (
+    ADWIN,
+    DDM,
+    DRIFT,
+    NORMAL,
+    WARNING,
+    DetectorState,
+    DriftDetector,
+    ErrorRatio,
+    PageHinkley,
+    RandomAlarm,
+    _page_hinkley,
+)
 from tests._examples import examples
 from tests.drift._checks import check_cuts
 from tests.drift._streams import losses, pieces
 
 # Every exported detector, with settings under which it raises alarms on short series.
 SETTINGS = {
-    "ADWIN": [{}, {"clock": 3, "delta": 0.3}],
+    "ADWIN": [{}, {"clock": 3, "delta": 0.3}, {"clock": 4, "after_alarm": "restart"}],
     "DDM": [{}, {"min_values": 5}],
     "ErrorRatio": [
         {"short": 0.8, "long": 0.99, "threshold": 5.0},
@@ -31,8 +43,9 @@ SETTINGS = {
         {"threshold": 5.0, "direction": "both", "delta": 0.0},
         {"threshold": 5.0, "direction": "down", "reset_after_alarm": False},
     ],
+    "RandomAlarm": [{"random_state": 0}, {"probability": 0.2, "warm_up": 0, "random_state": 1}],
 }
-BASES = {"DetectorState", "DriftDetector"}
+BASES = {"DetectorState", "DriftDetector", "NORMAL", "WARNING", "DRIFT"}
 CASES = [
     pytest.param(getattr(skstream.drift, name)(**params), id=f"{name}-{i}")
     for name in skstream.drift.__all__
@@ -55,6 +68,64 @@ def test_every_exported_detector_is_covered():
 @given(st.data())
 def test_cutting_into_calls_changes_nothing(detector, data):
     check_cuts(detector, pieces(data.draw, data.draw(losses())))
+
+
+@every_detector
+@examples(10)
+@given(st.data())
+def test_levels_are_those_of_single_values(detector, data):
+    parts = pieces(data.draw, data.draw(losses()))
+    one, many, alarms = clone(detector), clone(detector), clone(detector)
+    for part in parts:
+        levels = many.update_levels(part)
+        assert levels.dtype == np.int8
+        assert levels.tolist() == [level_after(one, x) for x in part.tolist()]
+        assert np.flatnonzero(levels == DRIFT).tolist() == alarms.update_many(part).tolist()
+    assert len({joblib.hash(pickle.loads(pickle.dumps(d))) for d in (one, many, alarms)}) == 1
+
+
+def level_after(detector, value):
+    detector.update(value)
+    assert not (detector.drift_detected and detector.warning_detected)
+    return DRIFT if detector.drift_detected else WARNING if detector.warning_detected else NORMAL
+
+
+def test_ddm_warns_before_its_alarm():
+    values = np.r_[np.tile([0.0] * 9 + [1.0], 30), np.tile([0.0, 0.0, 1.0], 60)]
+    levels = DDM().update_levels(values).tolist()
+    assert levels.index(WARNING) < levels.index(DRIFT)
+    assert np.count_nonzero(np.array(levels) == DRIFT) >= 1
+
+
+def test_random_alarms_come_at_their_rate_after_the_warm_up():
+    alarms = RandomAlarm(0.01, warm_up=200, random_state=3).update_many(np.zeros(100_000))
+    assert alarms.min() >= 200
+    assert abs(len(alarms) - 998) < 4 * math.sqrt(998)
+    assert np.array_equal(
+        RandomAlarm(1.0, warm_up=2, random_state=0).update_many(np.ones(5)), [2, 3, 4]
+    )
+    with pytest.raises(ValueError, match="'probability' parameter of RandomAlarm"):
+        RandomAlarm(0.0).update(1.0)
+
+
+def test_a_state_without_a_fast_way_gives_levels_too():
+    class Steep(DetectorState):
+        """Warns at values above 1, alarms above 2."""
+
+        level = NORMAL
+        alarm = False
+
+        def feed_one(self, value):
+            self.level = DRIFT if value > 2 else WARNING if value > 1 else NORMAL
+            self.alarm = self.level == DRIFT
+            self.n_alarms += self.alarm
+
+    class SteepDetector(DriftDetector):
+        def _start(self):
+            return Steep()
+
+    levels = SteepDetector().update_levels([0, 1.5, 3, 1])
+    assert levels.tolist() == [NORMAL, WARNING, DRIFT, NORMAL]
 
 
 def test_cutting_catches_sums_that_depend_on_the_call(monkeypatch):
