@@ -72,7 +72,8 @@ class Agrawal(GeneratedStream):
 
     Notes
     -----
-    Label 0 is group A of the source, label 1 is group B.
+    Label 0 is group A of the source, label 1 is group B. MOA and River perturb twice as far, round
+    years, and put values that leave their range back on its edge.
 
     References
     ----------
