@@ -2,6 +2,7 @@
 
 import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from scipy import sparse
 from sklearn.linear_model import SGDOneClassSVM
 from sklearn.preprocessing import StandardScaler
 
-from skstream import PrequentialEvaluator, make_stream_pipeline
+from skstream import LabelNoise, ModelError, PrequentialEvaluator, make_stream_pipeline
 from skstream.engine.kernels import Declined, Task, find_kernel
+from skstream.temporal import TemporallyAugmented
 from tests._examples import examples
 from tests.kernels._reference import (
     TIMELINES,
@@ -93,6 +95,16 @@ def test_behind_a_scaler() -> None:
     ]
     assert results[0].paths["m"] == "kernel"
     np.testing.assert_array_equal(*(result.predictions("m") for result in results))
+
+
+@pytest.mark.parametrize("meta", [TemporallyAugmented, partial(LabelNoise, noise=0.1)])
+def test_inside_a_meta_classifier_it_is_refused(meta: Any) -> None:
+    X, y = np.zeros((9, 2)), np.array([-1, 1, 1] * 3)
+    for engine in ("auto", "loop"):
+        with pytest.raises(ModelError, match="needs a classifier. Got SGDOneClassSVM"):
+            PrequentialEvaluator("accuracy", engine=engine, random_state=0).evaluate(
+                {"m": meta(SGDOneClassSVM())}, X, y
+            )
 
 
 def test_what_has_no_kernel() -> None:
