@@ -109,7 +109,7 @@ def tables(draw):
     return (newline.join("\n".join(lines).split("\n")) + end), days, rows
 
 
-@examples(60)
+@examples(30)
 @given(table=tables(), chunk_size=st.integers(1, 14))
 def test_the_rows_that_were_written(tmp_path_factory, table, chunk_size):
     text, days, rows = table
@@ -347,3 +347,33 @@ def test_the_rows_of_the_same_csv_file(tmp_path):
         assert y.tolist() == expected_y.tolist()
     numbers = write(tmp_path, "@attribute d {10,9}\n@attribute class {u}\n@data\n9,u\n", "n.arff")
     assert rows_of(ARFFStream(numbers, "class", numeric=["d"]))[0].tolist() == [[9]]
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("'a b'", "a b"),
+        ("'a b' ", "a b"),
+        (" 'a, b'", "a, b"),
+        ("' a '", " a "),
+        (" a b ", "a b"),
+        ("'it''s'", "it's"),
+        (r"'it\'s'", "it's"),
+        ("it's", "it's"),
+        ("'\"'", '"'),
+        ("'?'", "?"),
+        (" ? ", ""),
+        ("''", ""),
+        (r"'a\nb'", "a\nb"),
+        ("'100%'", "100%"),
+    ],
+)
+def test_texts_are_read_as_they_are_written(tmp_path, written, text):
+    header = "@attribute s string\n@attribute class {u,v}\n@data\n"
+    path = write(tmp_path, f"{header}{written},u\nword,v\n")
+    X, y = rows_of(ARFFStream(path, "class", text="s"))
+    assert X.tolist() == [text, "word"]
+    assert y.tolist() == ["u", "v"]
+    path = write(tmp_path, f"{header}u,u\n'a'b,u\n'c',v\n")
+    with pytest.raises(StreamError, match=r"line 5: the quote before .* more than a comma"):
+        list(ARFFStream(path, "class", text="s"))

@@ -85,7 +85,7 @@ def test_every_kind_of_frame_at_once(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@examples(8)
+@examples(3)
 @given(size=st.integers(1, N_ROWS + 2))
 def test_every_kind_of_frame_in_pieces(kind, size):
     stream = as_stream(Pieces(kind, size), **NAMES)
