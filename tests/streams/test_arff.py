@@ -370,9 +370,9 @@ def test_the_rows_of_the_same_csv_file(tmp_path):
 )
 def test_texts_are_read_as_they_are_written(tmp_path, written, text):
     header = "@attribute s string\n@attribute class {u,v}\n@data\n"
-    path = write(tmp_path, f"{header}{written},u\nword,v\n")
+    path = write(tmp_path, f"{header}{written},u\n'w x',v\n")
     X, y = rows_of(ARFFStream(path, "class", text="s"))
-    assert X.tolist() == [text, "word"]
+    assert X.tolist() == [text, "w x"]
     assert y.tolist() == ["u", "v"]
     path = write(tmp_path, f"{header}u,u\n'a'b,u\n'c',v\n")
     with pytest.raises(StreamError, match=r"line 5: the quote before .* more than a comma"):
