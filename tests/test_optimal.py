@@ -4,13 +4,13 @@ import joblib
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skstream import KFoldEvaluator, LabelNoise, PrequentialEvaluator
 from skstream.engine.kernels import Task
 from skstream.optimal import BayesOptimal
-from skstream.streams import load_testbed, make_demo_stream
+from skstream.streams import Component, GaussianMixtureStream, load_testbed, make_demo_stream
+from skstream.testing import check_stream_estimator
 from tests.kernels._reference import (
     TIMELINES,
     assert_same_state,
@@ -40,7 +40,7 @@ def test_the_answer_is_that_of_the_row():
 def test_the_kernel_is_the_loop(timeline, method):
     rng = np.random.default_rng(0)
     task = Task(STREAM.classes, method)
-    block = make_block(X[:120], np.searchsorted(STREAM.classes, Y[:120]), timeline, rng)
+    block = make_block(X[:50], np.searchsorted(STREAM.classes, Y[:50]), timeline, rng)
     literal = BayesOptimal(STREAM)
     expected = run_literally(literal, block, task)
     model = BayesOptimal(STREAM)
@@ -65,11 +65,29 @@ def test_contract():
     assert np.array_equal(model.predict(sparse.csr_array(X)), model.predict(X))
     assert joblib.hash(model) == before
     assert model.fit(X[:10], Y[:10]).n_rows_learnt_ == 10
+
+
+def test_frames():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=STREAM.feature_names)
-    framed = clone(model).partial_fit(frame, Y)
+    framed = BayesOptimal(STREAM).partial_fit(frame, Y)
     assert framed.feature_names_in_.tolist() == ["x1", "x2"]
     assert np.array_equal(framed.predict_proba(frame), STREAM.posterior(X, 400))
+
+
+def test_stream_contract():
+    """All checks but those that choose the labels: these are the stream's own."""
+    parts = [Component(label, 1, (3 * label, 0), (1, 1)) for label in (0, 1, 2)]
+    stream = GaussianMixtureStream(parts, n_rows=240)
+    own = "The labels are those of the stream, known before any row."
+    expected = dict.fromkeys(("check_labels_keep_their_type", "check_bad_labels_are_refused"), own)
+    check_stream_estimator(
+        BayesOptimal(stream),
+        *stream.rows(0, 240),
+        batch_split=True,
+        n_learns=1000,
+        expected_failed_checks=expected,
+    )
 
 
 def test_with_another_model_around_it():
