@@ -165,8 +165,8 @@ def test_detectors_replace_members() -> None:
 class LiteralMajority:
     """The pseudocode of Kolter and Maloof's figure 1, for `Scripted` experts."""
 
-    def __init__(self, beta: float, period: int, threshold: float):
-        self.beta, self.period, self.threshold = beta, period, threshold
+    def __init__(self, beta: float, period: int, threshold: float, most: int | None):
+        self.beta, self.period, self.threshold, self.most = beta, period, threshold, most
         self.experts: list[list[Any]] = [[]]
         self.weights = [1.0]
         self.i = 0
@@ -199,6 +199,9 @@ class LiteralMajority:
             self.experts = [self.experts[j] for j in kept]
             self.weights = [self.weights[j] for j in kept]
             if answer != label:
+                if self.most is not None and len(self.experts) == self.most:
+                    least = int(np.argmin(self.weights))
+                    del self.experts[least], self.weights[least]
                 self.experts.append([])
                 self.weights.append(1.0)
         for lessons in self.experts:
@@ -209,14 +212,17 @@ class LiteralMajority:
     seed=st.integers(0, 1000),
     period=st.sampled_from([1, 2, 7]),
     beta=st.sampled_from([0.5, 0.9, 0.1]),
+    most=st.sampled_from([None, 2]),
 )
 @examples(6)
-def test_weighted_majority_is_the_definition(seed: int, period: int, beta: float) -> None:
+def test_weighted_majority_is_the_definition(
+    seed: int, period: int, beta: float, most: int | None
+) -> None:
     rng = np.random.default_rng(seed)
     model = DynamicWeightedMajority(
-        Scripted(), beta=beta, period=period, threshold=0.2, max_estimators=None
+        Scripted(), beta=beta, period=period, threshold=0.2, max_estimators=most
     )
-    literal = LiteralMajority(beta, period, 0.2)
+    literal = LiteralMajority(beta, period, 0.2, most)
     known: dict[str, Any] = {"classes": CLASSES}
     t = 0
     while t < 40:  # in calls of several rows
@@ -237,7 +243,7 @@ def test_weighted_majority_is_the_definition(seed: int, period: int, beta: float
 
 def test_the_number_of_members_is_limited() -> None:
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
+    X, y = rng.normal(size=(25, 2)), rng.integers(0, 2, 25)
     few = DynamicWeightedMajority(Persistent(), period=1, max_estimators=3).fit(X, y)
     many = DynamicWeightedMajority(Persistent(), period=1, max_estimators=None).fit(X, y)
     assert len(few.estimators_) == 3 and few.n_made_ > 5 and len(many.estimators_) > 5

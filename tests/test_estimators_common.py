@@ -48,12 +48,9 @@ from tests._public import public_objects
 # Estimators that cannot be made without parameters, or that are worth checking with others.
 EXAMPLES: dict[type, list[Any]] = {
     DynamicWeightedMajority: [
-        DynamicWeightedMajority(
-            IncrementalGaussianNB(), period=25, max_estimators=3, random_state=0
-        )
+        DynamicWeightedMajority(IncrementalGaussianNB(), period=7, max_estimators=3, random_state=0)
     ],
     OnlineBagging: [
-        OnlineBagging(IncrementalGaussianNB(), 2, random_state=0),
         OnlineBagging(SGDClassifier(), 2, detector=ADWIN(direction="up", clock=4), random_state=0),
     ],
     LabelNoise: [LabelNoise(GaussianNB(), random_state=0)],

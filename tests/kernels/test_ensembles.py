@@ -91,7 +91,7 @@ def test_kernel_is_the_loop(
     name: str, seed: int, timeline: str, method: str, weighted: bool, has_learnt: bool
 ) -> None:
     rng = np.random.default_rng(seed)
-    n, n_classes = int(rng.integers(2, 25)), int(rng.integers(2, 4))
+    n, n_classes = int(rng.integers(2, 20)), int(rng.integers(2, 4))
     task = Task(CLASSES[:n_classes], method)
     model = seeded(ENSEMBLES[name])
     weight = rng.integers(1, 4, n).astype(float) if weighted else None
@@ -100,30 +100,35 @@ def test_kernel_is_the_loop(
     if has_learnt:
         model.partial_fit(X[:2], task.classes[y[:2]], classes=task.classes)
     literal = twin(model)
-    expected, shares = run_literally(literal, block, task, "predict_proba")
+    # Linear models round their probabilities otherwise; all else is to the last bit.
+    is_rounded = "linear" in name or "pipeline" in name
+    expected = run_literally(literal, block, task, "predict_proba" if is_rounded else None)
     kernel = running(model, task)
     answers = run_kernel(kernel, cut(block, random_cuts(block, rng)))
-    if method == "predict":
-        assert_same_labels(answers, expected, shares)
-    else:  # linear models round their probabilities otherwise; all else is to the last bit
-        rtol = 1e-9 if "linear" in name or "pipeline" in name else 0.0
-        np.testing.assert_allclose(answers, expected, rtol=rtol, atol=rtol)
+    if not is_rounded:
+        np.testing.assert_array_equal(answers, expected)
+    elif method == "predict":
+        assert_same_labels(answers, *expected)
+    else:
+        np.testing.assert_allclose(answers, expected[0], rtol=1e-9, atol=1e-9)
     kernel.export()
     assert_same_state(kernel.estimator, literal)
 
 
-@pytest.mark.parametrize("name", ["ADWIN", "majority", "bag of votes"])
+@pytest.mark.parametrize("name", ["Page-Hinkley", "majority", "bag of votes"])
 def test_a_step_can_be_made_again(name: str) -> None:
     """A state is a value: no step changes it, nor the members and detectors in it."""
     rng = np.random.default_rng(1)
     block = make_block(rng.normal(size=(60, 2)), rng.integers(0, 2, 60), "polls", rng)
-    first, second = cut(block, [50])
+    first, second = cut(block, [30])
     kernel = running(seeded(ENSEMBLES[name]), Task(CLASSES[:2], "predict_proba"))
     kernel.run(first)
     middle = kernel.state
     kernel.export()
     one = pickle.dumps(kernel.estimator)
     expected = kernel.run(second)
+    if name == "Page-Hinkley":
+        assert (kernel.state.memory.n_replaced > middle.memory.n_replaced).any()
     kernel.state = middle
     kernel.export()
     assert pickle.dumps(kernel.estimator) == one
@@ -133,12 +138,12 @@ def test_a_step_can_be_made_again(name: str) -> None:
 MODELS = {
     "bag": OnlineBagging(MultinomialNB(), 2),
     "ADWIN": OnlineBagging(Persistent(), 2, detector=JUMPY),
-    "majority": DynamicWeightedMajority(MajorityClass(), period=7, max_estimators=3),
+    "majority": DynamicWeightedMajority(MajorityClass(), period=5, max_estimators=3),
 }
 EVALUATORS = {
     "batches": PrequentialEvaluator("accuracy", batch_size=4, random_state=0),
     "folds": KFoldEvaluator("accuracy", n_folds=2, random_state=0),
-    "holdout": HoldoutEvaluator("accuracy", holdout="next", every=20, random_state=0),
+    "holdout": HoldoutEvaluator("accuracy", holdout="next", every=12, random_state=0),
     "delayed": DelayedEvaluator("accuracy", delay=7, poll_every=3, random_state=0),
 }
 
@@ -146,8 +151,8 @@ EVALUATORS = {
 @pytest.mark.parametrize("name", EVALUATORS)
 def test_protocols_agree_between_kernel_and_loop(name: str) -> None:
     rng = np.random.default_rng(0)
-    y = np.repeat(CLASSES[rng.integers(0, 3, 20)], 4)
-    X = np.abs(rng.normal(size=(80, 3)) + (y[:, None] == CLASSES))
+    y = np.repeat(CLASSES[rng.integers(0, 3, 12)], 3)
+    X = np.abs(rng.normal(size=(36, 3)) + (y[:, None] == CLASSES))
     results = [
         clone(EVALUATORS[name]).set_params(engine=engine).evaluate(MODELS, X, y)
         for engine in ("auto", "loop")
@@ -163,14 +168,14 @@ def test_protocols_agree_between_kernel_and_loop(name: str) -> None:
 @pytest.mark.parametrize("kind", ["csr", "pandas"])
 def test_containers(kind: str) -> None:
     rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 3, size=(60, 3)), rng.integers(0, 2, 60)
+    X, y = rng.integers(0, 3, size=(30, 3)), rng.integers(0, 2, 30)
     if kind == "csr":
         rows: Any = sparse.csr_array(X)
     else:
         rows = pytest.importorskip("pandas").DataFrame(X, columns=["u", "v", "w"])
     models = {
         "bag": OnlineBagging(MultinomialNB(), 2, detector=JUMPY),
-        "majority": DynamicWeightedMajority(MultinomialNB(), period=7),
+        "majority": DynamicWeightedMajority(Persistent(), period=7),
     }
     results = [
         PrequentialEvaluator(engine=engine, return_models=True, random_state=0).evaluate(
@@ -202,8 +207,8 @@ def test_a_run_goes_on_after_saving(tmp_path: Any) -> None:
 
 def test_rows_that_a_kernel_declines_are_looped_and_members_go_on() -> None:
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(90, 2)), rng.integers(0, 2, 90)
-    X[40, 1] = 1e-200  # IncrementalGaussianNB has a kernel for usual numbers only
+    X, y = rng.normal(size=(50, 2)), rng.integers(0, 2, 50)
+    X[30, 1] = 1e-200  # IncrementalGaussianNB has a kernel for usual numbers only
     detector = PageHinkley(threshold=0.5)
     model = OnlineBagging(IncrementalGaussianNB(), 2, detector=detector)
     results = [
