@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skstream import LabelNoise, ModelError, PrequentialEvaluator, make_stream_pipeline
 from skstream.engine.kernels import Declined, Task, find_kernel
+from skstream.ensemble import OnlineBagging
 from skstream.temporal import TemporallyAugmented
 from tests._examples import examples
 from tests.kernels._reference import (
@@ -97,7 +98,9 @@ def test_behind_a_scaler() -> None:
     np.testing.assert_array_equal(*(result.predictions("m") for result in results))
 
 
-@pytest.mark.parametrize("meta", [TemporallyAugmented, partial(LabelNoise, noise=0.1)])
+@pytest.mark.parametrize(
+    "meta", [TemporallyAugmented, OnlineBagging, partial(LabelNoise, noise=0.1)]
+)
 def test_inside_a_meta_classifier_it_is_refused(meta: Any) -> None:
     X, y = np.zeros((9, 2)), np.array([-1, 1, 1] * 3)
     for engine in ("auto", "loop"):

@@ -22,11 +22,11 @@ from skstream.engine.kernels.base import (
     TransformKernel,
 )
 from skstream.engine.kernels.registry import find_kernel, find_transform_kernel
+from skstream.engine.kernels.schema import check_classifier
 from skstream.engine.loop import Loop, LoopFailed
 from skstream.pipeline._transformers import is_passthrough, learn_and_transform, learns
 from skstream.utils._rows import is_frame, own_rows, stack_rows, take_rows
 from skstream.utils._sklearn import is_column_transformer
-from skstream.utils._validation import is_classifier
 
 
 def find_part(estimator: Any, task: Task) -> Kernel:
@@ -46,8 +46,7 @@ def find_part(estimator: Any, task: Task) -> Kernel:
 
 def find_inner(model: Any, task: Task, *, fitted: bool) -> Kernel:
     """Kernel for the model that a meta-classifier wraps, or its loop once it has learnt."""
-    if task.classes is not None and not is_classifier(model):  # for the loop to say so
-        raise Declined(f"{type(model).__name__}, which is no classifier, has no kernel here")
+    check_classifier(model)
     kernel = find_part(model, task)
     if isinstance(kernel, LoopedModel) and not fitted:
         raise NotFittedYet(kernel.reason)

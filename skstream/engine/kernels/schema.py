@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import OTHER_COLUMNS, Declined, Task, value_of
 from skstream.utils._sklearn import output_container
-from skstream.utils._validation import is_fitted
+from skstream.utils._validation import is_classifier, is_fitted
 
 #: Why a fitted model is refused whose labels are others than those of the stream.
 OTHER_CLASSES = "other classes_ than the labels of the stream"
@@ -108,6 +108,12 @@ def refused_task(
     if not has_valid_parameters(estimator):
         return "parameters that it refuses"
     return None if knows_classes(estimator, task) else OTHER_CLASSES
+
+
+def check_classifier(model: Any) -> None:
+    """Decline what a meta-classifier refuses to wrap, for the loop to say so."""
+    if not is_classifier(model):
+        raise Declined(f"{type(model).__name__}, which is no classifier, has no kernel here")
 
 
 def class_labels(task: Task) -> Any:

@@ -11,7 +11,13 @@ from skstream.engine.block import Block, cuts, part_of
 from skstream.engine.kernels.base import Declined, Kernel, NotFittedYet, Task
 from skstream.engine.kernels.compose import check_weights
 from skstream.engine.kernels.registry import find_kernel
-from skstream.engine.kernels.schema import Columns, class_labels, refused_seed, refused_task
+from skstream.engine.kernels.schema import (
+    Columns,
+    check_classifier,
+    class_labels,
+    refused_seed,
+    refused_task,
+)
 from skstream.ensemble._base import fresh_member, start_seed
 from skstream.utils._few_columns import best_columns
 from skstream.utils._rows import stack_rows, take_rows
@@ -77,6 +83,7 @@ class EnsembleKernel(Kernel):
         """Return what a member is asked for."""
 
     def _member(self, model: Any) -> Member:
+        check_classifier(model)
         try:
             kernel = find_kernel(model, self.task.asking(self._method(model)))
         except NotFittedYet as declined:
