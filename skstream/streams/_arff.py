@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from skstream.streams._arff_header import INTEGER, NOMINAL, STRING, Header, Misfit
-from skstream.streams._arff_rows import RowReader, open_rows
+from skstream.streams._arff_rows import RowReader, lines_of, open_rows
 from skstream.streams._arff_sparse import CELLS, SparseReader, matrix_of
 from skstream.streams._chunk import StreamError
 from skstream.streams._columns import refuse_gap
@@ -186,6 +186,32 @@ class ARFFStream(TableStream):
             Values by name.
         """
         return {**super().row_options(), "encoding": self.encoding}
+
+    def about_missing_label(self, row: int) -> str:
+        """Say in which line of which file a row without a label stands.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row in the stream.
+
+        Returns
+        -------
+        words : str
+            File and line.
+        """
+        first = 0
+        for file in self.files:
+            header, blocks = open_rows(self._file(file), self.encoding)
+            line = header.n_lines + 1
+            for block in blocks:
+                numbers = [number for number, _ in lines_of(block, line)]
+                if row < first + len(numbers):
+                    place = f"Row {row} is line {numbers[row - first]} of {file}"
+                    return f"{place}, where column {self.target!r} has no value."
+                first += len(numbers)
+                line += block.count(b"\n")
+        return ""
 
     @cached_property
     def _headers(self) -> dict[str, Header]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.io import arff
 
+from skstream import Persistent, PrequentialEvaluator
 from skstream.streams import ARFFStream, CSVStream, StreamError
 from skstream.streams._arff_header import DateForm
 from tests._examples import examples
@@ -377,3 +378,11 @@ def test_texts_are_read_as_they_are_written(tmp_path, written, text):
     path = write(tmp_path, f"{header}u,u\n'a'b,u\n'c',v\n")
     with pytest.raises(StreamError, match=r"line 5: the quote before .* more than a comma"):
         list(ARFFStream(path, "class", text="s"))
+
+
+def test_the_line_of_a_missing_label(tmp_path):
+    stream = ARFFStream(write(tmp_path, TEXT), "class")
+    assert "Row 2 is line 15 of" in stream.about_missing_label(2)
+    assert stream.about_missing_label(3) == ""
+    with pytest.raises(ValueError, match=r"Row 2 is line 15 of .*rows\.arff, where column 'class'"):
+        PrequentialEvaluator("accuracy").evaluate(Persistent(), stream)
