@@ -287,16 +287,9 @@ def check_can_learn(estimator: Any) -> None:
     """Raise a TypeError that suggests another model if an estimator has no ``partial_fit``."""
     if hasattr(estimator, "partial_fit") or isinstance(estimator, FrozenEstimator):
         return
-    if hasattr(estimator, "learn_one"):
-        raise TypeError(
-            f"{type(estimator).__name__} learns by learn_one, as models of River do, and has no "
-            "partial_fit. Pass skstream.compat.from_river(model)."
-        )
-    if hasattr(estimator, "train") and hasattr(estimator, "schema"):
-        raise TypeError(
-            f"{type(estimator).__name__} learns by train, as learners of CapyMOA do, and has no "
-            "partial_fit. Pass skstream.compat.from_capymoa(learner)."
-        )
+    adapter = _of_other_library(estimator)
+    if adapter is not None:
+        raise TypeError(adapter)
     relative = relative_of(estimator)
     instead = f"{relative}, or another model" if relative else "a model"
     raise TypeError(
@@ -305,11 +298,30 @@ def check_can_learn(estimator: Any) -> None:
     )
 
 
+def _of_other_library(estimator: Any) -> str | None:
+    """Say which function adapts a model of a library whose models learn by other methods."""
+    name = type(estimator).__name__
+    if hasattr(estimator, "learn_one"):
+        return (
+            f"{name} learns by learn_one, as models of River do, and has no partial_fit. Pass "
+            "skstream.compat.from_river(model)."
+        )
+    if hasattr(estimator, "train") and hasattr(estimator, "schema"):
+        return (
+            f"{name} learns by train, as learners of CapyMOA do, and has no partial_fit. Pass "
+            "skstream.compat.from_capymoa(learner)."
+        )
+    return None
+
+
 def without_predict(estimator: Any) -> str:
     """Say what to do with a model that has no ``predict``, or whose last step has none."""
     last = estimator
     while isinstance(last, Pipeline) and last.steps:
         last = last.steps[-1][1]
+    adapter = None if hasattr(last, "partial_fit") else _of_other_library(last)
+    if adapter is not None:
+        return adapter
     inside = "" if last is estimator else f", the last step of this {type(estimator).__name__},"
     scores = next((s for s in _LABELS_OF_SCORES if hasattr(last, s)), None)
     if scores is not None:

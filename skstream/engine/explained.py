@@ -26,6 +26,8 @@ _NO_NUMBERS = re.compile("arrays of bytes/strings|multiply sequence|could not be
 _NOT_FINITE = re.compile("Input X contains (NaN|infinity)")
 # The same of models that need columns and get texts.
 _SPEAKS_OF_COLUMNS = re.compile("could not convert string|2D array|numeric|tuple index")
+# The same of models that take texts as `str` and get bytes.
+_SPEAKS_OF_BYTES = re.compile("'bytes' object has no|bytes-like object")
 
 
 def failed_call(
@@ -116,7 +118,14 @@ def advice_of_rows(cause: BaseException | None, n_warmup: int) -> str:
 
 def advice_of_texts(cause: BaseException | None, X: Any, estimator: Any) -> str:
     """Return advice for a model that cannot read texts; nothing for other rows and causes."""
-    if not has_texts(X) or not _SPEAKS_OF_COLUMNS.search(str(cause)):
+    if not has_texts(X):
+        return ""
+    if _SPEAKS_OF_BYTES.search(str(cause)):
+        return (
+            ". X holds bytes where the model takes texts. Decode them first: "
+            "X = [text.decode() for text in X]."
+        )
+    if not _SPEAKS_OF_COLUMNS.search(str(cause)):
         return ""
     return f". X holds raw texts. {about_texts(type(estimator).__name__)}"
 

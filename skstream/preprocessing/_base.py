@@ -63,3 +63,11 @@ def checked_values(transformer: Any, X: Any, *, reset: bool) -> Any:
         texts = any(isinstance(value, str | bytes) for value in values.flat)
         X = values if texts else X
     return check_rows(transformer, X, reset=reset)
+
+
+def in_row(row: int, n_rows: int) -> str:
+    """Say in which row of a call something is; nothing of a single one, which the caller knows.
+
+    An evaluator, which calls row by row, names the row of the stream.
+    """
+    return f" in row {row} of these rows" if n_rows > 1 else ""

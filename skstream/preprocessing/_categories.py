@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skstream.preprocessing._base import StreamTransformer, checked_values
+from skstream.preprocessing._base import StreamTransformer, checked_values, in_row
 from skstream.utils._values import Factorized, column_lists, factorized_columns
 
 Integers = NDArray[np.integer[Any]]
@@ -213,9 +213,9 @@ class CategoryEncoder(StreamTransformer):
                 for row, value in enumerate(column):
                     if getattr(value, "__hash__", None) is None:
                         raise TypeError(
-                            f"Column {self._name(place)} holds {value!r} in row {row} of these "
-                            f"rows, and a {type(value).__name__} cannot be a category. Use texts "
-                            "or numbers."
+                            f"Column {self._name(place)} holds {value!r}{in_row(row, len(column))},"
+                            f" and a {type(value).__name__} cannot be a category. Use texts or "
+                            "numbers."
                         ) from error
             raise
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skstream.preprocessing._base import StreamTransformer, checked_values
+from skstream.preprocessing._base import StreamTransformer, checked_values, in_row
 from skstream.utils._rows import is_frame
 from skstream.utils._sklearn import feature_names_in
 from skstream.utils._values import column_at, column_lists, holds_numbers, is_missing
@@ -50,7 +50,8 @@ _NAMES = ("year", *_FIELDS, "timestamp")
 class DatetimeFeatures(StreamTransformer):
     """Hour, weekday, month and so on of columns of dates and times.
 
-    Nothing is learnt but the number and names of the columns, and which have a time zone.
+    Nothing is learnt but the number and names of the columns, which have a time zone, and which
+    hold numbers.
 
     Parameters
     ----------
@@ -69,6 +70,9 @@ class DatetimeFeatures(StreamTransformer):
     with_time_zone_ : list of {True, False, None}
         Whether each column of the first rows had a time zone; None where its type did not tell, as
         of texts. One that tells another thing later is refused.
+    with_numbers_ : list of {True, False, None}
+        Whether each column held a number in the first row, and no date or text; None where the
+        value was missing. What is of the other kind later is refused.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -105,6 +109,7 @@ class DatetimeFeatures(StreamTransformer):
 
     n_features_in_: int
     with_time_zone_: list[bool | None]
+    with_numbers_: list[bool | None]
 
     def __init__(
         self,
@@ -135,14 +140,18 @@ class DatetimeFeatures(StreamTransformer):
         self._validate_params()
         self._features()
         X = checked_values(self, X, reset=not hasattr(self, "n_features_in_"))
-        every = [column_at(X, place) for place in range(X.shape[1])]
-        for place, column in enumerate(every):
-            microseconds("DatetimeFeatures", X, place, column)
-        zoned = [_has_time_zone(column) for column in every]
+        series = [column_at(X, place) for place in range(X.shape[1])]
+        every = [*map(_array, series)]
+        moments = [
+            microseconds("DatetimeFeatures", X, place, column) for place, column in enumerate(every)
+        ]
+        zoned = [*map(_has_time_zone, series)]
         if not hasattr(self, "with_time_zone_"):
             self.with_time_zone_ = zoned
+            self.with_numbers_ = [*map(_begins_with_numbers, every, moments)]
         for place, now in enumerate(zoned):
             self._check_time_zone(X, place, now)
+            self._check_kind(X, place, every[place], moments[place])
         return self
 
     def transform(self, X: Any) -> Floats:
@@ -162,9 +171,11 @@ class DatetimeFeatures(StreamTransformer):
         X = checked_values(self, X, reset=False)
         columns: list[Floats] = []
         for place in range(X.shape[1]):
-            column = column_at(X, place)
-            self._check_time_zone(X, place, _has_time_zone(column))
+            series = column_at(X, place)
+            self._check_time_zone(X, place, _has_time_zone(series))
+            column = _array(series)
             moments = microseconds("DatetimeFeatures", X, place, column)
+            self._check_kind(X, place, column, moments)
             missing = moments == _NAT
             of_column = self._numbers(np.where(missing, 0, moments))
             for numbers in of_column:
@@ -202,6 +213,23 @@ class DatetimeFeatures(StreamTransformer):
                 f"Column {X.columns[place]!r} holds {words[now]}, and in the first rows "
                 f"{words[before]}, so that the hours are those of two clocks. Use one time zone "
                 "throughout, for example by pandas' dt.tz_localize."
+            )
+
+    def _check_kind(self, X: Any, place: int, column: NDArray[Any], moments: Whole) -> None:
+        """Raise an error at a number in a column of dates, or at a date in one of numbers."""
+        before = self.with_numbers_[place]
+        if before is None:
+            return
+        other = (_are_numbers(column) != before) & (moments != _NAT)
+        if other.any():
+            row = int(other.argmax())
+            words = {True: "a number (seconds since 1970)", False: "a date"}
+            name = X.columns[place] if is_frame(X) else place
+            value = column_lists(column[row : row + 1, np.newaxis])[0][0]
+            raise ValueError(
+                f"Column {name!r} holds {value!r}"
+                f"{in_row(row, len(moments))}, and the first row {words[before]}. Use one kind "
+                "throughout: pandas.to_datetime(..., unit=...) makes dates of numbers."
             )
 
     def _features(self) -> list[str]:
@@ -252,19 +280,32 @@ def _has_time_zone(column: Any) -> bool | None:
     return dtype.time_zone is not None if hasattr(dtype, "time_zone") else None
 
 
+def _are_numbers(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which values of a column are numbers, and no dates or texts."""
+    if column.dtype.kind != "O":
+        return np.full(len(column), column.dtype.kind in "biuf")
+    kinds = [*map(type, column)]
+    of_numbers = {kind for kind in set(kinds) if issubclass(kind, Real)}
+    return np.array([kind in of_numbers for kind in kinds])
+
+
+def _begins_with_numbers(column: NDArray[Any], moments: Whole) -> bool | None:
+    """Whether the first value of a column is a number; None if it is missing."""
+    is_unknown = column.dtype.kind != "M" and moments[0] == _NAT
+    return None if is_unknown else bool(_are_numbers(column[:1])[0])
+
+
 def _circle(period: int) -> Floats:
     """Sine and cosine of every step round a circle, of shape (2, period)."""
     angles = 2.0 * np.pi * np.arange(period) / period
     return np.array([np.sin(angles), np.cos(angles)])
 
 
-def microseconds(reader: str, X: Any, place: int, column: Any) -> Whole:
+def microseconds(reader: str, X: Any, place: int, column: NDArray[Any]) -> Whole:
     """One column of rows as microseconds since 1970, NaT where they are missing.
 
-    `reader` is who reads them, for the error; `column` is what stands at the place.
+    `reader` is who reads them, for the error; `column` is what stands at the place, as an array.
     """
-    if not isinstance(column, np.ndarray):
-        column = _array(column)
     if column.dtype.kind == "M":
         whole: Whole = column.astype("M8[us]").astype(np.int64)
         return whole
@@ -289,7 +330,7 @@ def microseconds(reader: str, X: Any, place: int, column: Any) -> Whole:
 
 def seconds_of(reader: str, X: Any, place: int) -> Floats:
     """One column of rows as seconds since 1970, NaN where they are missing."""
-    moments = microseconds(reader, X, place, column_at(X, place))
+    moments = microseconds(reader, X, place, _array(column_at(X, place)))
     seconds: Floats = np.where(moments == _NAT, np.nan, moments / _MICROSECONDS)
     return seconds
 
@@ -298,13 +339,15 @@ def _no_date(reader: str, X: Any, place: int, row: int, value: Any) -> ValueErro
     name = X.columns[place] if is_frame(X) else place
     return ValueError(
         f"{reader} reads dates and times, texts such as '2026-03-01T13:30', and seconds since 1970 "
-        f"up to the year 9999, but column {name!r} holds {value!r} in row {row} of this call. "
+        f"up to the year 9999, but column {name!r} holds {value!r}{in_row(row, X.shape[0])}. "
         "Convert it first, for example by pandas.to_datetime."
     )
 
 
 def _array(series: Any) -> NDArray[Any]:
-    """Datetimes of the clock, or numbers, of a series; else objects."""
+    """Datetimes of the clock, or numbers, of a series; else objects. Arrays stay as they are."""
+    if isinstance(series, np.ndarray):
+        return series
     dtype = series.dtype
     if hasattr(series, "iloc"):
         if getattr(dtype, "kind", "O") == "M":

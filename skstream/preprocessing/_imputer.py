@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skstream.base import check_some_weight, check_weight, forget
-from skstream.preprocessing._base import StreamTransformer, checked_values
+from skstream.preprocessing._base import StreamTransformer, checked_values, in_row
 from skstream.preprocessing._categories import kind_of
 from skstream.preprocessing._fills import Mask, Memory, learn, start
 from skstream.utils._sklearn import StrOptions, feature_names_in, n_rows_of
@@ -194,7 +194,7 @@ class StreamImputer(StreamTransformer):
             place, row, value, before = found
             names = getattr(self, "feature_names_in_", None)
             column = place if names is None else repr(names[place])
-            where = f", in row {row} of these rows" if len(values) > 1 else ""
+            where = in_row(row, len(values)) and f",{in_row(row, len(values))}"
             raise ValueError(
                 f"Column {column} holds {value!r}, {kind_of(value)}{where}, and in the rows "
                 f"before {before!r}, {kind_of(before)}. Use one type throughout: astype(str) makes "
@@ -237,7 +237,7 @@ class StreamImputer(StreamTransformer):
         kind = TypeError if isinstance(error, TypeError) else ValueError
         said = f" ({error})" if type(error) is TypeError else ""
         return kind(
-            f"Column {column} holds {value!r} in row {row} of these rows, and "
+            f"Column {column} holds {value!r}{in_row(row, len(X))}, and "
             + (
                 "the mean is of numbers. Use strategy='most_frequent', 'last' or 'constant' "
                 "for such columns"

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skstream.base import forget
-from skstream.preprocessing._base import StreamTransformer, checked_values
+from skstream.preprocessing._base import StreamTransformer, checked_values, in_row
 from skstream.preprocessing._datetimes import seconds_of
 from skstream.preprocessing._history import Floats, History, Past
 from skstream.preprocessing._keys import keys_of
@@ -304,7 +304,7 @@ def _numbers(transformer: KeyedTransformer, X: Any, place: int) -> Floats:
             name = X.columns[place] if is_frame(X) else place
             raise ValueError(
                 f"{type(transformer).__name__} computes with numbers, but column {name!r} holds "
-                f"{value!r} in row {row} of this call. Leave the column out of columns, or "
+                f"{value!r}{in_row(row, len(numbers))}. Leave the column out of columns, or "
                 "turn it into numbers first."
             ) from None
     return numbers

@@ -77,8 +77,8 @@ def make_stream_preprocessor(
     TypeError
         If `X` is no data frame.
     ValueError
-        If no column is left, two have one name, or `kinds` names unknown columns or kinds, or
-        makes texts of what is neither text nor integer.
+        If `X` has no rows, no column is left, two have one name, or `kinds` names unknown columns
+        or kinds, or makes texts of what is neither text nor integer.
 
     See Also
     --------
@@ -110,6 +110,11 @@ def make_stream_preprocessor(
         raise TypeError(
             f"X is a {type(X).__name__}, but the kinds of columns are chosen from a data frame "
             "(pandas or polars). Pass the first rows of the stream as one."
+        )
+    if not len(X):
+        raise ValueError(
+            "X has no rows, and the kinds of columns are chosen from the values that they show. "
+            "Pass the first rows of the stream, some hundred if there are."
         )
     check_no_name_twice([*X.columns], "X")
     chosen = _checked_kinds(X, kinds or {})

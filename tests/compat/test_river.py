@@ -171,6 +171,23 @@ def test_single_texts() -> None:
     assert prequential_predict(model, words.tolist(), words, engine="loop").tolist() == expected
 
 
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+@pytest.mark.parametrize("dtype", ["S", object])
+def test_texts_as_bytes_are_to_be_decoded(engine, dtype) -> None:
+    X = np.array([b"win now", b"meet me"] * 5).astype(dtype)
+    model = feature_extraction.BagOfWords() | naive_bayes.MultinomialNB()
+    with pytest.raises(ModelError, match=r"row 0: .* X holds bytes .* Decode them first: X = \["):
+        PrequentialEvaluator("accuracy", engine=engine).evaluate(model, X, [0, 1] * 5)
+
+
+def test_a_model_inside_a_pipeline_is_to_be_adapted() -> None:
+    model = make_stream_pipeline(StandardScaler(), tree.HoeffdingTreeClassifier())
+    with pytest.raises(
+        TypeError, match=r"HoeffdingTree.* learns by learn_one.*from_river\(model\)"
+    ):
+        PrequentialEvaluator("accuracy").evaluate(model, np.zeros((4, 1)), [0, 1] * 2)
+
+
 def test_missing_values_can_be_none() -> None:
     model = preprocessing.PreviousImputer() | grown()
     rows = [{k: None if v != v else v for k, v in enumerate(row)} for row in GAPS[20:].tolist()]

@@ -5,7 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import SGDClassifier
 
+from skstream import ModelError, PrequentialEvaluator
+from skstream.pipeline import make_stream_pipeline
 from skstream.preprocessing import DatetimeFeatures
 
 NAMES = ["year", "month", "day", "weekday", "day_of_year", "hour", "minute", "second", "timestamp"]
@@ -97,10 +100,10 @@ def test_errors_say_what_to_do() -> None:
         features([["2026-03-01"]], features="week")
     with pytest.raises(ValueError, match="has a feature twice"):
         features([["2026-03-01"]], features=["hour", "hour"])
-    with pytest.raises(ValueError, match="column 0 holds 'spring' in row 1 of this call"):
+    with pytest.raises(ValueError, match="column 0 holds 'spring' in row 1 of these rows"):
         features([["2026-03-01"], ["spring"]])
     with pytest.raises(ValueError, match=r"year 9999, but column 0 holds 1700000000000.0 in row 0"):
-        features([[1.7e12]])  # milliseconds
+        features([[1.7e12], [0.0]])  # milliseconds
     with pytest.raises(ValueError, match="column 0 holds True"):
         features(np.array([[True]], dtype=object))
 
@@ -124,3 +127,46 @@ def test_a_time_zone_lost_midway_is_an_error(library: str) -> None:
         for method in (features.partial_fit, features.transform):
             with pytest.raises(ValueError, match=r"Column 'paid' holds dates with.* of two clocks"):
                 method(then)
+
+
+DAYS = np.array([["2026-03-01"], ["NaT"], ["2026-03-02"]], dtype="M8[ns]")
+
+
+@pytest.mark.parametrize(
+    ("dates", "numbers"),
+    [
+        (DAYS, np.arange(3)[:, np.newaxis]),
+        (np.array([["2026-03-01"], [None], ["2026-03-02"]], dtype=object), np.array([[0.5]] * 3)),
+        (DAYS.astype("M8[us]").astype(object), np.array([[7]] * 3, dtype=object)),
+    ],
+    ids=["dtypes", "texts", "objects"],
+)
+def test_numbers_among_dates_are_refused_and_dates_among_numbers(dates: Any, numbers: Any) -> None:
+    for first, then, said in ((dates, numbers, "a date"), (numbers, dates, "a number")):
+        fitted = DatetimeFeatures().fit(first)
+        fitted.partial_fit(first[1:]).transform(first)
+        for method in (fitted.partial_fit, fitted.transform):
+            with pytest.raises(ValueError, match=f"^Column 0 holds .* in row 0 .* row {said}"):
+                method(then)
+            with pytest.raises(
+                ValueError, match=f"^Column 0 holds (?!.*in row).*, and the first row {said}"
+            ):
+                method(then[:1])
+    mixed = np.concatenate([dates.astype("M8[us]").astype(object), numbers.astype(object)])
+    with pytest.raises(
+        ValueError, match=r"Column 0 holds .* in row 3 of these rows, and the first"
+    ):
+        DatetimeFeatures().fit(mixed)
+    # What is missing in the first row is neither.
+    assert DatetimeFeatures("year").fit([[np.nan], [1.0]]).with_numbers_ == [None]
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+def test_a_date_column_that_turns_into_numbers_is_named_with_its_row(engine: Any) -> None:
+    pandas = pytest.importorskip("pandas")
+    dates = pandas.DataFrame({"d": pandas.date_range("2026-01-01", periods=20)})
+    model = make_stream_pipeline(DatetimeFeatures(), SGDClassifier(random_state=0))
+    run = PrequentialEvaluator("accuracy", engine=engine).start(model, classes=[0, 1])
+    run.update(dates, [0, 1] * 10)
+    with pytest.raises(ModelError, match=r"row 20: ValueError: Column 'd' holds 0, and the first"):
+        run.update(pandas.DataFrame({"d": np.arange(20)}), [0, 1] * 10)

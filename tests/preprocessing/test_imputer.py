@@ -68,7 +68,7 @@ def test_a_text_among_numbers_is_named() -> None:
     with pytest.raises(
         ValueError, match=r"Column 1 holds 'x' in row 0 .* numbers only in the rows"
     ):
-        numbers.partial_fit([[1.0, "x"]])
+        numbers.partial_fit([[1.0, "x"], [1.0, 2.0]])
     with pytest.raises(ValueError, match="contains infinity"):
         StreamImputer().fit([[np.inf]])
 

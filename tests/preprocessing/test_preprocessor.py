@@ -139,6 +139,11 @@ def test_only_frames_have_kinds_of_columns() -> None:
         make_stream_preprocessor(np.zeros((2, 2)))
 
 
+def test_a_frame_without_rows_shows_no_kinds() -> None:
+    with pytest.raises(ValueError, match=r"X has no rows.* Pass the first rows of the stream"):
+        make_stream_preprocessor(FRAME[:0], verbose=False)
+
+
 @pytest.mark.parametrize(
     ("values", "kind"),
     [
