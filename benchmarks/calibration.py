@@ -8,7 +8,7 @@ beside, which averages over other streams and learners: compare the shape.
 McNemar's counts are summed over the folds, as in the paper. The anytime comparison takes the mean
 loss over the folds asked about a row. Fractions are over streams times repetitions.
 
-    python benchmarks/calibration.py
+    python benchmarks/calibration.py --rows 300 --repetitions 10     (few enough for tests to fail)
     python benchmarks/calibration.py --rows 45312 --repetitions 100 --n-jobs 8 --results file.jsonl
 
 With --results every finished repetition is kept, and a later call goes on from there. More
