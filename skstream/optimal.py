@@ -58,12 +58,12 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn.naive_bayes import GaussianNB
     >>> from skstream import PrequentialEvaluator
+    >>> from skstream.naive_bayes import IncrementalGaussianNB
     >>> from skstream.optimal import BayesOptimal
     >>> from skstream.streams import load_testbed
     >>> stream = load_testbed("NSGT")
-    >>> models = {"best": BayesOptimal(stream), "naive Bayes": GaussianNB()}
+    >>> models = {"best": BayesOptimal(stream), "naive Bayes": IncrementalGaussianNB()}
     >>> result = PrequentialEvaluator("error").evaluate(models, stream)
     >>> [round(scores["error"], 2) for scores in result.scores.values()]
     [0.03, 0.25]

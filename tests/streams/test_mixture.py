@@ -228,6 +228,7 @@ A = Component("A", 1, (0, 0), (1, 1))
             lambda: Component.from_covariance("A", 1, (0, 0), [[1, 2], [2, 1]]),
             "must be a symmetric positive definite matrix of shape",
         ),
+        (lambda: Component(None, 1, (0,), (1,)), "label of a component must be a text, an integer"),
         (lambda: Component("A", 1, (0,), (1,), 30), "a single feature has no direction"),
         (
             lambda: Component("A", 1, (0, 0), (1, 1), [[1, 1], [0, 1]]),

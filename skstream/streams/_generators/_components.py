@@ -129,6 +129,11 @@ class Component:
     phases: Sequence[Phase] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.label, str | Integral | np.bool_):
+            raise ValueError(
+                f"label of a component must be a text, an integer or a boolean. Got {self.label!r} "
+                f"instead."
+            )
         who = f"of component {self.label!r}"
         _set(self, "weight", _number(self.weight, f"weight {who}", least=0))
         _set(self, "center", check_numbers(self.center, f"center {who}"))

@@ -108,7 +108,7 @@ class GaussianMixtureStream(GeneratedStream):
         super().__init__(n_rows, random_state=random_state, chunk_size=chunk_size)
         self.components: tuple[Component, ...] = _checked_components(components)
         self.class_weights = None if class_weights is None else dict(class_weights)
-        self._classes = find_classes([component.label for component in self.components], "labels")
+        self._classes = find_classes([one.label for one in self.components], "components")
         self._truth: MixtureTruth = checked_truth(
             self.components, self._classes.tolist(), self.class_weights or {}, self.n_rows
         )
