@@ -1,5 +1,6 @@
 """Exact, fast evaluation of classifiers that learn from data streams."""
 
+from skstream.adaptive import DriftReset
 from skstream.baselines import (
     MajorityClass,
     MajorityWindow,
@@ -47,6 +48,7 @@ __all__ = [
     "CSVStream",
     "Cumulative",
     "DelayedEvaluator",
+    "DriftReset",
     "DynamicWeightedMajority",
     "EvaluationInterrupted",
     "EvaluationResult",

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import check_consistent_length
@@ -17,6 +18,7 @@ from skstream.base import (
     check_can_learn,
     check_classes,
     check_labels,
+    check_rows,
     check_weight,
     learner,
     offered_if,
@@ -26,6 +28,7 @@ from skstream.base import (
 )
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import array_of
+from skstream.utils._rows import own_rows
 from skstream.utils._sklearn import rows_of
 from skstream.utils._validation import is_classifier, tags_of, unfitted_copy
 
@@ -44,6 +47,12 @@ def inner_classes(model: Any) -> NDArray[Any] | None:
     """Classes of a fitted inner model, in its order; None if it has no such attribute."""
     classes = getattr(model, "classes_", None)
     return None if classes is None else array_of(classes)
+
+
+def check_divisible_rows(meta: Any, X: Any, *, reset: bool) -> Any:
+    """Rows in a container from which some can be taken, for a classifier that divides calls."""
+    X = check_rows(meta, X, reset=reset, texts=True)
+    return X.tocsr() if sparse.issparse(X) else X
 
 
 class MetaClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -140,6 +149,23 @@ class MetaClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEsti
             self._check_inner_classes(model)
         self.estimator_ = model
         self._remember(codes, weight)
+
+    def _teach(
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        weight: NDArray[np.float64] | None,
+        rows: NDArray[np.intp],
+        *,
+        first: bool,
+    ) -> None:
+        """Show a model inside some rows of a call; `weight` has a number for each of them."""
+        # Copies: a model may write into what it is given, and others may get the same rows.
+        X, y = own_rows(rows_of(X, rows)), rows_of(y, rows)
+        learner(model)(X, y, weight, self.classes_.copy() if first else None)
+        if first:
+            self._check_inner_classes(model)
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         raise NotImplementedError

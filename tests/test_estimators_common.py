@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
+from skstream.adaptive import DriftReset
 from skstream.base import learner
 from skstream.baselines import MajorityWindow, RandomClass
 from skstream.compat import (
@@ -24,7 +25,7 @@ from skstream.compat import (
     RiverClassifier,
     RiverRegressor,
 )
-from skstream.drift import ADWIN
+from skstream.drift import ADWIN, RandomAlarm
 from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
 from skstream.model_selection import PrequentialSearch
 from skstream.naive_bayes import IncrementalGaussianNB
@@ -47,6 +48,14 @@ from tests._public import public_objects
 
 # Estimators that cannot be made without parameters, or that are worth checking with others.
 EXAMPLES: dict[type, list[Any]] = {
+    DriftReset: [
+        DriftReset(IncrementalGaussianNB(), warm_up=5),
+        DriftReset(
+            SGDClassifier(random_state=0),
+            detector=RandomAlarm(0.3, warm_up=0, random_state=0),
+            warm_up=0,
+        ),
+    ],
     DynamicWeightedMajority: [
         DynamicWeightedMajority(IncrementalGaussianNB(), period=7, max_estimators=3, random_state=0)
     ],

@@ -114,6 +114,7 @@ def test_wrappers_and_pipelines_take_them() -> None:
         make_stream_pipeline(StandardScaler(), Counter()),
         make_stream_pipeline(Centre(), Counter()),
         TemporallyAugmented(Counter()),
+        DriftReset(Counter()),
         LabelNoise(Counter(), noise=0.0),
         LabelNoise(make_stream_pipeline(Centre(), Counter()), noise=0.0),
     ):
@@ -235,7 +236,7 @@ class NotCopied(Counter):
 def test_what_they_lack_is_named(model, message) -> None:
     with pytest.raises((TypeError, ModelError), match=f"Model 'm'.*{message}"):
         PrequentialEvaluator("accuracy").evaluate({"m": model}, X, Y)
-    for meta in (TemporalCorrection, TemporallyAugmented, LabelNoise):
+    for meta in (TemporalCorrection, TemporallyAugmented, LabelNoise, DriftReset):
         with pytest.raises(TypeError, match=type(model).__name__):
             meta(model).partial_fit(X, Y, classes=["down", "up"])
     pipeline = make_stream_pipeline(Centre(), model)

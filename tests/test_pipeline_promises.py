@@ -18,6 +18,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils import get_tags
 
 from skstream import KFoldEvaluator, ModelError, PrequentialEvaluator
+from skstream.adaptive import DriftReset
 from skstream.baselines import MajorityClass
 from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
 from skstream.noise import LabelNoise
@@ -276,6 +277,7 @@ META = {
     "correction": TemporalCorrection(SGD),
     "augmented": TemporallyAugmented(SGD),
     "noise": LabelNoise(SGD, random_state=0),
+    "reset": DriftReset(SGD),
     "bag": OnlineBagging(SGD, 2, random_state=0),
     "majority": DynamicWeightedMajority(SGD, period=5, random_state=0),
     "without weights": make_stream_pipeline(StandardScaler(), NoFit()),

@@ -4,15 +4,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from skstream._meta import MetaClassifier
-from skstream.base import check_rows, learner
+from skstream._meta import MetaClassifier, check_divisible_rows
 from skstream.utils._few_columns import best_columns
-from skstream.utils._rows import own_rows
 from skstream.utils._seeds import drawn_seed, seed_estimator
-from skstream.utils._sklearn import rows_of
 from skstream.utils._validation import unfitted_copy
 
 Codes = NDArray[np.int64]
@@ -31,8 +27,7 @@ class Ensemble(MetaClassifier):
     seed_: int
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        X = check_rows(self, X, reset=reset, texts=True)
-        return X.tocsr() if sparse.issparse(X) else X  # of other formats, rows cannot be taken
+        return check_divisible_rows(self, X, reset=reset)
 
     def _fitted_models(self) -> list[Any]:
         return self.estimators_
@@ -108,23 +103,6 @@ class Ensemble(MetaClassifier):
     def _probabilities(self, X: Any) -> Floats:
         """Return class probabilities of checked rows."""
         raise NotImplementedError
-
-    def _teach(
-        self,
-        model: Any,
-        X: Any,
-        y: Any,
-        weight: Floats | None,
-        rows: NDArray[np.intp],
-        *,
-        first: bool,
-    ) -> None:
-        """Show a member some rows of a call; `weight` has a number for each of them."""
-        # Copies: a member may write into what it is given, and the others get the same rows.
-        X, y = own_rows(rows_of(X, rows)), rows_of(y, rows)
-        learner(model)(X, y, weight, self.classes_.copy() if first else None)
-        if first:
-            self._check_inner_classes(model)
 
 
 def start_seed(ensemble: Any) -> int:

@@ -1,0 +1,339 @@
+"""A classifier that learns anew where its errors say that the stream has changed."""
+
+from copy import deepcopy
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from skstream._meta import MetaClassifier, check_divisible_rows, inner_has
+from skstream.drift import DDM, DRIFT, NORMAL, WARNING, DriftDetector
+from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import array_of
+from skstream.utils._rows import own_rows
+from skstream.utils._sklearn import Interval, rows_of
+from skstream.utils._validation import unfitted_copy
+
+__all__ = ["DriftReset"]
+
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Levels = NDArray[np.int8]
+
+
+class DriftReset(MetaClassifier):
+    """Classifier that is replaced by a fresh one when a drift detector raises an alarm.
+
+    Right before the model inside learns a row, it is asked about it, and the detector reads whether
+    the answer was wrong (1) or right (0). On an alarm a fresh model takes its place, one that has
+    learnt only the rows since the detector's warning began, the row of the alarm included. Where
+    there was no warning, it has learnt the row of the alarm alone.
+
+    With naive Bayes and `DDM` this is the "DDM" of the papers, with naive Bayes and `RandomAlarm`
+    their "DDM-random".
+
+    Parameters
+    ----------
+    estimator : classifier
+        Model with ``partial_fit``; every fresh model is a copy.
+    detector : DriftDetector or None, default=None
+        Detector that reads the losses; a copy is used that has read nothing. None: ``DDM()``.
+    warm_up : int, default=30
+        Number of rows, at least 0, learnt after the start and after every reset before the detector
+        reads losses again.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted model inside.
+    background_estimator_ : classifier or None
+        While the detector warns, the model that has learnt the rows since the warning began; it
+        takes the place of `estimator_` on an alarm. None where there is no warning.
+    classes_ : ndarray of shape (n_classes,)
+        Sorted labels.
+    detector_ : DriftDetector
+        The detector in use.
+    n_resets_ : int
+        How often the model was replaced.
+    n_rows_since_reset_ : int
+        Rows learnt after the last row of an alarm, or since the start; those of weight 0 do not
+        count.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where they have any.
+
+    See Also
+    --------
+    skstream.drift : The detectors.
+    skstream.ensemble.OnlineBagging : An ensemble with a detector for each member.
+
+    Notes
+    -----
+    Rows are not kept: while the detector warns, a second model learns beside the first, so that
+    memory is that of two models however long a warning lasts. When the warning ends without an
+    alarm, it is dropped.
+
+    A fresh model is one that has learnt a row, so that it can always be asked. In MOA's
+    implementation it learns the row of the alarm, too.
+
+    A row of weight 0 is not learnt, and the detector does not read it; other weights reach the
+    model, but the detector counts every row once. The detector starts again by itself after an
+    alarm; it is never reset, so that random alarms do not repeat themselves.
+
+    The rows of one call of ``partial_fit`` are all asked (not in the first call, where nothing is
+    known yet), then all are learnt at once; an alarm divides the call, and the rows after it are
+    treated as those of another call. An evaluator makes a call for each row.
+
+    A new `detector` is used from the next ``fit`` on, a new `estimator` from the next reset or
+    ``fit`` on.
+
+    References
+    ----------
+    Gama, J., Medas, P., Castillo, G., & Rodrigues, P. (2004). Learning with drift detection.
+    Brazilian Symposium on Artificial Intelligence. Section 3.
+
+    Žliobaitė, I., Bifet, A., Read, J., Pfahringer, B., & Holmes, G. (2015). Evaluation methods and
+    decision theory for classification of streaming data with temporal dependence. Machine Learning
+    98. Section 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.adaptive import DriftReset
+    >>> from skstream.evaluation import PrequentialEvaluator
+    >>> from skstream.naive_bayes import IncrementalGaussianNB
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 4000)
+    >>> side = np.where(np.arange(4000) < 2000, y, 1 - y)  # the classes change places
+    >>> X = rng.normal(size=(4000, 2)) + side[:, np.newaxis]
+    >>> model = IncrementalGaussianNB()
+    >>> evaluator = PrequentialEvaluator("accuracy", random_state=0, return_models=True)
+    >>> result = evaluator.evaluate({"alone": model, "reset": DriftReset(model)}, X, y)
+    >>> {name: round(scores["accuracy"], 2) for name, scores in result.scores.items()}
+    {'alone': 0.52, 'reset': 0.73}
+    >>> result.models["reset"].n_resets_
+    1
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": "no_validation",
+        "detector": [DriftDetector, None],
+        "warm_up": [Interval(Integral, 0, None, closed="left")],
+    }
+    # Answers to the rows of one call do not depend on each other.
+    _asks_row_by_row = False
+
+    background_estimator_: Any
+    detector_: DriftDetector
+    n_resets_: int
+    n_rows_since_reset_: int
+
+    def __init__(self, estimator: Any, *, detector: DriftDetector | None = None, warm_up: int = 30):
+        self.estimator = estimator
+        self.detector = detector
+        self.warm_up = warm_up
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        return check_divisible_rows(self, X, reset=reset)
+
+    def _fitted_models(self) -> list[Any]:
+        models = [self.estimator_, self.background_estimator_]
+        return [model for model in models if model is not None]
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> "DriftReset":
+        """Learn rows in their order, and replace the model on an alarm.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows, oldest first.
+        y : array-like of shape (n_rows,)
+            Their labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can occur. Required at the first call.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Non-negative weights. A row of weight 0 is not learnt and changes nothing. Where the
+            inner model takes no weights, it sees a row of weight k repeated k times; for the
+            detector the row counts once.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+
+        Raises
+        ------
+        TypeError
+            If the model inside is no classifier with the methods needed.
+        ValueError
+            If `classes` is missing at the first call, a label is not among them, or the rows
+            have another width than before.
+        """
+        super().partial_fit(X, y, classes, sample_weight)
+        return self
+
+    def _learn(self, X: Any, y: Any, codes: Codes, weight: Floats | None, *, first: bool) -> None:
+        if first:
+            model, detector = unfitted_copy(self.estimator), new_detector(self)
+            weight = self._route_weight(model, weight)
+            self._teach(model, X, y, weight, np.arange(len(codes)), first=True)
+            self.estimator_, self.background_estimator_ = model, None
+            self.detector_, self.n_resets_ = detector, 0
+            self.n_rows_since_reset_ = len(codes)
+            return
+        weight = self._route_weight(self.estimator_, weight)
+        begin = 0
+        while begin < len(codes):
+            begin = self._learn_until_alarm(X, y, codes, weight, begin)
+
+    def _learn_until_alarm(
+        self, X: Any, y: Any, codes: Codes, weight: Floats | None, begin: int
+    ) -> int:
+        """Learn the rows of a call from one on, until an alarm; return the row that is the next."""
+        tested = np.arange(begin + rows_untested(self, self.n_rows_since_reset_), len(codes))
+        levels = np.empty(0, dtype=np.int8)
+        if len(tested):
+            answers = self.estimator_.predict(own_rows(rows_of(X, tested)))
+            wrong = LabelSpace(self.classes_).encode(answers) != codes[tested]
+            self.detector_, levels = read_until_alarm(self.detector_, wrong)
+        alarm = is_alarm(levels)
+        end = int(tested[len(levels) - 1]) + 1 if alarm else len(codes)
+        n_in_zone = rows_in_zone(levels)
+        if n_in_zone:
+            goes_on = n_in_zone == end - begin and self.background_estimator_ is not None
+            model = self.background_estimator_ if goes_on else unfitted_copy(self.estimator)
+            rows = np.arange(end - n_in_zone, end)
+            self._teach_rows(model, X, y, weight, rows, first=not goes_on)
+            self.background_estimator_ = model
+        else:
+            self.background_estimator_ = None
+        if alarm:
+            self.estimator_, self.background_estimator_ = self.background_estimator_, None
+            self.n_resets_ += 1
+            self.n_rows_since_reset_ = 0
+        else:
+            rows = np.arange(begin, end)
+            self._teach_rows(self.estimator_, X, y, weight, rows, first=False)
+            self.n_rows_since_reset_ += len(rows)
+        return end
+
+    def _teach_rows(
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        weight: Floats | None,
+        rows: NDArray[np.intp],
+        *,
+        first: bool,
+    ) -> None:
+        own = None if weight is None else weight[rows]
+        self._teach(model, X, y, own, rows, first=first)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels.
+        """
+        return self._ask("predict", X)
+
+    @inner_has("predict_proba")
+    def predict_proba(self, X: Any) -> Floats:
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        return self._ask("predict_proba", X)
+
+    @inner_has("decision_function")
+    def decision_function(self, X: Any) -> Floats:
+        """Compute the inner model's decision values.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Decision values.
+        """
+        return self._ask("decision_function", X)
+
+    def _ask(self, method: str, X: Any) -> NDArray[Any]:
+        check_is_fitted(self)
+        X = self._check_rows(X, reset=False)
+        if method != "predict":
+            self._check_columns(self.estimator_)
+        return array_of(getattr(self.estimator_, method)(X))
+
+
+def new_detector(model: DriftReset) -> DriftDetector:
+    """Detector that has read nothing."""
+    detector: DriftDetector = DDM() if model.detector is None else clone(model.detector)
+    return detector
+
+
+def rows_untested(model: DriftReset, n_rows_since_reset: int) -> int:
+    """Number of the next rows whose losses the detector does not read."""
+    return int(max(model.warm_up - n_rows_since_reset, 0))
+
+
+def read_until_alarm(
+    detector: DriftDetector, losses: NDArray[np.bool_]
+) -> tuple[DriftDetector, Levels]:
+    """Let a copy of a detector read losses until the first alarm.
+
+    Returns
+    -------
+    detector : DriftDetector
+        The copy; of a single loss, which may be one of many calls, the detector itself.
+    levels : ndarray of shape (n_read,), dtype int8
+        The level after each loss that it has read.
+    """
+    if len(losses) == 1:
+        detector.update(bool(losses[0]))
+        level = WARNING if detector.warning_detected else NORMAL
+        return detector, np.array([DRIFT if detector.drift_detected else level], dtype=np.int8)
+    ahead = deepcopy(detector)
+    levels = ahead.update_levels(losses)
+    alarms = np.flatnonzero(levels == DRIFT)
+    if not len(alarms) or alarms[0] == len(losses) - 1:
+        return ahead, levels
+    ahead, n_read = deepcopy(detector), int(alarms[0]) + 1
+    return ahead, ahead.update_levels(losses[:n_read])
+
+
+def is_alarm(levels: Levels) -> bool:
+    """Whether the last level is an alarm."""
+    return bool(len(levels)) and bool(levels[-1] == DRIFT)
+
+
+def rows_in_zone(levels: Levels) -> int:
+    """Number of the last levels that are one warning, and the alarm after it; 0 if all is well."""
+    n_before = len(levels) - is_alarm(levels)
+    others = np.flatnonzero(levels[:n_before] != WARNING)
+    return len(levels) - (int(others[-1]) + 1 if len(others) else 0)
