@@ -18,6 +18,7 @@ from skstream import (
     PrequentialEvaluator,
     prequential_predict,
 )
+from skstream.adaptive import DriftReset
 from skstream.base import learner
 from skstream.evaluation import load_run
 from skstream.noise import LabelNoise
