@@ -31,6 +31,7 @@ from skstream.model_selection import PrequentialSearch
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.neighbors import WindowedKNeighborsClassifier
 from skstream.noise import LabelNoise
+from skstream.optimal import BayesOptimal
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.preprocessing import (
     DatetimeFeatures,
@@ -355,6 +356,7 @@ def test_our_estimators_are_fitted_when_scikit_learn_says_so(estimator: Any) -> 
 
 def test_a_new_estimator_cannot_be_forgotten() -> None:
     elsewhere = {CapyMOAClassifier, CapyMOARegressor}  # need Java: tests/compat
+    elsewhere |= {BayesOptimal}  # takes the rows of its own stream alone: tests/test_optimal.py
     if find_spec("river") is None:
         elsewhere |= {RiverClassifier, RiverRegressor}
     missing = set(public_estimators()) - {type(instance) for instance in INSTANCES} - elsewhere

@@ -31,7 +31,7 @@ from tests.kernels._reference import (
     running,
 )
 
-N_ROWS = 24
+N_ROWS = 18
 LOG = SGDClassifier(loss="log_loss", random_state=0)
 BITWISE: list[Any] = [
     SGDClassifier(random_state=0),
@@ -74,8 +74,9 @@ def test_equals_the_loop(place: int, n_classes: int) -> None:
     rng = np.random.default_rng(place)
     model = OneVsRestClassifier(BITWISE[place])
     for timeline, method in (
-        *(("prequential", "predict"), ("polls", "predict")),
-        *(("delayed", "decision_function"), ("holdout", "predict_proba")),
+        ("prequential" if n_classes == 2 else "polls", "predict"),
+        ("delayed", "decision_function"),
+        *([("holdout", "predict_proba")] if n_classes == 4 else []),
     ):
         if hasattr(model, method):
             block = make_block(X, y, timeline, rng)
@@ -83,7 +84,7 @@ def test_equals_the_loop(place: int, n_classes: int) -> None:
             assert_equals_loop(copy.deepcopy(model), block, task)
 
 
-@examples(6)
+@examples(4)
 @given(
     seed=st.integers(0, 1000),
     place=st.integers(0, len(BITWISE) - 1),
@@ -147,7 +148,7 @@ def test_a_fitted_model_goes_on(method: str, n_classes: int) -> None:
     model = OneVsRestClassifier(SGDClassifier(random_state=0))
     model.fit(X, labels[y]) if method == "fit" else model.partial_fit(X, labels[y], classes=labels)
     block = make_block(X, y, "prequential", np.random.default_rng(0))
-    assert_equals_loop(model, block, Task(labels), [7, 20])
+    assert_equals_loop(model, block, Task(labels), [7, 15])
 
 
 def test_frames_and_batches_and_weights() -> None:
