@@ -45,6 +45,7 @@ WITHIN_LAYER = {
     ("metrics", "forgetting"),
     ("stats", "forgetting"),
     ("forgetting", "drift"),
+    ("drift", "streams"),  # alarms are scored against the drifts of streams
     ("estimators", "drift"),
     ("evaluation", "compat"),  # evaluators adapt models of other libraries
 }

@@ -7,6 +7,7 @@ from skstream.drift._error_ratio import ErrorRatio
 from skstream.drift._levels import DRIFT, NORMAL, WARNING
 from skstream.drift._page_hinkley import PageHinkley
 from skstream.drift._random_alarm import RandomAlarm
+from skstream.drift._score import DetectionResult, DetectionScores, score_detections
 
 __all__ = [
     "ADWIN",
@@ -14,9 +15,12 @@ __all__ = [
     "DRIFT",
     "NORMAL",
     "WARNING",
+    "DetectionResult",
+    "DetectionScores",
     "DetectorState",
     "DriftDetector",
     "ErrorRatio",
     "PageHinkley",
     "RandomAlarm",
+    "score_detections",
 ]

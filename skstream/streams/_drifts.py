@@ -64,7 +64,7 @@ def _drift(one: Any) -> Drift:
 
 
 def _row(number: Any) -> int:
-    if isinstance(number, str | bytes) or not np.isfinite(number):
+    if isinstance(number, str | bytes) or not np.isfinite(number) or int(number) != number:
         raise ValueError("This is no number of a row.")
     return int(number)
 

@@ -1,0 +1,309 @@
+"""How good the alarms of a detector are, beside alarms that know nothing."""
+
+import textwrap
+from dataclasses import astuple, dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skstream.drift._zones import (
+    Zones,
+    checked_alarms,
+    checked_drifts,
+    checked_number,
+    first_at_random,
+    share_of_shifts,
+    zones_of,
+)
+from skstream.streams._drifts import Drift
+
+#: Share of shifts below which a detector is said to be above chance.
+LEVEL = 0.05
+PER_ROWS = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetectionScores:
+    """Counts of alarms and drifts, and what follows from them.
+
+    Counts are whole numbers where they were counted, and expected values where alarms at random are
+    meant. A value is NaN where it has none: a delay if nothing was detected, the precision without
+    alarms, the recall without drifts.
+
+    Attributes
+    ----------
+    true : float
+        Drifts that were detected: alarms that are the first in the zone of a drift.
+    false : float
+        Alarms outside all zones.
+    repeated : float
+        Further alarms in the zone of a drift that was detected already. They are neither true nor
+        false.
+    missed : float
+        Drifts that were not detected.
+    mean_delay, std_delay : float
+        Mean and standard deviation (with ``true - 1``) of the number of rows from the start of a
+        drift to the alarm that detected it. For alarms at random: of that number where a drift was
+        detected.
+    false_alarm_rate : float
+        False alarms per 100,000 rows outside the zones.
+    precision : float
+        ``true / (true + false)``.
+    recall : float
+        ``true / (true + missed)``.
+    f1 : float
+        Harmonic mean of precision and recall, ``2 true / (2 true + false + missed)``.
+
+    See Also
+    --------
+    score_detections : Makes them.
+    """
+
+    true: float
+    false: float
+    repeated: float
+    missed: float
+    mean_delay: float
+    std_delay: float
+    false_alarm_rate: float
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DetectionResult:
+    """Scores of the alarms of one detector on one stream.
+
+    ``print`` shows each value beside that of alarms at random, and says in a sentence whether the
+    alarms are above chance.
+
+    Attributes
+    ----------
+    scores : DetectionScores
+        The scores of the alarms.
+    random : DetectionScores
+        What as many alarms get that are spread at random over the rows: counts, recall and delay
+        are expected values, precision and F1 the ratios of expected counts.
+    pvalue : float
+        Share of all shifts of the alarms along the stream (all by the same number of rows, its
+        end joined to its start, the shift by 0 among them) with an F1 at least as large. A shift
+        keeps the distances between alarms, so that alarms at regular distances have no advantage.
+    delays : tuple of int
+        Rows from the start of each detected drift to its alarm, in the order of the drifts.
+    drifts : tuple of Drift
+        The drifts.
+    detected : tuple of bool
+        Whether each of them was detected.
+    tolerance : int
+        Rows after the end of a drift in which an alarm belongs to it.
+    n_rows : int
+        Rows of the stream.
+
+    See Also
+    --------
+    score_detections : Makes it.
+    """
+
+    scores: DetectionScores
+    random: DetectionScores
+    pvalue: float
+    delays: tuple[int, ...]
+    drifts: tuple[Drift, ...]
+    detected: tuple[bool, ...]
+    tolerance: int
+    n_rows: int
+
+    @property
+    def n_alarms(self) -> int:
+        """Number of alarms."""
+        return int(self.scores.true + self.scores.repeated + self.scores.false)
+
+    @property
+    def above_chance(self) -> bool:
+        """Whether the alarms find drifts better than alarms that know nothing.
+
+        True if F1 is larger than that of alarms at random and `pvalue` is below .05.
+        """
+        return self.pvalue < LEVEL and self.scores.f1 > self.random.f1
+
+    @property
+    def verdict(self) -> str:
+        """A sentence that says whether the alarms are above chance."""
+        if not self.drifts:
+            return "There is no drift to detect: all alarms are false."
+        if not self.n_alarms:
+            return "Not above chance: there is no alarm."
+        answer = "Above chance" if self.above_chance else "Not above chance"
+        return (
+            f"{answer}: F1 is {self.scores.f1:.3f}, that of as many alarms at random "
+            f"{self.random.f1:.3f}; of all shifts of these alarms along the stream "
+            f"{_percent(self.pvalue)} have an F1 as large."
+        )
+
+    def __str__(self) -> str:
+        """Return the values beside those of alarms at random, and the verdict."""
+        heading = (
+            f"{self.n_alarms:,} alarms, {len(self.drifts):,} drifts, {self.n_rows:,} rows, "
+            f"tolerance {self.tolerance:,}"
+        )
+        lines = [f"{'':<17}{'alarms':>10}{'at random':>12}"]
+        for one, own, other in zip(
+            fields(DetectionScores), astuple(self.scores), astuple(self.random), strict=True
+        ):
+            name = one.name.replace("_", " ")
+            lines.append(f"{name:<17}{_number(own):>10}{_number(other):>12}")
+        return "\n".join([heading, *lines, textwrap.fill(self.verdict, width=88)])
+
+    def __repr__(self) -> str:
+        """Return the verdict, and where to find the rest."""
+        return f"DetectionResult({self.verdict} print() it for all values)"
+
+
+def score_detections(
+    alarms: ArrayLike, drifts: Any, *, tolerance: int, n_rows: int
+) -> DetectionResult:
+    """Score the alarms of a detector on a stream whose drifts are known.
+
+    The zone of a drift begins at its start and ends `tolerance` rows after its end, or before the
+    next drift starts. The first alarm in a zone detects the drift, later ones there are repeated,
+    and all others are false. Beside each value stands the one of as many alarms at random, because
+    where drifts are dense any alarm is near one.
+
+    Parameters
+    ----------
+    alarms : array-like of shape (n_alarms,)
+        Rows that raised an alarm, counted from 0, in their order, as `update_many` returns them.
+    drifts : int, Drift, or sequence of (int, Drift or pair of int)
+        Where the truth changes, in the order of the rows: the rows of abrupt drifts, pairs
+        ``(start, end)``, or the `drifts` of a stream.
+    tolerance : int
+        Rows after the end of a drift in which an alarm still detects it, at least 0.
+    n_rows : int
+        Rows of the stream.
+
+    Returns
+    -------
+    DetectionResult
+        The scores, those of alarms at random, and whether the alarms are above these.
+
+    Raises
+    ------
+    ValueError
+        If rows are not integers, out of order, or outside the stream, or two drifts start at
+        the same row.
+
+    See Also
+    --------
+    RandomAlarm : A detector whose alarms know nothing.
+
+    Notes
+    -----
+    Of `n` alarms at random among `N` rows, each choice of rows as probable as any other, at least
+    one lies in a zone of `L` rows with probability ``1 - C(N - L, n) / C(N, n)``; the first lies
+    ``d`` rows after its start with probability ``C(N - d - 1, n - 1) / C(N, n)``; and ``n (N - S) /
+    N`` lie outside all zones, which have `S` rows.
+
+    Alarms at regular distances find more drifts than alarms at random, though they know nothing
+    more: each zone as long as the distance has one. That is why `above_chance` also compares the
+    alarms with their own shifts along the stream. It takes ``n_alarms * n_drifts`` steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skstream.drift import PageHinkley, score_detections
+    >>> errors = np.random.default_rng(0).random(8000) < np.repeat([0.1, 0.5, 0.1, 0.5], 2000)
+    >>> alarms = PageHinkley(threshold=20).update_many(errors)
+    >>> result = score_detections(alarms, [2000, 6000], tolerance=300, n_rows=8000)
+    >>> result.delays
+    (47, 224)
+    >>> result.scores.f1, round(result.random.f1, 3)
+    (1.0, 0.074)
+    >>> print(result.verdict)
+    Above chance: F1 is 1.000, that of as many alarms at random 0.074; of all shifts of these alarms along the stream 3.1 % have an F1 as large.
+    """
+    n_rows = checked_number("n_rows", n_rows, 1)
+    tolerance = checked_number("tolerance", tolerance, 0)
+    rows = checked_alarms(alarms, n_rows)
+    found = checked_drifts(drifts, n_rows)
+    zones = zones_of(found, tolerance, n_rows)
+    first = np.searchsorted(rows, zones.starts)
+    after = np.searchsorted(rows, zones.starts + zones.lengths)
+    detected = after > first
+    delays = rows[first[detected]] - zones.starts[detected]
+    return DetectionResult(
+        scores=_counted(zones, len(rows), int((after - first).sum()), delays),
+        random=_at_random(zones, len(rows)),
+        pvalue=share_of_shifts(zones, rows),
+        delays=tuple(delays.tolist()),
+        drifts=found,
+        detected=tuple(detected.tolist()),
+        tolerance=tolerance,
+        n_rows=n_rows,
+    )
+
+
+def _counted(
+    zones: Zones, n_alarms: int, n_within: int, delays: NDArray[np.int64]
+) -> DetectionScores:
+    n = len(delays)
+    return _scores(
+        zones,
+        true=n,
+        n_within=n_within,
+        n_alarms=n_alarms,
+        mean_delay=float(delays.mean()) if n else np.nan,
+        std_delay=float(delays.std(ddof=1)) if n > 1 else np.nan,
+    )
+
+
+def _at_random(zones: Zones, n_alarms: int) -> DetectionScores:
+    true, delays, squares = first_at_random(zones, n_alarms).tolist()
+    mean = _ratio(delays, true)
+    return _scores(
+        zones,
+        true=true,
+        n_within=n_alarms * int(zones.lengths.sum()) / zones.n_rows,
+        n_alarms=n_alarms,
+        mean_delay=mean,
+        std_delay=float(np.sqrt(max(_ratio(squares, true) - mean**2, 0.0))) if true else np.nan,
+    )
+
+
+def _scores(
+    zones: Zones,
+    *,
+    true: float,
+    n_within: float,
+    n_alarms: int,
+    mean_delay: float,
+    std_delay: float,
+) -> DetectionScores:
+    n_drifts, false = len(zones.starts), n_alarms - n_within
+    return DetectionScores(
+        true=true,
+        false=false,
+        repeated=n_within - true,
+        missed=n_drifts - true,
+        mean_delay=mean_delay,
+        std_delay=std_delay,
+        false_alarm_rate=_ratio(PER_ROWS * false, zones.n_rows - int(zones.lengths.sum())),
+        precision=_ratio(true, true + false),
+        recall=_ratio(true, n_drifts),
+        f1=_ratio(2 * true, true + n_drifts + false),
+    )
+
+
+def _ratio(a: float, b: float) -> float:
+    return a / b if b else np.nan
+
+
+def _number(value: float) -> str:
+    if np.isnan(value):
+        return "-"
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.4g}"
+
+
+def _percent(share: float) -> str:
+    return "less than 0.1 %" if share < 0.001 else f"{100 * share:.1f} %"
