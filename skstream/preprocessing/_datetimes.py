@@ -218,7 +218,8 @@ class DatetimeFeatures(StreamTransformer):
     def _check_kind(self, X: Any, place: int, column: NDArray[Any], moments: Whole) -> None:
         """Raise an error at a number in a column of dates, or at a date in one of numbers."""
         before = self.with_numbers_[place]
-        if before is None:
+        kind = column.dtype.kind
+        if before is None or (kind != "O" and (kind in "biuf") == before):
             return
         other = (_are_numbers(column) != before) & (moments != _NAT)
         if other.any():
