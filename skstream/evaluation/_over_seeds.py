@@ -173,7 +173,14 @@ def evaluate_over_seeds(
 
 
 def _checked_seeds(seeds: Iterable[int]) -> list[int]:
-    listed = list(seeds)
+    try:
+        each = iter(seeds)
+    except TypeError:
+        raise TypeError(
+            f"seeds must be several whole numbers, such as range(10) or [3, 5]. Got {seeds!r} "
+            "instead."
+        ) from None
+    listed = list(each)
     for seed in listed:
         if (
             isinstance(seed, bool)

@@ -1,5 +1,6 @@
 """Real streams, downloaded once by scikit-learn's fetchers and kept in its cache."""
 
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -64,7 +65,10 @@ class Known:
     def fetched(self, fetch: Callable[..., Any], data_home: Any, **options: Any) -> Any:
         """Return what a fetcher of scikit-learn gives; without a network, say what to do."""
         try:
-            return fetch(data_home=data_home, **options)
+            with warnings.catch_warnings():
+                # Those of each attempt to download, which the error below replaces.
+                warnings.filterwarnings("ignore", "Retry downloading|A network error occurred")
+                return fetch(data_home=data_home, **options)
         except OSError as error:
             raise OSError(
                 f"The stream {self.name!r} is not in the folder {get_data_home(data_home)!r} and "

@@ -25,6 +25,7 @@ from skstream.utils._optional import optional_import
 
 _HAS_PYARROW = find_spec("pyarrow") is not None
 _ENDINGS = (".svm", ".svmlight", ".libsvm")
+_LARGEST_INDEX = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -227,7 +228,7 @@ class SVMLightStream(FileStream):
                         try:
                             X, y = _rows_of(lines, n_features, zero_based)
                             queries = _queries_of(lines) if self.query_id else None
-                        except ValueError as error:
+                        except (ValueError, OverflowError) as error:
                             words = _first_misfit(
                                 lines, first_line, n_features, zero_based, self.query_id
                             )
@@ -256,7 +257,10 @@ class SVMLightStream(FileStream):
 def _rows_of(
     lines: list[bytes], n_features: int | None, zero_based: bool
 ) -> tuple[Any, NDArray[Any]]:
-    """Rows and labels of some lines, by scikit-learn's reader where no quicker way reads them."""
+    """Rows and labels of some lines, by scikit-learn's reader where no quicker way reads them.
+
+    Raises OverflowError for a larger index than scikit-learn's reader takes.
+    """
     found = _plain_rows(lines, n_features, zero_based)
     if found is not None:
         return found
@@ -301,6 +305,7 @@ def _plain_rows(
         len(starts) != len(lines)
         or ((np.diff(index) <= 0) & ~is_label[1:]).any()
         or places.min(initial=1) < (0 if zero_based else 1)
+        or places.max(initial=0) > _LARGEST_INDEX
     ):
         return None
     places -= 0 if zero_based else 1
@@ -336,6 +341,11 @@ def _first_misfit(
             X, _ = _rows_of([line], None, zero_based)
             if query_id:
                 _queries_of([line])
+        except OverflowError:
+            return (
+                f"line {number}: {text!r} has a whole number out of range: the largest index that "
+                f"is read is {_LARGEST_INDEX}."
+            )
         except ValueError as error:
             return (
                 f"line {number}: {text!r} is not of the form 'label index:value index:value ...' "

@@ -205,6 +205,8 @@ def test_bad_arguments() -> None:
     for seed in (-1, 2**32, 0.5, True, "1"):
         with pytest.raises(ValueError, match="whole numbers from 0"):
             evaluate_over_seeds(rows, MODELS, [seed])
+    with pytest.raises(TypeError, match=r"such as range\(10\) or \[3, 5\]\. Got 10 instead"):
+        evaluate_over_seeds(rows, MODELS, 10)  # type: ignore[arg-type]
     for evaluator, words in (
         (PrequentialEvaluator(random_state=3), "random_state=3"),
         (PrequentialEvaluator(checkpoint="here"), "checkpoint="),

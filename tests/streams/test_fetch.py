@@ -126,7 +126,7 @@ def test_rows_come_in_their_order_and_are_downloaded_once(electricity, tmp_path,
     assert frame["nswprice"].iloc[1] == 0.051699
 
 
-@pytest.mark.filterwarnings("ignore:A network error occurred")
+@pytest.mark.filterwarnings("error")
 def test_without_a_network_the_message_says_what_to_do(electricity, tmp_path, monkeypatch):
     monkeypatch.setattr("sklearn.datasets._openml.urlopen", no_network)
     monkeypatch.setattr("time.sleep", lambda _: None)
@@ -209,11 +209,11 @@ def test_kddcup99_from_scikit_learns_cache(tmp_path, monkeypatch):
     assert frame["protocol_type"].tolist() == ["udp", "tcp", "icmp"]
 
 
-@pytest.mark.parametrize(
-    ("fetch", "module"), [(fetch_covertype, "_covtype"), (fetch_kddcup99, "_kddcup99")]
-)
-def test_archives_that_cannot_be_downloaded(tmp_path, monkeypatch, fetch, module):
-    monkeypatch.setattr(f"sklearn.datasets.{module}._fetch_remote", no_network)
+@pytest.mark.parametrize("fetch", [fetch_covertype, fetch_kddcup99])
+@pytest.mark.filterwarnings("error")
+def test_archives_that_cannot_be_downloaded(tmp_path, monkeypatch, fetch):
+    monkeypatch.setattr("sklearn.datasets._base.urlretrieve", no_network)
+    monkeypatch.setattr("time.sleep", lambda _: None)
     name = fetch.__name__.removeprefix("fetch_")
     with pytest.raises(OSError, match=rf"'{name}' is not in the folder .* call {fetch.__name__}\("):
         fetch(data_home=tmp_path)
