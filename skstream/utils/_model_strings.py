@@ -79,7 +79,7 @@ class ModelString:
     parameters: dict[str, Any]
 
 
-def parse_model_string(text: str, kind: Kind = MODEL) -> ModelString:
+def parse_model_string(text: str, kind: Kind = MODEL, known: Known | None = None) -> ModelString:
     """Take a model string apart.
 
     Parameters
@@ -89,6 +89,8 @@ def parse_model_string(text: str, kind: Kind = MODEL) -> ModelString:
         a quoted model string: ``augmented('sgd(alpha=0.001)', n_lags=2)``.
     kind : Kind, default=MODEL
         What the text describes.
+    known : mapping of str to str or callable, default=None
+        Meaning of the short names, from which errors take the names of parameters.
 
     Returns
     -------
@@ -112,7 +114,12 @@ def parse_model_string(text: str, kind: Kind = MODEL) -> ModelString:
     call = _parsed_call(match["call"] or "()", text, kind)
     return ModelString(
         target=match["target"],
-        models=tuple(_wrapped_model(argument, text, kind) for argument in call.args),
+        models=tuple(
+            _wrapped_model(
+                argument, text, kind, _written(match["target"], k, argument, known or {})
+            )
+            for k, argument in enumerate(call.args)
+        ),
         parameters={str(word.arg): _literal(word, text, kind) for word in call.keywords},
     )
 
@@ -136,15 +143,23 @@ def _parsed_call(arguments: str, text: str, kind: Kind) -> ast.Call:
     return call
 
 
-def _wrapped_model(argument: ast.expr, text: str, kind: Kind) -> str:
+def _wrapped_model(argument: ast.expr, text: str, kind: Kind, written: str) -> str:
     if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
         return argument.value
     shown = ast.unparse(argument)
     raise ModelStringError(
         f"The {kind.noun} {text!r} has the positional argument {shown}. Only a quoted "
         f"{kind.noun} can stand without a name ('{kind.example}'); parameters are given as "
-        f"name={shown}."
+        f"{written}."
     )
+
+
+def _written(target: str, place: int, argument: ast.expr, known: Known) -> str:
+    """Return how a parameter is written that stands without its name at a place."""
+    make = known.get(target)
+    takes = list(inspect.signature(make).parameters.values()) if callable(make) else []
+    named = [one.name for one in takes if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    return f"{named[place] if place < len(named) else 'name'}={ast.unparse(argument)}"
 
 
 def _literal(word: ast.keyword, text: str, kind: Kind) -> Any:
@@ -188,7 +203,7 @@ def make_model(text: str, known: Known, kind: Kind = MODEL) -> Any:
     >>> make_model("sgd(alpha=0.001)", known)
     SGDClassifier(alpha=0.001, loss='log_loss')
     """
-    parts = parse_model_string(text, kind)
+    parts = parse_model_string(text, kind, known)
     meaning = known.get(parts.target)
     if isinstance(meaning, str):
         parts = _with_defaults(parts, parse_model_string(meaning))

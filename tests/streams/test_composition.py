@@ -15,6 +15,8 @@ import skstream.streams
 from skstream import DelayedEvaluator, Persistent, PrequentialEvaluator
 from skstream.streams import (
     SEA,
+    STAGGER,
+    ARFFStream,
     ArrayStream,
     ChunkStream,
     Drift,
@@ -498,6 +500,62 @@ def test_streams_that_do_not_fit(name):
         list(MAKERS[name](in_memory(1), weighted))
 
 
+@pytest.mark.parametrize("name", ["concat", "join", "recurring"])
+def test_features_of_other_names_are_refused_at_any_depth(name):
+    def named(names):
+        return ArrayStream(in_memory(1).X, in_memory(1).y, feature_names=names)
+
+    one, other, third = named(["x", "y", "z"]), named(["y", "x", "z"]), named(["x", "y", "u"])
+    words = r"Streams 0 and 1 have the features \['x', 'y', 'z'\] and \['y', 'x', 'z'\], .*order"
+    with pytest.raises(ValueError, match=words):
+        MAKERS[name](one, other)
+    with pytest.raises(ValueError, match=r"have the features .* of the same names"):
+        MAKERS[name](concat(in_memory(1), one), first(concat(one, third), 60))
+    with pytest.raises(ValueError, match=r"\['size', 'colour', 'shape'\]"):
+        MAKERS[name](sea(1), STAGGER(60))
+    assert MAKERS[name](one, one).feature_names == ["x", "y", "z"]
+
+
+def test_nominal_features_of_other_codes_are_refused(tmp_path):
+    pytest.importorskip("pyarrow")
+
+    def declared(kind, **options):
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.arff"
+        label = "@attribute c {u,v}\n@data\n"
+        path.write_text(f"@relation r\n@attribute f {kind}\n{label}1,u\n2,v\n")
+        return ARFFStream(path, target="c", **options)
+
+    one, more = declared("{1,2}"), declared("{1,2,3}")
+    for name in ("concat", "join", "recurring"):
+        options = {"join": {"position": 1}, "recurring": {"length": 1}}.get(name, {})
+        make = getattr(skstream.streams, name)
+        with pytest.raises(ValueError, match=r"positions in \['1', '2'\] in stream 0, and in"):
+            make(one, concat(declared("{2,1}")), **options)
+        with pytest.raises(ValueError, match="categories in stream 0 and numbers in stream 1"):
+            make(one, declared("numeric"), **options)
+    with pytest.raises(ValueError, match=r"\['1', '2', '3'\] in stream 1, and in \['1', '2', '4'"):
+        concat(one, more, declared("{1,2,4}"))
+    assert len(rows_of(concat(one, more))["y"]) == 4  # the same codes, as far as both have them
+    pytest.importorskip("pandas")
+    concat(declared("{1,2}", as_frame=True), declared("{2,1}", as_frame=True))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda g: join(g, g, 5),
+        lambda g: recurring(g, g, length=3, n_rows=12),
+        lambda g: concat(first(g, 6), skip(g, 6)),
+        lambda g: concat(in_memory(1), with_delay(concat(g), 1), first(as_stream(g), 6)),
+    ],
+)
+@pytest.mark.parametrize("as_one", [False, True])
+def test_one_iterator_given_twice_is_refused_at_any_depth(make, as_one):
+    rows = iter(list(in_memory(1)))
+    with pytest.raises(ValueError, match="the same iterator is given twice"):
+        make(as_stream(rows) if as_one else rows)
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -518,6 +576,9 @@ def test_streams_that_do_not_fit(name):
         (lambda: recurring(sea(1), sea(2), length=[5]), "one for each of the 2 streams"),
         (lambda: recurring(sea(1), sea(2), length=0), "length must be an integer >= 1"),
         (lambda: with_delay(sea(1), -1), "The delay is -1: a label cannot come before its row"),
+        (lambda: with_delay(sea(1), float("nan")), "Got nan instead, with which no label would"),
+        (lambda: with_delay(sea(1), None), "Got None instead, with which no label would"),
+        (lambda: with_delay(sea(1), np.timedelta64("NaT")), "Got .*NaT.*, with which no label"),
         (lambda: with_delay(sea(1), [1, 2]), "delay must be a number, a timedelta, the name of"),
         (
             lambda: list(with_delay(sea(1), "x")),
@@ -527,6 +588,7 @@ def test_streams_that_do_not_fit(name):
         (lambda: list(with_delay(sea(1), timedelta(1))), "timedelta, but the rows arrive at num"),
         (lambda: list(with_delay(with_delay(sea(1), 1), 1)), "says already when its labels come"),
         (lambda: with_label_noise(sea(1), 1.5), "share must be a number from 0 to 1"),
+        (lambda: with_label_noise(sea(1), "0.1"), "share must be a number from 0 to 1. Got '0.1'"),
         (lambda: with_label_noise(as_stream([[0.0]], [0.5]), 0.1), r"Pass classes=\[...\]"),
         (lambda: with_label_noise(sea(1), 0.1, classes=[1]), "needs two classes"),
         (lambda: with_imbalance(sea(1), {0: 0.5, 1: 0.6}), "all together 1. Got .* together 1.1"),

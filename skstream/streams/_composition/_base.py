@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._arrays import ArrayStream, as_stream
+from skstream.streams._arrays import as_stream
 from skstream.streams._chunk import Chunk
-from skstream.streams._generators import GeneratedStream
 from skstream.streams._stream import Stream
 from skstream.utils._choices import is_integer
 from skstream.utils._rows import stack_rows, take_rows
-from skstream.utils._warnings import warn
 
 #: Blocks of rows, ``(X, y)`` or ``(X, y, meta)``, by their first row and the one after the last.
 Rows = Callable[[int, int], tuple[Any, ...]]
@@ -208,44 +206,6 @@ class Reader:
             chunk, self._rest = self._rest, None
             yield chunk
         yield from self._chunks
-
-
-def check_parts(parts: tuple[Stream, ...]) -> None:
-    """Raise an error for streams that cannot follow each other; warn of equal random numbers."""
-    widths = {k: width for k, part in enumerate(parts) if (width := _width(part)) is not None}
-    for k, width in widths.items():
-        first = next(iter(widths))
-        if width != widths[first]:
-            raise ValueError(
-                f"Streams {first} and {k} have {widths[first]} and {width} features, and cannot be "
-                f"joined. Give streams with the same features."
-            )
-    known = {k: found for k, part in enumerate(parts) if (found := part.classes) is not None}
-    for k, classes in known.items():
-        first = next(iter(known))
-        if classes.tolist() != known[first].tolist():
-            raise ValueError(
-                f"Streams {first} and {k} have the classes {known[first].tolist()} and "
-                f"{classes.tolist()}, and cannot be joined. Give streams with the same classes."
-            )
-    seen: dict[tuple[type, int], Stream] = {}
-    for part in parts:
-        if isinstance(part, GeneratedStream):
-            other = seen.setdefault((type(part), part.random_state), part)
-            if other is not part:
-                warn(
-                    f"Two of the {type(part).__name__} streams have random_state="
-                    f"{part.random_state}, so that one repeats the random numbers of the other. "
-                    f"Give them different ones."
-                )
-
-
-def _width(stream: Stream) -> int | None:
-    if isinstance(stream, ArrayStream) and np.ndim(stream.X) != 1:
-        width: int = stream.X.shape[1]
-        return width
-    names = stream.feature_names
-    return None if names is None else len(names)
 
 
 def check_number(value: Any, name: str, least: int) -> int:

@@ -10,10 +10,10 @@ from skstream.streams._chunk import Chunk
 from skstream.streams._composition._base import (
     ComposedStream,
     block_of,
-    check_parts,
     is_endless,
     stacked,
 )
+from skstream.streams._composition._checks import check_parts
 from skstream.streams._drifts import Drift, moved
 from skstream.streams._stream import Stream
 
@@ -39,7 +39,8 @@ def concat(*streams: Any, seams_are_drifts: bool = True) -> Stream:
     Raises
     ------
     ValueError
-        If the streams have other widths or classes, or one that never ends is not the last.
+        If the streams have other features, codes of categories or classes, or two read the same
+        iterator; if one that never ends is not the last.
 
     Warns
     -----

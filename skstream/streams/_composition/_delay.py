@@ -32,8 +32,9 @@ def with_delay(
         The stream. Its rows arrive when their "arrival" says, or else at their row numbers.
     delay : number, timedelta, str, or frozen distribution of scipy.stats
         Time from arrival to label: the same for all rows; the name of a feature that holds it; or a
-        distribution (anything with a method ``ppf``), of which each row has its own value. Infinite
-        or missing: the label never comes. Timedeltas where arrivals are datetimes, else numbers.
+        distribution (anything with a method ``ppf``), of which each row has its own value.
+        Infinite, or missing in a row: the label never comes. Timedeltas where arrivals are
+        datetimes, else numbers.
     unit : timedelta, default=None
         What a delay of 1 is, where delays are numbers and arrivals are datetimes.
     random_state : int, default=0
@@ -49,8 +50,8 @@ def with_delay(
     Raises
     ------
     ValueError
-        If a delay is negative, of another kind than the arrivals, or its feature is not there; if
-        the stream says already when its labels come.
+        If a delay is negative or of another kind than the arrivals, the one of all rows is missing,
+        or its feature is not there; if the stream says already when its labels come.
 
     See Also
     --------
@@ -94,7 +95,13 @@ class LateLabels(ComposedStream):
                     f"delay must be a number, a timedelta, the name of a feature, or a "
                     f"distribution of scipy.stats. Got {delay!r} instead."
                 )
-            _check_delays(duration_column(delay, "delay"), 0)
+            duration = duration_column(delay, "delay")
+            if np.isnat(duration) if duration.dtype.kind == "m" else np.isnan(duration):
+                raise ValueError(
+                    f"delay must be a number or a timedelta. Got {delay!r} instead, with which no "
+                    f"label would ever come; if that is meant, pass float('inf')."
+                )
+            _check_delays(duration, 0)
         self.delay = delay
         self.unit = None if unit is None else np.timedelta64(unit, "us")
         self.random_state = check_number(random_state, "random_state", 0)

@@ -12,11 +12,11 @@ from skstream.streams._composition._base import (
     Reader,
     block_of,
     check_number,
-    check_parts,
     is_endless,
     stacked,
     taken,
 )
+from skstream.streams._composition._checks import check_parts
 from skstream.streams._composition._mixing import BLOCK, Mixing
 from skstream.streams._drifts import Drift
 from skstream.streams._stream import Stream
@@ -54,8 +54,8 @@ def join(
     Raises
     ------
     ValueError
-        If the streams have other widths or classes, `before` has fewer rows than `position`, or
-        `width` is negative.
+        If the streams have other features, codes of categories or classes, or read the same
+        iterator; if `before` has fewer rows than `position`, or `width` is negative.
 
     Warns
     -----

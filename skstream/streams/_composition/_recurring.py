@@ -12,10 +12,10 @@ from skstream.streams._composition._base import (
     Reader,
     block_of,
     check_number,
-    check_parts,
     is_endless,
     stacked,
 )
+from skstream.streams._composition._checks import check_parts
 from skstream.streams._drifts import Drift
 from skstream.streams._stream import Stream
 
@@ -42,8 +42,8 @@ def recurring(*streams: Any, length: int | Sequence[int], n_rows: int | None = N
     Raises
     ------
     ValueError
-        If the streams have other widths or classes, or too few rows; if `n_rows` is missing and
-        none of them is known to end.
+        If the streams have other features, codes of categories or classes, two read the same
+        iterator, or one has too few rows; if `n_rows` is missing and none is known to end.
 
     Warns
     -----
