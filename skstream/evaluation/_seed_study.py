@@ -15,7 +15,7 @@ from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._select import chosen, pick
 from skstream.evaluation._storage import FORMAT, STUDY, packed, unpacked
 from skstream.stats import BestModelResult, compare_with_best
-from skstream.stats._best import Correction, can_tell
+from skstream.stats._best import Correction, why_not_told
 from skstream.stats._report import plural
 from skstream.utils._optional import optional_import
 
@@ -262,10 +262,22 @@ class SeedStudy:
                 f"It is not known which direction of {metric!r} is the better one: pass "
                 "higher_is_better=."
             )
+        if min(self.n_seeds, len(names)) < 2:
+            raise ValueError(
+                "At least two seeds and two models are needed to compare models. Got "
+                f"{plural(self.n_seeds, 'seed')} and {plural(len(names), 'model')}."
+            )
         table = self._final(names, metric, forgetting)
+        bad = np.argwhere(~np.isfinite(table))
+        if bad.size:
+            seed, model = self.seeds[bad[0][0]], names[bad[0][1]]
+            raise ValueError(
+                f"The {metric} of {model} with seed {seed} is {table[tuple(bad[0])]}, which cannot "
+                "be compared. Leave out this model with models=, or this seed."
+            )
         best = compare_with_best(table, names, **options)
         subject = f"{metric} ({forgetting}) over {plural(self.n_seeds, 'seed')}"
-        return replace(best, subject=subject)
+        return replace(best, subject=subject, blocks="seeds")
 
     def _final(self, names: Sequence[str], metric: str, forgetting: str) -> np.ndarray:
         """Return the final values, of shape (n_seeds, n_models)."""
@@ -438,9 +450,8 @@ class SeedStudy:
                 f"{MARK} the best, and those that pairwise Wilcoxon tests over the seeds do not "
                 f"tell from it ({corrected}, alpha = {alpha:g})"
             )
-        elif len(compared) > 1 and not can_tell(self.n_seeds, alpha):
-            n_seeds = plural(self.n_seeds, "seed")
-            lines.append(f"Nothing is marked: with {n_seeds} no difference can be significant.")
+        elif len(compared) > 1 and (why := self._why_not_told(compared, correction, alpha)):
+            lines.append(f"Nothing is marked: {why}.")
         if left:
             lines.append(f"not compared: {', '.join(left)}")
         lines += [f"{name} failed, {why}" for name, why in self._failures().items()]
@@ -456,12 +467,18 @@ class SeedStudy:
         alpha: float,
     ) -> tuple[str, ...]:
         """Return the best and what is not told apart; nothing where that cannot be tested."""
-        is_tested = len(names) > 1 and can_tell(self.n_seeds, alpha) and self._has_direction(metric)
-        if not is_tested or not np.isfinite(self._final(names, metric, forgetting)).all():
+        is_told = len(names) > 1 and not self._why_not_told(names, correction, alpha)
+        if not is_told or not self._has_direction(metric):
+            return ()
+        if not np.isfinite(self._final(names, metric, forgetting)).all():
             return ()
         options: dict[str, Any] = {"correction": correction, "alpha": alpha}
         best = self.compare(metric, forgetting=forgetting, models=names, **options)
         return best.not_told_apart
+
+    def _why_not_told(self, names: Sequence[str], correction: Correction, alpha: float) -> str:
+        """Say why no test over these seeds can tell models apart; empty if one can."""
+        return why_not_told(self.n_seeds, len(names), correction, alpha, "seeds")
 
     def _column(self, metric: str, forgetting: str, marked: Sequence[str]) -> list[str]:
         table = self._final(self.model_names, metric, forgetting)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -46,6 +47,8 @@ class BestModelResult(SignificanceTest):
         Level of the tests.
     higher_is_better : bool
         Whether a larger score is the better one.
+    blocks : str
+        What the models were compared over, such as "seeds", where that is known.
     """
 
     means: FloatArray
@@ -56,6 +59,7 @@ class BestModelResult(SignificanceTest):
     correction: str
     n_blocks: int
     higher_is_better: bool
+    blocks: str = "values"
 
     @property
     def better(self) -> str | None:
@@ -79,10 +83,18 @@ class BestModelResult(SignificanceTest):
         }
         return pandas.DataFrame(columns, index=pandas.Index(self.names, name="model"))
 
+    @property
+    def _warning(self) -> str:
+        """Say that no difference could be significant, if that is so."""
+        return why_not_told(
+            self.n_blocks, len(self.names), self.correction, self.alpha, self.blocks
+        )
+
     def _verdict(self) -> str:
         others = [name for name in self.not_told_apart if name != self.best]
         told = f"not told apart: {', '.join(others)}" if others else "told apart from all others"
-        return f"best {self.best}, {told}, {format_p(self.pvalue)}"
+        parts = [f"best {self.best}", told, format_p(self.pvalue), self._warning]
+        return ", ".join(filter(None, parts))
 
     def _sentences(self) -> list[str]:
         place = self.names.index(self.best)
@@ -99,15 +111,12 @@ class BestModelResult(SignificanceTest):
         )
         sentences = [
             f"{self.best} has the best mean, {self.means[place]:.4g} ± "
-            f"{self.deviations[place]:.2g} over {plural(self.n_blocks, 'value')}; {told}.",
+            f"{self.deviations[place]:.2g} over {self.n_blocks:,} {self.blocks}; {told}.",
             f"Wilcoxon signed-rank tests against it, two-sided, {_WORDS[self.correction]}, "
             f"alpha = {self.alpha:g}: {pairs}.",
         ]
-        if not can_tell(self.n_blocks, self.alpha):
-            sentences.append(
-                f"With {plural(self.n_blocks, 'value')} no difference can be significant: give "
-                "more."
-            )
+        if self._warning:
+            sentences.append(f"{self._warning[0].upper()}{self._warning[1:]}.")
         sentences.append("Not being told apart is not being equal.")
         return sentences
 
@@ -157,8 +166,9 @@ def compare_with_best(
     -----
     The best model is found from the scores that are then tested, so that its lead is a little too
     large on average. With n seeds and one other model the p-value is at least ``2 ** (1 - n)``:
-    from 6 seeds on a difference can be significant at 5 %; with Holm's correction and many models
-    it takes a few more.
+    from 6 seeds on a difference can be significant at 5 %. With Holm's correction and k models the
+    smallest p-value is at least ``(k - 1) * 2 ** (1 - n)``: six models take 8 seeds. Where there
+    are too few, the statement says so.
 
     References
     ----------
@@ -205,9 +215,20 @@ def compare_with_best(
     )
 
 
-def can_tell(n_blocks: int, alpha: float) -> bool:
-    """Whether a model that wins everywhere would be told apart from one other."""
-    return 2.0 ** (1 - n_blocks) < alpha
+def why_not_told(
+    n_blocks: int, n_models: int, correction: str, alpha: float, blocks: str = "values"
+) -> str:
+    """Say why even a model that wins everywhere is not told from any other; empty if one is."""
+    n_tests = n_models - 1 if correction == "holm" else 1
+    if 2.0 ** (1 - n_blocks) * n_tests < alpha:  # the least p-value, as Holm corrects it
+        return ""
+    enough = next(n for n in count(n_blocks) if 2.0 ** (1 - n) * n_tests < alpha)
+    models = f" and {n_models} models" if n_tests > 1 else ""
+    given = plural(n_blocks, blocks.removesuffix("s"))
+    return (
+        f"with {given}{models} no difference can be significant: give more {blocks}, at least "
+        f"{enough}"
+    )
 
 
 def holm(pvalues: FloatArray) -> FloatArray:

@@ -1,6 +1,7 @@
 """Studies over seeds: the evaluation of each seed, whatever the workers; failures; files."""
 
 import pickle
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -252,7 +253,53 @@ def test_the_table_marks_the_best_and_what_is_not_told_from_it() -> None:
         study.compare(models=["sgd", "other"])
     one = evaluate_over_seeds(rows, models, [1], evaluator=PrequentialEvaluator("accuracy"))
     assert "*" not in str(one)
-    assert str(one).endswith("with 1 seed no difference can be significant.")
+    assert str(one).endswith(
+        "Nothing is marked: with 1 seed and 3 models no difference can be significant: give more "
+        "seeds, at least 7."
+    )
+    with pytest.raises(ValueError, match=r"two seeds and two models .* Got 1 seed and 3 models"):
+        one.compare()
+    with pytest.raises(ValueError, match="Got 8 seeds and 1 model"):
+        study.compare(models="sgd")
+
+
+def study_of(final: np.ndarray) -> SeedStudy:
+    """A study with these final values, of shape (n_seeds, n_models)."""
+    evaluator = PrequentialEvaluator("accuracy", record_every=60)
+    models = {name: MajorityClass() for name in "abcdef"[: final.shape[1]]}
+    one = evaluator.evaluate(models, *rows(0, 60))
+    results = [
+        replace(
+            one,
+            values={
+                name: {"cumulative": {"accuracy": np.array([[value]])}}
+                for name, value in zip(models, values, strict=True)
+            },
+        )
+        for values in final
+    ]
+    return SeedStudy(seeds=tuple(range(len(final))), results=tuple(results))
+
+
+def test_marks_that_could_not_be_missing_are_left_out() -> None:
+    # The first of six wins by far everywhere: with 7 seeds Holm's p-value is 5 / 2**6 = .078.
+    final = np.arange(8)[:, None] / 100 + np.array([0.9, 0.5, 0.4, 0.3, 0.2, 0.1])
+    why = "with 7 seeds and 6 models no difference can be significant: give more seeds, at least 8"
+    few = study_of(final[:7])
+    assert few.table().endswith(f"Nothing is marked: {why}.")
+    assert why in repr(few.compare())
+    assert f"W{why[1:]}." in " ".join(str(few.compare()).split())
+    assert "0.9300 ± 0.0216*" in few.table(correction="none")
+    assert "no difference" not in str(few.compare(correction="none"))
+    plain = study_of(final[:5])
+    assert "Nothing is marked: with 5 seeds no difference" in plain.table(correction="none")
+    enough = study_of(final)
+    assert enough.table().count("*") == 2
+    assert "over 8 seeds" in str(enough.compare())
+    assert "no difference" not in str(enough.compare()) + repr(enough.compare())
+    final[3, 1] = np.nan
+    with pytest.raises(ValueError, match="The accuracy of b with seed 3 is nan"):
+        study_of(final).compare()
 
 
 def test_without_a_checkpoint_nothing_is_known() -> None:
@@ -313,7 +360,7 @@ def test_the_best_of_several_by_wilcoxon() -> None:
         assert result.better is None
         plain = compare_with_best(scores, correction="none")
         np.testing.assert_allclose(plain.pvalues[[0, 2, 3]], expected)
-    assert "no difference can be significant" in " ".join(
+    assert "With 4 values and 4 models no difference can be significant" in " ".join(
         str(compare_with_best(scores[:4])).split()
     )
     with pytest.raises(ValueError, match="correction must be"):
