@@ -301,6 +301,7 @@ def test_kernels_say_whether_their_states_can_be_shared():
     alone = {kernel.__name__ for kernel in registered_kernels().values() if not kernel.shareable}
     assert alone == {
         "BayesOptimalKernel",
+        "DriftResetKernel",
         "DynamicWeightedMajorityKernel",
         "LabelNoiseKernel",
         "MajorityClassKernel",

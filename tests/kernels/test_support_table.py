@@ -41,6 +41,7 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier
 
 from skstream import (
+    DriftReset,
     DynamicWeightedMajority,
     LabelNoise,
     MajorityClass,
@@ -55,6 +56,7 @@ from skstream import (
     TemporallyAugmented,
     make_stream_pipeline,
 )
+from skstream.drift import RandomAlarm
 from skstream.engine.kernels import Task, registered_kernels
 from skstream.engine.model import ModelRun
 from skstream.naive_bayes import IncrementalGaussianNB
@@ -160,6 +162,8 @@ KERNEL: list[Any] = [
     TemporallyAugmented(SGD),
     TemporalCorrection(SGD),
     LabelNoise(SGD, noise=0.1, random_state=0),
+    DriftReset(SGD),
+    DriftReset(SGD, detector=RandomAlarm(random_state=0)),
     OnlineBagging(SGD, 2, random_state=0),
     DynamicWeightedMajority(SGD, random_state=0),
     make_stream_pipeline(StandardScaler(), SGD),
@@ -235,10 +239,12 @@ LOOP: dict[str, list[Any]] = {
         make_stream_pipeline(StandardScaler(), DecisionTreeClassifier()),
         make_stream_pipeline(PCA(), SGD),
         OnlineBagging(DecisionTreeClassifier(), random_state=0),
+        DriftReset(DecisionTreeClassifier()),
     ],
     "without an integer seed": [
         *(RandomClass(), RandomClass(random_state=DRAWS)),
         LabelNoise(SGD, noise=0.1),
+        DriftReset(SGD, detector=RandomAlarm()),
         LabelNoise(SGD, noise=0.1, random_state=DRAWS),
         OnlineBagging(SGD),
         DynamicWeightedMajority(SGD, random_state=DRAWS),

@@ -26,6 +26,7 @@ _MODELS: _Table = {
     "sklearn.naive_bayes.MultinomialNB": "naive_bayes.discrete.MultinomialKernel",
     "sklearn.neural_network.MLPClassifier": "neural_network.kernel.PerceptronClassifierKernel",
     "sklearn.neural_network.MLPRegressor": "neural_network.kernel.PerceptronRegressorKernel",
+    "skstream.adaptive.DriftReset": "adaptive.DriftResetKernel",
     "skstream.baselines.MajorityClass": "baselines.MajorityClassKernel",
     "skstream.baselines.MajorityWindow": "baselines.MajorityWindowKernel",
     "skstream.baselines.MeanRegressor": "baselines.MeanRegressorKernel",

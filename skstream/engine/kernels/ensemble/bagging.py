@@ -11,12 +11,11 @@ from skstream.engine.kernels.ensemble.members import (
     Codes,
     EnsembleKernel,
     Floats,
-    Member,
     State,
     from_learn,
-    with_tests,
     with_weights,
 )
+from skstream.engine.kernels.members import Member, with_tests
 from skstream.ensemble._bagging import (
     Errors,
     first_members,

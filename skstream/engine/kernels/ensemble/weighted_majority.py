@@ -10,11 +10,10 @@ from skstream.engine.kernels.ensemble.members import (
     Codes,
     EnsembleKernel,
     Floats,
-    Member,
     State,
     from_learn,
-    with_tests,
 )
+from skstream.engine.kernels.members import Member, with_tests
 from skstream.ensemble._base import fresh_member
 from skstream.ensemble._weighted_majority import (
     add_votes,
