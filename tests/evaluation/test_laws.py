@@ -142,7 +142,7 @@ def assert_same(first, second, rtol=1e-12):
 
 @every_evaluator
 @given(stream=small_streams(max_rows=20))
-@examples(4)
+@examples(3)
 def test_l1_kernels_give_the_answers_of_the_loop(name, options, stream):
     few = {"forgetting": FORGETTING["FadingFactor"]}  # scores know nothing of the engine
     by_kernels = evaluate(name, options, *stream, **few)
@@ -150,7 +150,7 @@ def test_l1_kernels_give_the_answers_of_the_loop(name, options, stream):
 
 
 @every_evaluator
-@given(stream=small_streams(), data=st.data())
+@given(stream=small_streams(max_rows=20), data=st.data())
 @examples(4)
 def test_l2_l6_l7_chunks_final_numbers_and_resumed_runs(name, options, stream, data):
     """The laws that hold a call over the whole stream against something share the call."""
@@ -186,8 +186,8 @@ def test_l3_order_and_company_of_models_change_nothing(name, options):
 
 
 @every_evaluator
-@given(stream=small_streams(), data=st.data())
-@examples(4)
+@given(stream=small_streams(max_rows=20), data=st.data())
+@examples(3)
 def test_l4_the_future_cannot_reach_the_past(name, options, stream, data):
     X, y, _ = stream
     n = len(y)

@@ -205,7 +205,7 @@ CASES = [
     has_learnt=st.booleans(),
     storage=st.sampled_from(["dense", "csr", "csr_matrix"]),
 )
-@examples(4)
+@examples(3)
 def test_kernel_is_the_loop(
     composed, inner, seed, timeline, n_classes, method, weighted, has_learnt, storage
 ) -> None:

@@ -16,6 +16,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 
 from skstream import PrequentialEvaluator, make_stream_pipeline
+from skstream.engine.block import part_of
 from skstream.engine.kernels import Declined, Task, find_kernel, make_kernel, one_vs_rest
 from skstream.temporal import TemporalCorrection
 from tests._examples import examples
@@ -97,6 +98,21 @@ def test_cuts_change_nothing(seed: int, place: int, n_classes: int, timeline: st
     block = make_block(X, y, timeline, rng)
     model = OneVsRestClassifier(copy.deepcopy(BITWISE[place]), n_jobs=1)
     assert_equals_loop(model, block, Task(LABELS[:n_classes]), random_cuts(block, rng))
+
+
+def test_an_empty_part_forgets_nothing() -> None:
+    X, y = rows_and_codes(0, 3)
+    block = make_block(X, y, "prequential", np.random.default_rng(0))
+    model, task = OneVsRestClassifier(LOG), Task(LABELS[:3])
+    literal = copy.deepcopy(model)
+    kernel = running(model, task)
+    kernel.run(block)
+    before = kernel.state
+    kernel.run(part_of(block, slice(N_ROWS, N_ROWS), slice(0, 0)))
+    assert kernel.state.seen == before.seen
+    kernel.export()
+    run_literally(literal, block, task)
+    assert_same_state(model, literal)
 
 
 def test_scores_that_nearly_tie_are_those_of_scikit_learn(monkeypatch: Any) -> None:
