@@ -2,6 +2,7 @@
 
 from skstream.drift._adwin import ADWIN
 from skstream.drift._base import DetectorState, DriftDetector
+from skstream.drift._calibrate import Calibration, calibrate
 from skstream.drift._ddm import DDM
 from skstream.drift._error_ratio import ErrorRatio
 from skstream.drift._levels import DRIFT, NORMAL, WARNING
@@ -15,6 +16,7 @@ __all__ = [
     "DRIFT",
     "NORMAL",
     "WARNING",
+    "Calibration",
     "DetectionResult",
     "DetectionScores",
     "DetectorState",
@@ -22,5 +24,6 @@ __all__ = [
     "ErrorRatio",
     "PageHinkley",
     "RandomAlarm",
+    "calibrate",
     "score_detections",
 ]

@@ -1,0 +1,179 @@
+"""Detectors at equal caution: as many false alarms as the others."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from skstream.drift._base import DriftDetector
+from skstream.drift._zones import checked_number
+from skstream.utils._choices import is_integer, is_real
+from skstream.utils._seeds import drawn_seed, uniform
+
+# False alarms that are expected where a number of values is not given.
+_ALARMS = 20
+_STEPS = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """The value of a parameter at which a detector is as cautious as asked.
+
+    Attributes
+    ----------
+    detector : DriftDetector
+        The detector with this value, which has read nothing.
+    parameter : str
+        Name of the parameter.
+    value : int or float
+        Its value.
+    run_length : float
+        Mean distance of the false alarms at this value, in values of the series that was tried;
+        infinite where there was none.
+    n_alarms : int
+        Number of these alarms. The fewer they are, the less certain the distance is: its relative
+        standard deviation is about ``1 / sqrt(n_alarms)``.
+
+    See Also
+    --------
+    calibrate : Makes it.
+    """
+
+    detector: DriftDetector
+    parameter: str
+    value: float
+    run_length: float
+    n_alarms: int
+
+
+def calibrate(
+    detector: DriftDetector,
+    parameter: str,
+    run_length: float = 100_000,
+    *,
+    bounds: tuple[float, float],
+    error_rate: float = 0.1,
+    losses: ArrayLike | None = None,
+    n_values: int | None = None,
+    random_state: Any = 0,
+) -> Calibration:
+    """Find the parameter's value at which false alarms are `run_length` values apart on average.
+
+    Detectors are compared fairly at equal caution: one that raises more alarms detects sooner, and
+    is no better for that.
+
+    Parameters
+    ----------
+    detector : DriftDetector
+        The detector; it is cloned.
+    parameter : str
+        Name of a parameter, such as ``"threshold"``.
+    run_length : float, default=100_000
+        Wanted mean distance of alarms on losses without a drift, at least 1.
+    bounds : tuple of (low, high)
+        Values between which to look. Between two integers only integers are tried, between two
+        positive numbers the geometric mean of what is left, and otherwise the middle.
+    error_rate : float, default=0.1
+        Share of errors of the series that is tried, in [0, 1]: independent 0/1 losses.
+    losses : array-like of shape (n_values,), default=None
+        Another series without a drift to be tried, such as losses of the model in question.
+    n_values : int, default=None
+        Length of the series, where no losses are given; None: twenty times `run_length`.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the series. All values of the parameter are tried on the same one.
+
+    Returns
+    -------
+    Calibration
+        The value, a detector that has it, and the distance that was measured.
+
+    Raises
+    ------
+    TypeError
+        If `detector` is not an instance of a drift detector.
+    ValueError
+        If the detector has no such parameter, or the wanted distance is not between those at the
+        two bounds.
+
+    See Also
+    --------
+    score_detections : Scores alarms where drifts are known.
+
+    Examples
+    --------
+    >>> from skstream.drift import PageHinkley, calibrate
+    >>> found = calibrate(PageHinkley(), "threshold", 2000, bounds=(1.0, 500.0))
+    >>> 1900 < found.run_length < 2100
+    True
+    """
+    _check(detector, parameter, run_length, bounds)
+    if losses is None:
+        if not is_real(error_rate) or not 0 <= error_rate <= 1:
+            raise ValueError(f"error_rate must be in [0, 1]. Got {error_rate!r} instead.")
+        wanted = _ALARMS * int(run_length) if n_values is None else n_values
+        n = checked_number("n_values", wanted, 1)
+        seed = drawn_seed(random_state)
+        series = (uniform(seed, "calibrate", 0, n) < error_rate).astype(np.float64)
+    else:
+        series = np.asarray(losses)
+        if not series.size:
+            raise ValueError("losses must not be empty.")
+
+    def alarms_at(value: float) -> int:
+        return len(clone(detector).set_params(**{parameter: value}).update_many(series))
+
+    low, high = bounds
+    target = len(series) / run_length
+    n_low, n_high = alarms_at(low), alarms_at(high)
+    if not min(n_low, n_high) <= target <= max(n_low, n_high):
+        raise ValueError(
+            f"No {parameter} in bounds={bounds!r} gives a distance of {run_length:g} between "
+            f"alarms: {len(series)} values raised {n_low} at {low!r} and {n_high} at {high!r}, and "
+            f"{target:g} are wanted. Widen the bounds."
+        )
+    rises = n_high > n_low
+    tried = {low: n_low, high: n_high}
+    for _ in range(_STEPS):
+        middle = _between(low, high)
+        if middle in tried:
+            break
+        tried[middle] = alarms_at(middle)
+        if tried[middle] == round(target):
+            break
+        if (tried[middle] > target) == rises:
+            high = middle
+        else:
+            low = middle
+    value = min(tried, key=lambda one: abs(tried[one] - target))
+    return Calibration(
+        detector=clone(detector).set_params(**{parameter: value}),
+        parameter=parameter,
+        value=value,
+        run_length=len(series) / tried[value] if tried[value] else np.inf,
+        n_alarms=tried[value],
+    )
+
+
+def _check(detector: Any, parameter: str, run_length: Any, bounds: Any) -> None:
+    if not isinstance(detector, DriftDetector):
+        raise TypeError(
+            "detector must be an instance of a drift detector, such as PageHinkley(). Got "
+            f"{detector!r} instead."
+        )
+    names = sorted(detector.get_params(deep=False))
+    if parameter not in names:
+        raise ValueError(
+            f"{type(detector).__name__} has no parameter {parameter!r}. It has {names}."
+        )
+    if not is_real(run_length) or not 1 <= run_length < np.inf:
+        raise ValueError(f"run_length must be a number of at least 1. Got {run_length!r} instead.")
+    pair = tuple(bounds) if np.iterable(bounds) else ()
+    if len(pair) != 2 or not all(map(is_real, pair)) or not pair[0] < pair[1]:
+        raise ValueError(f"bounds must be two numbers (low, high), low < high. Got {bounds!r}.")
+
+
+def _between(low: float, high: float) -> float:
+    middle = float(np.sqrt(low * high)) if low > 0 else (low + high) / 2
+    return round(middle) if is_integer(low) and is_integer(high) else middle
