@@ -11,7 +11,7 @@ from skstream.drift import DDM, ErrorRatio, PageHinkley, RandomAlarm, calibrate
     [
         (PageHinkley(), "threshold", (0.5, 500.0)),
         (RandomAlarm(random_state=0), "probability", (1e-6, 0.5)),
-        (ErrorRatio(5, 50), "threshold", (1, 5000)),
+        (ErrorRatio(short=5, long=50), "threshold", (20, 500)),
     ],
 )
 def test_false_alarms_are_as_far_apart_as_asked(detector, parameter, bounds):
