@@ -17,8 +17,10 @@ from sklearn.tree import DecisionTreeClassifier
 from skstream import (
     DynamicWeightedMajority,
     MajorityClass,
+    ModelError,
     OnlineBagging,
     Persistent,
+    PrequentialEvaluator,
     make_stream_pipeline,
 )
 from skstream.drift import ADWIN, PageHinkley
@@ -314,6 +316,28 @@ def test_parameters_reach_the_members() -> None:
     for model in (OnlineBagging(SGDClassifier(), 2), DynamicWeightedMajority(SGDClassifier())):
         model.fit(X, y).set_params(estimator__alpha=0.5)
         assert {member.alpha for member in model.estimators_} == {0.5}
+
+
+@pytest.mark.parametrize(
+    ("began", "new", "said"),
+    [
+        (None, {"n_estimators": 3}, "n_estimators=3, but 2 members"),
+        (None, {"detector": ADWIN()}, r"detector=ADWIN\(\), but its members began with None"),
+        (ADWIN(), {"detector": None}, r"detector=None, but its members began with ADWIN\(\)"),
+        (ADWIN(), {"detector__delta": 0.5}, r"detector=ADWIN\(delta=0.5\), but its"),
+    ],
+)
+def test_a_fitted_bag_refuses_other_members_and_detectors(began: Any, new: Any, said: str) -> None:
+    X, y = np.random.default_rng(0).random((20, 2)), np.arange(20) % 2
+    model = OnlineBagging(SGDClassifier(), 2, detector=began, random_state=0)
+    model.fit(X, y).partial_fit(X, y).set_params(**new)
+    with pytest.raises(ValueError, match=rf"{said}.*fixed at the first call.*fit"):
+        model.partial_fit(X, y)
+    evaluator = PrequentialEvaluator("accuracy", warm_start=True, random_state=0)
+    with pytest.raises(ModelError, match=said):
+        evaluator.evaluate({"m": model}, X, y)
+    model.fit(X, y)
+    assert len(model.estimators_) == model.n_estimators
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from skstream.engine.kernels.registry import changed_methods
 from skstream.utils._label_space import UNKNOWN, LabelSpace
 from skstream.utils._labels import array_of
 from skstream.utils._rows import not_finite, own_rows, take_rows
-from skstream.utils._validation import is_fitted
+from skstream.utils._validation import is_fitted, is_outlier_detector
 
 
 class LoopFailed(Exception):
@@ -310,7 +310,7 @@ class Loop:
                 return codes
             first = int(known.argmin())
             wrong = _joined(answers)[first]
-            error: Exception = BadAnswer(self._space.unknown(wrong, "its answer is"))
+            error: Exception = BadAnswer(self._unknown_answer(wrong))
         except (TypeError, ValueError) as failed:
             first, error = self._first_bad(answers, failed)
             codes = self._codes(answers[:first])
@@ -318,6 +318,15 @@ class Loop:
         failure = LoopFailed("answering", first)
         failure.answers = codes[:first]
         raise failure from error
+
+    def _unknown_answer(self, answer: Any) -> str:
+        """Say that an answer is none of the classes, and which labels an outlier detector needs."""
+        if is_outlier_detector(self.estimator):
+            return (
+                f"its answer is {answer}. {type(self.estimator).__name__} answers 1 (inlier) and "
+                "-1 (outlier): give labels 1 and -1."
+            )
+        return self._space.unknown(answer, "its answer is")
 
     def _encoded(self, answers: list[np.ndarray]) -> np.ndarray:
         """Answers as numbers or codes, `UNKNOWN` where one is not among the classes."""

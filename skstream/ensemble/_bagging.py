@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from joblib import hash as hash_of
 from numpy.typing import NDArray
 from sklearn import config_context, get_config
 from sklearn.base import clone
@@ -35,7 +36,7 @@ class OnlineBagging(Ensemble):
     estimator : classifier
         Model with ``partial_fit``; every member is a copy.
     n_estimators : int, default=10
-        Number of members.
+        Number of members. Fixed at the first ``partial_fit``, as the detector.
     detector : DriftDetector or None, default=None
         Detector to copy, such as ``ADWIN(direction="up")``, which raises an alarm where a member
         is wrong more often than before; ``ADWIN()`` does so where it is right more often, too.
@@ -133,6 +134,12 @@ class OnlineBagging(Ensemble):
         self.random_state = random_state
 
     def _learn(self, X: Any, y: Any, codes: Codes, weight: Floats | None, *, first: bool) -> None:
+        changed = None if first else changed_parameter(self)
+        if changed is not None:
+            raise ValueError(
+                f"OnlineBagging has {changed}. What partial_fit continues with is fixed at the "
+                f"first call: set it back, or begin anew with fit."
+            )
         seed = start_seed(self)
         if first:
             models, n_learnt = first_members(self, seed), 0
@@ -231,6 +238,25 @@ class Errors(NamedTuple):
         """Give a member a detector that has read nothing."""
         self.detectors[member] = clone(self.detectors[member])
         self.n_asked[member] = self.n_wrong[member] = 0
+
+
+def changed_parameter(bag: OnlineBagging) -> str | None:
+    """Say which parameter of a fitted bag is no longer that of its first call; None: neither."""
+    if bag.n_estimators != len(bag.estimators_):
+        return f"n_estimators={bag.n_estimators}, but {len(bag.estimators_)} members"
+    begun = bag.detectors_[0] if hasattr(bag, "detectors_") else None
+    if not _are_alike(bag.detector, begun):
+        return f"detector={bag.detector}, but its members began with {begun}"
+    return None
+
+
+def _are_alike(detector: DriftDetector | None, other: DriftDetector | None) -> bool:
+    """Whether detectors have one type and equal parameters."""
+    if detector is None or other is None or type(detector) is not type(other):
+        return detector is other
+    params, others = detector.get_params(), other.get_params()
+    same = all(value is others[name] for name, value in params.items())
+    return same or bool(hash_of(params) == hash_of(others))  # arrays have no plain equality
 
 
 def first_members(bag: OnlineBagging, seed: int) -> list[Any]:

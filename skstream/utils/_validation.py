@@ -71,6 +71,11 @@ def is_regressor(model: Any) -> bool:
     return bool(tags_of(model).estimator_type == "regressor")
 
 
+def is_outlier_detector(model: Any) -> bool:
+    """Whether a model answers 1 for inliers and -1 for outliers."""
+    return bool(tags_of(model).estimator_type == "outlier_detector")
+
+
 def is_fitted(estimator: Any) -> bool:
     """Whether an estimator has learnt something, in scikit-learn's sense."""
     own = type(estimator).__module__.partition(".")[0] == __name__.partition(".")[0]

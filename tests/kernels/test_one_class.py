@@ -110,6 +110,19 @@ def test_inside_a_meta_classifier_it_is_refused(meta: Any) -> None:
             )
 
 
+@pytest.mark.parametrize("labels", [[0, 1], ["bad", "good"]])
+def test_other_labels_are_refused_in_a_sentence(labels: list[Any]) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    for model in (SGDOneClassSVM(), make_stream_pipeline(StandardScaler(), SGDOneClassSVM())):
+        said = (
+            rf"{type(model).__name__} answers 1 \(inlier\) and -1 \(outlier\): give labels 1 and -1"
+        )
+        with pytest.raises(ModelError, match=said):
+            PrequentialEvaluator("accuracy", random_state=0).evaluate(
+                {"m": model}, X, np.array(labels * 30)
+            )
+
+
 def test_what_has_no_kernel() -> None:
     for model, task, reason in (
         (SGDOneClassSVM(), Task(np.array([0, 1])), "other labels than -1 and 1"),

@@ -18,12 +18,14 @@ from skstream.engine.kernels.ensemble.members import (
 from skstream.engine.kernels.members import Member, with_tests
 from skstream.ensemble._bagging import (
     Errors,
+    changed_parameter,
     first_members,
     is_wrong,
     mean_shares,
     member_weights,
     votes,
 )
+from skstream.utils._validation import is_fitted
 
 
 class _Memory(NamedTuple):
@@ -47,6 +49,8 @@ class OnlineBaggingKernel(EnsembleKernel):
         reads = estimator.detector is not None or hasattr(estimator, "detectors_")
         if refused is None and reads and task.batch_size > 1:
             return f"a detector and batch_size={task.batch_size}"
+        if refused is None and is_fitted(estimator) and changed_parameter(estimator) is not None:
+            return "other parameters than at the first call"  # the loop says which
         return refused
 
     def _first_models(self) -> list[Any]:
