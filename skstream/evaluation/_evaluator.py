@@ -39,6 +39,7 @@ from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._user import warn_of_calls
 from skstream.streams import Drift, Stream, as_stream
 from skstream.streams._drifts import as_drifts
+from skstream.streams._stream import refuse_endless
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import find_classes
 from skstream.utils._sklearn import (
@@ -230,6 +231,7 @@ class StreamEvaluator(BaseEstimator):
 
     def _evaluate(self, models: Any, stream: Any, classes: Any) -> EvaluationResult:
         self._validate()
+        refuse_endless(stream)  # before a folder of checkpoints is made
         if self.checkpoint is None:
             return self._evaluate_in(None, models, stream, classes)
         self._check_can_go_on(stream)
@@ -265,7 +267,8 @@ class StreamEvaluator(BaseEstimator):
     def _prepare_for(
         self, stream: Stream, models: Any, classes: Any, *, seed: int | None = None
     ) -> tuple[Settings, dict[Place, Any], list[Place]]:
-        """Resolve the settings for a stream; copy and seed the models."""
+        """Resolve the settings for a stream, which must end; copy and seed the models."""
+        refuse_endless(stream)
         return self._prepare(
             models,
             known_classes(stream) if classes is None else classes,

@@ -24,6 +24,7 @@ from skstream.evaluation._pace import Pace
 from skstream.evaluation._progress import Bar, progress_bar
 from skstream.evaluation._settings import check_unanswered, named_models, warn_of_kept_state
 from skstream.streams import as_stream
+from skstream.streams._stream import refuse_endless
 from skstream.utils._interrupt import deferred_interrupt
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._seeds import seed_estimator
@@ -140,6 +141,7 @@ def prequential_predict(
     )
     ((name, model),) = named_models(estimator).items()
     stream = as_stream(X, y, sample_weight=sample_weight)
+    refuse_endless(stream)
     warn_of_one_batch(batch_size, stream.n_rows, n_warmup)
     task = Task(_classes(model, stream, classes), method, batch_size, n_warmup)
     check_unanswered(unanswered, regression=task.classes is None)

@@ -8,6 +8,7 @@ from joblib import effective_n_jobs
 from skstream.base import check_labels, check_rows, check_some_weight, check_targets, check_weight
 from skstream.streams import Stream, as_stream
 from skstream.streams._arrays import begins_again, refuse_chunks
+from skstream.streams._stream import refuse_endless
 from skstream.utils._validation import is_regressor
 
 
@@ -25,6 +26,7 @@ def stream_of(search: Any, X: Any, y: Any, sample_weight: Any) -> Stream:
         check_some_weight(weight)
         return as_stream(X, y, sample_weight=weight)
     stream = as_stream(X, sample_weight=sample_weight)
+    refuse_endless(stream)
     in_workers = search.race is None and effective_n_jobs(search.n_jobs) > 1
     if in_workers and not begins_again(stream):
         raise ValueError(

@@ -128,8 +128,8 @@ class ArrayStream(Stream):
 class ChunkStream(Stream):
     """Stream of the chunks that another object yields.
 
-    Usually made by `as_stream`. Attributes `n_rows`, `classes`, `feature_names` and `drifts` of the
-    source are passed on where it has them.
+    Usually made by `as_stream`. Attributes `n_rows`, `endless`, `classes`, `feature_names` and
+    `drifts` of the source are passed on where it has them.
 
     Parameters
     ----------
@@ -170,6 +170,11 @@ class ChunkStream(Stream):
         """Number of rows, if the source says it."""
         n_rows = getattr(self.source, "n_rows", None)
         return int(n_rows) if isinstance(n_rows, Integral) else None
+
+    @property
+    def endless(self) -> bool:
+        """Whether the source says that it has no end."""
+        return getattr(self.source, "endless", False) is True
 
     @property
     def classes(self) -> NDArray[Any] | None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._stream import Stream
+from skstream.streams._stream import Stream, refuse_endless
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import as_labels, distinct_labels
 
@@ -195,6 +195,7 @@ def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:
 
 def _blocks(y: Any) -> Iterator[NDArray[Any]]:
     if isinstance(y, Stream):
+        refuse_endless(y)
         yield from y.labels()
     elif hasattr(y, "__len__") or hasattr(y, "__array__"):
         yield as_labels(y)

@@ -54,6 +54,11 @@ class Stream(ABC):
         return None
 
     @property
+    def endless(self) -> bool:
+        """Whether the stream is known to have no end, so that a pass through it has none."""
+        return False
+
+    @property
     def classes(self) -> NDArray[Any] | None:
         """Sorted class labels; None if they are unknown or the targets are not labels."""
         return None
@@ -118,3 +123,12 @@ class Stream(ABC):
         rows = "unknown number of rows" if self.n_rows is None else f"{self.n_rows:,} rows"
         once = "" if self.reiterable else ", one pass only"
         return f"{type(self).__name__}({rows}{once})"
+
+
+def refuse_endless(stream: Stream) -> None:
+    """Raise an error if a pass through a stream would not end."""
+    if stream.endless:
+        raise ValueError(
+            f"The stream ({type(stream).__name__}) never ends, and all of its rows are needed. "
+            f"Say how many to take: first(stream, n), of skstream.streams."
+        )

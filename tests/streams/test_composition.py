@@ -10,9 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from joblib import Parallel, delayed
 from scipy.stats import expon, norm, poisson
+from sklearn.linear_model import SGDClassifier
 
 import skstream.streams
-from skstream import DelayedEvaluator, Persistent, PrequentialEvaluator
+from skstream import (
+    DelayedEvaluator,
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    Persistent,
+    PrequentialEvaluator,
+    PrequentialSearch,
+    evaluate_over_seeds,
+    prequential_predict,
+)
 from skstream.streams import (
     SEA,
     STAGGER,
@@ -25,6 +35,7 @@ from skstream.streams import (
     concat,
     first,
     join,
+    label_profile,
     recurring,
     skip,
     with_delay,
@@ -616,3 +627,64 @@ def test_bad_input(make, words):
 
 def test_every_composition_is_a_stream():
     assert all(isinstance(make(sea(1), sea(2)), Stream) for make in MAKERS.values())
+
+
+# --- streams without an end -----------------------------------------------------------------------
+
+
+class Source:
+    """Chunks without an end, which say so."""
+
+    endless = True
+
+    def __iter__(self):
+        return iter(sea(1, None))
+
+
+ENDLESS = {
+    "generator": lambda: sea(1, None),
+    "chunks": lambda: as_stream(Source()),
+    "concat": lambda: concat(sea(2), as_stream(Source())),
+    "join": lambda: join(sea(2), sea(1, None), 30),
+    "skip": lambda: skip(with_delay(sea(1, None), 1), 5),
+    "imbalance": lambda: with_imbalance(sea(1, None), {0: 0.5, 1: 0.5}, current={0: 0.4, 1: 0.6}),
+}
+
+
+@pytest.mark.parametrize("make", ENDLESS.values(), ids=ENDLESS)
+def test_a_stream_says_that_it_is_endless_and_its_first_rows_are_not(make):
+    assert make().endless
+    assert not first(make(), 20).endless
+    assert first(make(), 20).n_rows == 20
+    assert not recurring(make(), sea(3, None), length=5, n_rows=20).endless
+
+
+CALLS = {
+    "prequential": lambda made: PrequentialEvaluator("accuracy").evaluate(Persistent(), made),
+    "holdout": lambda made: HoldoutEvaluator("accuracy", holdout="next").evaluate(
+        Persistent(), made
+    ),
+    "k-fold": lambda made: KFoldEvaluator("accuracy").evaluate(Persistent(), made),
+    "delayed": lambda made: DelayedEvaluator("accuracy").evaluate(
+        Persistent(), with_delay(made, 1)
+    ),
+    "seeds": lambda made: evaluate_over_seeds(lambda seed: made, Persistent(), [0, 1]),
+    "predict": lambda made: prequential_predict(Persistent(), made),
+    "search": lambda made: PrequentialSearch(SGDClassifier(), {"alpha": [0.1, 1.0]}).fit(made),
+    "profile": lambda made: label_profile(made),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_an_endless_stream_is_refused_before_its_first_row(call, monkeypatch):
+    made = sea(1, None)
+    monkeypatch.setattr(SEA, "block", lambda *rows: pytest.fail("a row was read"))
+    with pytest.raises(ValueError, match=r"never ends, .* first\(stream, n\)"):
+        call(made)
+
+
+def test_no_folder_is_left_of_an_endless_stream(tmp_path):
+    evaluator = PrequentialEvaluator("accuracy", checkpoint=tmp_path / "run")
+    with pytest.raises(ValueError, match="never ends"):
+        evaluator.evaluate(Persistent(), sea(1, None))
+    assert not list(tmp_path.iterdir())

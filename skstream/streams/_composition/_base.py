@@ -47,6 +47,11 @@ class ComposedStream(Stream):
         return names[0] if all(one == names[0] for one in names) else None
 
     @property
+    def endless(self) -> bool:
+        """Whether the stream has no end: the last part has none."""
+        return self.parts[-1].endless
+
+    @property
     def depth(self) -> int:
         """How many streams that are made of others are in this one; it is one of them."""
         depths = [part.depth for part in self.parts if isinstance(part, ComposedStream)]
@@ -126,11 +131,6 @@ def sources_of(stream: Stream) -> list[Stream]:
 def has_rows(stream: Stream) -> bool:
     """Whether a stream gives any block of rows without those before it."""
     return hasattr(stream, "rows")
-
-
-def is_endless(stream: Stream) -> bool:
-    """Whether a stream is known to have no end."""
-    return has_rows(stream) and stream.n_rows is None
 
 
 def block_of(stream: Any, start: int, stop: int) -> Chunk:

@@ -10,7 +10,6 @@ from skstream.streams._chunk import Chunk
 from skstream.streams._composition._base import (
     ComposedStream,
     block_of,
-    is_endless,
     stacked,
 )
 from skstream.streams._composition._checks import check_parts
@@ -81,7 +80,7 @@ class Concatenation(ComposedStream):
         check_parts(self.parts)
         self.seams_are_drifts = seams_are_drifts
         for k, part in enumerate(self.parts[:-1]):
-            if is_endless(part):
+            if part.endless:
                 raise ValueError(
                     f"Stream {k} never ends, so that no other can follow: first(stream, n) takes "
                     f"its first rows."

@@ -112,8 +112,13 @@ class FirstRows(ComposedStream):
         """Number of rows; None if that of a stream is unknown, and it may be shorter."""
         (part,) = self.parts
         if part.n_rows is None:
-            return self.n if has_rows(part) else None
+            return self.n if part.endless else None
         return min(part.n_rows, self.n)
+
+    @property
+    def endless(self) -> bool:
+        """False: the stream ends with the last of these rows."""
+        return False
 
     @property
     def drifts(self) -> tuple[Drift, ...]:

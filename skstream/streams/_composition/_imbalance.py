@@ -12,7 +12,6 @@ from skstream.streams._composition._base import (
     ComposedStream,
     block_of,
     check_number,
-    is_endless,
     taken,
 )
 from skstream.streams._drifts import Drift
@@ -108,7 +107,7 @@ class Thinned(ComposedStream):
                     f"shares must name every class. They name {list(self.shares)}, and {what} "
                     f"{[getattr(one, 'item', lambda one=one: one)() for one in given]}."
                 )
-        if self.current is None and (not part.reiterable or is_endless(part)):
+        if self.current is None and (not part.reiterable or part.endless):
             why = "never ends" if part.reiterable else "can be iterated only once"
             raise ValueError(
                 f"The shares of the classes cannot be counted: the stream {why}. Pass them, "
@@ -170,7 +169,7 @@ class Thinned(ComposedStream):
     def n_rows(self) -> int | None:
         """Number of rows that are kept; None if they cannot be counted."""
         (part,) = self.parts
-        if not part.reiterable or is_endless(part):
+        if not part.reiterable or part.endless:
             return None
         return int(self._n_kept[-1])
 
@@ -198,7 +197,7 @@ class Thinned(ComposedStream):
     @property
     def rows(self) -> Any:
         """Function that gives the rows from one number up to another, of a stream that ends."""
-        if is_endless(self.parts[0]):
+        if self.parts[0].endless:
             raise AttributeError("How many rows come before others is not known without an end.")
         return super().rows
 

@@ -12,7 +12,6 @@ from skstream.streams._composition._base import (
     Reader,
     block_of,
     check_number,
-    is_endless,
     stacked,
     taken,
 )
@@ -108,7 +107,7 @@ class Joined(ComposedStream):
     def n_rows(self) -> int | None:
         """Number of rows; None if that of a stream is unknown."""
         before, after = self.parts
-        if after.n_rows is None or (before.n_rows is None and not is_endless(before)):
+        if after.n_rows is None or (before.n_rows is None and not before.endless):
             return None
         return self._mixing.row_of_second(after.n_rows)
 

@@ -12,7 +12,6 @@ from skstream.streams._composition._base import (
     Reader,
     block_of,
     check_number,
-    is_endless,
     stacked,
 )
 from skstream.streams._composition._checks import check_parts
@@ -95,7 +94,7 @@ class Turns(ComposedStream):
             if part.n_rows is not None
         ]
         if n_rows is None:
-            if len(ends) < sum(not is_endless(part) for part in self.parts) or not ends:
+            if len(ends) < sum(not part.endless for part in self.parts) or not ends:
                 raise ValueError(
                     "It is not known how many rows the streams have: say how many are wanted, "
                     "n_rows=."
@@ -112,6 +111,11 @@ class Turns(ComposedStream):
     def n_rows(self) -> int:
         """Number of rows."""
         return self._n_rows
+
+    @property
+    def endless(self) -> bool:
+        """False: the last turn is known."""
+        return False
 
     @property
     def drifts(self) -> tuple[Drift, ...]:

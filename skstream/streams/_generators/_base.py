@@ -68,6 +68,11 @@ class GeneratedStream(Stream):
         return self._n_rows
 
     @property
+    def endless(self) -> bool:
+        """Whether the stream has no end."""
+        return self.n_rows is None
+
+    @property
     @abstractmethod
     def classes(self) -> NDArray[Any]:
         """Sorted class labels."""
