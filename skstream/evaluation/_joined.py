@@ -131,8 +131,7 @@ def _of_same_rows(
     """Return one outcome for each kind of rows, and by name and fold what was done on these."""
     groups: dict[Any, tuple[RunOutcome, dict[str, dict[int, LaneOutcome]]]] = {}
     for outcome in outcomes:
-        key = outcome.n_rows, tuple(sorted(outcome.read.items()))
-        _, by_name = groups.setdefault(key, (outcome, {}))
+        _, by_name = groups.setdefault(outcome.rows_read, (outcome, {}))
         for lane in outcome.lanes:
             by_name.setdefault(lane.name, {})[lane.fold] = lane
     return list(groups.values())

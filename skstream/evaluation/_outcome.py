@@ -61,3 +61,8 @@ class RunOutcome:
     cause: BaseException | None = None
     interrupted: bool = False
     run: Any = None
+
+    @property
+    def rows_read(self) -> tuple[Any, ...]:
+        """What is equal for outcomes that read the same rows."""
+        return self.n_rows, tuple(sorted(self.read.items()))

@@ -26,6 +26,7 @@ from skstream.evaluation._workers import Job, portable, run_job
 from skstream.evaluation.folder import Reporter
 from skstream.streams import Stream, as_stream
 from skstream.utils._sklearn import QuietParallel
+from skstream.utils._warnings import warn
 
 _LARGEST_SEED = 2**32 - 1
 
@@ -86,7 +87,9 @@ def evaluate_over_seeds(
     Parameters
     ----------
     make_stream : callable
-        ``make_stream(seed)`` returns a stream, or ``(X, y)``: the same for the same seed.
+        ``make_stream(seed)`` returns a stream, or ``(X, y)``: the same for the same seed, and
+        other rows for another. Where two seeds give the same rows there is a warning, and the study
+        marks and compares no models: one stream taken twice tells no more than once.
     models : estimator, list of estimators, dict of str to estimator, or callable
         Models with ``partial_fit``. They are cloned, and do not change. A function is called with
         the stream of each seed and returns them, with the same names for all seeds.
@@ -315,6 +318,7 @@ class _Study:
         self._seeds = seeds
         self._done: dict[int, list[_Done]] = {seed: [] for seed in seeds}
         self._results: dict[int, EvaluationResult] = {}
+        self._by_rows: dict[Any, list[int]] = {}
 
     def take(self, done: _Done, stop: StopFile) -> None:
         """Take what became of a piece; raise its error, which names the seed."""
@@ -335,6 +339,28 @@ class _Study:
             assert done.header is not None
             with_all = self._joined(done.seed, found, places)
             self._results[done.seed] = assemble(done.header, [with_all])
+            self._note_rows(done.seed, with_all)
+
+    def _note_rows(self, seed: int, outcome: RunOutcome) -> None:
+        """Note which rows a seed gave; warn, once, where another one gave the same."""
+        if not outcome.n_rows:
+            return
+        known = self._same_streams
+        same = self._by_rows.setdefault(outcome.rows_read, [])
+        same.append(seed)
+        if self._same_streams and not known:
+            warn(
+                f"make_stream gave the same rows for the seeds {same[0]} and {same[1]}, so that "
+                "the study marks and compares no models. Let it use its seed, as in SEA(1000, "
+                "random_state=seed)."
+            )
+
+    @property
+    def _same_streams(self) -> tuple[tuple[int, ...], ...]:
+        """Groups of seeds that gave the same rows, in the order of the seeds."""
+        order = self._seeds.index
+        groups = [sorted(same, key=order) for same in self._by_rows.values() if len(same) > 1]
+        return tuple(tuple(same) for same in sorted(groups, key=lambda one: order(one[0])))
 
     def _joined(
         self, seed: int, found: Sequence[RunOutcome], places: Sequence[Place]
@@ -348,7 +374,9 @@ class _Study:
     def whole(self) -> SeedStudy:
         """Return the study of all seeds."""
         return SeedStudy(
-            seeds=tuple(self._seeds), results=tuple(self._results[seed] for seed in self._seeds)
+            seeds=tuple(self._seeds),
+            results=tuple(self._results[seed] for seed in self._seeds),
+            same_streams=self._same_streams,
         )
 
     def so_far(self, why: str) -> SeedStudy | None:
@@ -363,4 +391,5 @@ class _Study:
             seeds=tuple(finished),
             results=tuple(self._results[seed] for seed in finished),
             left_out=dict(left),
+            same_streams=self._same_streams,
         )

@@ -37,6 +37,8 @@ class SeedStudy:
         The result of each, in their order.
     left_out : dict of int to str
         Seeds that are not in this study because it ended before they had finished, and the reason.
+    same_streams : tuple of tuple of int
+        Groups of seeds that gave the same rows. Where there are any, no models are compared.
 
     See Also
     --------
@@ -46,6 +48,7 @@ class SeedStudy:
     seeds: tuple[int, ...]
     results: tuple[EvaluationResult, ...]
     left_out: dict[int, str] = field(default_factory=dict)
+    same_streams: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         """Check that the results can be compared."""
@@ -245,8 +248,8 @@ class SeedStudy:
         KeyError
             If there is no such model, measure or mechanism.
         ValueError
-            If there are fewer than two models or seeds, a value is NaN, or it is not known which
-            direction of the measure is the better one.
+            If there are fewer than two models or seeds, two seeds gave the same rows, a value is
+            NaN, or it is not known which direction of the measure is the better one.
         """
         first = self.results[0]
         metric = first.metric_names[0] if metric is None else metric
@@ -266,6 +269,11 @@ class SeedStudy:
             raise ValueError(
                 "At least two seeds and two models are needed to compare models. Got "
                 f"{plural(self.n_seeds, 'seed')} and {plural(len(names), 'model')}."
+            )
+        if self.same_streams:
+            raise ValueError(
+                f"Models cannot be compared over streams that are the same: {self._which_same()}. "
+                "Let make_stream use its seed."
             )
         table = self._final(names, metric, forgetting)
         bad = np.argwhere(~np.isfinite(table))
@@ -379,6 +387,7 @@ class SeedStudy:
             "kind": STUDY,
             "seeds": self.seeds,
             "left_out": list(self.left_out.items()),
+            "same_streams": self.same_streams,
             "results": [of_result for of_result, _ in parts],
         }
         arrays = {
@@ -450,7 +459,7 @@ class SeedStudy:
                 f"{MARK} the best, and those that pairwise Wilcoxon tests over the seeds do not "
                 f"tell from it ({corrected}, alpha = {alpha:g})"
             )
-        elif len(compared) > 1 and (why := self._why_not_told(compared, correction, alpha)):
+        elif why := self._why_not_told(compared, correction, alpha):
             lines.append(f"Nothing is marked: {why}.")
         if left:
             lines.append(f"not compared: {', '.join(left)}")
@@ -478,7 +487,20 @@ class SeedStudy:
 
     def _why_not_told(self, names: Sequence[str], correction: Correction, alpha: float) -> str:
         """Say why no test over these seeds can tell models apart; empty if one can."""
+        if self.same_streams:
+            return self._which_same()
+        if len(names) < 2:
+            return ""
         return why_not_told(self.n_seeds, len(names), correction, alpha, "seeds")
+
+    def _which_same(self) -> str:
+        """Say which seeds gave the same rows."""
+        first = self.same_streams[0]
+        if len(first) == self.n_seeds:
+            return "all seeds gave the same rows"
+        others = len(first) > 2 or len(self.same_streams) > 1
+        more = ", and so did others" if others else ""
+        return f"seeds {first[0]} and {first[1]} gave the same rows{more}"
 
     def _column(self, metric: str, forgetting: str, marked: Sequence[str]) -> list[str]:
         table = self._final(self.model_names, metric, forgetting)
@@ -547,6 +569,8 @@ def load_study(path: str | Path) -> SeedStudy:
             for found, of_result in zip(parts, header["results"], strict=True)
         ),
         left_out={int(seed): why for seed, why in header["left_out"]},
+        # Studies saved by earlier versions do not say it.
+        same_streams=tuple(tuple(same) for same in header.get("same_streams", ())),
     )
 
 

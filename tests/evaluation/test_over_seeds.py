@@ -199,6 +199,31 @@ def test_a_stream_that_is_not_the_same_in_all_workers_is_refused() -> None:
         evaluate_over_seeds(make, MODELS, [0], n_jobs=3)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_seeds_that_give_the_same_rows_are_not_compared(tmp_path, n_jobs: int) -> None:
+    models = {"majority": MajorityClass(), "last": Persistent()}
+    with (
+        parallel_config(backend="threading"),
+        pytest.warns(UserWarning, match="same rows for the seeds . and ., so") as caught,
+    ):
+        same = evaluate_over_seeds(lambda _: rows(0), models, range(6), n_jobs=n_jobs)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    same = load_study(same.save(tmp_path / "same"))
+    assert same.same_streams == (tuple(range(6)),)
+    assert str(same).endswith("Nothing is marked: all seeds gave the same rows.")
+    assert "*" not in str(same)
+    with pytest.raises(ValueError, match="are the same: all seeds gave the same rows"):
+        same.compare()
+    with pytest.warns(UserWarning, match="for the seeds 0 and 7"):
+        two = evaluate_over_seeds(lambda seed: rows(seed % 7), models, range(8))
+    assert two.same_streams == ((0, 7),)
+    assert str(two).endswith("Nothing is marked: seeds 0 and 7 gave the same rows.")
+    with pytest.warns(UserWarning, match="for the seeds 0 and 1"):
+        pairs = evaluate_over_seeds(lambda seed: rows(seed // 2), models["last"], range(4))
+    assert str(pairs).endswith("seeds 0 and 1 gave the same rows, and so did others.")
+
+
 def test_bad_arguments() -> None:
     for seeds, words in (([], "none"), ([1, 2, 1], "the same twice")):
         with pytest.raises(ValueError, match=words):
