@@ -20,10 +20,8 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
 
     Beside models in an evaluation it shows how much of their error is noise that nobody can
     avoid. It learns nothing but time: the number of rows learnt is taken as the number of the row
-    that is asked. So it is in prequential evaluation, where the row asked is the first one not
-    learnt. It is not so with folds, which learn some of the rows, with delayed labels or
-    ``batch_size=``, where rows are asked before earlier ones are learnt, on a held-out part, and
-    where the evaluation begins within the stream: there the answers are those of an earlier row.
+    that is asked. So it is in prequential evaluation of the whole stream, or of its first rows,
+    where the row asked is the first one not learnt.
 
     Parameters
     ----------
@@ -49,7 +47,21 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Weights are refused: a row of weight 2 is one row of the stream, and one of weight 0 too.
+    Where the rows learnt are not those before the row asked, the answers are those of another row,
+    and the error is too high. Evaluators refuse it
+
+    - with ``missing_labels="skip"``: rows without a label are not learnt;
+    - with folds, which learn some of the rows or draw weights for them;
+    - on a stream whose first or last row is known to have another number in the stream that it is
+      made of, as of `skstream.streams.skip`, or to come from a mixture of other components;
+    - with weights other than 0 and 1, also those that an ensemble such as `OnlineBagging` draws.
+
+    They cannot know it, or the answers lag by a few rows, in these cases, which are yours to avoid:
+
+    - rows of weight 0, which are not learnt;
+    - arrays or live rows that begin within the stream, or are not its rows in their order;
+    - delayed labels and ``batch_size=``: rows are asked before earlier ones are learnt;
+    - a held-out part: its rows have other numbers than those learnt.
 
     References
     ----------
@@ -70,6 +82,9 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"stream": [HasMethods("posterior")]}
+
+    #: Evaluators refuse rows that are no time.
+    _rows_are_time = True
 
     classes_: NDArray[Any]
     n_rows_learnt_: int
@@ -109,7 +124,9 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
         if sample_weight is not None:
             raise ValueError(
                 "BayesOptimal takes no sample_weight: it counts the rows of its stream, each once. "
-                "Evaluate it without weights."
+                "Where you gave no weights, an ensemble around it, such as OnlineBagging, or folds "
+                "have drawn them: it fits neither. Evaluate it alone, by PrequentialEvaluator "
+                "without weights, beside the other models."
             )
         y = check_labels(self, y)
         X = self._check_rows(X, reset=first)

@@ -6,10 +6,19 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from skstream import KFoldEvaluator, LabelNoise, PrequentialEvaluator
+from skstream import KFoldEvaluator, LabelNoise, PrequentialEvaluator, prequential_predict
 from skstream.engine.kernels import Task
+from skstream.ensemble import OnlineBagging
 from skstream.optimal import BayesOptimal
-from skstream.streams import Component, GaussianMixtureStream, load_testbed, make_demo_stream
+from skstream.streams import (
+    Component,
+    GaussianMixtureStream,
+    concat,
+    first,
+    load_testbed,
+    make_demo_stream,
+    skip,
+)
 from skstream.testing import check_stream_estimator
 from tests.kernels._reference import (
     TIMELINES,
@@ -107,5 +116,46 @@ def test_rows_of_another_stream():
     with pytest.raises(ValueError, match="The 'stream' parameter of BayesOptimal must be"):
         BayesOptimal(make_demo_stream(10)).fit(X, Y)
     evaluator = KFoldEvaluator("error", n_folds=2, random_state=0)
-    with pytest.raises(ValueError, match="takes no sample_weight"):
+    with pytest.raises(ValueError, match=r"\(model 'BayesOptimal'\) takes .* fits no folds"):
         evaluator.evaluate(BayesOptimal(STREAM), X, Y)
+    bag = OnlineBagging(BayesOptimal(STREAM), n_estimators=2, random_state=0)
+    with pytest.raises(ValueError, match="ensemble around it, such as OnlineBagging, or folds"):
+        bag.fit(X, Y)
+
+
+def test_rows_without_a_label_are_no_time():
+    half = [label if k % 2 else None for k, label in enumerate(Y)]
+    words = 'missing_labels="skip" a row without a label is not learnt, and BayesOptimal would'
+    evaluator = PrequentialEvaluator("error", missing_labels="skip")
+    with pytest.raises(ValueError, match=words):
+        evaluator.evaluate(BayesOptimal(STREAM), X, half, classes=["A", "B"])
+    with pytest.raises(ValueError, match=words):
+        evaluator.start({"a": LabelNoise(BayesOptimal(STREAM))}, classes=["A", "B"])
+    with pytest.raises(ValueError, match=words):
+        prequential_predict(BayesOptimal(STREAM), X, half, missing_labels="skip")
+    whole = evaluator.evaluate(BayesOptimal(STREAM), first(STREAM, 50))  # a label in every row
+    assert whole.n_rows == 50
+
+
+def test_rows_with_another_number_are_refused():
+    evaluator = PrequentialEvaluator("error", warm_start=True)
+    later = skip(STREAM, 9950)
+    with pytest.raises(ValueError, match=r"Row 0 of the stream evaluated is row 9,950 .* skip\("):
+        evaluator.evaluate(BayesOptimal(STREAM), later)
+    with pytest.raises(ValueError, match="Row 0 of the stream evaluated is row 9,950"):
+        prequential_predict(BayesOptimal(STREAM), later)
+    twice = concat(first(STREAM, 30), first(STREAM, 30))
+    with pytest.raises(ValueError, match="Row 59 of the stream evaluated is row 29 of"):
+        evaluator.evaluate(BayesOptimal(STREAM), twice)
+    at_its_beginning = BayesOptimal(STREAM).fit(*STREAM.rows(0, 9950))
+    result = evaluator.evaluate(at_its_beginning, later)
+    best = STREAM.bayes_predict(STREAM.rows(9950, 10_001)[0], np.arange(9950, 10_001))
+    assert np.array_equal(result.predictions("BayesOptimal")[1:], best[1:])
+
+
+def test_a_stream_of_other_components_is_refused():
+    evaluator = PrequentialEvaluator("error")
+    with pytest.raises(ValueError, match="comes from another GaussianMixtureStream than that of"):
+        evaluator.evaluate(BayesOptimal(STREAM), first(load_testbed("NSGT"), 50))
+    other_rows = first(load_testbed("NSCX", random_state=3), 50)  # of the same mixture
+    assert evaluator.evaluate(BayesOptimal(STREAM), other_rows).n_rows == 50

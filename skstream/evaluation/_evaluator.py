@@ -16,6 +16,7 @@ from skstream.base import learning_parts
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._execute import Execution
 from skstream.evaluation._groups import grouped
+from skstream.evaluation._known_truth import check_rows_are_time
 from skstream.evaluation._outcome import Place
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
@@ -275,7 +276,7 @@ class StreamEvaluator(BaseEstimator):
             n_rows=stream.n_rows,
             source="y" if classes is None else "classes",
             seed=seed,
-            drifts=as_drifts(stream.drifts),
+            stream=stream,
         )
 
     def _held_out(self) -> Stream | None:
@@ -312,16 +313,25 @@ class StreamEvaluator(BaseEstimator):
         n_rows: int | None,
         source: str = "classes",
         seed: int | None = None,
-        drifts: tuple[Drift, ...] = (),
+        stream: Stream | None = None,
     ) -> tuple[Settings, dict[tuple[str, int], Any], list[tuple[str, int]]]:
         """Resolve the settings; copy and seed the models.
 
-        `source` is where classes come from, and `seed` the one drawn by a run that goes on.
+        `source` is where classes come from, `seed` the one drawn by a run that goes on, and
+        `stream` what will be evaluated; None for a live run.
         """
         self._validate()
         named = named_models(models)
+        drifts = () if stream is None else as_drifts(stream.drifts)
         settings = self._settings(
             named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts
+        )
+        check_rows_are_time(
+            named,
+            stream,
+            missing_labels=self.missing_labels,
+            protocol=settings.protocol,
+            warm_start=self.warm_start,
         )
         if self.warm_start:
             named = models_going_on(named, settings.classes)

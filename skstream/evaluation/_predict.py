@@ -20,6 +20,7 @@ from skstream.evaluation._evaluator import (
 )
 from skstream.evaluation._execute import EvaluationInterrupted, carry
 from skstream.evaluation._input import EncodedRows, encoded, why_no_weight
+from skstream.evaluation._known_truth import check_rows_are_time
 from skstream.evaluation._pace import Pace
 from skstream.evaluation._progress import Bar, progress_bar
 from skstream.evaluation._settings import check_unanswered, named_models, warn_of_kept_state
@@ -142,6 +143,7 @@ def prequential_predict(
     ((name, model),) = named_models(estimator).items()
     stream = as_stream(X, y, sample_weight=sample_weight)
     refuse_endless(stream)
+    check_rows_are_time({name: model}, stream, missing_labels=missing_labels)
     warn_of_one_batch(batch_size, stream.n_rows, n_warmup)
     task = Task(_classes(model, stream, classes), method, batch_size, n_warmup)
     check_unanswered(unanswered, regression=task.classes is None)

@@ -128,6 +128,16 @@ def sources_of(stream: Stream) -> list[Stream]:
     return [source for part in stream.parts for source in sources_of(part)]
 
 
+def origin_of(stream: Stream, row: int) -> tuple[Stream, int] | None:
+    """Return which stream has given a row in the end, and its number there; None: not known."""
+    while isinstance(stream, ComposedStream):
+        source = stream._source_of(row)
+        if source is None:
+            return None
+        stream, row = stream.parts[source[0]], source[1]
+    return stream, row
+
+
 def has_rows(stream: Stream) -> bool:
     """Whether a stream gives any block of rows without those before it."""
     return hasattr(stream, "rows")
