@@ -4,7 +4,7 @@ import numbers
 import os
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from inspect import signature
 from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
@@ -39,6 +39,7 @@ from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._user import warn_of_calls
 from skstream.streams import Drift, Stream, as_stream
+from skstream.streams._composition import knows_drifts
 from skstream.streams._drifts import as_drifts
 from skstream.streams._stream import refuse_endless
 from skstream.utils._label_space import LabelSpace
@@ -255,15 +256,28 @@ class StreamEvaluator(BaseEstimator):
             title=type(self).__name__,
             progress=self.progress,
         )
+        known = knows_drifts(stream)
         if folder is None:
-            return execution.of_groups(self._groups(execution, settings))
+            result = execution.of_groups(self._groups(execution, settings))
+            return result if known else self._with_drifts(result, stream)
         of_this = fingerprint(self, named_models(models), settings, stream, self._held_out())
         if folder.manifest is None:
             groups = self._groups(execution, settings)
             folder.begin(groups, places, settings.header, of_this, stream.n_rows)
         else:
             folder.check_same(of_this)
-        return execution.in_folder(folder)
+        result = execution.in_folder(folder)
+        return result if known else self._with_drifts(result, stream)
+
+    def _with_drifts(self, result: EvaluationResult, stream: Stream) -> EvaluationResult:
+        """Add drifts that are known only now that the rows were counted; warn if they are not."""
+        if knows_drifts(stream) and not self.late_labels:
+            return replace(result, drifts=as_drifts(stream.drifts))
+        warn(
+            "Where the truth changes could not be counted, since a part of the stream does not say "
+            "its number of rows: result.drifts is empty. Pass drifts=[rows] where they are needed."
+        )
+        return result
 
     def _prepare_for(
         self, stream: Stream, models: Any, classes: Any, *, seed: int | None = None

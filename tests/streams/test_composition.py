@@ -296,6 +296,27 @@ def test_concat_and_its_drifts():
     assert (unknown.n_rows, unknown.drifts) == (None, ())
 
 
+def test_drifts_are_complete_or_empty_and_known_after_a_pass():
+    def unknown(seed):
+        return as_stream(lambda: iter(in_memory(seed)))
+
+    def nested():
+        return concat(in_memory(1), concat(unknown(2), unknown(3)), unknown(4))
+
+    complete = tuple(Drift(row, row) for row in (60, 120, 180))
+    stream = nested()
+    assert stream.drifts == first(stream, 200).drifts == join(stream, in_memory(5), 90).drifts == ()
+    evaluator = PrequentialEvaluator("accuracy", random_state=0)
+    assert evaluator.evaluate(Persistent(), stream, classes=["no", "yes"]).drifts == complete
+    assert stream.drifts == with_label_noise(stream, 0.1, classes=["no", "yes"]).drifts == complete
+    assert concat(unknown(1), unknown(2), seams_are_drifts=False).drifts == ()
+    with pytest.warns(UserWarning, match="result.drifts is empty"):
+        late = DelayedEvaluator("accuracy", delay=1, random_state=0).evaluate(
+            Persistent(), nested(), classes=["no", "yes"]
+        )
+    assert late.drifts == ()
+
+
 def test_first_and_skip_cut_drifts():
     stream = concat(sea(1), sea(2))
     assert first(stream, 61).drifts == (Drift(30, 30), Drift(60, 60))

@@ -1,6 +1,6 @@
 """Composition: streams in, stream out; public as names of `skstream.streams`."""
 
-from skstream.streams._composition._base import origin_of, sources_of
+from skstream.streams._composition._base import knows_drifts, origin_of, sources_of
 from skstream.streams._composition._concat import concat
 from skstream.streams._composition._cut import FirstRows, first, skip
 from skstream.streams._composition._delay import with_delay
@@ -14,6 +14,7 @@ __all__ = [
     "concat",
     "first",
     "join",
+    "knows_drifts",
     "origin_of",
     "recurring",
     "skip",

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from skstream.streams._arrays import as_stream
 from skstream.streams._chunk import Chunk
+from skstream.streams._drifts import Drift
 from skstream.streams._stream import Stream
 from skstream.utils._choices import is_integer
 from skstream.utils._rows import stack_rows, take_rows
@@ -50,6 +51,20 @@ class ComposedStream(Stream):
     def endless(self) -> bool:
         """Whether the stream has no end: the last part has none."""
         return self.parts[-1].endless
+
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """Drifts of the parts and between them; empty unless all of them are known."""
+        return self._found_drifts() if self.knows_drifts else ()
+
+    @property
+    def knows_drifts(self) -> bool:
+        """Whether it is known in which rows all drifts are, as far as the parts say them."""
+        return all(map(knows_drifts, self.parts))
+
+    def _found_drifts(self) -> tuple[Drift, ...]:
+        """Return the drifts, where all of them are known."""
+        return ()
 
     @property
     def depth(self) -> int:
@@ -136,6 +151,11 @@ def origin_of(stream: Stream, row: int) -> tuple[Stream, int] | None:
             return None
         stream, row = stream.parts[source[0]], source[1]
     return stream, row
+
+
+def knows_drifts(stream: Stream) -> bool:
+    """Whether `drifts` is complete; where it is not, it is empty."""
+    return stream.knows_drifts if isinstance(stream, ComposedStream) else True
 
 
 def has_rows(stream: Stream) -> bool:

@@ -32,8 +32,8 @@ def concat(*streams: Any, seams_are_drifts: bool = True) -> Stream:
     Returns
     -------
     stream : Stream
-        All rows of all streams. Its drifts are theirs, later by the rows before, and the seams; as
-        far as the numbers of rows are known.
+        All rows of all streams. Its drifts are theirs, later by the rows before, and the seams.
+        They are empty where a stream does not say its number of rows, until a pass has counted it.
 
     Raises
     ------
@@ -79,6 +79,7 @@ class Concatenation(ComposedStream):
         super().__init__(*streams)
         check_parts(self.parts)
         self.seams_are_drifts = seams_are_drifts
+        self._counted: dict[int, int] = {}  # rows of parts, in the last pass
         for k, part in enumerate(self.parts[:-1]):
             if part.endless:
                 raise ValueError(
@@ -96,14 +97,21 @@ class Concatenation(ComposedStream):
     def _begins(self) -> list[int]:
         """First row of each stream, as far as they are known."""
         known: list[int] = []
-        for part in self.parts[:-1]:
-            if part.n_rows is None:
+        for k, part in enumerate(self.parts[:-1]):
+            n_rows = self._counted.get(k) if part.n_rows is None else part.n_rows
+            if n_rows is None:
                 break
-            known.append(part.n_rows)
+            known.append(n_rows)
         return list(accumulate(known, initial=0))
 
     @property
-    def drifts(self) -> tuple[Drift, ...]:
+    def knows_drifts(self) -> bool:
+        """Whether those of the parts are known, and the first row of each part that has some."""
+        later = self.parts[len(self._begins) :]
+        moves = self.seams_are_drifts or any(part.drifts for part in later)
+        return super().knows_drifts and not (later and moves)
+
+    def _found_drifts(self) -> tuple[Drift, ...]:
         """Drifts of the streams, and their seams."""
         begins = self._begins
         drifts = [
@@ -119,9 +127,13 @@ class Concatenation(ComposedStream):
         return ()
 
     def chunks(self) -> Iterator[Chunk]:
-        """Chunks of one stream after the other."""
-        for part in self.parts:
-            yield from part
+        """Chunks of one stream after the other, whose rows are counted."""
+        for k, part in enumerate(self.parts):
+            n_rows = 0
+            for chunk in part:
+                n_rows += len(chunk.y)
+                yield chunk
+            self._counted[k] = n_rows
 
     def labels(self) -> Iterator[NDArray[Any]]:
         """Labels alone, chunk by chunk."""

@@ -120,8 +120,7 @@ class FirstRows(ComposedStream):
         """False: the stream ends with the last of these rows."""
         return False
 
-    @property
-    def drifts(self) -> tuple[Drift, ...]:
+    def _found_drifts(self) -> tuple[Drift, ...]:
         """Drifts that begin in these rows."""
         return between(self.parts[0].drifts, 0, self.n)
 
@@ -185,8 +184,7 @@ class LaterRows(ComposedStream):
         known = self.parts[0].n_rows
         return None if known is None else known - self.n
 
-    @property
-    def drifts(self) -> tuple[Drift, ...]:
+    def _found_drifts(self) -> tuple[Drift, ...]:
         """Drifts that have not ended before these rows."""
         return between(self.parts[0].drifts, self.n, None)
 

@@ -173,12 +173,22 @@ class Thinned(ComposedStream):
             return None
         return int(self._n_kept[-1])
 
+    @property
+    def knows_drifts(self) -> bool:
+        """Whether those of the stream are known, and can be counted among the rows kept."""
+        (part,) = self.parts
+        return super().knows_drifts and (part.reiterable or not part.drifts)
+
+    def _found_drifts(self) -> tuple[Drift, ...]:
+        """Return the drifts of the stream, in the rows that are kept."""
+        return self._drifts_kept
+
     @cached_property
-    def drifts(self) -> tuple[Drift, ...]:
-        """Drifts of the stream, in the rows that are kept."""
+    def _drifts_kept(self) -> tuple[Drift, ...]:
+        """Count the rows kept before each drift of the stream."""
         (part,) = self.parts
         given = part.drifts
-        if not given or not part.reiterable:
+        if not given:
             return ()
         ends = sorted({row for drift in given for row in drift})
         before: dict[int, int] = {}

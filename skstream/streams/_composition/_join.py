@@ -111,8 +111,7 @@ class Joined(ComposedStream):
             return None
         return self._mixing.row_of_second(after.n_rows)
 
-    @property
-    def drifts(self) -> tuple[Drift, ...]:
+    def _found_drifts(self) -> tuple[Drift, ...]:
         """The change, and drifts of both streams where they have come to be."""
         mixing, (before, after) = self._mixing, self.parts
         end = min(self.position + self.width, mixing.end)

@@ -98,8 +98,7 @@ class NoisyLabels(ComposedStream):
         """Number of rows of the stream."""
         return self.parts[0].n_rows
 
-    @property
-    def drifts(self) -> tuple[Drift, ...]:
+    def _found_drifts(self) -> tuple[Drift, ...]:
         """Drifts of the stream."""
         return self.parts[0].drifts
 

@@ -117,8 +117,7 @@ class Turns(ComposedStream):
         """False: the last turn is known."""
         return False
 
-    @property
-    def drifts(self) -> tuple[Drift, ...]:
+    def _found_drifts(self) -> tuple[Drift, ...]:
         """First rows of all turns but the first, and drifts of the streams."""
         found = {Drift(row, row) for row, _, _ in self._turns(0, self._n_rows) if row}
         for k, part in enumerate(self.parts):
