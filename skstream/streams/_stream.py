@@ -120,7 +120,8 @@ class Stream(ABC):
         return checked(self.chunks())
 
     def __repr__(self) -> str:
-        rows = "unknown number of rows" if self.n_rows is None else f"{self.n_rows:,} rows"
+        unknown = "endless" if self.endless else "unknown number of rows"
+        rows = unknown if self.n_rows is None else f"{self.n_rows:,} rows"
         once = "" if self.reiterable else ", one pass only"
         return f"{type(self).__name__}({rows}{once})"
 

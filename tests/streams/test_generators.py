@@ -24,6 +24,10 @@ from skstream.streams import (
 from skstream.streams._generators._waveform import _bayes_error
 
 
+def test_an_endless_stream_says_so():
+    assert repr(SEA(None, thresholds=[7])) == "SEA(endless)"
+
+
 def test_sea():
     stream = SEA(4000, noise=0)
     X, y = stream.rows(0, 4000)
