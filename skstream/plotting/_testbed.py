@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from skstream.evaluation import SeedStudy
+from skstream.evaluation import EvaluationResult, SeedStudy
 from skstream.forgetting import AdaptiveWindow, parse_forgetting
 from skstream.plotting._axes import count_rows_along, give_title, plain_look, was_used, widen_limits
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
@@ -207,7 +207,8 @@ class TestbedDisplay(BaseDisplay):
         TypeError
             If the result or the stream is of another kind.
         ValueError
-            If the measure is not the error.
+            If the measure is not the error, or the result cannot be that of the stream: it has
+            other classes, or more rows.
         """
         _check_stream(stream)
         if isinstance(result, SeedStudy):
@@ -218,6 +219,7 @@ class TestbedDisplay(BaseDisplay):
                 f"The Bayes error is a share of wrong answers: evaluate with the measure 'error'. "
                 f"Got {metric!r}."
             )
+        _check_result_of(result, stream)
         mechanism = None if result.scored_sets else result.mechanisms[errors.forgetting]
         return cls(
             kind="error",
@@ -358,6 +360,21 @@ def _check_stream(stream: Any) -> None:
         raise TypeError(
             f"Expected a GaussianMixtureStream, such as load_testbed('NSGT'). Got "
             f"{type(stream).__name__}."
+        )
+
+
+def _check_result_of(result: EvaluationResult, stream: GaussianMixtureStream) -> None:
+    """Raise an error for a result that cannot be that of a stream."""
+    ask = "Pass the stream that was evaluated."
+    if result.classes is not None and not np.array_equal(result.classes, stream.classes):
+        raise ValueError(
+            f"The result has the classes {result.classes.tolist()}, and the stream "
+            f"{stream.classes.tolist()}: it is not that of this stream. {ask}"
+        )
+    if stream.n_rows is not None and result.n_rows > stream.n_rows:
+        raise ValueError(
+            f"The result has {result.n_rows:,} rows, and the stream only {stream.n_rows:,}: it is "
+            f"not that of this stream. {ask}"
         )
 
 

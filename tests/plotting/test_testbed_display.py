@@ -129,3 +129,12 @@ def test_bad_input():
     )
     with pytest.raises(ValueError, match="evaluate with the measure 'error'"):
         TestbedDisplay.from_result(result, stream=STREAM, metric="accuracy")
+
+
+def test_a_result_of_another_stream_is_refused():
+    result = PrequentialEvaluator("error").evaluate(Persistent(), load_testbed("NSGT", n_rows=50))
+    with pytest.raises(ValueError, match="The result has 50 rows, and the stream only 49: it is"):
+        TestbedDisplay.from_result(result, stream=load_testbed("NSGT", n_rows=49))
+    other = GaussianMixtureStream([Component(label, 1, (0,), (1,)) for label in "AC"])
+    with pytest.raises(ValueError, match=r"classes \['A', 'B'\], and the stream \['A', 'C'"):
+        TestbedDisplay.from_result(result, stream=other)

@@ -287,6 +287,27 @@ def test_bad_input(make, words):
         make()
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("method", ["posterior", "density", "bayes_predict"])
+def test_rows_that_are_not_finite_are_named(method, bad):
+    with pytest.raises(ValueError, match=f"row 1 has {bad} in column 0"):
+        getattr(load_testbed("NSGT"), method)([[0, 0], [bad, 0]], 5)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["NSGT", "NSCX", "NSGR", "NSLC"])
+def test_far_rows_have_a_posterior(name):
+    stream = load_testbed(name)
+    sides = np.array([[1, 0], [0, -1], [-1, 1], [1, 1]])
+    near = stream.posterior(sides * 1e100, 300)
+    for far in (1e153, 1e160, 1e307, np.finfo(float).max):
+        posterior = stream.posterior(np.vstack([sides * far, [[2, 1]]]), 300)
+        np.testing.assert_array_equal(posterior[:4], near)
+        np.testing.assert_array_equal(posterior[4:], stream.posterior([[2, 1]], 300))
+        np.testing.assert_allclose(posterior.sum(axis=1), 1, rtol=0, atol=1e-15)
+        assert not stream.density(sides * far, 300).any()
+
+
 @pytest.mark.parametrize("bad", [[], None, ["A"], [A, 3]])
 def test_what_is_no_component(bad):
     with pytest.raises(TypeError, match="components must be a sequence of Component"):

@@ -209,6 +209,12 @@ class GaussianMixtureStream(GeneratedStream):
         -------
         density : ndarray of shape (n_rows,)
             Density of each.
+
+        Raises
+        ------
+        ValueError
+            If `X` has another number of columns or a number that is not finite, or `t` is no row
+            number.
         """
         density, _ = self._truth.posterior(*self._vectors(X, t))
         return density
@@ -227,6 +233,12 @@ class GaussianMixtureStream(GeneratedStream):
         -------
         posterior : ndarray of shape (n_rows, n_classes)
             Probabilities in the order of `classes`; each row sums to 1.
+
+        Raises
+        ------
+        ValueError
+            If `X` has another number of columns or a number that is not finite, or `t` is no row
+            number.
         """
         _, posterior = self._truth.posterior(*self._vectors(X, t))
         return posterior
@@ -245,6 +257,12 @@ class GaussianMixtureStream(GeneratedStream):
         -------
         labels : ndarray of shape (n_rows,)
             Labels; of equal probabilities the first in the order of `classes`.
+
+        Raises
+        ------
+        ValueError
+            If `X` has another number of columns or a number that is not finite, or `t` is no row
+            number.
         """
         labels: NDArray[Any] = self._classes[self.posterior(X, t).argmax(axis=1)]
         return labels
@@ -315,6 +333,13 @@ class GaussianMixtureStream(GeneratedStream):
             raise ValueError(
                 f"X must have {n_features} columns, as the rows of the stream. Got shape "
                 f"{vectors.shape} instead."
+            )
+        finite = np.isfinite(vectors)
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            raise ValueError(
+                f"X must hold finite numbers, and row {row} has {vectors[row, column]} in column "
+                f"{column}. Leave such rows out, or fill them in."
             )
         return list(vectors.T), _checked_times(t, len(vectors))
 

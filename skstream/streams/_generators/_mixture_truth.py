@@ -10,6 +10,10 @@ from skstream.streams._generators._components import Component
 from skstream.streams._generators._paths import Columns, Path
 from skstream.streams._generators._turns import Floats
 
+#: By what vectors whose squares overflow are multiplied, and how often at most: from 1e308 to 1.
+_NEARER = 1e-11
+_STEPS = 28
+
 
 class MixtureTruth(NamedTuple):
     """The mixture that a stream is drawn from.
@@ -67,17 +71,47 @@ class MixtureTruth(NamedTuple):
         return numbers
 
     def posterior(self, columns: Columns, rows: Floats) -> tuple[Floats, Floats]:
-        """Density of each vector at its row, and (n_rows, n_classes) the share of each class."""
-        with np.errstate(divide="ignore"):
-            logs = np.log(self.priors(rows))
-        for log, path in zip(logs, self.paths, strict=True):
-            log += path.log_density(rows, columns)
+        """Density of each vector at its row, and (n_rows, n_classes) the share of each class.
+
+        Of a vector so far away that squares overflow, the shares are those of the farthest one in
+        its direction for which they do not.
+        """
+        logs = self._log_densities(columns, rows)
         most = logs.max(axis=0)
+        far = np.flatnonzero(~np.isfinite(most))
+        if len(far):
+            logs[:, far] = self._far_log_densities([column[far] for column in columns], rows[far])
+            most = logs.max(axis=0)
         shares = np.zeros((int(self.codes.max()) + 1, len(rows)))
         for code, log in zip(self.codes, logs, strict=True):
             shares[code] += np.exp(log - most)
         total = _sum(shares)
-        return total * np.exp(most), np.ascontiguousarray((shares / total).T)
+        density = total * np.exp(most)
+        density[far] = 0.0
+        return density, np.ascontiguousarray((shares / total).T)
+
+    def _log_densities(self, columns: Columns, rows: Floats) -> Floats:
+        """Logarithms of priors times densities, (n_components, n_rows)."""
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            logs: Floats = np.log(self.priors(rows))
+            for log, path in zip(logs, self.paths, strict=True):
+                log += path.log_density(rows, columns)
+        return logs
+
+    def _far_log_densities(self, columns: Columns, rows: Floats) -> Floats:
+        """Logarithms of priors times densities of vectors that are brought nearer until finite."""
+        with np.errstate(divide="ignore"):
+            logs: Floats = np.log(self.priors(rows))
+        left = np.arange(len(rows))
+        for _ in range(_STEPS):
+            columns = [column * _NEARER for column in columns]
+            nearer = self._log_densities([column[left] for column in columns], rows[left])
+            fine = np.isfinite(nearer.max(axis=0))
+            logs[:, left[fine]] = nearer[:, fine]
+            left = left[~fine]
+            if not len(left):
+                break
+        return logs  # the priors alone where a center itself is too far
 
 
 def checked_truth(
