@@ -87,6 +87,10 @@ class OnlineBagging(Ensemble):
     Where members have no ``predict_proba``, their votes count. A member whose probabilities are not
     finite, such as GaussianNB while a feature is constant, has no say.
 
+    With a `detector`, members are replaced by single answers. Of Gaussian naive Bayes without
+    numba, the fast path may decide a tie of two classes (scores that agree within 1e-9) in another
+    way than ``engine="loop"``, and then members differ from there on.
+
     References
     ----------
     Oza, N. C., & Russell, S. (2001). Online bagging and boosting. AISTATS.

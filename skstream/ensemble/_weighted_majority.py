@@ -76,6 +76,10 @@ class DynamicWeightedMajority(Ensemble):
 
     `sample_weight` is for the members; a row of weight 0 does not count, any other counts once.
 
+    Members are changed by single answers. Of Gaussian naive Bayes without numba, the fast path may
+    decide a tie of two classes (scores that agree within 1e-9) in another way than
+    ``engine="loop"``, and then members differ from there on.
+
     References
     ----------
     Kolter, J. Z., & Maloof, M. A. (2007). Dynamic weighted majority: an ensemble method for

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
+from skstream import DynamicWeightedMajority, PrequentialEvaluator
 from skstream.engine.block import Block
 from skstream.engine.kernels import Declined, Kernel, Task, make_kernel
 from skstream.engine.kernels.naive_bayes import gaussian_states as states_module
@@ -484,3 +485,19 @@ def test_the_mean_of_negative_zeros_is_zero(model: Any, weight: float | None, dt
         for name in ("theta_", *(["total_mean_"] if hasattr(literal, "total_mean_") else [])):
             signs = [np.signbit(getattr(one, name)) for one in (kernel.estimator, literal)]
             np.testing.assert_array_equal(*signs)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 11])
+def test_ties_decide_on_members_as_in_the_loop(seed: int) -> None:
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 2, (150, 2)), rng.integers(0, 3, 150)
+    model = DynamicWeightedMajority(
+        IncrementalGaussianNB(), period=5, threshold=0, max_estimators=6
+    )
+    fast, loop = (
+        PrequentialEvaluator("accuracy", engine=engine, random_state=0).evaluate({"m": model}, X, y)
+        for engine in ("auto", "loop")
+    )
+    assert fast.paths["m"] == "kernel"
+    np.testing.assert_array_equal(fast.predictions("m"), loop.predictions("m"))

@@ -5,15 +5,21 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.multiclass import unique_labels
 
-from skstream.engine.block import Block
+from skstream.engine.block import Block, part_of
 from skstream.engine.kernels.base import OTHER_PRECISION, Declined, Kernel, Task, value_of
 from skstream.engine.kernels.cuts import Floats
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.naive_bayes.gaussian_single import SingleGroups, probabilities
 from skstream.engine.kernels.naive_bayes.gaussian_states import LoopedGroups, SummedGroups
-from skstream.engine.kernels.naive_bayes.scores import answers, is_proper_prior, refused_answers
+from skstream.engine.kernels.naive_bayes.scores import (
+    answers,
+    is_proper_prior,
+    refused_answers,
+    tied,
+)
 from skstream.engine.kernels.schema import Columns
 from skstream.utils._numba import numba_enabled
 from skstream.utils._running_sums import running_sums
@@ -123,9 +129,46 @@ class GaussianKernel(Kernel):
         scores += self._log_priors(weights[block.stamp])
         has_learnt = state.has_learnt or block.n_learns > 0
         after = _State(columns, weights[-1].copy(), groups, has_learnt)
+        near = tied(scores, self.task.asking("predict"))
+        if len(near) and isinstance(groups, LoopedGroups):
+            begin = state.groups or self._new_groups(*self._no_moments(columns.number, count.dtype))
+            return after, self._settled(scores, near, block, learn, ask, begin, weights)
         if count.dtype == np.float32 and self.task.method == "predict_proba":
             return after, probabilities(scores)
         return after, answers(scores, self.task)
+
+    def _settled(
+        self,
+        scores: Floats,
+        near: NDArray[np.intp],
+        block: Block,
+        learn: Floats,
+        ask: Floats,
+        groups: Groups,
+        weights: Floats,
+    ) -> NDArray[Any]:
+        """Answers, those of near ties by scikit-learn itself, with what was learnt until then.
+
+        Ensembles replace members by their answers: another order of a sum must not decide there.
+        """
+        given = answers(scores, self.task)
+        model, groups, done = clone(self.estimator), groups.copy(), 0
+        kernel = type(self)(model, self.task)
+        kernel.export(_State(Columns(ask.shape[1]), weights[-1], groups, has_learnt=True))
+        for at in near.tolist():
+            until = int(block.stamp[at])
+            learnt = part_of(block, slice(done, until), slice(at, at))
+            groups.log_likelihoods(
+                learnt, learn[done:until], ask[:0], float(self.estimator.var_smoothing)
+            )
+            done = until
+            kernel._export_learnt(weights[until], groups)
+            row = ask[at : at + 1]
+            if self.task.method == "predict":
+                given[at] = model.predict_joint_log_proba(row).argmax()
+            else:
+                given[at] = model.predict_proba(row)[0]
+        return given
 
     def _new_groups(
         self, weights: NDArray[Any], means: NDArray[Any], variances: NDArray[Any]
@@ -166,9 +209,12 @@ class GaussianKernel(Kernel):
         model = self.estimator
         state.columns.export(model)
         model.classes_ = unique_labels(self.task.classes)
-        model.class_count_ = state.class_count.copy()
-        model.class_prior_ = self._class_priors(state.class_count)
-        self._export_moments(state.groups)
+        self._export_learnt(state.class_count, state.groups)
+
+    def _export_learnt(self, class_count: Floats, groups: Groups) -> None:
+        self.estimator.class_count_ = class_count.copy()
+        self.estimator.class_prior_ = self._class_priors(class_count)
+        self._export_moments(groups)
 
     def _export_moments(self, groups: Groups) -> None:
         model = self.estimator
