@@ -130,8 +130,10 @@ class GaussianKernel(Kernel):
         has_learnt = state.has_learnt or block.n_learns > 0
         after = _State(columns, weights[-1].copy(), groups, has_learnt)
         near = tied(scores, self.task.asking("predict"))
-        if len(near) and isinstance(groups, LoopedGroups):
+        # Of rows that are all alike only the shares of the classes are compared: these are exact.
+        if len(near) and isinstance(groups, LoopedGroups) and groups.variances.any():
             begin = state.groups or self._new_groups(*self._no_moments(columns.number, count.dtype))
+            assert isinstance(begin, LoopedGroups)
             return after, self._settled(scores, near, block, learn, ask, begin, weights)
         if count.dtype == np.float32 and self.task.method == "predict_proba":
             return after, probabilities(scores)
@@ -144,7 +146,7 @@ class GaussianKernel(Kernel):
         block: Block,
         learn: Floats,
         ask: Floats,
-        groups: Groups,
+        groups: LoopedGroups,
         weights: Floats,
     ) -> NDArray[Any]:
         """Answers, those of near ties by scikit-learn itself, with what was learnt until then.
