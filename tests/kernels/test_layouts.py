@@ -45,7 +45,7 @@ from tests.kernels._reference import (
     running_transformer,
     transform_literally,
 )
-from tests.kernels.test_support_table import KERNEL
+from tests.kernels.test_support_table import KERNEL, classes_for
 
 N_ROWS, N_COLUMNS = 60, 5
 NUMBERS = np.abs(np.random.default_rng(0).normal(size=(N_ROWS, N_COLUMNS))) + 0.01
@@ -237,7 +237,7 @@ def test_models(place: int) -> None:
     expected: Any = None
     for layout in (of_negative_columns, in_fortran_order, not_aligned, read_only):
         X = layout(GRID[:40, :3])
-        task = Task(None if regression else TASK.classes)
+        task = Task(classes_for(model))
         block = make_block(X, y, "prequential", np.random.default_rng(0))
         kernel = running(copy.deepcopy(model), task)
         answers = kernel.run(block)

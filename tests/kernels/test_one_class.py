@@ -14,6 +14,7 @@ from sklearn.linear_model import SGDOneClassSVM
 from sklearn.preprocessing import StandardScaler
 
 from skstream import LabelNoise, ModelError, PrequentialEvaluator, make_stream_pipeline
+from skstream.adaptive import DriftReset
 from skstream.engine.kernels import Declined, Task, find_kernel
 from skstream.ensemble import OnlineBagging
 from skstream.temporal import TemporallyAugmented
@@ -99,7 +100,7 @@ def test_behind_a_scaler() -> None:
 
 
 @pytest.mark.parametrize(
-    "meta", [TemporallyAugmented, OnlineBagging, partial(LabelNoise, noise=0.1)]
+    "meta", [TemporallyAugmented, OnlineBagging, DriftReset, partial(LabelNoise, noise=0.1)]
 )
 def test_inside_a_meta_classifier_it_is_refused(meta: Any) -> None:
     X, y = np.zeros((9, 2)), np.array([-1, 1, 1] * 3)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Kernel, NotFittedYet, Task
 from skstream.engine.kernels.registry import find_kernel
+from skstream.engine.kernels.schema import check_classifier
 from skstream.utils._rows import stack_rows, take_rows
 
 
@@ -26,6 +27,7 @@ class Member(NamedTuple):
 
 def make_member(model: Any, task: Task) -> Member:
     """Kernel of a model, fitted or not, with its state; `Declined` where a part is looped."""
+    check_classifier(model)
     try:
         kernel = find_kernel(model, task)
     except NotFittedYet as declined:
