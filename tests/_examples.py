@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from hypothesis import settings
 
 # Of the examples that a test asks for: 0.25 tries a quarter of them, 10 ten times as many.
@@ -20,3 +21,8 @@ def scaled(n_examples: int) -> int:
 def examples(n_examples: int) -> Callable[[Any], Any]:
     """Let a property be tried on `n_examples`, times what the environment asks for."""
     return settings(max_examples=scaled(n_examples))
+
+
+#: For long tests in which nothing hangs on the versions of other packages: where few examples are
+#: wanted, as with the oldest versions, they are left out.
+newest_alone = pytest.mark.skipif(SCALE < 1, reason="tried with the newest versions alone")

@@ -24,6 +24,7 @@ from skstream.streams import CSVStream, StreamError, as_stream, make_demo_stream
 from skstream.streams import first as first_rows
 from skstream.utils._option_words import in_options
 from tests._data import data_path
+from tests._examples import newest_alone
 
 N_ROWS = 600
 Run = Callable[..., tuple[int, str, str]]
@@ -633,6 +634,7 @@ def test_a_failure_midway_gives_the_result_so_far(
     assert ("cumulative", "persistent", "accuracy") in saved_scores(tmp_path)
 
 
+@newest_alone
 def test_a_reader_that_wants_no_more_is_no_error(csv_file: Path) -> None:
     code = "import sys; from skstream.cli import main; sys.exit(main())"
     arguments = ["evaluate", str(csv_file), "--target", "label"]

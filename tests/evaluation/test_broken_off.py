@@ -36,6 +36,7 @@ from skstream.evaluation._workers import Workers, portable, run_job
 from skstream.streams import StreamError, make_demo_stream
 from skstream.streams._chunk import Chunk
 from skstream.utils._sklearn import QuietParallel
+from tests._examples import newest_alone
 
 DEMO = make_demo_stream(600)
 CLASSES = ["DOWN", "UP"]
@@ -437,6 +438,7 @@ def test_workers_may_read_other_chunks(as_X):
         assert result.scores["a"] == result.scores["b"]
 
 
+@newest_alone
 def test_a_worker_that_dies_is_named():
     evaluator = PrequentialEvaluator("accuracy", n_jobs=2, error_score=np.nan)
     dying = {"dies": Looped(at=50, does=die), "good": Looped(), "other": Looped()}

@@ -10,7 +10,7 @@ from joblib import parallel_config
 
 import skstream as sk
 from skstream.evaluation import _workers
-from tests._examples import scaled
+from tests._examples import newest_alone, scaled
 from tests.evaluation import test_checkpoints
 from tests.evaluation._disk_states import copied_states
 from tests.evaluation._models import Diary
@@ -56,6 +56,7 @@ def finished(folder):
     return {path: path.stat().st_mtime_ns for path in folder.glob("group-*/outcome.npz")}
 
 
+@newest_alone
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the killed process is a fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("n_jobs", [1, 3])

@@ -35,7 +35,7 @@ from skstream import (
 )
 from skstream.streams import as_stream
 from skstream.streams._chunk import Chunk
-from tests._examples import examples
+from tests._examples import examples, newest_alone
 from tests.evaluation._models import Diary
 
 EVALUATORS = {
@@ -149,6 +149,7 @@ def test_l1_kernels_give_the_answers_of_the_loop(name, options, stream):
     assert_same(by_kernels, evaluate(name, options, *stream, engine="loop", **few))
 
 
+@newest_alone
 @every_evaluator
 @given(stream=small_streams(max_rows=20), data=st.data())
 @examples(4)

@@ -13,7 +13,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from skstream import DelayedEvaluator, MajorityClass, ModelError, Persistent, load_run
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams._chunk import Chunk
-from tests._examples import examples
+from tests._examples import examples, newest_alone
 
 CLASSES = ["down", "up"]
 
@@ -61,6 +61,7 @@ def assert_same(found, expected):
     assert found.waits.n_unanswered == expected.waits.n_unanswered
 
 
+@newest_alone
 @given(
     st.integers(0, 1000),
     st.one_of(st.none(), st.integers(1, 6)),
@@ -392,13 +393,14 @@ def test_a_run_stopped_while_rows_arrive_shows_what_came_before():
     assert (result.waits.n_labelled, result.waits.n_pending) == (2, 1)
 
 
+@newest_alone
 def test_memory_follows_the_rows_waiting():
-    rows, y = stream_rows(6000)
+    rows, y = stream_rows(1500)
     evaluator = DelayedEvaluator("accuracy", n_bins=2, poll_every=20, max_pending=100)
     run = evaluator.start({"last": Persistent()}, classes=CLASSES)
     rng = np.random.default_rng(0)
     waiting = []
-    for m in range(6000):
+    for m in range(1500):
         run.ask(rows[m : m + 1], [m])
         waiting = [*waiting, m][-100:]
         if m % 3:  # the others are dropped in the end
@@ -416,7 +418,7 @@ def test_memory_follows_the_rows_waiting():
     assert len(run._scoring._answers) <= 100 * (1 + 100 / 20 * 3)
     assert run._scoring.n_steps == 0
     assert len(run._ids._row_of) == len(waiting)
-    assert run.result().waits.n_dropped == 6000 - 4000 - len(waiting)
+    assert run.result().waits.n_dropped == 1500 - 1000 - len(waiting)
 
 
 @pytest.mark.parametrize(("n", "t", "newest"), [(1, 9, 4), (1, 10, 5), (3, 12, 7), (7, 12, 7)])

@@ -23,6 +23,7 @@ from skstream.metrics import Measure
 from skstream.streams import CSVStream, ParquetStream, Stream, as_stream
 from skstream.streams import first as first_rows
 from skstream.utils._content import content
+from tests._examples import newest_alone
 
 N = 60
 X = np.random.default_rng(0).normal(size=(N, 2))
@@ -325,6 +326,7 @@ def texts_of_values():
     return [as_text(value) for value in values]
 
 
+@newest_alone
 def test_a_restart_changes_no_text():
     script = f"from {__name__} import texts_of_values; print(texts_of_values())"
     other = subprocess.run(

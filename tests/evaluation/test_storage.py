@@ -21,6 +21,7 @@ from skstream import (
 )
 from skstream.evaluation import _checkpoint, _storage
 from skstream.streams import make_demo_stream
+from tests._examples import newest_alone
 
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 # Copies of one process: importing takes longer than all else.
@@ -61,6 +62,7 @@ def delayed_result():
     return DelayedEvaluator("accuracy", delay=3, n_bins=2).evaluate(Persistent(), stream)
 
 
+@newest_alone
 def test_a_process_killed_while_saving_leaves_a_whole_file(tmp_path):
     names = [str(tmp_path / f"{k}") for k in range(3 if hasattr(os, "fork") else 1)]
     command = [sys.executable, "-c", SAVES_ON_AND_ON, *names]

@@ -28,6 +28,7 @@ from skstream.evaluation.folder import _fingerprint
 from skstream.evaluation.folder._outcome_file import load_outcome
 from skstream.metrics._rows import ScoredRows
 from skstream.utils import _npy
+from tests._examples import newest_alone
 from tests.evaluation._models import Breaks, numbered_rows
 from tests.evaluation.test_folder_outcomes import assert_equal_data
 
@@ -365,6 +366,7 @@ this.evaluate("prequential", sys.argv[1], source=Dies())
 """
 
 
+@newest_alone
 @pytest.mark.skipif("sys.platform == 'win32'")
 def test_a_killed_process_leaves_a_right_tape(tmp_path):
     ended = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), "5"], timeout=100)
@@ -423,6 +425,7 @@ class BrokenProcessPool(Exception):
     """As joblib and Dask call the death of a worker."""
 
 
+@newest_alone
 @pytest.mark.parametrize("kind", KINDS)
 def test_models_that_go_on_alone_have_their_own_files(kind, tmp_path, monkeypatch):
     run = Workers._run

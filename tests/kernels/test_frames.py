@@ -24,7 +24,7 @@ from tests.kernels._reference import (
     transform_literally,
 )
 from tests.kernels.test_layouts import TRANSFORMERS
-from tests.kernels.test_support_table import KERNEL
+from tests.kernels.test_support_table import KERNEL, classes_for
 
 N_ROWS = 20
 _RNG = np.random.default_rng(0)
@@ -73,7 +73,7 @@ def frame(name: str, columns: dict[str, Any] = COLUMNS) -> Any:
 @pytest.mark.parametrize("place", range(len(MODELS)), ids=lambda i: type(MODELS[i]).__name__)
 def test_models(place: int, name: str) -> None:
     model = MODELS[place]
-    task = Task(None if is_regressor(model) else np.arange(2))
+    task = Task(classes_for(model))
     y = Y.astype(float) if is_regressor(model) else Y
     X = frame(name, WHOLE if type(model).__name__ == "CategoricalNB" else COLUMNS)
     block = make_block(X, y, "prequential", np.random.default_rng(0))

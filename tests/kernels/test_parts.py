@@ -18,6 +18,7 @@ from skstream.engine.kernels import Declined, Task, find_kernel
 from skstream.engine.model import ModelRun
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.pipeline import make_stream_pipeline
+from tests._examples import newest_alone
 from tests.kernels._reference import make_block
 
 N = 1800
@@ -103,6 +104,7 @@ def peak_of(model: Any, X: Any, y: Any) -> float:
     return peak / 1e6
 
 
+@newest_alone
 def test_memory_is_bounded_by_the_width_of_what_comes_out() -> None:
     """Of 54 columns `PolynomialFeatures(2)` makes 1,485: a chunk of 65,536 rows took 1.1 GB."""
     rng = np.random.default_rng(0)

@@ -8,6 +8,7 @@ from skstream.forgetting import as_forgetting
 from skstream.metrics import kappa_test
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._running import RunningMeasures
+from tests._examples import newest_alone
 
 N_STREAMS, N_ROWS = 1500, 400
 
@@ -32,6 +33,7 @@ def test_the_older_variance_is_not_calibrated():
     assert rejected([0.9, 0.1], "cohen") < 0.01
 
 
+@newest_alone
 def test_the_level_is_kept_under_weights():
     def pareto(rng):
         return rng.pareto(3.0, N_ROWS) + 0.1
@@ -73,6 +75,7 @@ def test_the_statistic_by_its_formula():
     assert result.standard_error == pytest.approx(expected)
 
 
+@newest_alone
 def test_rare_classes_cost_no_digits():
     """With one label and one answer in ten million, twice 4 r (1 - r) c (1 - c)."""
     n = 10_000_000

@@ -12,6 +12,7 @@ from skstream.metrics import _running as running_module
 from skstream.metrics import _sums as sums_module
 from skstream.metrics import kappa_m_score
 from skstream.metrics._registry import CLASSIFICATION
+from tests._examples import newest_alone
 from tests.metrics._reference import Reference
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream, running, score
 
@@ -32,6 +33,7 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(class_tables, "_ROWS_AT_A_TIME", 10)
 
 
+@newest_alone
 @pytest.mark.parametrize("weighted", [False, True])
 def test_many_classes_are_the_definition(small_pieces, weighted):
     """Law L6."""

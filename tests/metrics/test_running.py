@@ -15,7 +15,7 @@ from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._running import RunningMeasures
 from skstream.metrics._scores import Scores
 from tests._data import load_stream
-from tests._examples import examples
+from tests._examples import examples, newest_alone
 from tests.metrics._reference import Reference
 from tests.metrics._streams import (
     MECHANISMS,
@@ -63,6 +63,7 @@ def test_running_is_the_definition(stream, data):
     check_against_reference(stream, MECHANISMS, curves, sorted(n_rows))
 
 
+@newest_alone
 @pytest.mark.parametrize("n_classes", [2, 7, 25])
 def test_running_is_the_definition_over_many_blocks(n_classes, monkeypatch):
     monkeypatch.setattr(running_module, "_BLOCK", 16)

@@ -15,7 +15,7 @@ from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows
 from skstream.metrics._running import RunningMeasures
 from skstream.metrics._series import KINDS, Series, values_of
-from tests._examples import examples
+from tests._examples import examples, newest_alone
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream, running
 
 NAMES = [name for name in CLASSIFICATION if name != "cmd"]
@@ -58,6 +58,7 @@ def assert_each_is_as_alone(table, alone):
             np.testing.assert_equal(of_model, values)
 
 
+@newest_alone
 @examples(12)
 @given(
     seed=st.integers(0, 2**32 - 1),

@@ -25,7 +25,7 @@ from skstream.evaluation import _groups, _workers
 from skstream.evaluation.folder import _fingerprint, _run_folder
 from skstream.evaluation.folder._reports import Report
 from skstream.model_selection import PrequentialSearch
-from tests._examples import scaled
+from tests._examples import newest_alone, scaled
 from tests.evaluation._disk_states import copied_states
 
 N, TUNING = 900, 500
@@ -154,6 +154,7 @@ def test_it_goes_on_with_workers(name: str, tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("group-*"))) == 2
 
 
+@newest_alone
 @pytest.mark.usefixtures("divided")
 @pytest.mark.parametrize(("name", "n_jobs"), [("tuning", None), ("race", None), ("tuning", 2)])
 def test_killed_at_any_change_of_its_folder_it_goes_on(
@@ -173,6 +174,7 @@ def test_killed_at_any_change_of_its_folder_it_goes_on(
         assert_same(one, fit(search(name)))
 
 
+@newest_alone
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the killed process is a fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_killed_process_goes_on_with_processes(tmp_path: Path) -> None:

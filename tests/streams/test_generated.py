@@ -20,7 +20,7 @@ from skstream.streams import (
     GeneratedStream,
     Phase,
 )
-from tests._examples import examples
+from tests._examples import examples, newest_alone
 
 N_ROWS = 60
 # First 16 digits of the SHA-256 of the rows of a stream of 60 rows: the same on every platform.
@@ -133,6 +133,7 @@ def test_golden_values(kind):
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == GOLDEN[kind.__name__]
 
 
+@newest_alone
 def test_another_process_makes_the_same_rows():
     streams = [made(kind) for kind in KINDS]
     program = (
