@@ -8,7 +8,7 @@ import numpy as np
 from skstream.engine.tape import Tape
 from skstream.forgetting import Cumulative, Forgetting, as_forgetting
 from skstream.metrics._checkpoints import Curves
-from skstream.metrics._registry import Measure
+from skstream.metrics._registry import Measure, measures_of_scores, needs_probabilities
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.metrics._running import RunningMeasures
@@ -114,7 +114,7 @@ def pieces_of(
             n_sets = last
         rows = slice(start, stop)
         table = np.concatenate([np.atleast_2d(np.asarray(p[rows]).T) for p in lanes])
-        some = {
+        some: dict[str, Any] = {
             name: None if column is None else np.asarray(column[rows])
             for name, column in columns.items()
         }
@@ -151,6 +151,9 @@ def measures_of(
     **options: Any,
 ) -> RunningMeasures | SetMeasures:
     """Return new measures of a table of models, with one or more lines of answers for each."""
+    of_scores = measures_of_scores(metrics)
+    if of_scores:
+        raise ValueError(needs_probabilities(f"Measure {of_scores[0]!r}"))
     n_models = n_lanes * width
     if in_sets:
         return SetMeasures(metrics, list(forgetting), classes=classes, n_models=n_models)

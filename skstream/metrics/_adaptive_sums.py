@@ -14,7 +14,7 @@ from skstream.metrics._class_tables import (
     sums_between,
 )
 from skstream.metrics._rows import Array, Floats, Integers, ScoredRows
-from skstream.metrics._series import Series, expand, values_of
+from skstream.metrics._series import KindOf, Series, expand, values_of
 from skstream.metrics._sums import (
     Majority,
     RunningSums,
@@ -311,7 +311,7 @@ class AdaptiveSums(RunningSums):
 
     def __init__(
         self,
-        kinds: Iterable[str],
+        kinds: Iterable[KindOf],
         n_classes: int,
         make_detector: Callable[[], Any],
         n_models: int = 1,

@@ -10,7 +10,7 @@ import numpy as np
 
 from skstream.metrics._class_tables import Coded, leading_codes, sums_at_ends, sums_between
 from skstream.metrics._rows import Array, Floats, Integers, ScoredRows
-from skstream.metrics._series import Series, total_of, values_of
+from skstream.metrics._series import KindOf, Series, total_of, values_of
 from skstream.metrics._spread import SPREAD, Moments, all_weights, running_spread
 from skstream.metrics._sums import (
     DENSE,
@@ -44,7 +44,7 @@ class CumulativeSums(RunningSums):
         Number of models.
     """
 
-    def __init__(self, kinds: Iterable[str], n_classes: int, n_models: int = 1) -> None:
+    def __init__(self, kinds: Iterable[KindOf], n_classes: int, n_models: int = 1) -> None:
         super().__init__(kinds, n_classes, n_models)
         self.carried = dict.fromkeys(self.of_labels, 0.0)
         self.carried_answers = [dict.fromkeys(self.of_answers, 0.0)] * n_models
@@ -272,7 +272,7 @@ class FadingSums(CumulativeSums):
     """
 
     def __init__(
-        self, kinds: Iterable[str], n_classes: int, alpha: float, n_models: int = 1
+        self, kinds: Iterable[KindOf], n_classes: int, alpha: float, n_models: int = 1
     ) -> None:
         super().__init__(kinds, n_classes, n_models)
         self.alpha = alpha

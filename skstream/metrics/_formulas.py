@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from skstream.metrics._rows import Floats
+from skstream.metrics._series import KindOf
 from skstream.metrics._sums import SumsByKind
 
 # A sum below this part of its scale counts as 0: one row of weight 1e-16 among rows of weight 1
@@ -33,16 +34,16 @@ class Sums:
         self._by_kind = by_kind
         self._values: dict[Callable[[Sums], Floats], Floats] = {}
 
-    def __getitem__(self, kind: str) -> Floats:
+    def __getitem__(self, kind: KindOf) -> Floats:
         """Sums of a kind with one series."""
         (sums,) = self._by_kind[kind]
         return sums
 
-    def of_classes(self, kind: str) -> Sequence[Floats] | Floats:
+    def of_classes(self, kind: KindOf) -> Sequence[Floats] | Floats:
         """Sums of a kind with one series for each class."""
         return self._by_kind[kind]
 
-    def table(self, kind: str) -> Floats:
+    def table(self, kind: KindOf) -> Floats:
         """Return the sums of all classes, shape (n_classes, n_checkpoints)."""
         return np.asarray(self._by_kind[kind])
 
@@ -262,6 +263,14 @@ def mcc(sums: Sums) -> Floats:
     correlation = ratio(covariance, spread, rows, 2)
     correlation[np.isnan(correlation) & (rows > 0.0)] = 0.0
     return np.clip(correlation, -1.0, 1.0, out=correlation)
+
+
+def log_loss(sums: Sums) -> Floats:
+    return ratio(sums["log_loss"], sums["rows"])
+
+
+def brier(sums: Sums) -> Floats:
+    return ratio(sums["brier"], sums["rows"])
 
 
 def cmd(sums: Sums) -> Floats:

@@ -1,22 +1,30 @@
 """The named measures: a formula each, and the elementary series it needs."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, fields
 from functools import partial
 from numbers import Real
 from typing import Any, Self
 
 from skstream.metrics import _formulas as formulas
+from skstream.metrics._columns import OfColumn
 from skstream.metrics._formulas import Formula
-from skstream.metrics._series import KINDS, baselines_of
+from skstream.metrics._series import KINDS, KindOf, baselines_of, columns_of
 from skstream.utils._choices import is_integer
 from skstream.utils._sklearn import scorer_parts
 
 #: Loss of a single row, by the series whose mean is the measure.
 _ROW_LOSSES = {"wrong": "zero_one", "absolute_error": "absolute", "squared_error": "squared"}
 #: What a measure may need, by the task whose evaluations have it.
-TASKS = {"labels": "classification", "targets": "regression"}
+TASKS = {
+    "labels": "classification",
+    "probabilities": "classification",
+    "scores": "classification",
+    "targets": "regression",
+}
+#: Of these, what a model tells beside its answers: probabilities, or any ranking.
+OF_SCORES = ("probabilities", "scores")
 _ANY = (-math.inf, math.inf)
 _SHARE = (0.0, 1.0)
 
@@ -53,8 +61,9 @@ class Measure:
         (n_classes, n_checkpoints), to an array of shape (n_checkpoints,).
     series : set of str
         Kinds of elementary series in the formula.
-    needs : {"labels", "targets"}, default=None
-        What it is defined for: labels of classes, or numbers. None: both.
+    needs : {"labels", "probabilities", "scores", "targets"}, default=None
+        What it is defined for: labels of classes, their probabilities, any scores that rank rows
+        (probabilities or decision values), or numbers. None: labels and numbers.
     max_classes : int, default=None
         Most classes for which it is defined; None: any number.
 
@@ -91,7 +100,7 @@ class Measure:
     bounds: tuple[float, float] = _ANY
     row_loss: str | None = None
     formula: Formula | None = None
-    series: frozenset[str] = frozenset({"rows"})
+    series: frozenset[KindOf] = frozenset({"rows"})
     needs: str | None = None
     max_classes: int | None = None
 
@@ -134,8 +143,6 @@ class Measure:
                 "The 'series' parameter of Measure names the series of a formula, and there is "
                 "none: leave it out, or pass formula=."
             )
-        if self.needs == "probabilities":
-            raise ValueError(needs_probabilities(f"The measure {self.name!r}"))
         if self.needs not in (None, *TASKS):
             raise ValueError(
                 f"The 'needs' parameter of Measure must be a str among {set(TASKS)} or None. "
@@ -177,8 +184,9 @@ class Measure:
 
     @property
     def mergeable(self) -> bool:
-        """Whether no series needs labels across the border of two parts of a stream."""
-        return not baselines_of(self.series)
+        """Whether no series needs the rows before across the border of two parts of a stream."""
+        follows = any(column.follows for column in columns_of(self.series))
+        return not follows and not baselines_of(self.series)
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -187,7 +195,7 @@ class Measure:
         return {name: getattr(self, name) for name in sorted(names)}
 
 
-def _checked_series(series: Any) -> frozenset[str]:
+def _checked_series(series: Any) -> frozenset[KindOf]:
     if isinstance(series, str) or not isinstance(series, Iterable):
         wanted = {series} if isinstance(series, str) and series in KINDS else {"wrong", "label"}
         raise TypeError(
@@ -195,9 +203,10 @@ def _checked_series(series: Any) -> frozenset[str]:
             f"Got {series!r} of type {type(series).__name__} instead."
         )
     names = frozenset({"rows", *series})
-    if not names <= KINDS.keys():
+    unknown = {name for name in names if not isinstance(name, OfColumn)} - KINDS.keys()
+    if unknown:
         raise ValueError(
-            f"The 'series' parameter of Measure names {sorted(names - KINDS.keys(), key=str)}. "
+            f"The 'series' parameter of Measure names {sorted(unknown, key=str)}. "
             f"The kinds of series are {sorted(KINDS)}."
         )
     return names
@@ -251,6 +260,7 @@ def _measure(
 
 _share = partial(_measure, bounds=_SHARE)
 _skill = partial(_measure, baseline_is_zero=True, bounds=(-math.inf, 1.0))
+_proper = partial(_measure, needs="probabilities", higher_is_better=False)
 _loss = partial(_measure, needs="targets", higher_is_better=False, bounds=(0.0, math.inf))
 
 _MARGINS = ("wrong", "label", "answer")
@@ -328,6 +338,15 @@ REGRESSION = {
     )
 }
 
+#: Measures of probabilities, which evaluators cannot compute yet.
+PROBABILITIES = {
+    measure.name: measure
+    for measure in (
+        _proper("log_loss", formulas.log_loss, "log_loss", bounds=(0.0, math.inf)),
+        _proper("brier", formulas.brier, "brier", bounds=(0.0, 2.0)),
+    )
+}
+
 DEFAULT_CLASSIFICATION = ("accuracy", "kappa", "kappa_m", "kappa_temporal", "kappa_plus")
 DEFAULT_REGRESSION = ("mae", "rmse", "r2")
 
@@ -341,10 +360,15 @@ def needs_probabilities(what: str) -> str:
     )
 
 
+def measures_of_scores(metrics: Mapping[str, Measure]) -> list[str]:
+    """Names of the measures that need more than answers: probabilities, or any ranking."""
+    return [name for name, measure in metrics.items() if measure.needs in OF_SCORES]
+
+
 def check_suits(measure: Measure, classes: Any) -> Measure:
     """Return the measure if it is defined for these classes, or without classes for numbers."""
     has = "targets" if classes is None else "labels"
-    if measure.needs not in (None, has):
+    if measure.needs is not None and TASKS[measure.needs] != TASKS[has]:
         raise ValueError(
             f"Measure {measure.name!r} needs {measure.needs}: it is one of "
             f"{TASKS[measure.needs or has]}, and this is {TASKS[has]}."

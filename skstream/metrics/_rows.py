@@ -1,6 +1,6 @@
 """Rows of the stream with the answers of all models, and the buffer that forms blocks of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from skstream.utils._masked import refuse_masked
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
+Derived = Mapping[Hashable, tuple[Array, ...]]
 
 #: Codes of a row without label, answer or past; regression uses NaN.
 NOTHING = -1
@@ -58,9 +59,27 @@ class ScoredRows:
         and its answer including that label; set by the mechanisms of forgetting, unless given.
     sets : Sets, default=None
         Of rows that come in sets; a part of the rows has none.
+    scores : ndarray of shape (n_models, n_rows, n_columns), dtype float64, default=None
+        Probabilities or decision values beside the answers. Of at most two classes one column, that
+        of the second class (0 where there is only one class); else one column per class. NaN where
+        a model was not asked, gave no answer, or has none. None where no measure needs them.
+    derived : dict of Column to tuple of ndarray, default=None
+        What measures of probabilities have made of the scores: see `skstream.metrics._columns`.
+        Arrays of shape (n_models, n_rows).
     """
 
-    __slots__ = ("_wrong", "answers", "inclusive", "majority", "previous", "sets", "weight", "y")
+    __slots__ = (
+        "_wrong",
+        "answers",
+        "derived",
+        "inclusive",
+        "majority",
+        "previous",
+        "scores",
+        "sets",
+        "weight",
+        "y",
+    )
 
     def __init__(
         self,
@@ -71,6 +90,8 @@ class ScoredRows:
         majority: Array | None = None,
         inclusive: Array | None = None,
         sets: Sets | None = None,
+        scores: Floats | None = None,
+        derived: Derived | None = None,
     ) -> None:
         self.y = y
         self.answers = answers
@@ -79,6 +100,8 @@ class ScoredRows:
         self.majority = majority
         self.inclusive = inclusive
         self.sets = sets
+        self.scores = scores
+        self.derived = derived
         self._wrong: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
@@ -95,6 +118,8 @@ class ScoredRows:
             some(self.previous),
             some(self.majority),
             some(self.inclusive),
+            scores=None if self.scores is None else self.scores[:, rows],
+            derived=_each(self.derived, lambda table: table[:, rows]),
         )
 
     def models(self, models: slice | Integers | list[int]) -> "ScoredRows":
@@ -106,6 +131,8 @@ class ScoredRows:
             self.previous,
             self.majority,
             self.inclusive,
+            scores=None if self.scores is None else self.scores[models],
+            derived=_each(self.derived, lambda table: table[models]),
         )
 
     def model(self, number: int) -> "ScoredRows":
@@ -131,6 +158,8 @@ class ScoredRows:
             _joined(earlier.previous, self.previous),
             _joined(earlier.majority, self.majority),
             _joined(earlier.inclusive, self.inclusive),
+            scores=_joined(earlier.scores, self.scores, axis=1),
+            derived=_joined_derived(earlier.derived, self.derived),
         )
 
     @property
@@ -140,6 +169,13 @@ class ScoredRows:
         return answers
 
     @property
+    def s(self) -> Floats:
+        """Scores of the first model, shape (n_rows, n_columns)."""
+        assert self.scores is not None, "only measures that need scores ask for them"
+        scores: Floats = self.scores[0]
+        return scores
+
+    @property
     def wrong(self) -> NDArray[np.bool_]:
         """Whether each answer of the first model differs from the label."""
         if self._wrong is None:
@@ -147,8 +183,25 @@ class ScoredRows:
         return self._wrong
 
 
-def _joined(first: Array | None, second: Array | None) -> Array | None:
-    return None if first is None or second is None else np.concatenate((first, second))
+def _joined(first: Array | None, second: Array | None, axis: int = 0) -> Array | None:
+    return None if first is None or second is None else np.concatenate((first, second), axis)
+
+
+def _each(derived: Derived | None, change: Callable[[Array], Array]) -> Derived | None:
+    if derived is None:
+        return None
+    return {column: tuple(map(change, tables)) for column, tables in derived.items()}
+
+
+def _joined_derived(first: Derived | None, second: Derived | None) -> Derived | None:
+    if first is None or second is None:
+        return None
+    return {
+        column: tuple(
+            np.concatenate(pair, axis=1) for pair in zip(first[column], tables, strict=True)
+        )
+        for column, tables in second.items()
+    }
 
 
 def joined_weights(pieces: Sequence[ScoredRows]) -> Floats | None:
@@ -166,9 +219,10 @@ def checked_rows(
     classes: Array | None,
     n_models: int | None,
     first_row: int,
+    scores: ArrayLike | None = None,
 ) -> ScoredRows:
     """Rows from a caller; errors name the parameter, the row and what came."""
-    given = {"y": y, "p": p, "weight": weight, "previous": previous}
+    given = {"y": y, "p": p, "weight": weight, "previous": previous, "scores": scores}
     for name, values in given.items():
         refuse_masked(values, name)
     labels = np.asarray(y)
@@ -197,7 +251,34 @@ def checked_rows(
         for name, column in columns.items()
     }
     answers = checked["p"] if n_models is not None else checked["p"][np.newaxis]
-    return ScoredRows(checked["y"], answers, weights, checked.get("previous"))
+    rows = ScoredRows(checked["y"], answers, weights, checked.get("previous"))
+    if scores is not None:
+        rows.scores = _as_scores(scores, rows, classes, n_models)
+    return rows
+
+
+def _as_scores(
+    scores: ArrayLike, rows: ScoredRows, classes: Array | None, n_models: int | None
+) -> Floats:
+    """Scores of all models in the form of `ScoredRows`; those of the first of two classes go."""
+    if classes is None:
+        raise ValueError("scores belong to classes, and this is regression: leave them out.")
+    table = np.asarray(scores, dtype=np.float64)
+    lines = rows.answers.shape
+    of_model = lines if n_models is not None else lines[1:]
+    wanted = [(*of_model, len(classes))]
+    if len(classes) <= 2:
+        wanted += [of_model, (*of_model, 1)]
+    if table.shape not in wanted:
+        shapes = " or ".join(map(str, dict.fromkeys(wanted)))
+        raise ValueError(
+            f"scores must have the shape {shapes}: one column per class; of two classes that of "
+            f"the second may stand alone. Got {table.shape} instead."
+        )
+    table = table.reshape(*lines, -1)
+    if len(classes) == 1:
+        return np.where(np.isnan(table), table, 0.0)
+    return table[..., 1:] if len(classes) == 2 and table.shape[-1] == 2 else table
 
 
 def _as_codes(name: str, column: Array, n_classes: int, first_row: int) -> Array:
@@ -261,6 +342,7 @@ class Waiting:
         self._answers = np.empty((n_models, size), dtype)
         self._weight: Floats | None = None
         self._previous: Array | None = None
+        self._scores: Floats | None = None
 
     def append(self, rows: ScoredRows) -> None:
         """Add rows; the block must have space for them."""
@@ -276,6 +358,10 @@ class Waiting:
             self._previous = np.full_like(self._y, self.not_given)
         if self._previous is not None:
             self._previous[here] = self.not_given if rows.previous is None else rows.previous
+        if rows.scores is not None and self._scores is None:
+            self._scores = np.full((*self._answers.shape, rows.scores.shape[2]), np.nan)
+        if self._scores is not None:
+            self._scores[:, here] = np.nan if rows.scores is None else rows.scores
         self.n += len(rows)
 
     def rows(self) -> ScoredRows:
@@ -286,6 +372,7 @@ class Waiting:
             self._answers[:, :n],
             None if self._weight is None else self._weight[:n],
             None if self._previous is None else self._previous[:n],
+            scores=None if self._scores is None else self._scores[:, :n],
         )
 
     def of_models(self, models: Sequence[int]) -> "Waiting":
@@ -295,9 +382,10 @@ class Waiting:
         twin._answers = self._answers[list(models)]
         twin._weight = None if self._weight is None else self._weight.copy()
         twin._previous = None if self._previous is None else self._previous.copy()
+        twin._scores = None if self._scores is None else self._scores[list(models)]
         return twin
 
     def clear(self) -> None:
         """Empty the buffer."""
         self.n = 0
-        self._weight = self._previous = None
+        self._weight = self._previous = self._scores = None

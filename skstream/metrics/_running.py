@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, SlidingWindow
 from skstream.metrics._checkpoints import Curves, Values, columns_of, joined_values
-from skstream.metrics._registry import Measure
+from skstream.metrics._registry import Measure, measures_of_scores
 from skstream.metrics._rows import Array, ScoredRows, Waiting, checked_rows
-from skstream.metrics._scores import Scores, make_sums
+from skstream.metrics._scores import Scores, check_scores, make_sums
 from skstream.metrics._user import takes_weights
 from skstream.utils._checkpoints import CheckpointRecorder
 from skstream.utils._label_space import LabelSpace
@@ -164,6 +164,7 @@ class RunningMeasures:
         self._n_processed = 0
         self._ahead: _Ahead | None = None
         self._wanted_before = False
+        self._of_scores = measures_of_scores(metrics)
         self._calls_functions = any(measure.function for measure in self.metrics.values())
 
     def __getstate__(self) -> dict[str, Any]:
@@ -181,6 +182,7 @@ class RunningMeasures:
         p: ArrayLike,
         weight: ArrayLike | None = None,
         previous: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> None:
         """Read the next rows of the stream, in order.
 
@@ -195,14 +197,20 @@ class RunningMeasures:
         previous : array-like of shape (n,), default=None
             Code (or target) that the persistent baseline answers to each row, -1 (NaN) for
             none. None: the label of the row before.
+        scores : array-like of shape (n, n_classes) or (n_models, n, n_classes), default=None
+            Probabilities, for measures that need them; of two classes also those of the second
+            alone, without the last axis. NaN where the row was not asked, or a model has none: its
+            measures of probabilities are then NaN.
 
         Raises
         ------
         ValueError
-            If the lengths differ, a code is not among the classes, or a weight is negative or
-            not finite.
+            If the lengths differ, a code is not among the classes, a weight is negative or not
+            finite, or a measure needs probabilities and there are none.
         """
-        self.read(checked_rows(y, p, weight, previous, self.classes, self.n_models, self.n_rows))
+        self.read(
+            checked_rows(y, p, weight, previous, self.classes, self.n_models, self.n_rows, scores)
+        )
 
     def read(self, rows: ScoredRows) -> None:
         """Read rows that need no more checks: codes in the smallest type that holds them.
@@ -212,6 +220,7 @@ class RunningMeasures:
         rows : ScoredRows
             The next rows of the stream.
         """
+        check_scores(self._of_scores, rows)
         start, n = 0, len(rows)
         while start < n:
             if self._waiting.n == 0 and n - start >= self._block:

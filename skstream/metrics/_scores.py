@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, SlidingWindow
 from skstream.metrics._adaptive_sums import AdaptiveSums
 from skstream.metrics._checkpoints import Values
+from skstream.metrics._columns import ColumnStates
 from skstream.metrics._cumulative_sums import CumulativeSums, FadingSums
 from skstream.metrics._formulas import Formula, Sums
 from skstream.metrics._registry import Measure
@@ -23,7 +24,7 @@ from skstream.metrics._rows import (
     Integers,
     ScoredRows,
 )
-from skstream.metrics._series import baselines_of
+from skstream.metrics._series import KindOf, baselines_of, columns_of
 from skstream.metrics._sliding_sums import SlidingSums
 from skstream.metrics._sums import Majority, RunningSums, SumsByKind
 from skstream.metrics._user import (
@@ -35,7 +36,7 @@ from skstream.metrics._user import (
 from skstream.utils._label_space import is_given
 
 #: Makes running sums of kinds of series, for a number of classes and of models.
-MakeSums = Callable[[frozenset[str], int, int], RunningSums]
+MakeSums = Callable[[frozenset[KindOf], int, int], RunningSums]
 
 
 @dataclass
@@ -53,6 +54,8 @@ class Group:
         By mechanism.
     tape : ScoredTape or None
         Their scored rows, for functions of the user.
+    columns : ColumnStates or None
+        What measures of probabilities make of their scores.
     n_scored : int
         Number of rows scored.
     """
@@ -61,6 +64,7 @@ class Group:
     told: bool
     sums: Mapping[str, RunningSums]
     tape: ScoredTape | None
+    columns: ColumnStates | None = None
     n_scored: int = 0
 
     def part(self, numbers: Sequence[int]) -> "Group":
@@ -72,6 +76,7 @@ class Group:
             models=self.models[list(numbers)],
             sums={name: sums.of_models(numbers) for name, sums in self.sums.items()},
             tape=None if self.tape is None else self.tape.of_models(numbers),
+            columns=None if self.columns is None else self.columns.of_models(numbers),
         )
 
     def oldest(self) -> int:
@@ -89,6 +94,7 @@ class Group:
             self,
             sums={name: sums.copy() for name, sums in self.sums.items()},
             tape=None if self.tape is None else self.tape.copy(),
+            columns=None if self.columns is None else self.columns.copy(),
         )
 
 
@@ -118,18 +124,20 @@ class Scores:
         self.classes = classes
         self.n_models = len(told)
         self.formulas = {m.formula: None for m in metrics.values() if m.formula is not None}
-        kinds = frozenset().union(*(measure.series for measure in metrics.values()))
+        kinds: frozenset[KindOf] = frozenset().union(*(one.series for one in metrics.values()))
         n_classes = 0 if classes is None else len(classes)
         self.needs_previous = "previous" in baselines_of(kinds)
         self.last_label: float = np.nan if classes is None else NOTHING
         keeps_rows = any(measure.function for measure in metrics.values())
+        columns = columns_of(kinds)
         self.groups = []
         for value in (False, True):
             models = np.flatnonzero(told == value)
             if len(models):
                 sums = {n: make(kinds, n_classes, len(models)) for n, make in mechanisms.items()}
                 tape = ScoredTape() if keeps_rows else None
-                self.groups.append(Group(models, value, sums, tape))
+                states = ColumnStates(columns, n_classes, len(models)) if columns else None
+                self.groups.append(Group(models, value, sums, tape, states))
         # Of all labels, for the majority baselines that all models share.
         self.labels: dict[str, CumulativeSums | SlidingSums] = {}
         if baselines_of(kinds) & {"majority", "inclusive"}:
@@ -187,6 +195,8 @@ class Scores:
         values: Values,
     ) -> None:
         """Read the rows of one group, and record the values of its models."""
+        if group.columns is not None:
+            rows.derived = group.columns.read(rows, scored)
         if group.tape is not None:
             group.tape.append(rows if scored is None else rows[scored])
         for name, sums in group.sums.items():
@@ -305,6 +315,14 @@ class Scores:
         return twin
 
 
+def check_scores(names: Sequence[str], rows: ScoredRows) -> None:
+    """Raise an error where measures of these names need scores, and rows come without."""
+    if names and rows.scores is None:
+        raise ValueError(
+            f"Measures {list(names)} need probabilities, and these rows come without: pass scores=."
+        )
+
+
 def _common_groups(
     first: Sequence[Group], second: Sequence[Group]
 ) -> tuple[list[Group], list[Group]]:
@@ -320,7 +338,7 @@ def _common_groups(
 
 
 def make_sums(
-    forgetting: Forgetting, kinds: frozenset[str], n_classes: int, n_models: int
+    forgetting: Forgetting, kinds: frozenset[KindOf], n_classes: int, n_models: int
 ) -> RunningSums:
     """Running sums of elementary series under a mechanism."""
     if isinstance(forgetting, SlidingWindow):

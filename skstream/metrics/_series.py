@@ -2,18 +2,23 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.metrics._columns import Column, OfColumn
+from skstream.metrics._proper import BrierLoss, LogLoss
 from skstream.metrics._rows import NOTHING, Array, Floats, ScoredRows
+
+#: A kind of series: its name, or what is summed of a column of its own.
+KindOf: TypeAlias = str | OfColumn
 
 
 class Series(NamedTuple):
-    """An elementary series: its kind and, for kinds that have one series per class, the class."""
+    """An elementary series: its kind and, for kinds of several series, the class or other code."""
 
-    kind: str
+    kind: KindOf
     code: int = NOTHING
 
 
@@ -43,7 +48,7 @@ class Kind:
 
 def values_of(rows: ScoredRows, series: Series) -> Array:
     """Weighted values of a series: bool where all weights are 1 and it is 0/1."""
-    function = KINDS[series.kind].values
+    function = kind_of(series.kind).values
     assert function is not None, "this kind has no values to sum"
     values = function(rows, series.code)
     return values if rows.weight is None else rows.weight * values
@@ -107,7 +112,7 @@ def _own_weight(rows: ScoredRows, code: int) -> Array | Floats:
 
 #: All kinds by name. A row without a baseline's answer is left out of the errors of that baseline,
 #: and of those of the model beside it.
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, Kind | OfColumn] = {
     "rows": Kind(values=_ones, of_labels=True),
     "squared_weights": Kind(values=_own_weight, of_labels=True),
     "wrong": Kind(values=lambda rows, _: rows.wrong),
@@ -140,20 +145,36 @@ KINDS: dict[str, Kind] = {
     "target_spread": Kind(values=None, of_labels=True),
     "persistent_error": Kind(values=_persistent_error, of_labels=True, baseline="previous"),
     "error_beside_persistent": Kind(values=_error_beside_persistent, baseline="previous"),
+    "log_loss": OfColumn(LogLoss()),
+    "brier": OfColumn(BrierLoss()),
 }
 
 
-def baselines_of(kinds: Iterable[str]) -> set[str]:
+def kind_of(kind: KindOf) -> Kind | OfColumn:
+    """Return what is known of a kind of series."""
+    return KINDS[kind] if isinstance(kind, str) else kind
+
+
+def baselines_of(kinds: Iterable[KindOf]) -> set[str]:
     """Baselines that some kinds of series need."""
-    return {baseline for kind in kinds if (baseline := KINDS[kind].baseline) is not None}
+    return {baseline for kind in kinds if (baseline := kind_of(kind).baseline) is not None}
 
 
-def expand(kinds: Iterable[str], n_classes: int) -> list[Series]:
+def columns_of(kinds: Iterable[KindOf]) -> list[Column]:
+    """Columns of scores that some kinds of series are sums of, each once."""
+    columns = [one.column for one in map(kind_of, kinds) if isinstance(one, OfColumn)]
+    return list(dict.fromkeys(columns))
+
+
+def expand(kinds: Iterable[KindOf], n_classes: int) -> list[Series]:
     """All series of the given kinds."""
     series = []
-    for kind in sorted(kinds):
-        if KINDS[kind].by_class:
+    for kind in sorted(kinds, key=str):
+        known = kind_of(kind)
+        if known.by_class:
             series += [Series(kind, code) for code in range(n_classes)]
+        elif isinstance(known, OfColumn) and known.by is not None:
+            series += [Series(kind, code) for code in range(known.n_codes)]
         else:
             series.append(Series(kind))
     return series

@@ -7,7 +7,7 @@ import numpy as np
 
 from skstream.metrics._class_tables import Coded, leading_codes_in_window, sums_in_window
 from skstream.metrics._rows import Floats, Integers, ScoredRows
-from skstream.metrics._series import Series, total_of
+from skstream.metrics._series import KindOf, Series, total_of
 from skstream.metrics._spread import SPREAD, Moments, all_weights, window_spreads
 from skstream.metrics._sums import (
     DENSE,
@@ -39,7 +39,7 @@ class SlidingSums(RunningSums):
     """
 
     def __init__(
-        self, kinds: Iterable[str], n_classes: int, window_size: int, n_models: int = 1
+        self, kinds: Iterable[KindOf], n_classes: int, window_size: int, n_models: int = 1
     ) -> None:
         super().__init__(kinds, n_classes, n_models)
         self.window_size = window_size

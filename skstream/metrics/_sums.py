@@ -15,10 +15,10 @@ import numpy as np
 
 from skstream.metrics._class_tables import MANY_CLASSES
 from skstream.metrics._rows import NOTHING, UNANSWERED, Array, Floats, Integers, ScoredRows
-from skstream.metrics._series import KINDS, Series, baselines_of, expand, values_of
+from skstream.metrics._series import KINDS, KindOf, Series, baselines_of, expand, kind_of, values_of
 
 #: By kind: one array, or one for each class, of shape (n_ends,); of many classes one table.
-SumsByKind = dict[str, Sequence[Floats] | Floats]
+SumsByKind = dict[KindOf, Sequence[Floats] | Floats]
 
 ROWS = Series("rows")
 #: With fewer checkpoints in a block than this, sums of the rows between them are faster than
@@ -82,14 +82,15 @@ class RunningSums(ABC):
         Number of models.
     """
 
-    def __init__(self, kinds: Iterable[str], n_classes: int, n_models: int) -> None:
+    def __init__(self, kinds: Iterable[KindOf], n_classes: int, n_models: int) -> None:
         kinds = frozenset(kinds)
         self.many_classes = n_classes > MANY_CLASSES
-        self.class_kinds = sorted(k for k in kinds if self.many_classes and KINDS[k].by_class)
+        named = {kind for kind in kinds if isinstance(kind, str)} if self.many_classes else set()
+        self.class_kinds = sorted(kind for kind in named if KINDS[kind].by_class)
         self.series = expand(kinds - {*self.class_kinds}, n_classes)
-        summed = [series for series in self.series if KINDS[series.kind].values is not None]
-        self.of_labels = [series for series in summed if KINDS[series.kind].of_labels]
-        self.of_answers = [series for series in summed if not KINDS[series.kind].of_labels]
+        summed = [series for series in self.series if kind_of(series.kind).values is not None]
+        self.of_labels = [series for series in summed if kind_of(series.kind).of_labels]
+        self.of_answers = [series for series in summed if not kind_of(series.kind).of_labels]
         self.baselines = baselines_of(kinds)
         self.n_classes = n_classes
         self.n_models = n_models
@@ -131,7 +132,7 @@ class RunningSums(ABC):
     def _by_kind(
         self, sums: Mapping[Series, Floats], tables: Mapping[str, Iterator[Floats]]
     ) -> Iterable[SumsByKind]:
-        by_kind: dict[str, list[Floats]] = {}
+        by_kind: dict[KindOf, list[Floats]] = {}
         for series in self.series:
             by_kind.setdefault(series.kind, []).append(sums[series])
         return _with_tables(by_kind, tables) if tables else [dict(by_kind)]
@@ -154,7 +155,7 @@ class RunningSums(ABC):
 
 
 def _with_tables(
-    by_kind: Mapping[str, Sequence[Floats]], tables: Mapping[str, Iterator[Floats]]
+    by_kind: Mapping[KindOf, Sequence[Floats]], tables: Mapping[str, Iterator[Floats]]
 ) -> Iterator[SumsByKind]:
     """Sums at some ends after the other, with those by class."""
     first = 0

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from skstream.metrics import _running as running_module
 from skstream.metrics import _sums as sums_module
+from skstream.metrics._columns import ColumnStates
 from skstream.metrics._registry import CLASSIFICATION, REGRESSION
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows
 from skstream.metrics._running import RunningMeasures
-from skstream.metrics._series import KINDS, Series, values_of
+from skstream.metrics._series import KINDS, Series, columns_of, values_of
 from tests._examples import examples, newest_alone
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream, running
 
@@ -146,9 +147,19 @@ def test_series_of_labels_do_not_look_at_the_answers():
     rng = np.random.default_rng(0)
     y, previous, majority = rng.integers(0, 2, (3, 50))
     first, second = (
-        ScoredRows(y, rng.integers(0, 2, (1, 50)), None, previous, majority, majority)
+        ScoredRows(
+            y,
+            rng.integers(0, 2, (1, 50)),
+            None,
+            previous,
+            majority,
+            majority,
+            scores=rng.random((1, 50, 1)),
+        )
         for _ in range(2)
     )
+    for rows in (first, second):
+        rows.derived = ColumnStates(columns_of(KINDS), 2, 1).read(rows, None)
     for name, kind in KINDS.items():
         if kind.values is None:
             continue
