@@ -132,7 +132,7 @@ def advice_of_texts(cause: BaseException | None, X: Any, estimator: Any) -> str:
 
 def words_of_gap(answer: Any, task: Task, estimator: Any) -> str:
     """Say that an answer is missing or infinite, and what can be done."""
-    if task.method == "predict" and answer.dtype.kind == "f" and np.isinf(answer):
+    if task.method == "predict" and task.classes is None and np.isinf(answer):
         return f"its answer is {answer}; predictions must be finite numbers."
     advice = (
         "" if task.classes is None else (' Pass unanswered="wrong" to score such rows as errors.')
@@ -143,4 +143,7 @@ def words_of_gap(answer: Any, task: Task, estimator: Any) -> str:
             "that is 0. Use skstream.naive_bayes.IncrementalGaussianNB, whose floor follows all "
             f"rows learnt.{advice}"
         )
+    if task.n_scores and answer[0] >= 0:
+        shown = ", ".join(map(str, answer[1:].tolist()))
+        return f"its {task.scores} gave NaN ({shown}) beside a label.{advice}"
     return f"it gave no answer (None or NaN) where one was asked.{advice}"

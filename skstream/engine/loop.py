@@ -12,6 +12,7 @@ from skstream.engine.checks import checked_once, checks_only_rows
 from skstream.engine.failures import RAISED, BadAnswer, ends_program
 from skstream.engine.kernels import Task
 from skstream.engine.kernels.registry import changed_methods
+from skstream.engine.kernels.scored import with_scores
 from skstream.utils._label_space import UNKNOWN, LabelSpace
 from skstream.utils._labels import array_of
 from skstream.utils._rows import not_finite, own_rows, take_rows
@@ -129,6 +130,8 @@ class Loop:
             return False
         if block.batches is not None or block.company is not None:
             return False
+        if self.task.n_scores:  # its scores may have other columns than the classes here
+            return False
         if not is_fitted(self.estimator):
             return block.n_learns > 0 and not (block.stamp < 1).any()
         if self.task.classes is None:
@@ -209,9 +212,19 @@ class Loop:
 
     def _answers(self, X: Any, index: np.ndarray) -> np.ndarray:
         """Answers of one call about some rows."""
+        if self.task.scores is None:
+            return self._answers_to(self.task, X, index)
+        labels, scores = (self._answers_to(one, X, index) for one in self.task.alone())
+        codes = self._space.encode_answers(labels)
+        if (codes == UNKNOWN).any():
+            raise BadAnswer(self._unknown_answer(labels[int((codes == UNKNOWN).argmax())]))
+        return with_scores(codes, scores, self.task)
+
+    def _answers_to(self, task: Task, X: Any, index: np.ndarray) -> np.ndarray:
+        """One kind of answer to some rows."""
         rows = own_rows(take_rows(X, index))  # the model may change and keep them
-        answer = array_of(getattr(self.estimator, self.task.method)(rows))
-        return answer if answer.shape == (len(index),) else self._reshaped(answer, len(index))
+        answer = array_of(getattr(self.estimator, task.method)(rows))
+        return answer if answer.shape == (len(index),) else _reshaped(answer, len(index), task)
 
     def _ask_in_company(self, X: Any, company: Company) -> np.ndarray:
         """Answers to rows asked together with others, but for others that cannot be answered."""
@@ -243,33 +256,15 @@ class Loop:
             return
         self._columns_are_known = True
         classes, own = self.task.classes, getattr(self.estimator, "classes_", None)
-        if self.task.method == "predict" or classes is None or own is None:
+        method = self.task.scores or self.task.method
+        if method == "predict" or classes is None or own is None:
             return
         columns = array_of(own).tolist()
         if columns != classes.tolist():
             raise BadAnswer(
-                f"{self.task.method} has columns for the classes {columns}, but "
+                f"{method} has columns for the classes {columns}, but "
                 f"the classes here are {classes.tolist()}. Pass its classes as classes=."
             )
-
-    def _reshaped(self, answer: np.ndarray, n_rows: int) -> np.ndarray:
-        """Return an answer after a check of its shape; one value per row for `predict`."""
-        task, shape = self.task, answer.shape
-        wanted = f"({n_rows},)"
-        if task.method == "predict":
-            if task.classes is None and shape == (n_rows, 1):
-                return answer.reshape(n_rows)
-        elif task.method == "predict_proba":
-            n_classes = "n_classes" if task.classes is None else len(task.classes)
-            wanted = f"({n_rows}, {n_classes})"
-            if shape == (n_rows, n_classes) or (task.classes is None and answer.ndim == 2):
-                return answer
-        elif answer.ndim == 2 and len(answer) == n_rows:
-            return answer
-        raise BadAnswer(
-            f"{task.method} of {n_rows} {'row' if n_rows == 1 else 'rows'} returned an answer of "
-            f"shape {shape}; {wanted} is needed, one answer per row."
-        )
 
     def _learn_rows(
         self, block: Block, labels: np.ndarray, weights: np.ndarray | None, begin: int, end: int
@@ -292,7 +287,8 @@ class Loop:
             codes = self._encoded([answer])
         except (TypeError, ValueError) as error:
             raise BadAnswer(str(error)) from error
-        if codes.dtype.kind == "i" and (codes < 0).any():
+        labels = codes[:, 0] if self.task.n_scores else codes
+        if (codes.dtype.kind == "i" or self.task.n_scores) and (labels < 0).any():
             raise BadAnswer("an answer is none of the classes")
         if self.task.method == "predict_proba" and codes.ndim != 2:
             raise BadAnswer("probabilities have one column per class")
@@ -303,8 +299,8 @@ class Loop:
             return no_answers(self.task)
         try:
             codes = self._encoded(answers)
-            if self.task.method != "predict" or self.task.classes is None:
-                return codes  # numbers, of which every one may be an answer
+            if codes.dtype.kind == "f":
+                return codes  # numbers, of which every one may be an answer, or checked codes
             known = codes != UNKNOWN
             if known.all():
                 return codes
@@ -331,7 +327,7 @@ class Loop:
     def _encoded(self, answers: list[np.ndarray]) -> np.ndarray:
         """Answers as numbers or codes, `UNKNOWN` where one is not among the classes."""
         joined = _joined(answers)
-        if self.task.method != "predict" or self.task.classes is None:
+        if self.task.method != "predict" or self.task.classes is None or self.task.n_scores:
             return joined.astype(np.float64, copy=False)
         return self._space.encode_answers(joined)
 
@@ -345,6 +341,26 @@ class Loop:
         return 0, error
 
 
+def _reshaped(answer: np.ndarray, n_rows: int, task: Task) -> np.ndarray:
+    """Return an answer after a check of its shape; one value per row for `predict`."""
+    shape = answer.shape
+    wanted = f"({n_rows},)"
+    if task.method == "predict":
+        if task.classes is None and shape == (n_rows, 1):
+            return answer.reshape(n_rows)
+    elif task.method == "predict_proba":
+        n_classes = "n_classes" if task.classes is None else len(task.classes)
+        wanted = f"({n_rows}, {n_classes})"
+        if shape == (n_rows, n_classes) or (task.classes is None and answer.ndim == 2):
+            return answer
+    elif answer.ndim == 2 and len(answer) == n_rows:
+        return answer
+    raise BadAnswer(
+        f"{task.method} of {n_rows} {'row' if n_rows == 1 else 'rows'} returned an answer of "
+        f"shape {shape}; {wanted} is needed, one answer per row."
+    )
+
+
 def _joined(answers: list[np.ndarray]) -> np.ndarray:
     """Concatenate answers; labels of different types keep their types."""
     if len({answer.dtype.kind for answer in answers}) > 1:
@@ -354,6 +370,10 @@ def _joined(answers: list[np.ndarray]) -> np.ndarray:
 
 def no_answers(task: Task, n: int = 0) -> np.ndarray:
     """`n` answers of a model that has learnt nothing: code -1, or NaN."""
+    if task.n_scores:
+        answers = np.full((n, 1 + task.n_scores), np.nan)
+        answers[:, 0] = -1
+        return answers
     if task.method == "predict" and task.classes is not None:
         return np.full(n, -1, dtype=np.int64)
     if task.method == "predict_proba" and task.classes is not None:

@@ -452,6 +452,8 @@ class ModelRun:
     def _without_gaps(self, answers: np.ndarray) -> tuple[LoopFailed | None, np.ndarray]:
         """Handle missing answers, and answers that no measure can use."""
         wrong: np.ndarray
+        if self.task.n_scores:
+            return self._without_gaps_in_scores(answers)
         if answers.dtype.kind == "f":
             with np.errstate(all="ignore"):
                 # One sum is cheaper than a test per number, and misses nothing.
@@ -469,6 +471,26 @@ class ModelRun:
             return None, answers if answers.dtype.kind == "f" else np.where(
                 wrong, UNANSWERED, answers
             )
+        return self._gap(answers, wrong)
+
+    def _without_gaps_in_scores(self, answers: np.ndarray) -> tuple[LoopFailed | None, np.ndarray]:
+        """Do the same with labels and their scores: a row has both, or neither."""
+        with np.errstate(all="ignore"):
+            # One sum is cheaper than a test per number, and misses nothing but infinities.
+            if np.isfinite(answers.sum()) and answers[:, 0].min(initial=0.0) >= 0:
+                return None, answers
+        wrong = (answers[:, 0] < 0) | np.isnan(answers).any(axis=1)
+        if not wrong.any():
+            return None, answers
+        if self._unanswered == "error":
+            return self._gap(answers, wrong)
+        self.n_unanswered += int(np.count_nonzero(wrong))
+        answers = answers.copy()
+        answers[wrong, 0], answers[wrong, 1:] = UNANSWERED, np.nan
+        return None, answers
+
+    def _gap(self, answers: np.ndarray, wrong: np.ndarray) -> tuple[LoopFailed, np.ndarray]:
+        """Return what the first bad answer means, and the answers before it."""
         first = int(wrong.argmax())
         self.n_unanswered += 1
         failure = LoopFailed("answering", first)

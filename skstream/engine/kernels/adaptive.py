@@ -51,10 +51,13 @@ class DriftResetKernel(Kernel):
     one goes on from there.
     """
 
+    gives_scores = True
+
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         self._is_fitted = is_fitted(estimator)
-        self._methods = [task.method] if task.method == "predict" else [task.method, "predict"]
+        # The labels are wanted for the detector.
+        self._tasks = [task] if task.method == "predict" else [task, task.asking("predict")]
         fresh = self._fresh()  # also finds out whether there can be one
         self._models = self._members(estimator.estimator_) if self._is_fitted else fresh
         background = estimator.background_estimator_ if self._is_fitted else None
@@ -76,7 +79,7 @@ class DriftResetKernel(Kernel):
         return None
 
     def _members(self, model: Any) -> _Models:
-        return tuple(make_member(model, self.task.asking(method)) for method in self._methods)
+        return tuple(make_member(model, task) for task in self._tasks)
 
     def _fresh(self) -> _Models:
         return self._members(unfitted_copy(self.estimator.estimator))
@@ -187,7 +190,8 @@ def _run(
     if len(models) == 1:
         tested = with_tests(block, tests)
         model, came = models[0].step(tested.block)
-        return (model,), came[tested.asked], came[tested.tests]
+        labels = came[tested.tests]
+        return (model,), came[tested.asked], labels if labels.ndim == 1 else labels[:, 0]
     model, answers = models[0].step(block)
     tested = with_tests(part_of(block, slice(0, block.n_learns), slice(0, 0)), tests)
     other, came = models[1].step(tested.block)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,6 +28,9 @@ class Task:
     late_labels : bool
         Whether rows are asked together with others whose labels are not learnt before them: where
         labels are delayed, and where rows are held out. In batches they are, too.
+    scores : {"predict_proba", "decision_function"} or None
+        What asks return besides the codes of classes, with the method "predict". Answers are then
+        float64 of shape (n_asks, 1 + n_scores): the code that ``predict`` says, then the scores.
     """
 
     classes: np.ndarray | None
@@ -35,10 +38,23 @@ class Task:
     batch_size: int = 1
     n_warmup: int = 1
     late_labels: bool = False
+    scores: str | None = None
 
     def asking(self, method: str) -> "Task":
-        """Return the same task with another kind of answer (for an inner model)."""
-        return replace(self, method=method)
+        """Return the same task with another kind of answer alone (for an inner model)."""
+        return replace(self, method=method, scores=None)
+
+    @property
+    def n_scores(self) -> int:
+        """Columns of scores: that of the second of two classes, else one per class; 0: none."""
+        if self.scores is None or self.classes is None:
+            return 0
+        return 1 if len(self.classes) == 2 else len(self.classes)
+
+    def alone(self) -> list["Task"]:
+        """Return the same task for each kind of answer."""
+        methods = [self.method] if self.scores is None else [self.method, self.scores]
+        return [self.asking(method) for method in methods]
 
 
 class Declined(Exception):
@@ -145,6 +161,9 @@ class Kernel(_StateMachine):
 
     #: Sequential models agree to the last bit, models of sufficient statistics within 1e-9.
     bitwise: bool = True
+    #: Whether it gives labels and scores at once, where a task wants both. For others two kernels
+    #: are made, and `refusal` is called for each kind of answer.
+    gives_scores: ClassVar[bool] = False
 
     @abstractmethod
     def step(self, state: Any, block: Block) -> tuple[Any, np.ndarray]:

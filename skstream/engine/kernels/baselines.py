@@ -1,6 +1,7 @@
 """Kernels of the baselines: their answers are functions of the labels learnt before."""
 
 from abc import abstractmethod
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ from skstream.engine.kernels.schema import (
     refused_seed,
     refused_task,
 )
+from skstream.engine.kernels.scored import answers_to
+from skstream.utils._few_columns import best_columns
 from skstream.utils._row_hashes import row_hashes, uniform_draws
 from skstream.utils._rows import take_rows
 from skstream.utils._running_sums import running_sums
@@ -70,6 +73,8 @@ class _BaselineKernel(Kernel):
 
 
 class _LabelKernel(_BaselineKernel):
+    gives_scores = True
+
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
         """Refuse regression, and answers that these baselines do not have."""
@@ -81,10 +86,14 @@ class _LabelKernel(_BaselineKernel):
 
     def _as_asked(self, codes: Codes) -> NDArray[Any]:
         """Return answers that are sure of one class: its code, or the probability 1."""
-        if self.task.method == "predict":
-            return codes
-        onehot: NDArray[np.bool_] = codes[:, np.newaxis] == np.arange(self._n_classes)
-        return onehot.astype(np.float64)
+
+        def answers(task: Task) -> NDArray[Any]:
+            if task.method == "predict":
+                return codes
+            onehot: NDArray[np.bool_] = codes[:, np.newaxis] == np.arange(self._n_classes)
+            return onehot.astype(np.float64)
+
+        return answers_to(self.task, answers)
 
 
 class PersistentKernel(_LabelKernel):
@@ -112,7 +121,7 @@ class MajorityClassKernel(_LabelKernel):
     def _execute(self, memory: Any, block: Block) -> tuple[NDArray[Any], Floats]:
         before = np.zeros(self._n_classes) if memory is None else memory
         after = before.copy()
-        ballots = _Ballots(self.task.method, before, block.y, block.n_asks)
+        ballots = _Ballots(self.task, before, block.y, block.n_asks)
         for code in ballots.candidates:
             sums = running_sums(before[code], _weights(block) * (block.y == code))
             after[code] = sums[-1]
@@ -141,7 +150,7 @@ class MajorityWindowKernel(_LabelKernel):
             raise Declined("a MajorityWindow of fractional weights has no kernel")
         n_old = block.n_learns - begin
         changed = np.concatenate([codes[:n_old], block.y])
-        ballots = _Ballots(self.task.method, before, changed, block.n_asks)
+        ballots = _Ballots(self.task, before, changed, block.n_asks)
         learnt = weights[len(weights) - block.n_learns :]
         for code in ballots.candidates:
             steps = learnt * (block.y == code)
@@ -245,12 +254,13 @@ class _Ballots:
         Codes to be counted, ascending: the classes whose votes change, and the best of the others.
     """
 
-    def __init__(self, method: str, before: Floats, changed: Codes, n_asks: int):
+    def __init__(self, task: Task, before: Floats, changed: Codes, n_asks: int):
+        self._task = task
         changes = np.ones(len(before), dtype=bool)
         if len(changed) < 8 * len(before):  # else most of them change
             changes = np.bincount(changed, minlength=len(before)) > 0
         self._votes: Floats | None = None
-        if method == "predict_proba":
+        if task.method == "predict_proba" or task.n_scores:
             self._votes = np.repeat(before[np.newaxis], n_asks, axis=0)
         elif not changes.all():
             changes[np.where(changes, -1.0, before).argmax()] = True
@@ -271,8 +281,15 @@ class _Ballots:
         """Return winners, or shares of the votes."""
         if self._votes is None:
             return self._winners
-        shares: Floats = self._votes / self._votes.sum(axis=1, keepdims=True)
-        return shares
+        return answers_to(self._task, partial(_shares_or_best, self._votes))
+
+
+def _shares_or_best(votes: Floats, task: Task) -> NDArray[Any]:
+    """Answers of one kind, from the votes for all classes."""
+    if task.method == "predict":
+        return best_columns(votes)
+    shares: Floats = votes / votes.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _weights(block: Block) -> Floats:

@@ -36,7 +36,7 @@ def find_part(estimator: Any, task: Task) -> Kernel:
     except NotFittedYet:
         raise
     except Declined as declined:
-        if not hasattr(estimator, task.method):
+        if not all(hasattr(estimator, one.method) for one in task.alone()):
             raise
         try:
             return LoopedModel(estimator, task, declined.reason)

@@ -1,5 +1,6 @@
 """Kernel of the nearest neighbours in a window: the distances of many asks at once."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from skstream.engine.block import Block
 from skstream.engine.kernels.base import Declined, Kernel, Task
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.schema import Columns, class_labels, refused_task
+from skstream.engine.kernels.scored import answers_to
 from skstream.neighbors import nearest_in_windows, shares, votes
 from skstream.utils._validation import is_fitted
 
@@ -32,6 +34,7 @@ class WindowedNeighborsKernel(Kernel):
     """Every ask sees its own part of the rows in the order of learning."""
 
     shareable = True
+    gives_scores = True
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -83,9 +86,7 @@ class WindowedNeighborsKernel(Kernel):
         after = _State(
             read.columns, rows[:, :size].copy(), codes[:size].copy(), weights[:size].copy()
         )
-        if self.task.method == "predict":
-            return after, counted.argmax(axis=1)
-        return after, shares(counted)
+        return after, answers_to(self.task, partial(_answers, counted))
 
     def export(self, state: _State) -> None:
         """Write the fitted attributes into the estimator."""
@@ -96,3 +97,8 @@ class WindowedNeighborsKernel(Kernel):
         self.estimator.window_rows_ = state.rows[:, ::-1].T.copy()
         self.estimator.window_codes_ = state.codes[::-1].copy()
         self.estimator.window_weights_ = state.weights[::-1].copy()
+
+
+def _answers(counted: NDArray[Any], task: Task) -> NDArray[Any]:
+    """Answers of one kind, from the votes."""
+    return counted.argmax(axis=1) if task.method == "predict" else shares(counted)

@@ -1,5 +1,6 @@
 """Kernel of the Bayes-optimal answers: one computation for all rows of a block."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from skstream.engine.block import Block
 from skstream.engine.kernels.base import OTHER_COLUMNS, Declined, Kernel, Task
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.schema import OTHER_CLASSES, Columns, class_labels, refused_task
+from skstream.engine.kernels.scored import answers_to, best_or_all
 from skstream.utils._validation import is_fitted
 
 
@@ -21,6 +23,8 @@ class _State(NamedTuple):
 
 class BayesOptimalKernel(Kernel):
     """The number of a row is that of the rows learnt before it."""
+
+    gives_scores = True
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -47,8 +51,7 @@ class BayesOptimalKernel(Kernel):
         answers: NDArray[Any] = np.empty((0, len(class_labels(self.task))))
         if block.n_asks:
             answers = self.estimator.stream.posterior(rows.ask, state.n_rows + block.stamp)
-        if self.task.method == "predict":
-            answers = answers.argmax(axis=1)
+        answers = answers_to(self.task, partial(best_or_all, answers))
         return _State(rows.columns, state.n_rows + block.n_learns), answers
 
     def export(self, state: _State) -> None:

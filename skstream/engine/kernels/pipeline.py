@@ -107,6 +107,8 @@ class _State(NamedTuple):
 class StreamPipelineKernel(Kernel):
     """Each transformer maps the block to the one that the next step sees."""
 
+    gives_scores = True
+
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         self._pipeline = _working_copy(estimator)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from skstream.engine.kernels.base import Declined, Kernel, Task, TransformKernel
+from skstream.engine.kernels.scored import ScoredKernel
 
 _K = TypeVar("_K", bound=type)
 _Table = dict[type | str, Any]
@@ -182,7 +183,11 @@ def _made(table: _Table, estimator: Any, task: Task) -> Any:
     if key not in table or (key is name and _type_called(name) is not kind):
         raise Declined(getattr(estimator, "why_looped", None) or f"{kind.__name__} has no kernel")
     kernel = _loaded(table, key)
-    refused = changed_methods(estimator) or kernel.refusal(estimator, task)
+    if task.scores is not None and issubclass(kernel, Kernel) and not kernel.gives_scores:
+        labels, scores = (_made(table, estimator, one) for one in task.alone())
+        return ScoredKernel(labels, scores, task)
+    refusals = (kernel.refusal(estimator, one) for one in task.alone())
+    refused = changed_methods(estimator) or next((one for one in refusals if one is not None), None)
     if refused is not None and not (isinstance(refused, str) and refused):
         raise TypeError(
             f"{kernel.__name__}.refusal returned {refused!r}; it returns None, or what cannot be "

@@ -21,11 +21,13 @@ def checked_step(kernel: Kernel, state: Any, block: Block) -> tuple[Any, np.ndar
         )
     after, answers = came
     wanted, kinds, n_axes = _wanted(kernel.task)
+    width = 1 + kernel.task.n_scores
     if (
         not isinstance(answers, np.ndarray)
         or answers.shape[:1] != (block.n_asks,)
         or answers.ndim not in n_axes
         or answers.dtype.kind not in kinds
+        or (width > 1 and answers.shape[1] != width)
     ):
         raise BadAnswer(
             f"{name} returned answers that are {_in_words(answers)} to a block of {block.n_asks} "
@@ -36,6 +38,8 @@ def checked_step(kernel: Kernel, state: Any, block: Block) -> tuple[Any, np.ndar
 
 def _wanted(task: Task) -> tuple[str, str, tuple[int, ...]]:
     """Return what the answers to a task are, the kinds of their dtype, and the numbers of axes."""
+    if task.n_scores:
+        return f"codes and scores, float64, of shape (n_asks, {1 + task.n_scores})", "f", (2,)
     if task.method != "predict":
         return "numbers of dtype float64", "f", (1, 2)
     if task.classes is None:

@@ -23,6 +23,7 @@ from skstream.engine.kernels.schema import (
     class_labels,
     refused_task,
 )
+from skstream.engine.kernels.scored import answers_to, best_or_all
 from skstream.engine.loop import LoopFailed
 from skstream.engine.sharing import key_of
 from skstream.temporal._augmentation import (
@@ -31,7 +32,6 @@ from skstream.temporal._augmentation import (
     warn_if_labels_are_dropped,
 )
 from skstream.temporal._correction import corrected, corrections
-from skstream.utils._few_columns import best_columns
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._running_sums import accumulate
 from skstream.utils._validation import is_fitted, unfitted_copy
@@ -55,6 +55,8 @@ class _State(NamedTuple):
 
 class _TemporalKernel(Kernel):
     """What the two have in common: an inner kernel, and labels that are remembered."""
+
+    gives_scores = True
 
     #: Answers that it knows, as far as the inner model has them.
     _methods: tuple[str, ...] = ("predict", "predict_proba", "decision_function")
@@ -233,8 +235,7 @@ class TemporalCorrectionKernel(_TemporalKernel):
         return _State(columns, counts, inner), self._answers(posterior, factors)
 
     def _answers(self, posterior: Floats, factors: Floats) -> NDArray[Any]:
-        answers = corrected(posterior, factors)
-        return best_columns(answers) if self.task.method == "predict" else answers
+        return answers_to(self.task, partial(best_or_all, corrected(posterior, factors)))
 
     def _corrections(self, block: Block, counts: _Counts) -> tuple[Floats, _Counts]:
         """Factors of probabilities by the counts at their time, and the counts after the block."""

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,8 @@ from skstream.engine.kernels.schema import (
     refused_seed,
     refused_task,
 )
+from skstream.engine.kernels.scored import answers_to, best_or_all
 from skstream.ensemble._base import fresh_member, start_seed
-from skstream.utils._few_columns import best_columns
 from skstream.utils._validation import is_fitted
 
 Codes = NDArray[np.int64]
@@ -44,6 +45,8 @@ class EnsembleKernel(Kernel):
     They are told apart by what is made of their answers, at known rows. A state holds the kernels,
     because a member may be replaced.
     """
+
+    gives_scores = True
 
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
@@ -109,7 +112,7 @@ class EnsembleKernel(Kernel):
             state, of_part = self._step(state, part_of(block, learns, asks))
             shares.append(of_part)
         answers = shares[0] if len(shares) == 1 else np.concatenate(shares)
-        return state, best_columns(answers) if self.task.method == "predict" else answers
+        return state, answers_to(self.task, partial(best_or_all, answers))
 
     @abstractmethod
     def _replaces(self, state: State) -> bool:

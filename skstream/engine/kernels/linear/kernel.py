@@ -57,6 +57,7 @@ from skstream.engine.kernels.linear.single import (
 from skstream.engine.kernels.linear.support import agrees_with_sklearn, refused
 from skstream.engine.kernels.linear.ties import Decisions, room_for_ties
 from skstream.engine.kernels.schema import Columns
+from skstream.engine.kernels.scored import answers_to
 from skstream.engine.sharing import key_of
 from skstream.utils._numba import numba_enabled
 from skstream.utils._rows import own_rows, take_rows
@@ -157,7 +158,8 @@ class LinearKernel(Kernel):
         read = partial(_read, block, known)
         foreign, asked, parts, rows = block.once("linear rows", known, read)
         if rows.columns.number is None:
-            return state, self._answers(np.empty((0, self._n_vectors)))  # no work, and no state
+            nothing = np.empty((0, self._n_vectors))  # no work, and no state
+            return state, answers_to(self.task, partial(self._answers, nothing))
         if state is None:
             nothing = np.zeros((self._n_vectors, rows.columns.number), rows.learn.dtype)
             # A single intercept is a Python float on its way through scikit-learn.
@@ -177,7 +179,8 @@ class LinearKernel(Kernel):
         if block.n_learns:
             first = state.first or _first_learn(block)
             after = replace(state, W=W, b=b, t=state.t + block.n_learns, first=first)
-        return after, self._answers(_joined(margins, answers, block.stamp, foreign))
+        raw = _joined(margins, answers, block.stamp, foreign)
+        return after, answers_to(self.task, partial(self._answers, raw))
 
     def export(self, state: _State | None) -> None:
         """Write the fitted attributes into the estimator."""
@@ -318,12 +321,14 @@ class LinearKernel(Kernel):
         """Let the estimator itself learn a row."""
 
     @abstractmethod
-    def _answers(self, raw: Floats) -> NDArray[Any]:
-        """Turn decision values of shape (n_asks, n_vectors) into answers."""
+    def _answers(self, raw: Floats, task: Task) -> NDArray[Any]:
+        """Turn decision values of shape (n_asks, n_vectors) into one kind of answer."""
 
 
 class LinearClassifierKernel(LinearKernel):
     """Linear classifiers: one weight vector for two classes, one against all for more."""
+
+    gives_scores = True
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -349,10 +354,10 @@ class LinearClassifierKernel(LinearKernel):
         else:
             self.estimator.partial_fit(row, label, classes=new)
 
-    def _answers(self, raw: Floats) -> NDArray[Any]:
-        if self.task.method == "predict":
+    def _answers(self, raw: Floats, task: Task) -> NDArray[Any]:
+        if task.method == "predict":
             return codes(raw)
-        if self.task.method == "predict_proba":
+        if task.method == "predict_proba":
             raw = probabilities(raw, self.estimator.loss)
         elif raw.shape[1] == 1:
             raw = raw[:, 0]
@@ -375,7 +380,7 @@ class LinearRegressorKernel(LinearKernel):
         else:
             self.estimator.partial_fit(row, [target])
 
-    def _answers(self, raw: Floats) -> NDArray[Any]:
+    def _answers(self, raw: Floats, task: Task) -> NDArray[Any]:
         return raw[:, 0]
 
 

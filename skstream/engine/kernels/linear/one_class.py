@@ -23,6 +23,8 @@ _LABELS = (-1, 1)
 class OneClassKernel(LinearKernel):
     """One-class SVM: learns every row, whatever its label, and answers 1 or -1."""
 
+    gives_scores = True
+
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         self._key = (b"one class",)
@@ -64,7 +66,7 @@ class OneClassKernel(LinearKernel):
         self.estimator.coef_ = W[0].copy()
         self.estimator.offset_ = 0.0 - b  # no negative zero
 
-    def _answers(self, raw: Floats) -> NDArray[Any]:
-        if self.task.method == "predict":
+    def _answers(self, raw: Floats, task: Task) -> NDArray[Any]:
+        if task.method == "predict":
             return (raw[:, 0] >= 0).astype(np.int64)
         return raw[:, 0].astype(np.float64, copy=False)

@@ -72,6 +72,7 @@ class DiscreteKernel(Kernel):
 
     bitwise = False
     shareable = True
+    gives_scores = True
 
     # Subclasses and instances may say otherwise.
     _dtypes: tuple[type, ...] = EXACT_OR_SINGLE

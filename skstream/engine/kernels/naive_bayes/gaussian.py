@@ -1,5 +1,6 @@
 """Kernels for GaussianNB and IncrementalGaussianNB."""
 
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,7 +13,7 @@ from skstream.engine.block import Block, part_of
 from skstream.engine.kernels.base import OTHER_PRECISION, Declined, Kernel, Task, value_of
 from skstream.engine.kernels.cuts import Floats
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
-from skstream.engine.kernels.naive_bayes.gaussian_single import SingleGroups, probabilities
+from skstream.engine.kernels.naive_bayes.gaussian_single import SingleGroups, single_answers
 from skstream.engine.kernels.naive_bayes.gaussian_states import LoopedGroups, SummedGroups
 from skstream.engine.kernels.naive_bayes.scores import (
     answers,
@@ -21,6 +22,7 @@ from skstream.engine.kernels.naive_bayes.scores import (
     tied,
 )
 from skstream.engine.kernels.schema import Columns
+from skstream.engine.kernels.scored import answers_to
 from skstream.utils._numba import numba_enabled
 from skstream.utils._running_sums import running_sums
 from skstream.utils._validation import is_fitted
@@ -50,6 +52,7 @@ class GaussianKernel(Kernel):
 
     bitwise = False
     shareable = True
+    gives_scores = True
     # What is learnt has the precision of the rows.
     _keeps_single: ClassVar[bool] = True
 
@@ -135,8 +138,8 @@ class GaussianKernel(Kernel):
             begin = state.groups or self._new_groups(*self._no_moments(columns.number, count.dtype))
             assert isinstance(begin, LoopedGroups)
             return after, self._settled(scores, near, block, learn, ask, begin, weights)
-        if count.dtype == np.float32 and self.task.method == "predict_proba":
-            return after, probabilities(scores)
+        if count.dtype == np.float32:
+            return after, single_answers(scores, self.task)
         return after, answers(scores, self.task)
 
     def _settled(
@@ -166,10 +169,8 @@ class GaussianKernel(Kernel):
             done = until
             kernel._export_learnt(weights[until], groups)
             row = ask[at : at + 1]
-            if self.task.method == "predict":
-                given[at] = model.predict_joint_log_proba(row).argmax()
-            else:
-                given[at] = model.predict_proba(row)[0]
+            settled = partial(_answers_of, model, row)
+            given[at] = answers_to(self.task, settled)[0]
         return given
 
     def _new_groups(
@@ -257,6 +258,15 @@ class IncrementalGaussianKernel(GaussianKernel):
         model.raw_var_, model.total_var_ = variances[:-1].copy(), variances[-1].copy()
         model.epsilon_ = model.var_smoothing * model.total_var_.max()
         model.var_ = model.raw_var_ + model.epsilon_
+
+
+def _answers_of(model: Any, row: Floats, task: Task) -> NDArray[Any]:
+    """One kind of answer of the model itself, to a row."""
+    if task.method == "predict":
+        codes: NDArray[Any] = model.predict_joint_log_proba(row).argmax(axis=1)
+        return codes
+    probabilities: NDArray[Any] = model.predict_proba(row)
+    return probabilities
 
 
 def _is_extreme(x: Floats) -> bool:

@@ -5,13 +5,16 @@ brought forward row by row, and scores are the sums of scikit-learn itself: NumP
 of a row in the same order in whatever company the row comes.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skstream.engine.block import Block
+from skstream.engine.kernels.base import Task
 from skstream.engine.kernels.cuts import Integers, distinct, pieces, rows_per_piece
+from skstream.engine.kernels.scored import answers_to
 from skstream.utils._numba import jit
 from skstream.utils._sklearn import log_sum_exp
 
@@ -96,8 +99,16 @@ def _scores(ask: Singles, means: Singles, variances: Singles, state: Integers) -
     return scores
 
 
-def probabilities(scores: NDArray[Any]) -> NDArray[np.float64]:
-    """Probabilities from joint log likelihoods of shape (n_asks, n_classes)."""
+def single_answers(scores: NDArray[Any], task: Task) -> NDArray[Any]:
+    """Codes, probabilities or both, from joint log likelihoods of shape (n_asks, n_classes)."""
+    return answers_to(task, partial(_answers, scores))
+
+
+def _answers(scores: NDArray[Any], task: Task) -> NDArray[Any]:
+    """Answers of one kind."""
+    if task.method == "predict":
+        codes: NDArray[Any] = scores.argmax(axis=1)
+        return codes
     with np.errstate(all="ignore"):
         rounded: Singles = np.exp(scores - log_sum_exp(scores)[:, np.newaxis])
     return rounded.astype(np.float64)

@@ -1,5 +1,6 @@
 """What the naive Bayes kernels share: checks of parameters, class priors, answers from scores."""
 
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from skstream.engine.kernels.base import Task
 from skstream.engine.kernels.cuts import Floats
+from skstream.engine.kernels.scored import answers_to
 
 # More than sums of logarithms may differ by when they are added in another order, as a share.
 _ROUNDING = 1e-9
@@ -83,10 +85,15 @@ def tied(scores: Floats, task: Task) -> NDArray[np.intp]:
 
 
 def answers(scores: Floats, task: Task) -> NDArray[Any]:
-    """Codes, or probabilities, from joint log likelihoods of shape (n_asks, n_classes).
+    """Codes, probabilities or both, from joint log likelihoods of shape (n_asks, n_classes).
 
     As in scikit-learn, the first class whose score is NaN is the answer.
     """
+    return answers_to(task, partial(_answers, scores))
+
+
+def _answers(scores: Floats, task: Task) -> NDArray[Any]:
+    """Answers of one kind."""
     if task.method == "predict":
         codes: NDArray[np.int64] = scores.argmax(axis=1)
         return codes

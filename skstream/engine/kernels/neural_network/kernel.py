@@ -9,6 +9,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from skstream.engine.kernels.neural_network.network import (
     Weights,
 )
 from skstream.engine.kernels.schema import Columns, has_valid_parameters, refused_task
+from skstream.engine.kernels.scored import answers_to
 from skstream.utils._rows import own_rows, take_rows
 from skstream.utils._sklearn import rows_of
 from skstream.utils._validation import is_fitted
@@ -86,7 +88,8 @@ class _PerceptronKernel(Kernel):
         if block.batches is not None and len(block.batches) != block.n_learns + 1:
             raise Declined("batches of several rows have no kernel")
         if not block.n_learns and not block.n_asks:
-            return state, self._answers(np.empty((0, self._n_outputs)))
+            nothing = np.empty((0, self._n_outputs))
+            return state, answers_to(self.task, partial(self._answers, nothing))
         if state is None and block.n_asks and block.stamp[0] == 0:
             raise Declined("asking before anything is learnt has no kernel")
         rows = read_block(block, Columns() if state is None else state.columns)
@@ -98,7 +101,7 @@ class _PerceptronKernel(Kernel):
         after = replace(state, weights=network.weights())
         if not np.isfinite(after.weights.flat.sum()):
             raise Declined("weights that are not finite have no kernel")
-        return after, self._answers(came)
+        return after, answers_to(self.task, partial(self._answers, came))
 
     def _run(self, state: _State, block: Block, rows: Learnt, begin: int) -> tuple[Network, Floats]:
         network = Network(state.layout, state.rules, state.weights)
@@ -197,12 +200,14 @@ class _PerceptronKernel(Kernel):
         """Return what the outputs should be, for rows with these codes or targets."""
 
     @abstractmethod
-    def _answers(self, came: Floats) -> NDArray[Any]:
-        """Return the answers that outputs mean."""
+    def _answers(self, came: Floats, task: Task) -> NDArray[Any]:
+        """Return the answers of one kind that outputs mean."""
 
 
 class PerceptronClassifierKernel(_PerceptronKernel):
     """Kernel of `sklearn.neural_network.MLPClassifier`."""
+
+    gives_scores = True
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
@@ -223,8 +228,8 @@ class PerceptronClassifierKernel(_PerceptronKernel):
             return y.astype(np.float64).reshape(-1, 1)
         return np.asarray(y[:, np.newaxis] == np.arange(self._n_outputs), dtype=np.float64)
 
-    def _answers(self, came: Floats) -> NDArray[Any]:
-        if self.task.method == "predict_proba":
+    def _answers(self, came: Floats, task: Task) -> NDArray[Any]:
+        if task.method == "predict_proba":
             if self._n_outputs > 1:
                 return came
             return np.column_stack([1 - came[:, 0], came[:, 0]])
@@ -252,7 +257,7 @@ class PerceptronRegressorKernel(_PerceptronKernel):
     def _targets(self, y: NDArray[Any]) -> Floats:
         return np.asarray(y, dtype=np.float64).reshape(-1, 1)
 
-    def _answers(self, came: Floats) -> NDArray[Any]:
+    def _answers(self, came: Floats, task: Task) -> NDArray[Any]:
         return came[:, 0]
 
 

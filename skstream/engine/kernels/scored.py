@@ -1,0 +1,131 @@
+"""Labels and scores at once: the answers of a task that wants both."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.engine.block import Block
+from skstream.engine.failures import BadAnswer
+from skstream.engine.kernels.base import Declined, Kernel, Task
+from skstream.engine.kernels.step import checked_step
+from skstream.engine.sharing import key_of
+from skstream.utils._few_columns import best_columns, row_sums
+
+# How far from one the probabilities of a row may sum; in lower precision more.
+_ROUNDING = 1e-6
+
+
+def answers_to(task: Task, answer: Callable[[Task], NDArray[Any]]) -> NDArray[Any]:
+    """Answers to a task, of a function that answers a task with one kind of answer."""
+    if task.scores is None:
+        return answer(task)
+    labels, scores = task.alone()
+    return with_scores(answer(labels), answer(scores), task)
+
+
+def with_scores(codes: NDArray[Any], values: NDArray[Any], task: Task) -> NDArray[np.float64]:
+    """Answers of shape (n_asks, 1 + n_scores): codes, then probabilities or decision values.
+
+    Raises
+    ------
+    BadAnswer
+        If there are not as many columns as classes, or if probabilities are negative or do not sum
+        to one.
+    """
+    n, width = len(codes), task.n_scores
+    if task.scores == "predict_proba":
+        _check_probabilities(values)
+    answers = np.empty((n, 1 + width))
+    answers[:, 0] = codes
+    if values.shape == (n,) and width == 1:
+        answers[:, 1] = values
+    elif values.shape == (n, 2) and width == 1:
+        is_share = task.scores == "predict_proba"
+        answers[:, 1] = values[:, 1] if is_share else values[:, 1] - values[:, 0]
+    elif values.shape == (n, width):
+        answers[:, 1:] = values
+    else:
+        raise BadAnswer(
+            f"{task.scores} returned scores of shape {values.shape} for {n} rows; one column per "
+            f"class is needed, or for two classes one in all, and the classes here are "
+            f"{np.asarray(task.classes).tolist()}."
+        )
+    return answers
+
+
+def _check_probabilities(values: NDArray[Any]) -> None:
+    """Raise a `BadAnswer` at the first row of no probabilities; NaN is no answer at all."""
+    if values.ndim != 2 or not values.size:
+        return
+    kind = values.dtype if values.dtype.kind == "f" else np.dtype(np.float64)
+    rounding = max(_ROUNDING, float(np.sqrt(np.finfo(kind).eps)))
+    with np.errstate(invalid="ignore"):
+        off = np.abs(row_sums(values) - 1.0)[:, 0]
+        if off.max() <= rounding and values.min() >= 0.0:
+            return
+        bad = (off > rounding) | (values < 0.0).any(axis=1)
+    if bad.any():
+        raise BadAnswer(
+            f"predict_proba returned {values[bad.argmax()].tolist()}. The probabilities of a row "
+            "are not negative, and sum to one."
+        )
+
+
+def best_or_all(probabilities: NDArray[Any], task: Task) -> NDArray[Any]:
+    """Answers of one kind, of a model whose label is the class with the highest probability."""
+    return best_columns(probabilities) if task.method == "predict" else probabilities
+
+
+class _State(NamedTuple):
+    """What each of the two has learnt: the same."""
+
+    labels: Any
+    scores: Any
+
+
+class ScoredKernel(Kernel):
+    """Labels of one kernel and scores of another, of the same estimator.
+
+    Each keeps a state of its own: what is in one may hang on what is asked.
+    """
+
+    gives_scores = True
+
+    def __init__(self, labels: Kernel, scores: Kernel, task: Task):
+        super().__init__(labels.estimator, task)
+        self._labels = labels
+        self._scores = scores
+        self.bitwise = labels.bitwise and scores.bitwise
+        for part in labels.looped(labels.initial_state()):  # it cannot learn a row twice
+            raise Declined(part.reason)
+
+    @classmethod
+    def refusal(cls, estimator: Any, task: Task) -> str | None:
+        """Refuse nothing: the two have been asked."""
+        return None
+
+    def likeness(self) -> bytes | None:
+        """Return what is equal for kernels that may share a step; None if they may not."""
+        both = self._labels.likeness(), self._scores.likeness()
+        return None if None in both else key_of(type(self), both, self.task.scores)
+
+    def initial_state(self) -> _State:
+        """Return what the estimator has learnt, for each."""
+        return _State(self._labels.initial_state(), self._scores.initial_state())
+
+    def row_bytes(self, state: _State) -> int | None:
+        """The most that one of them takes."""
+        both = self._labels.row_bytes(state.labels), self._scores.row_bytes(state.scores)
+        return None if both[0] is None or both[1] is None else max(both[0], both[1])
+
+    def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
+        """Execute a block twice; return the state after it, and the answers to its asks."""
+        labels, codes = checked_step(self._labels, state.labels, block)
+        scores, values = checked_step(self._scores, state.scores, block)
+        return _State(labels, scores), with_scores(codes, values, self.task)
+
+    def export(self, state: _State) -> None:
+        """Write the fitted attributes into the estimator."""
+        self._labels.export(state.labels)
