@@ -23,6 +23,7 @@ from skstream.engine.failures import (
     in_short,
     model_error,
 )
+from skstream.engine.gaps import marked, missing
 from skstream.engine.kernels import Declined, Kernel, Task
 from skstream.engine.kernels.base import Looped, NotFittedYet
 from skstream.engine.kernels.step import checked_step
@@ -38,9 +39,6 @@ from skstream.utils._validation import is_fitted, unfitted_copy
 Engine = Literal["auto", "loop"]
 #: How a missing answer (None or NaN) counts: as a failure of the model, or as a wrong answer.
 Unanswered = Literal["error", "wrong"]
-
-#: Code of a missing answer, if it counts as wrong.
-UNANSWERED = -2
 
 
 class ModelRun:
@@ -59,7 +57,7 @@ class ModelRun:
     engine : {"auto", "loop"}, default="auto"
         "loop" never uses a kernel.
     unanswered : {"error", "wrong"}, default="error"
-        Whether None or NaN in answer to a question is a failure, or gets the code `UNANSWERED`
+        Whether None or NaN in answer to a question is a failure, or gets the code -2
         (of classifiers asked to predict).
     n_folds : int, default=1
         Number of folds; messages name the fold where there are several.
@@ -451,46 +449,12 @@ class ModelRun:
 
     def _without_gaps(self, answers: np.ndarray) -> tuple[LoopFailed | None, np.ndarray]:
         """Handle missing answers, and answers that no measure can use."""
-        wrong: np.ndarray
-        if self.task.n_scores:
-            return self._without_gaps_in_scores(answers)
-        if answers.dtype.kind == "f":
-            with np.errstate(all="ignore"):
-                # One sum is cheaper than a test per number, and misses nothing.
-                if np.isfinite(answers.sum()):
-                    return None, answers
-            # Probabilities and decision values are not scored: they may be infinite.
-            bad = ~np.isfinite(answers) if self.task.method == "predict" else np.isnan(answers)
-            wrong = bad if bad.ndim == 1 else bad.any(axis=1)
-        else:
-            wrong = answers < 0
-        if not wrong.any():
+        wrong = missing(answers, self.task)
+        if wrong is None:
             return None, answers
         if self._unanswered == "wrong":
             self.n_unanswered += int(np.count_nonzero(wrong))
-            return None, answers if answers.dtype.kind == "f" else np.where(
-                wrong, UNANSWERED, answers
-            )
-        return self._gap(answers, wrong)
-
-    def _without_gaps_in_scores(self, answers: np.ndarray) -> tuple[LoopFailed | None, np.ndarray]:
-        """Do the same with labels and their scores: a row has both, or neither."""
-        with np.errstate(all="ignore"):
-            # One sum is cheaper than a test per number, and misses nothing but infinities.
-            if np.isfinite(answers.sum()) and answers[:, 0].min(initial=0.0) >= 0:
-                return None, answers
-        wrong = (answers[:, 0] < 0) | np.isnan(answers).any(axis=1)
-        if not wrong.any():
-            return None, answers
-        if self._unanswered == "error":
-            return self._gap(answers, wrong)
-        self.n_unanswered += int(np.count_nonzero(wrong))
-        answers = answers.copy()
-        answers[wrong, 0], answers[wrong, 1:] = UNANSWERED, np.nan
-        return None, answers
-
-    def _gap(self, answers: np.ndarray, wrong: np.ndarray) -> tuple[LoopFailed, np.ndarray]:
-        """Return what the first bad answer means, and the answers before it."""
+            return None, marked(answers, wrong, self.task)
         first = int(wrong.argmax())
         self.n_unanswered += 1
         failure = LoopFailed("answering", first)
