@@ -87,8 +87,6 @@ def test_a_measure_is_refused_where_its_needs_are_not_met() -> None:
     evaluator = PrequentialEvaluator([measure])
     with pytest.raises(ValueError, match="'youden_j' needs labels: it is one of classification"):
         evaluator.evaluate(PersistentRegressor(), [[0.0], [1.0]], [0.5, 0.7])
-    with pytest.raises(ValueError, match="'sure' needs probabilities or decision values"):
-        Measure(name="sure", formula=lambda sums: sums["wrong"], needs="probabilities")
     with pytest.raises(ValueError, match="'needs' parameter of Measure"):
         Measure(name="odd", formula=lambda sums: sums["wrong"], needs="rows")
 

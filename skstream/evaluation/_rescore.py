@@ -8,7 +8,8 @@ import numpy as np
 from skstream.engine.tape import Tape
 from skstream.forgetting import Cumulative, Forgetting, as_forgetting
 from skstream.metrics._checkpoints import Curves
-from skstream.metrics._registry import Measure, measures_of_scores, needs_probabilities
+from skstream.metrics._measure import Measure
+from skstream.metrics._registry import measures_of_scores, needs_probabilities
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.metrics._running import RunningMeasures

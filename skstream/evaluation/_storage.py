@@ -15,6 +15,7 @@ from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation.delayed._counts import Waits
 from skstream.evaluation.delayed._result import DelayedResult
 from skstream.metrics import Measure
+from skstream.metrics._registry import known_measure
 from skstream.streams._drifts import as_drifts
 
 FORMAT = 2
@@ -198,7 +199,7 @@ def _tuple(values: list[Any] | None) -> tuple[Any, ...] | None:
 def _loaded_measures(header: dict[str, Any]) -> dict[str, Measure]:
     saved = header.get("measures", {})
     return {
-        name: Measure(**saved[name]) if name in saved else Measure.of_name(name)
+        name: Measure(**saved[name]) if name in saved else known_measure(name)
         for name in header["metrics"]
     }
 

@@ -14,7 +14,7 @@ from skstream.metrics._kappas import (
     kappa_temporal_score,
     kappa_test,
 )
-from skstream.metrics._registry import Measure
+from skstream.metrics._measure import Measure
 from skstream.metrics._regression import persistent_skill_score
 
 __all__ = [

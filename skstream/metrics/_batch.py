@@ -8,7 +8,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from skstream.forgetting import Cumulative
-from skstream.metrics._registry import Measure, check_suits
+from skstream.metrics._measure import Measure
+from skstream.metrics._registry import check_suits
 from skstream.metrics._rows import NOTHING, Array, Floats
 from skstream.metrics._running import RunningMeasures
 from skstream.utils._label_space import encode_together

@@ -13,13 +13,8 @@ import numpy as np
 from skstream.metrics import _formulas as formulas
 from skstream.metrics import _set_scores as set_scores
 from skstream.metrics._formulas import Formula
-from skstream.metrics._registry import (
-    CLASSIFICATION,
-    REGRESSION,
-    Measure,
-    name_of,
-    needs_probabilities,
-)
+from skstream.metrics._measure import Measure, name_of
+from skstream.metrics._registry import CLASSIFICATION, REGRESSION, needs_probabilities
 from skstream.metrics._rows import Array
 from skstream.utils._sklearn import metric_function, scorer_parts
 

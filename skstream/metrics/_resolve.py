@@ -20,6 +20,7 @@ from skstream.metrics._kappas import (
     kappa_temporal_score,
 )
 from skstream.metrics._known_functions import of_scikit_learn
+from skstream.metrics._measure import Measure
 from skstream.metrics._registry import (
     CLASSIFICATION,
     DEFAULT_CLASSIFICATION,
@@ -27,7 +28,6 @@ from skstream.metrics._registry import (
     MAJORITIES,
     OF_CLASS,
     REGRESSION,
-    Measure,
     check_suits,
     class_measure,
 )

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from skstream.forgetting import AdaptiveWindow, FadingFactor, Forgetting, SlidingWindow
 from skstream.metrics._checkpoints import Curves, Values, columns_of, joined_values
-from skstream.metrics._registry import Measure, measures_of_scores
+from skstream.metrics._measure import Measure
+from skstream.metrics._registry import measures_of_scores
 from skstream.metrics._rows import Array, ScoredRows, Waiting, checked_rows
 from skstream.metrics._scores import Scores, check_scores, make_sums
 from skstream.metrics._user import takes_weights

@@ -14,7 +14,7 @@ from skstream.metrics._checkpoints import Values
 from skstream.metrics._columns import ColumnStates
 from skstream.metrics._cumulative_sums import CumulativeSums, FadingSums
 from skstream.metrics._formulas import Formula, Sums
-from skstream.metrics._registry import Measure
+from skstream.metrics._measure import Measure
 from skstream.metrics._rows import (
     NOT_GIVEN,
     NOT_GIVEN_TARGET,

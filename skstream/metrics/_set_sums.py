@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from skstream.metrics._checkpoints import Curves, Values, columns_of
 from skstream.metrics._class_tables import Coded, a_few, sums_between
-from skstream.metrics._registry import Measure, measures_of_scores
+from skstream.metrics._measure import Measure
+from skstream.metrics._registry import measures_of_scores
 from skstream.metrics._rows import Floats, Integers, ScoredRows
 from skstream.metrics._scores import Scores, check_scores
 from skstream.metrics._series import Series, values_of

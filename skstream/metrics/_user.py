@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.metrics._registry import Measure
+from skstream.metrics._measure import Measure
 from skstream.metrics._rows import UNANSWERED, Array, Floats, ScoredRows, joined_weights
 from skstream.metrics._series import KINDS
 from skstream.utils._checkpoints import MAX_CHECKPOINTS

@@ -13,7 +13,7 @@ from skstream.evaluation import PrequentialEvaluator
 from skstream.evaluation._settings import named_models
 from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics import Measure
-from skstream.metrics._registry import name_of
+from skstream.metrics._measure import name_of
 from skstream.metrics._resolve import resolve_metrics, task_of
 from skstream.model_selection._time_order import warn_of_index
 from skstream.pipeline._continued import continued, is_plain_pipeline

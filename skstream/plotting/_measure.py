@@ -8,6 +8,7 @@ import numpy as np
 
 from skstream.evaluation._select import chosen
 from skstream.metrics import Measure
+from skstream.metrics._registry import known_measure
 from skstream.plotting._axes import plain_look, size_for, widen_limits
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._limits import UNSETTLED, value_limits
@@ -29,7 +30,7 @@ class MeasureDisplay(BaseDisplay):
 
     @property
     def _facts(self) -> Measure:
-        return Measure.of_name(self.metric) if self.measure is None else self.measure
+        return known_measure(self.metric) if self.measure is None else self.measure
 
     def _title(self) -> str:
         return title_words(

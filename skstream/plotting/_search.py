@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from skstream.metrics import Measure
+from skstream.metrics._registry import known_measure
 from skstream.plotting._axes import FIGURE_INCHES, give_title, plain_look
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import COLORS, LINE_WIDTH, ink
@@ -422,7 +422,7 @@ def _name_of_score(scoring: Any) -> str:
     metric = getattr(scoring, "metric", None)  # that of a prequential_scorer
     if not isinstance(metric, str):
         return "score"
-    return f"neg_{metric}" if Measure.of_name(metric).higher_is_better is False else metric
+    return f"neg_{metric}" if known_measure(metric).higher_is_better is False else metric
 
 
 def _distinct(params: Sequence[Mapping[str, Any]], name: str) -> list[Any]:

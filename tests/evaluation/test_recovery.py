@@ -16,7 +16,7 @@ from skstream import (
     recovery,
 )
 from skstream.evaluation import EvaluationResult
-from skstream.metrics import Measure
+from skstream.metrics._registry import known_measure
 from skstream.streams import SEA, Drift
 
 ROWS = np.arange(100, 1001, 100)
@@ -30,7 +30,7 @@ def made(*curves: Any, metric: str = "accuracy", drifts: Any = DRIFTS) -> Evalua
         protocol="prequential",
         checkpoints=ROWS,
         values={"m": {"recent": {metric: np.column_stack(curves)}}},
-        measures={metric: Measure.of_name(metric)},
+        measures={metric: known_measure(metric)},
         drifts=drifts,
     )
 
