@@ -12,6 +12,7 @@ from skstream.baselines import (
 from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
 from skstream.evaluation import (
     DelayedEvaluator,
+    DriftMonitor,
     EvaluationInterrupted,
     EvaluationResult,
     HoldoutEvaluator,
@@ -48,6 +49,7 @@ __all__ = [
     "CSVStream",
     "Cumulative",
     "DelayedEvaluator",
+    "DriftMonitor",
     "DriftReset",
     "DynamicWeightedMajority",
     "EvaluationInterrupted",

@@ -4,6 +4,7 @@ from skstream.drift._adwin import ADWIN
 from skstream.drift._base import DetectorState, DriftDetector
 from skstream.drift._calibrate import Calibration, calibrate
 from skstream.drift._ddm import DDM
+from skstream.drift._detections import Detections
 from skstream.drift._error_ratio import ErrorRatio
 from skstream.drift._levels import DRIFT, NORMAL, WARNING
 from skstream.drift._page_hinkley import PageHinkley
@@ -19,6 +20,7 @@ __all__ = [
     "Calibration",
     "DetectionResult",
     "DetectionScores",
+    "Detections",
     "DetectorState",
     "DriftDetector",
     "ErrorRatio",

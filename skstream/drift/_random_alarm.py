@@ -85,7 +85,7 @@ class RandomAlarm(DriftDetector):
     random_state : int, RandomState instance or None, default=None
         Seed. Whether a value raises an alarm is decided by the seed and the number of the value
         alone, so that the division into calls changes nothing. An evaluator sets None from its own
-        seed, where the detector is within a model.
+        seed, where the detector is within a model or a `DriftMonitor`.
 
     See Also
     --------

@@ -17,6 +17,7 @@ from skstream.engine.timeline import Timeline
 from skstream.evaluation._execute import Execution
 from skstream.evaluation._groups import grouped
 from skstream.evaluation._known_truth import check_rows_are_time
+from skstream.evaluation._monitor import watched
 from skstream.evaluation._outcome import Place
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
@@ -64,6 +65,7 @@ Kind = TypeVar("Kind")
 COMMON_CONSTRAINTS: dict[str, Any] = {
     "metrics": "no_validation",
     "forgetting": "no_validation",
+    "monitors": "no_validation",
     "n_warmup": [Interval(numbers.Integral, 1, None, closed="left")],
     "record_every": [Interval(numbers.Integral, 1, None, closed="left"), None],
     "missing_labels": [StrOptions({"error", "skip"})],
@@ -104,6 +106,7 @@ class StreamEvaluator(BaseEstimator):
 
     metrics: Any = field(default=None, kw_only=False)
     forgetting: Any = "cumulative"
+    monitors: Any = None
     n_warmup: int = 1
     record_every: int | None = None
     missing_labels: Literal["error", "skip"] = "error"
@@ -376,6 +379,11 @@ class StreamEvaluator(BaseEstimator):
         """Return the number of answers of one model in one fold to a stream of so many rows."""
         return n_rows
 
+    @property
+    def _n_bins(self) -> int | None:
+        """Number of bins between arrival and label; None: there are none."""
+        return None
+
     def _validate(self) -> None:
         validate_parameter_constraints(
             self._parameter_constraints,
@@ -460,6 +468,7 @@ class StreamEvaluator(BaseEstimator):
             parameters={**self._plain_parameters(), "seed": seed},
             expected_rows=n_rows or 0,
             drifts=drifts,
+            monitors=tuple(watched(self.monitors, labels, self._n_bins)),
         )
 
 

@@ -153,7 +153,7 @@ def _dead_lane(place: Place, error: ModelError, like: LaneOutcome) -> LaneOutcom
         forgetting: {metric: np.full_like(curve, np.nan) for metric, curve in metrics.items()}
         for forgetting, metrics in like.curves.values.items()
     }
-    answers = None
+    answers, nothing = None, np.empty(0, dtype=np.int64)
     if like.answers is not None:
         with suppress(OSError, ValueError):  # a tape on disk that was removed or damaged
             answers = unanswered_like(like.answers)
@@ -166,4 +166,8 @@ def _dead_lane(place: Place, error: ModelError, like: LaneOutcome) -> LaneOutcom
         path="worker died",
         failure=str(error),
         n_valid=0,
+        detections={
+            monitor: replace(one, model=name, fold=fold, alarms=nothing, warnings=nothing)
+            for monitor, one in like.detections.items()
+        },
     )

@@ -1,10 +1,12 @@
 """Outcomes that workers return: plain data, combined by the parent process."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from skstream.drift import Detections
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._passes import Checksums
 from skstream.streams import Drift
@@ -20,7 +22,7 @@ class LaneOutcome:
 
     If the model failed, `failure` is the reason and `n_valid` the number of rows of its curves and
     answers before the failure. If it was ended before the run was, `ended` says where and why (an
-    `EndedModel`).
+    `EndedModel`). `detections` says what each monitor found.
     """
 
     name: str
@@ -34,6 +36,7 @@ class LaneOutcome:
     n_valid: int | None = None
     n_unanswered: int = 0
     ended: Any = None
+    detections: Mapping[str, Detections] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,12 +48,8 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
     mechanisms = as_forgetting(forgetting)
     if tape.sets is not None:
         _check_alone(mechanisms, record_every)
-    lanes = {
-        (name, fold): answers[fold]
-        for name, answers in tape.answers.items()
-        for fold in range(len(answers))
-    }
-    (width,) = {_width(of_lane) for of_lane in lanes.values()}
+    lanes = lanes_of(tape)
+    width = width_of(next(iter(lanes.values())))
     running = measures_of(
         measures,
         mechanisms,
@@ -64,9 +60,7 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
         record_every=record_every,
         expected_rows=tape.n_rows,
     )
-    baselines = {name: getattr(tape, name) for name in BASELINES}
-    held = {"y": tape.y, "weight": tape.weight, "sets": tape.sets, **baselines}
-    for rows in pieces_of(list(lanes.values()), **held):
+    for rows in rows_of(tape, lanes):
         running.read(rows)
     running.finish()
     all_curves = running.curves()
@@ -81,6 +75,22 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
         "measures": {name: Measure(**measure.facts) for name, measure in measures.items()},
         "mechanisms": {name: mechanism.name for name, mechanism in mechanisms.items()},
     }
+
+
+def lanes_of(tape: Tape) -> dict[tuple[str, int], np.ndarray]:
+    """Answers of every model at every position among its folds."""
+    return {
+        (name, fold): answers[fold]
+        for name, answers in tape.answers.items()
+        for fold in range(len(answers))
+    }
+
+
+def rows_of(tape: Tape, lanes: Mapping[tuple[str, int], np.ndarray]) -> Iterator[ScoredRows]:
+    """Rows of a tape with the answers of some lanes, some at a time."""
+    baselines = {name: getattr(tape, name) for name in BASELINES}
+    held = {"y": tape.y, "weight": tape.weight, "sets": tape.sets, **baselines}
+    return pieces_of(list(lanes.values()), **held)
 
 
 def pieces_of(
@@ -103,7 +113,7 @@ def pieces_of(
     **columns : ndarray of shape (n_rows,), or None
         Weights, and answers of baselines.
     """
-    size = max(LEAST_ROWS, LARGEST_PIECE // max(1, sum(_width(p) for p in lanes)))
+    size = max(LEAST_ROWS, LARGEST_PIECE // max(1, sum(width_of(p) for p in lanes)))
     start, n_rows, n_sets = 0, len(y), 0
     while start < n_rows:
         stop, of_piece = min(n_rows, start + size), None
@@ -123,7 +133,8 @@ def pieces_of(
         start = stop
 
 
-def _width(answers: np.ndarray) -> int:
+def width_of(answers: np.ndarray) -> int:
+    """Lines of answers that are scored of one lane."""
     return 1 if answers.ndim == 1 else answers.shape[1]
 
 

@@ -11,10 +11,12 @@ from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from skstream.engine.tape import Tape
 from skstream.evaluation import _compare, _report
 from skstream.evaluation._cost import Cost
+from skstream.evaluation._detections import FoundByModel, FoundByMonitor, by_monitor, detected
 from skstream.evaluation._ended import EndedModel, last_values
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._input import why_no_weight
 from skstream.evaluation._kept_tape import all_folds, opened
+from skstream.evaluation._monitor import DriftMonitor
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._protocol_words import in_words
 from skstream.evaluation._ranking import rank
@@ -95,6 +97,9 @@ class EvaluationResult:
         Where the truth of the stream is known to change, in the rows of `checkpoints`: a value at
         a checkpoint up to ``drift.start`` is about the truth before. Empty where it is not known,
         as in live runs.
+    detections : dict of str to dict of str to Detections
+        ``detections[monitor][model]``: the rows at which the detectors of the evaluator's
+        `monitors` warned and raised alarms; a list of them for several folds.
     """
 
     protocol: str
@@ -120,6 +125,7 @@ class EvaluationResult:
     scored_sets: str = ""
     why_no_tape: str = ""
     drifts: tuple[Drift, ...] = ()
+    detections: FoundByMonitor = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -308,6 +314,45 @@ class EvaluationResult:
         _warn_of_undefined(result)
         _warn_of_bounds(result)
         return result
+
+    def detect(self, monitor: DriftMonitor) -> FoundByModel:
+        """Let a drift monitor read the tape: it finds what it would have found during the run.
+
+        Parameters
+        ----------
+        monitor : DriftMonitor
+            The detector, and what it reads.
+
+        Returns
+        -------
+        detections : dict of str to Detections
+            By model, the rows at which the detector warned and raised alarms; a list of them for
+            several folds.
+
+        Raises
+        ------
+        TypeError
+            If `monitor` is not a DriftMonitor.
+        ValueError
+            If no tape was kept, if rows were scored in sets, or if the monitor does not suit the
+            labels, the bins or the values.
+
+        See Also
+        --------
+        skstream.drift.score_detections : How good alarms are, where the drifts are known.
+
+        Examples
+        --------
+        >>> from skstream import DriftMonitor, PrequentialEvaluator
+        >>> from skstream.drift import DDM
+        >>> from skstream.naive_bayes import IncrementalGaussianNB
+        >>> from skstream.streams import SEA
+        >>> models = {"bayes": IncrementalGaussianNB()}
+        >>> result = PrequentialEvaluator("accuracy").evaluate(models, SEA(8000, random_state=0))
+        >>> result.detect(DriftMonitor(DDM()))["bayes"].alarms
+        array([4275, 7452, 7567, 7608, 7689])
+        """
+        return detected(self, monitor)
 
     def why_nothing_scored(self) -> str:
         """Return why no row was scored; an empty text if a row was, or may still be, scored."""
@@ -597,6 +642,7 @@ def assemble(
         n_unlabelled=outcomes[0].n_unlabelled,
         unlabelled_held_out=outcomes[0].unlabelled_held_out,
         drifts=outcomes[0].drifts,
+        detections=by_monitor(lane.detections for lanes in by_model.values() for lane in lanes),
         baselines=header.baselines,
         parameters=header.parameters,
         scored_sets=header.scored_sets,

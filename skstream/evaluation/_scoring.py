@@ -6,10 +6,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from skstream.drift import Detections
 from skstream.engine.run import Answered
 from skstream.evaluation._kept_tape import KeptTape
 from skstream.evaluation._rescore import curves_of_lanes, measures_of
 from skstream.evaluation._settings import Settings
+from skstream.evaluation._watch import Watch
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._rows import ScoredRows
 from skstream.metrics._running import RunningMeasures
@@ -108,10 +110,17 @@ class RunScores:
         whose persistent baseline is the label of the row before.
     tape : KeptTape, default=None
         What is kept of them, where it is there already.
+    watch : Watch, default=None
+        Monitors that read them, too.
     """
 
     def __init__(
-        self, settings: Settings, n_lanes: int, width: int = 1, tape: KeptTape | None = None
+        self,
+        settings: Settings,
+        n_lanes: int,
+        width: int = 1,
+        tape: KeptTape | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self._width = width
         self._n_lanes = n_lanes
@@ -135,6 +144,8 @@ class RunScores:
         if tape is None and settings.keep_tape:
             tape = KeptTape(settings.classes, n_lanes, width, on_disk=on_disk)
         self._tape = tape
+        self._watch = watch
+        self._unwatched: list[ScoredRows] = []
 
     @property
     def n_rows(self) -> int:
@@ -144,6 +155,8 @@ class RunScores:
     def keep(self, rows: ScoredRows) -> None:
         """Keep the next rows; `measure` lets the measures read them."""
         self._take(rows)
+        if self._watch is not None:
+            self._unwatched.append(rows)
         if self._tape is not None:
             self._tape.keep(rows)
 
@@ -155,7 +168,10 @@ class RunScores:
         self._n_kept += len(rows)
 
     def measure(self) -> None:
-        """Let the measures read the rows kept. If a function of the user fails, call it again."""
+        """Let monitors and measures read the rows kept; if a user's function fails, call again."""
+        while self._watch is not None and self._unwatched:
+            self._watch.read(self._unwatched[0])
+            del self._unwatched[0]
         while self._unmeasured:
             rows = self._unmeasured[0]
             n_read = self._measures.n_rows - self._n_measured  # before a function failed
@@ -192,6 +208,7 @@ class RunScores:
         for rows in tape.pieces():
             scores._take(rows)
             scores.measure()
+        scores._watch, scores._unwatched = self._watch, self._unwatched
         return scores
 
     def final(self) -> dict[str, dict[str, Any]]:
@@ -210,6 +227,7 @@ class RunScores:
 
     def keep_lanes(self, lanes: Sequence[int]) -> None:
         """Go on with some of the lanes, ascending, as if there had never been others."""
+        assert self._watch is None  # searches have no monitors
         self._measures = self._measures_of(lanes)
         self._n_lanes = len(lanes)
         if self._tape is not None:
@@ -220,6 +238,12 @@ class RunScores:
         assert not self._unmeasured
         lines = [lane * self._width + k for lane in lanes for k in range(self._width)]
         return self._measures.of_models(lines)
+
+    def detections(self) -> list[dict[str, Detections]]:
+        """Return what the monitors found in each lane, by their names."""
+        if self._watch is None:
+            return [{} for _ in range(self._n_lanes)]
+        return self._watch.detections()
 
     @property
     def _whole_tape(self) -> KeptTape | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from skstream.engine.tape import Tape
+from skstream.evaluation._detections import narrowed
 from skstream.evaluation._ended import FinalScores
 from skstream.forgetting import Forgetting
 from skstream.utils._choices import is_integer
@@ -81,6 +82,7 @@ def select(
         left_out=result.left_out if models is None else {},
         n_unanswered=_of(result.n_unanswered, names),
         baselines=tuple(name for name in names if name in result.baselines),
+        detections=narrowed(result.detections, names, fold_places),
         **changes,
     )
 

@@ -17,6 +17,7 @@ from skstream.engine.run import Lane
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._kept_tape import KeepTape
+from skstream.evaluation._monitor import Watched
 from skstream.streams import Drift
 from skstream.utils._choices import names_as_text
 from skstream.utils._label_space import LabelSpace, listed
@@ -67,6 +68,8 @@ class Settings:
         Rows of the stream; 0 where that is not known.
     drifts : tuple of Drift
         Where the truth of the stream is known to change.
+    monitors : tuple of Watched
+        Monitors that watch every model and fold.
     """
 
     protocol: str
@@ -89,6 +92,7 @@ class Settings:
     parameters: dict[str, Any]
     expected_rows: int = 0
     drifts: tuple[Drift, ...] = ()
+    monitors: tuple[Watched, ...] = ()
 
     @property
     def task(self) -> Task:

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from skstream.drift import Detections
 from skstream.engine.tape import Tape
 from skstream.evaluation._cost import Cost
+from skstream.evaluation._detections import FoundByMonitor, by_monitor, each
 from skstream.evaluation._ended import EndedModel
 from skstream.evaluation._npz import read_npz, write_npz
 from skstream.evaluation._rescore import BASELINES
@@ -74,6 +76,9 @@ def packed(result: EvaluationResult) -> tuple[dict[str, Any], dict[str, np.ndarr
                 arrays[f"values/{m}/{f}/{k}"] = curve
     if result.classes is not None:
         arrays["classes"] = plain_labels(result.classes)
+    found = each(result.detections)
+    for k, one in enumerate(found):
+        arrays[f"alarms/{k}"], arrays[f"warnings/{k}"] = one.alarms, one.warnings
     tape = result.tape
     if tape is not None:
         arrays["tape/y"] = tape.y
@@ -94,6 +99,7 @@ def packed(result: EvaluationResult) -> tuple[dict[str, Any], dict[str, np.ndarr
         "measures": {name: measure.facts for name, measure in result.measures.items()},
         "costs": {name: asdict(cost) for name, cost in result.costs.items()},
         "ended": {name: asdict(one) for name, one in result.ended.items()},
+        "detections": [[one.monitor, one.model, one.fold] for one in found],
         **{name: getattr(result, name) for name in (*_PLAIN, *_TUPLES)},
     }
     if isinstance(result, DelayedResult):
@@ -187,8 +193,24 @@ def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationRe
         classes=arrays.get("classes"),
         tape=_loaded_tape(arrays, header),
         costs={name: Cost(**cost) for name, cost in header["costs"].items()},
+        detections=_loaded_detections(arrays, header),
         ended={name: EndedModel(**one) for name, one in header.get("ended", {}).items()},
         **further,
+    )
+
+
+def _loaded_detections(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> FoundByMonitor:
+    return by_monitor(
+        {
+            monitor: Detections(
+                monitor=monitor,
+                model=model,
+                fold=fold,
+                alarms=arrays[f"alarms/{k}"],
+                warnings=arrays[f"warnings/{k}"],
+            )
+        }
+        for k, (monitor, model, fold) in enumerate(header.get("detections", ()))
     )
 
 

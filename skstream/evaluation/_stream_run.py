@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -17,6 +17,8 @@ from skstream.engine.run import Answered, Engine, Step
 from skstream.engine.timeline import End
 from skstream.evaluation._checkpoint import save_checkpoint
 from skstream.evaluation._cost import CostMeter
+from skstream.evaluation._decisions import DECIDE, Stopped
+from skstream.evaluation._detections import FoundByMonitor, by_monitor
 from skstream.evaluation._ended import continued
 from skstream.evaluation._input import EncodedRows, encoded
 from skstream.evaluation._outcome import LaneOutcome, Place, RunOutcome
@@ -25,6 +27,7 @@ from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._scoring import RunScores
 from skstream.evaluation._settings import Settings
+from skstream.evaluation._watch import watch_of
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._resolve import resolve_metrics
 from skstream.streams._chunk import Chunk
@@ -32,32 +35,6 @@ from skstream.utils._exclusive import Exclusive, exclusive
 from skstream.utils._interrupt import Held, deferred_interrupt
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._rows import Schema
-
-_DECIDE = (
-    "The run waits for your decision: go_on('retry') tries again what failed, go_on('skip') leaves "
-    "the row out, go_on('leave_out') goes on without the model. save(path) works, and result() "
-    "gives what came before the call."
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Stopped:
-    """A step that a failure has stopped, and how it is noted in the end.
-
-    `step` is what the models did. If they have not begun, it is None, `reason` says why, and
-    `event` can be executed again.
-    """
-
-    note: Callable[[list[Answered]], None]
-    step: Step | None = None
-    event: tuple[Any, ...] = ()
-    reason: str = ""
-
-
-def check_on_error(on_error: str) -> None:
-    """Check the parameter of the calls of a live run."""
-    if on_error not in ("raise", "skip"):
-        raise ValueError(f'on_error must be "raise" or "skip". Got {on_error!r} instead.')
 
 
 class StreamRun(Exclusive):
@@ -99,13 +76,15 @@ class StreamRun(Exclusive):
         self._space = LabelSpace(settings.classes)
         self._n_arrived = 0
         self._n_unlabelled = 0
-        self._scores = RunScores(settings, len(places), width)
+        self._scores = RunScores(
+            settings, len(places), width, watch=watch_of(settings, places, width)
+        )
         self._pace = Pace(self._rows_per_piece)
         self._live = False
         self._is_closed = False
         self._has_failed = False  # for good: a failure has ended an evaluation
         self._interrupt: Held | None = None  # delays Ctrl-C until the end of a call of a live run
-        self._stopped: _Stopped | None = None  # waits for a decision
+        self._stopped: Stopped | None = None  # waits for a decision
         self._rest: Callable[[], object] | None = None  # of the call that was stopped
         self._left_out: set[int] = set()  # lanes whose failure the user has accepted
         self._skipped: dict[int, np.ndarray] = {}  # by lane, the rows skipped last
@@ -314,7 +293,7 @@ class StreamRun(Exclusive):
         except Exception as error:
             if self._live and not self._engine.is_torn:
                 reason = f"{type(error).__name__}: {error}"
-                self._stopped = _Stopped(note=note, event=event, reason=reason)
+                self._stopped = Stopped(note=note, event=event, reason=reason)
             raise
         self._commit(step, note, skip=skip)
         self._pace.note(step.lanes, perf_counter() - started)
@@ -376,11 +355,11 @@ class StreamRun(Exclusive):
                     if self._settings.error_score != "raise":
                         self._left_out.update(failed)  # the others go on
                         break
-                    self._stopped = _Stopped(note=note, step=step)
+                    self._stopped = Stopped(note=note, step=step)
                     failure = min(
                         (self._engine.failures[k] for k in failed), key=lambda error: error.row
                     )
-                    failure.add_note(_DECIDE)
+                    failure.add_note(DECIDE)
                     raise failure
                 self._resume(failed, step.lanes, skip=True)
             self._engine.commit(step)
@@ -472,8 +451,19 @@ class StreamRun(Exclusive):
             Scores of all rows that every model has done; an incomplete batch is left out.
         """
         with deferred_interrupt():
-            self._score()
+            self._score_all()
         return assemble(self._settings.header, [self.outcome()])
+
+    @property
+    def detections(self) -> FoundByMonitor:
+        """What the monitors have found so far, as in the result."""
+        with deferred_interrupt():
+            self._score_all()
+        return by_monitor(self._scores.detections())
+
+    def _score_all(self) -> None:
+        """Score everything that was noted."""
+        self._score()
 
     def leave_out_functions(self) -> Settings | None:
         """Score by measures that cannot fail, after a function of the user has failed.
@@ -520,6 +510,7 @@ class StreamRun(Exclusive):
     def _outcomes(self, curves: Sequence[Curves], numbers: Sequence[int]) -> list[LaneOutcome]:
         """Outcomes of some lanes, by their numbers, with their curves."""
         failures, settings = self._shown_failures(), self._settings
+        detections = self._scores.detections()
         outcomes = []
         for k, of_lane in zip(numbers, curves, strict=True):
             (name, fold), model = self._places[k], self._engine.lanes[k].model
@@ -536,6 +527,7 @@ class StreamRun(Exclusive):
                     failure=str(failures[k]) if k in failures else None,
                     n_valid=self._n_valid(k) if k in failures else None,
                     n_unanswered=model.n_unanswered,
+                    detections=detections[k],
                 )
             )
         return outcomes
@@ -623,7 +615,7 @@ class StreamRun(Exclusive):
         if self._state == "closed":
             raise RuntimeError("The run is closed: the stream has ended. Start another.")
         if self._state == "stopped":
-            raise RuntimeError(f"The run has stopped in the middle of a call. {_DECIDE}")
+            raise RuntimeError(f"The run has stopped in the middle of a call. {DECIDE}")
         if self._state == "broken":
             raise RuntimeError(
                 "The run was stopped in the middle of a row by an error or an interrupt: result() "

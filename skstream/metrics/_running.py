@@ -1,6 +1,6 @@
 """Measures of a stream while its rows arrive."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import partial
 from numbers import Integral
@@ -160,7 +160,7 @@ class RunningMeasures:
         self._recorder = CheckpointRecorder(
             len(self.forgetting) * len(self.metrics) * lines, record_every, expected_rows
         )
-        self._block = _block_length(self.forgetting)
+        self._block = block_length(self.forgetting.values())
         self._waiting = Waiting(self._block, LabelSpace(self.classes).dtype, lines)
         self._n_processed = 0
         self._ahead: _Ahead | None = None
@@ -381,9 +381,9 @@ class RunningMeasures:
         return self
 
 
-def _block_length(forgetting: Mapping[str, Forgetting]) -> int:
+def block_length(mechanisms: Iterable[Forgetting]) -> int:
     """Rows per block: more for long windows, which are read once per block."""
-    sizes = [f.window_size for f in forgetting.values() if isinstance(f, SlidingWindow)]
+    sizes = [f.window_size for f in mechanisms if isinstance(f, SlidingWindow)]
     block = _BLOCK
     while sizes and block < min(max(sizes) // 2, _LONGEST_BLOCK):
         block *= 2

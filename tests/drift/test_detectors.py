@@ -46,7 +46,14 @@ SETTINGS = {
     "RandomAlarm": [{"random_state": 0}, {"probability": 0.2, "warm_up": 0, "random_state": 1}],
 }
 BASES = {"DetectorState", "DriftDetector", "NORMAL", "WARNING", "DRIFT"}
-SCORING = {"DetectionResult", "DetectionScores", "score_detections", "Calibration", "calibrate"}
+SCORING = {
+    "DetectionResult",
+    "Detections",
+    "DetectionScores",
+    "score_detections",
+    "Calibration",
+    "calibrate",
+}
 CASES = [
     pytest.param(getattr(skstream.drift, name)(**params), id=f"{name}-{i}")
     for name in skstream.drift.__all__

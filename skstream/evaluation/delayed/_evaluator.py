@@ -65,6 +65,9 @@ class DelayedEvaluator(StreamEvaluator):
         limit.
     forgetting : str, Forgetting or dict of str to Forgetting, default="cumulative"
         Which rows count in the running means, in the order of labels.
+    monitors : dict of str to DriftMonitor, default=None
+        Drift detectors that watch every model while it is evaluated, by name: see
+        `DriftMonitor`. What they find is in the attribute `detections` of the result.
     n_warmup : int, default=1
         Labels learnt before anything is asked. Rows that arrive earlier are unscored. A model that
         cannot learn the first row alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all
@@ -267,6 +270,10 @@ class DelayedEvaluator(StreamEvaluator):
                 poll_at_zero=self.poll_at_zero,
             )
         ]
+
+    @property
+    def _n_bins(self) -> int:
+        return self.n_bins
 
     def _n_answers(self, n_rows: int) -> int:
         return n_rows * (self.n_bins + 2)

@@ -12,13 +12,14 @@ from skstream.engine.delayed import DatedArrivals, DelayedState, Dropped, Labels
 from skstream.engine.failures import ModelError
 from skstream.engine.loop import no_answers
 from skstream.engine.run import Answered, Step
+from skstream.evaluation._decisions import check_on_error
 from skstream.evaluation._input import EncodedRows, encoded_labels
 from skstream.evaluation._outcome import RunOutcome
 from skstream.evaluation._passes import LABEL_TIMES
 from skstream.evaluation._progress import Advance, ignored
 from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
-from skstream.evaluation._stream_run import StreamRun, check_on_error
+from skstream.evaluation._stream_run import StreamRun
 from skstream.evaluation.delayed._clock import (
     Clock,
     Times,
@@ -553,6 +554,9 @@ class DelayedRun(StreamRun):
     def _score(self) -> None:
         if self._scoring.is_due:
             self._score_steps()
+
+    def _score_all(self) -> None:
+        self._score_steps()
 
     def _score_steps(self) -> None:
         self._scores.measure()  # what a function of the user has held up

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from skstream.drift import Detections
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._ended import EndedModel
 from skstream.evaluation._npz import read_npz, write_npz
@@ -13,7 +14,7 @@ from skstream.metrics._checkpoints import Curves
 from skstream.streams._drifts import as_drifts
 from skstream.utils._npy import StoredArray
 
-FORMAT = 3  # 2 is that of saved results
+FORMAT = 4  # 2 is that of saved results
 #: Fields of a lane that JSON holds as they are.
 _PLAIN = ("name", "fold", "path", "failure", "n_valid", "n_unanswered")
 
@@ -30,6 +31,8 @@ def save_outcome(outcome: RunOutcome, path: Path) -> None:
         for f, by_metric in enumerate(lane.curves.values.values()):
             for m, curve in enumerate(by_metric.values()):
                 arrays[f"curves/{k}/{f}/{m}"] = curve
+        for d, one in enumerate(lane.detections.values()):
+            arrays[f"alarms/{k}/{d}"], arrays[f"warnings/{k}/{d}"] = one.alarms, one.warnings
     labels = dict(outcome.labels or {})
     if "sets" in labels:
         arrays["sets/ends"], arrays["sets/checkpoints"] = labels.pop("sets")
@@ -44,7 +47,7 @@ def save_outcome(outcome: RunOutcome, path: Path) -> None:
         "format": FORMAT,
         "lanes": [
             {name: getattr(lane, name) for name in _PLAIN}
-            | {"cost": asdict(lane.cost)}
+            | {"cost": asdict(lane.cost), "monitors": list(lane.detections)}
             | ({} if lane.ended is None else {"ended": asdict(lane.ended)})
             for lane in outcome.lanes
         ],
@@ -113,6 +116,16 @@ def _lane(
         answers=arrays.get(f"answers/{k}"),
         cost=Cost(**lane["cost"]),
         ended=EndedModel(**lane["ended"]) if "ended" in lane else None,
+        detections={
+            monitor: Detections(
+                monitor=monitor,
+                model=lane["name"],
+                fold=lane["fold"],
+                alarms=arrays[f"alarms/{k}/{d}"],
+                warnings=arrays[f"warnings/{k}/{d}"],
+            )
+            for d, monitor in enumerate(lane["monitors"])
+        },
     )
 
 

@@ -1,0 +1,78 @@
+"""Detections of results: of a run as they are, and from a tape."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from skstream.drift import Detections
+from skstream.evaluation._monitor import resolved
+from skstream.evaluation._rescore import lanes_of, rows_of, width_of
+from skstream.evaluation._watch import Watch
+
+if TYPE_CHECKING:
+    from skstream.evaluation._result import EvaluationResult
+
+#: By model: what a monitor found, a list with one for each of several folds.
+FoundByModel = dict[str, Detections | list[Detections]]
+FoundByMonitor = dict[str, FoundByModel]
+
+
+def by_monitor(lanes: Iterable[Mapping[str, Detections]]) -> FoundByMonitor:
+    """Return by monitor and model what was found in each lane."""
+    folds: dict[str, dict[str, list[Detections]]] = {}
+    for lane in lanes:
+        for one in lane.values():
+            folds.setdefault(one.monitor, {}).setdefault(one.model, []).append(one)
+    return {
+        monitor: {model: _one_or_all(listed) for model, listed in by_model.items()}
+        for monitor, by_model in folds.items()
+    }
+
+
+def detected(result: "EvaluationResult", monitor: Any) -> FoundByModel:
+    """Let a monitor read the tape of a result; see `EvaluationResult.detect`."""
+    if result.scored_sets:
+        raise ValueError(
+            "A monitor watches the losses of rows that are asked one after another, and "
+            f"{result.scored_sets} are asked in sets. Evaluate with PrequentialEvaluator."
+        )
+    tape = result.require_tape()
+    n_bins, last = result.n_bins, None if result.bins is None else result.bins[-1]
+    name = type(getattr(monitor, "detector", monitor)).__name__
+    one = resolved(name, monitor, result.classes, n_bins, last)
+    lanes = lanes_of(tape)
+    places = [(model, result.folds[position]) for model, position in lanes]
+    width, seed = width_of(next(iter(lanes.values()))), result.parameters.get("seed")
+    watch = Watch([one], tape.classes, places, 0 if seed is None else seed, width)
+    for rows in rows_of(tape, lanes):
+        watch.read(rows)
+    return by_monitor(watch.detections())[name]
+
+
+def narrowed(
+    found: Mapping[str, FoundByModel], models: Sequence[str], folds: Sequence[int] | None
+) -> FoundByMonitor:
+    """Return what was found in some models and at some positions among their folds; None: all."""
+
+    def some(one: Detections | list[Detections]) -> Detections | list[Detections]:
+        if folds is None or isinstance(one, Detections):
+            return one
+        return _one_or_all([one[place] for place in folds])
+
+    return {
+        monitor: {model: some(by_model[model]) for model in models}
+        for monitor, by_model in found.items()
+    }
+
+
+def each(found: Mapping[str, FoundByModel]) -> list[Detections]:
+    """Return all detections in their order."""
+    return [
+        one
+        for by_model in found.values()
+        for of_model in by_model.values()
+        for one in ([of_model] if isinstance(of_model, Detections) else of_model)
+    ]
+
+
+def _one_or_all(folds: list[Detections]) -> Detections | list[Detections]:
+    return folds[0] if len(folds) == 1 else folds

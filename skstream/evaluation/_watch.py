@@ -1,0 +1,215 @@
+"""Monitors at work: they read scored rows beside the measures, with a detector for each lane."""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from skstream.drift import DRIFT, NORMAL, WARNING, Detections, DriftDetector
+from skstream.engine.tape import Recorder
+from skstream.evaluation._monitor import Watched
+from skstream.evaluation._outcome import Place
+from skstream.evaluation._settings import Settings
+from skstream.metrics._rows import ScoredRows, Waiting
+from skstream.metrics._running import block_length
+from skstream.metrics._scores import Scores, make_sums
+from skstream.metrics._sums import DENSE
+from skstream.utils._label_space import LabelSpace, is_given
+
+
+class Watch:
+    """The monitors of a run.
+
+    Parameters
+    ----------
+    monitors : sequence of Watched
+        The monitors, resolved.
+    classes : ndarray of shape (n_classes,) or None
+        Sorted labels; None for regression.
+    places : sequence of (str, int)
+        Names and folds of the lanes.
+    seed : int
+        Seed of the evaluation.
+    width : int
+        Lines of answers per lane.
+    """
+
+    def __init__(
+        self,
+        monitors: Sequence[Watched],
+        classes: np.ndarray | None,
+        places: Sequence[Place],
+        seed: int,
+        width: int = 1,
+    ) -> None:
+        self._places = list(places)
+        self._monitors = [_Monitor(one, classes, places, seed, width) for one in monitors]
+
+    def read(self, rows: ScoredRows) -> None:
+        """Read the next rows, in order."""
+        for monitor in self._monitors:
+            monitor.read(rows)
+
+    def detections(self) -> list[dict[str, Detections]]:
+        """Return what was found in each lane up to the last row, by the name of the monitor."""
+        found: list[dict[str, Detections]] = [{} for _ in self._places]
+        for monitor in self._monitors:
+            lanes = monitor.lanes_now()
+            for (model, fold), lane, by_name in zip(self._places, lanes, found, strict=True):
+                by_name[monitor.name] = Detections(
+                    monitor=monitor.name,
+                    model=model,
+                    fold=fold,
+                    alarms=lane.alarms.array().copy(),
+                    warnings=lane.warnings.array().copy(),
+                )
+        return found
+
+
+def watch_of(settings: Settings, places: Sequence[Place], width: int) -> Watch | None:
+    """Return the monitors of a run; None if there are none."""
+    if not settings.monitors:
+        return None
+    return Watch(settings.monitors, settings.classes, places, settings.parameters["seed"], width)
+
+
+class _Lane:
+    """A detector, and the rows at which it warned and raised alarms."""
+
+    def __init__(self, detector: DriftDetector) -> None:
+        self.detector = detector
+        self.alarms, self.warnings = Recorder(np.dtype(np.int64)), Recorder(np.dtype(np.int64))
+        self._level = NORMAL
+        self._last_row = -1
+
+    def read(self, values: np.ndarray, rows: np.ndarray) -> None:
+        """Read the values of some rows, given by their numbers."""
+        if len(rows) and rows[0] <= self._last_row:  # another detector failed, and they come again
+            values, rows = values[rows > self._last_row], rows[rows > self._last_row]
+        if not len(rows):
+            return
+        levels = self.detector.update_levels(values)
+        warned = levels == WARNING
+        began = warned & (np.concatenate(([self._level], levels[:-1])) != WARNING)
+        self._level, self._last_row = int(levels[-1]), int(rows[-1])
+        for recorder, found in ((self.alarms, levels == DRIFT), (self.warnings, began)):
+            if found.any():
+                recorder.append(rows[found])
+
+
+class _Monitor:
+    """One monitor of all lanes.
+
+    A measure is read in blocks of rows that depend on their numbers alone, so that its sums, and
+    with them the alarms, are the same to the last bit for any division of the stream.
+    """
+
+    def __init__(
+        self,
+        spec: Watched,
+        classes: np.ndarray | None,
+        places: Sequence[Place],
+        seed: int,
+        width: int,
+    ) -> None:
+        self.name = spec.name
+        self._spec = spec
+        self._width = width
+        self._n_read = 0  # rows that the detectors have read
+        self._lanes = [_Lane(spec.detector_of(seed, name, fold)) for name, fold in places]
+        self._scores: Scores | None = None
+        if spec.measure is not None and spec.forgetting is not None:
+            # The persistent baseline of the last line knows later labels than that of the others.
+            told = np.full(len(places), width == 1 or spec.bin < width - 1)
+            mechanisms = {"": partial(make_sums, spec.forgetting)}
+            self._scores = Scores({"": spec.measure}, mechanisms, classes, told)
+            size = block_length([spec.forgetting])
+            self._waiting = Waiting(size, LabelSpace(classes).dtype, len(places))
+            self._block = size
+            self._ahead: _Monitor | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Not pickled: the copy can be made again.
+        return {**self.__dict__, "_ahead": None} if self._scores is not None else self.__dict__
+
+    def read(self, rows: ScoredRows) -> None:
+        """Read the next rows."""
+        rows = rows.models(slice(self._spec.bin, None, self._width))
+        if self._scores is None:
+            self._read_losses(rows)
+            return
+        if self._spec.loss_bound is not None:
+            rows = self._bounded(rows)
+        start, n = 0, len(rows)
+        while start < n:
+            stop = min(n, start + self._block - self._waiting.n)
+            self._waiting.append(rows[start:stop])
+            start = stop
+            if self._waiting.n == self._block:
+                self._read_values(self._waiting.rows())
+                self._waiting.clear()
+                self._ahead = None
+
+    def lanes_now(self) -> list[_Lane]:
+        """Return all lanes after the last row, also where rows of a block are waiting."""
+        if self._scores is None:
+            return self._lanes
+        if self._ahead is None:
+            self._ahead = deepcopy(self)
+        ahead = self._ahead
+        ahead._read_values(self._waiting.rows()[ahead._n_read - self._n_read :])
+        return ahead._lanes
+
+    def _read_losses(self, rows: ScoredRows) -> None:
+        scored = _scored(rows)
+        numbers = np.arange(self._n_read, self._n_read + len(rows))
+        for lane, answers, mask in zip(self._lanes, rows.answers, scored, strict=True):
+            y, answers = rows.y[mask], answers[mask]
+            if self._spec.loss_bound is None:
+                losses = (y != answers).astype(np.float64)
+            else:
+                losses = _bounded_losses(y, answers, self._spec.loss_bound)
+            lane.read(losses, numbers[mask])
+        self._n_read += len(rows)
+
+    def _read_values(self, rows: ScoredRows) -> None:
+        """Read values of the measure after each row; if a formula fails, nothing was read."""
+        n = len(rows)
+        if not n:
+            return
+        assert self._scores is not None
+        scores = self._scores.copy()
+        # With few places, sums would be formed in another way, with another last digit.
+        places = np.concatenate((np.arange(1, n + 1), np.full(max(0, DENSE - n), n)))
+        values = scores.advance(rows, places, self._n_read + places)[""][""]
+        scored = _scored(rows)
+        numbers = np.arange(self._n_read, self._n_read + n)
+        for lane, of_lane, mask in zip(self._lanes, values, scored, strict=True):
+            losses = self._spec.loss_of(np.asarray(of_lane, dtype=np.float64)[:n])
+            mask = mask & np.isfinite(losses)
+            lane.read(losses[mask], numbers[mask])
+        self._scores = scores
+        self._n_read += n
+
+    def _bounded(self, rows: ScoredRows) -> ScoredRows:
+        """Return rows whose absolute errors are the bounded losses."""
+        assert self._spec.loss_bound is not None
+        targets = np.where(is_given(rows.y), 0.0, np.nan)
+        losses = _bounded_losses(rows.y, rows.answers, self._spec.loss_bound)
+        return ScoredRows(targets, losses, rows.weight)
+
+
+def _scored(rows: ScoredRows) -> np.ndarray:
+    """Return for every lane which rows are scored: they have a label, an answer and a weight."""
+    known = is_given(rows.y)
+    if rows.weight is not None:
+        known = known & (rows.weight > 0.0)
+    scored: np.ndarray = known & is_given(rows.answers)
+    return scored
+
+
+def _bounded_losses(y: np.ndarray, answers: np.ndarray, bound: float) -> np.ndarray:
+    losses: np.ndarray = np.minimum(np.abs(answers - y) / bound, 1.0)
+    return losses

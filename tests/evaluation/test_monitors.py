@@ -1,0 +1,197 @@
+"""Monitors: online = from the tape = a literal loop, for every evaluator, detector and forgetting.
+
+Broken twins at the end show that each law would be noticed.
+"""
+
+import pickle
+import warnings
+from inspect import signature
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.base import clone
+from sklearn.naive_bayes import MultinomialNB
+
+import skstream
+import skstream.drift
+from skstream import (
+    AdaptiveWindow,
+    DriftMonitor,
+    Persistent,
+    SlidingWindow,
+)
+from skstream.drift import ADWIN, PageHinkley, RandomAlarm
+from skstream.streams._chunk import Chunk
+from skstream.utils._seeds import derive_seed
+from tests.drift.test_detectors import CASES as DETECTORS
+from tests.evaluation.test_laws import EVALUATORS, FORGETTING
+
+MODELS = {"bayes": MultinomialNB(), "last": Persistent()}
+CLASSES = ["a", "b", "c"]
+SENSITIVE = PageHinkley(0.5, delta=0.0, direction="both")
+MONITORS = {
+    **{f"loss-{one.id}": DriftMonitor(one.values[0]) for one in DETECTORS},
+    **{f"error-{name}": DriftMonitor(SENSITIVE, on=one) for name, one in FORGETTING.items()},
+    **{
+        f"kappa-{name}": DriftMonitor(SENSITIVE, on=("kappa_temporal", one))
+        for name, one in FORGETTING.items()
+    },
+    "random": DriftMonitor(RandomAlarm(0.2, warm_up=0)),
+}
+CASES = [
+    (name, options)
+    for name, all_options in EVALUATORS.items()
+    for options in all_options
+    if "monitors" in signature(getattr(skstream, name)).parameters
+]
+every_evaluator = pytest.mark.parametrize(
+    ("name", "options"), CASES, ids=[f"{n}-{k}" for k, (n, _) in enumerate(CASES)]
+)
+
+
+def stream(n=150, weighted=False, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, n)
+    X = np.abs(rng.normal(size=(n, 3))).round(1) + np.eye(3)[y] * 2
+    X[n // 2 :] = X[n // 2 :, ::-1]
+    weight = rng.choice([0.0, 1.0, 2.0], n) if weighted else None
+    return X, np.array(CLASSES)[y], weight
+
+
+def monitors_of(name, monitors=MONITORS):
+    """All monitors; under delayed labels some of bins of their own."""
+    if name != "DelayedEvaluator":
+        return monitors
+    first = {f"{n}-0": DriftMonitor(m.detector, m.on, bin=0) for n, m in [*monitors.items()][::3]}
+    return {**monitors, **first}
+
+
+def made(name, options, monitors=MONITORS, **more):
+    kind = getattr(skstream, name)
+    more = {"random_state": 0, "keep_tape": True, **more}
+    return kind("accuracy", monitors=monitors_of(name, monitors), **options, **more)
+
+
+def flat(found):
+    """Alarms and warnings by monitor, model and fold."""
+    listed = [
+        one
+        for by_model in found.values()
+        for of_model in by_model.values()
+        for one in (of_model if isinstance(of_model, list) else [of_model])
+    ]
+    return {(d.monitor, d.model, d.fold): (d.alarms.tolist(), d.warnings.tolist()) for d in listed}
+
+
+def literal(result, monitor, model, fold, curve=None):
+    """Alarms and warnings of a loop over rows, which reads the tape; `curve` is that of `on`."""
+    tape = result.tape
+    answers = np.asarray(tape.answers[model])[fold]
+    if answers.ndim == 2:
+        answers = answers[:, -1 if monitor.bin is None else monitor.bin]
+    weight = np.ones(len(tape.y)) if tape.weight is None else tape.weight
+    detector = clone(monitor.detector)
+    if isinstance(detector, RandomAlarm) and detector.random_state is None:
+        place = ("monitor", model, fold, "random_state")
+        detector.set_params(random_state=derive_seed(result.parameters["seed"], *place))
+    alarms, warned, was_warned = [], [], False
+    mean = LiteralMean(monitor.on)
+    rows = zip(tape.y.tolist(), answers.tolist(), weight.tolist(), strict=True)
+    for row, (y, answer, w) in enumerate(rows):
+        if answer == -1 or y == -1 or w == 0:
+            continue
+        value = mean.after(float(answer != y), w) if curve is None else 1.0 - curve[row]
+        if not np.isfinite(value):
+            continue
+        detector.update(value)
+        if detector.drift_detected:
+            alarms.append(row)
+        if detector.warning_detected and not was_warned:
+            warned.append(row)
+        was_warned = detector.warning_detected
+    return alarms, warned
+
+
+class LiteralMean:
+    """The mean of losses under a forgetting mechanism; for "loss", the loss itself."""
+
+    def __init__(self, on):
+        self.on, self.past, self.total, self.weight = on, [], 0.0, 0.0
+        self.adwin = ADWIN(on.delta) if isinstance(on, AdaptiveWindow) else None
+
+    def after(self, loss, weight):
+        if self.on == "loss":
+            return loss
+        self.past.append((weight, weight * loss))
+        if isinstance(self.on, SlidingWindow) or self.adwin is not None:
+            size = self.on.window_size if self.adwin is None else self.adwin.update(loss).width
+            weights, totals = zip(*self.past[-size:], strict=True)
+            return sum(totals) / sum(weights)
+        alpha = getattr(self.on, "fading_factor", 1.0)
+        self.total = alpha * self.total + weight * loss
+        self.weight = alpha * self.weight + weight
+        return self.total / self.weight
+
+
+def check_loops(result, monitors):
+    """What each monitor found is what a literal loop finds."""
+    for monitor, spec in monitors.items():
+        curves = None
+        if isinstance(spec.on, tuple):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                measure, forgetting = spec.on
+                curves = result.rescore([measure], forgetting=forgetting, record_every=1)
+        for (_, model, fold), rows in flat({monitor: result.detections[monitor]}).items():
+            curve = None if curves is None else curves.curve(model)[:, fold]
+            if curve is not None and curve.ndim == 2:  # by bin
+                curve = curve[:, -1 if spec.bin is None else spec.bin]
+            assert rows == literal(result, spec, model, fold, curve), (monitor, model, fold)
+
+
+@every_evaluator
+def test_online_is_the_tape_is_a_loop_over_rows(name, options):
+    X, y, weight = stream(weighted=bool(options))
+    result = made(name, options).evaluate(MODELS, X, y, sample_weight=weight)
+    monitors = monitors_of(name)
+    check_detect(result, monitors)
+    check_loops(result, monitors)
+    found = flat(result.detections)
+    loud = {monitor for (monitor, _, _), (alarms, _) in found.items() if alarms}
+    assert len(loud) > len(monitors) / 2
+
+
+def check_detect(result, monitors):
+    for monitor, spec in monitors.items():
+        again = flat({monitor: result.detect(spec)})
+        renamed = {(monitor, *place[1:]): rows for place, rows in again.items()}
+        online = flat({monitor: result.detections[monitor]})
+        assert renamed == online, monitor
+
+
+@every_evaluator
+def test_chunks_resumed_runs_and_workers_change_nothing(name, options, tmp_path):
+    X, y, weight = stream(weighted=True)
+    evaluator = made(name, options)
+    whole = flat(evaluator.evaluate(MODELS, X, y, sample_weight=weight).detections)
+
+    def chunks():
+        for begin, end in ((0, 1), (1, 40), (40, 41), (41, 97), (97, 150)):
+            yield X[begin:end], y[begin:end], {"sample_weight": weight[begin:end]}
+
+    with parallel_config(backend="threading"):
+        cut = evaluator.set_params(n_jobs=2).evaluate(MODELS, chunks, classes=CLASSES)
+    assert flat(cut.detections) == whole
+    run = made(name, options, keep_tape=False).start(MODELS, classes=CLASSES)
+    bounds = [0, 1, 2, 60, 61, 150]
+    for begin, end in pairwise(bounds):
+        part = slice(begin, end)
+        run.feed(Chunk.of(X[part], y[part], {"sample_weight": weight[part]}))
+        if begin == 60:
+            run = pickle.loads(pickle.dumps(run))
+        else:  # asked in the middle of a block
+            assert list(run.detections) == list(monitors_of(name))
+    run.close()
+    assert flat(run.detections) == flat(run.result().detections) == whole
