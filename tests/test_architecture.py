@@ -50,7 +50,7 @@ WITHIN_LAYER = {
     ("evaluation", "compat"),  # evaluators adapt models of other libraries
 }
 # A result's plot() needs the display classes, when it is called.
-LATE_UPWARD = {("evaluation", "plotting")}
+LATE_UPWARD = {("evaluation", "plotting"), ("drift", "plotting")}
 
 SKLEARN_PRIVATE_HOME = "skstream.utils._sklearn"
 OPTIONAL_PACKAGES = {*EXTRAS}

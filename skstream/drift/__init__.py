@@ -5,11 +5,13 @@ from skstream.drift._base import DetectorState, DriftDetector
 from skstream.drift._calibrate import Calibration, calibrate
 from skstream.drift._ddm import DDM
 from skstream.drift._detections import Detections
+from skstream.drift._detector_study import detector_study
 from skstream.drift._error_ratio import ErrorRatio
 from skstream.drift._levels import DRIFT, NORMAL, WARNING
 from skstream.drift._page_hinkley import PageHinkley
 from skstream.drift._random_alarm import RandomAlarm
 from skstream.drift._score import DetectionResult, DetectionScores, score_detections
+from skstream.drift._study import DetectorStudy, StudiedDetector, load_detector_study
 
 __all__ = [
     "ADWIN",
@@ -22,10 +24,14 @@ __all__ = [
     "DetectionScores",
     "Detections",
     "DetectorState",
+    "DetectorStudy",
     "DriftDetector",
     "ErrorRatio",
     "PageHinkley",
     "RandomAlarm",
+    "StudiedDetector",
     "calibrate",
+    "detector_study",
+    "load_detector_study",
     "score_detections",
 ]

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from skstream.drift._base import DriftDetector
+from skstream.drift._given import check_detector, check_parameter
 from skstream.drift._zones import checked_number
 from skstream.utils._choices import is_integer, is_real
 from skstream.utils._seeds import drawn_seed, uniform
@@ -157,16 +158,8 @@ def calibrate(
 
 
 def _check(detector: Any, parameter: str, run_length: Any, bounds: Any) -> None:
-    if not isinstance(detector, DriftDetector):
-        raise TypeError(
-            "detector must be an instance of a drift detector, such as PageHinkley(). Got "
-            f"{detector!r} instead."
-        )
-    names = sorted(detector.get_params(deep=False))
-    if parameter not in names:
-        raise ValueError(
-            f"{type(detector).__name__} has no parameter {parameter!r}. It has {names}."
-        )
+    check_detector(detector)
+    check_parameter(detector, parameter)
     if not is_real(run_length) or not 1 <= run_length < np.inf:
         raise ValueError(f"run_length must be a number of at least 1. Got {run_length!r} instead.")
     pair = tuple(bounds) if np.iterable(bounds) else ()

@@ -228,13 +228,10 @@ def score_detections(
     rows = checked_alarms(alarms, n_rows)
     found = checked_drifts(drifts, n_rows)
     zones = zones_of(found, tolerance, n_rows)
-    first = np.searchsorted(rows, zones.starts)
-    after = np.searchsorted(rows, zones.starts + zones.lengths)
-    detected = after > first
-    delays = rows[first[detected]] - zones.starts[detected]
+    scores, detected, delays = counted(zones, rows)
     return DetectionResult(
-        scores=_counted(zones, len(rows), int((after - first).sum()), delays),
-        random=_at_random(zones, len(rows)),
+        scores=scores,
+        random=at_random(zones, len(rows)),
         pvalue=share_of_shifts(zones, rows),
         delays=tuple(delays.tolist()),
         drifts=found,
@@ -244,21 +241,28 @@ def score_detections(
     )
 
 
-def _counted(
-    zones: Zones, n_alarms: int, n_within: int, delays: NDArray[np.int64]
-) -> DetectionScores:
+def counted(
+    zones: Zones, rows: NDArray[np.int64]
+) -> tuple[DetectionScores, NDArray[np.bool_], NDArray[np.int64]]:
+    """Scores of alarms at some rows, whether each drift was detected, and the delays of those."""
+    first = np.searchsorted(rows, zones.starts)
+    after = np.searchsorted(rows, zones.starts + zones.lengths)
+    detected = after > first
+    delays = rows[first[detected]] - zones.starts[detected]
     n = len(delays)
-    return _scores(
+    scores = _scores(
         zones,
         true=n,
-        n_within=n_within,
-        n_alarms=n_alarms,
+        n_within=int((after - first).sum()),
+        n_alarms=len(rows),
         mean_delay=float(delays.mean()) if n else np.nan,
         std_delay=float(delays.std(ddof=1)) if n > 1 else np.nan,
     )
+    return scores, detected, delays
 
 
-def _at_random(zones: Zones, n_alarms: int) -> DetectionScores:
+def at_random(zones: Zones, n_alarms: int) -> DetectionScores:
+    """Scores of as many alarms at random rows."""
     true, delays, squares = first_at_random(zones, n_alarms).tolist()
     mean = _ratio(delays, true)
     return _scores(

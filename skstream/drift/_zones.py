@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from skstream.streams._drifts import Drift, as_drifts
 from skstream.utils._choices import is_integer
 
+#: Streams to which alarms are moved at most: enough for small shares, and quick.
+_MOST_STEPS = 20
+
 
 class Zones(NamedTuple):
     """Rows of each drift: from its start, `lengths` rows. They do not overlap."""
@@ -101,15 +104,57 @@ def first_at_random(zones: Zones, n_alarms: int) -> NDArray[np.float64]:
 
 
 def share_of_shifts(zones: Zones, alarms: NDArray[np.int64]) -> float:
-    """Share of all shifts of the alarms with an F1 at least as large as without a shift.
+    """Share of all shifts of the alarms with an F1 at least as large as without a shift."""
+    if not len(zones.starts) or not len(alarms):
+        return 1.0
+    widths, f1 = _f1_of_shifts(zones, alarms)
+    unshifted = f1[np.flatnonzero(widths)[0]]
+    return float(widths[f1 >= unshifted - 1e-12].sum() / zones.n_rows)
 
-    A shift moves all alarms along the stream, its end joined to its start; by 0 rows is one too.
+
+def share_of_rearrangements(zones: Sequence[Zones], alarms: Sequence[NDArray[np.int64]]) -> float:
+    """Share of all rearrangements of the alarms on several streams with as large a mean F1.
+
+    A rearrangement moves all alarms by the same number of streams, and along these by the same
+    number of rows. So it is no merit of alarms to be at the same good rows of every stream where
+    the drifts of all are at the same rows, too. Where they are not, good alarms are good on their
+    own stream alone. Streams of different lengths keep their alarms.
+    """
+    n_streams, n_rows = len(zones), max(one.n_rows for one in zones)
+    observed, share = 0.0, []
+    for step in _steps(zones):
+        total = np.zeros(n_rows)
+        for i, rows in enumerate(alarms):
+            one = zones[(i + step) % n_streams]
+            if len(one.starts) and len(rows):
+                widths, f1 = _f1_of_shifts(one, rows)
+                total += np.resize(np.repeat(f1, widths), n_rows)  # shorter streams begin again
+        if not step:
+            observed = float(total[0])
+        share.append(np.mean(total >= observed - 1e-9))
+    return float(np.mean(share))
+
+
+def _steps(zones: Sequence[Zones]) -> list[int]:
+    """By how many streams alarms are moved; 0 is the first."""
+    first = zones[0]
+    same_length = all(one.n_rows == first.n_rows for one in zones)
+    if not same_length or all(np.array_equal(one.starts, first.starts) for one in zones):
+        return [0]
+    n = min(len(zones), _MOST_STEPS)
+    return [k * len(zones) // n for k in range(n)]
+
+
+def _f1_of_shifts(
+    zones: Zones, alarms: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """F1 of all shifts of the alarms: numbers of shifts one after another, and their F1.
+
+    A shift moves all alarms along the stream, its end joined to its start; the first is by 0 rows.
     The number of drifts found and of alarms within zones are sums of indicators of intervals of
     shifts: they change at the ends of these alone.
     """
     n_rows, n_drifts = zones.n_rows, len(zones.starts)
-    if not n_drifts or not len(alarms):
-        return 1.0
     gaps = np.diff(alarms, prepend=alarms[-1] - n_rows)
     starts = ((zones.starts[:, None] - alarms) % n_rows).ravel()
     within = np.repeat(zones.lengths, len(alarms))
@@ -129,6 +174,4 @@ def share_of_shifts(zones: Zones, alarms: NDArray[np.int64]) -> float:
     order = np.argsort(rows, kind="stable")
     widths = np.diff(rows[order], append=n_rows)
     n_found, n_within = np.cumsum(n_found[order]), np.cumsum(n_within[order])
-    f1 = 2 * n_found / (n_found + n_drifts + len(alarms) - n_within)
-    unshifted = f1[np.flatnonzero(widths)[0]]
-    return float(widths[f1 >= unshifted - 1e-12].sum() / n_rows)
+    return widths, 2 * n_found / (n_found + n_drifts + len(alarms) - n_within)

@@ -25,10 +25,9 @@ from skstream.evaluation._stopping import StopFile, interrupted_once, stop_file
 from skstream.evaluation._workers import Job, portable, run_job
 from skstream.evaluation.folder import Reporter
 from skstream.streams import Stream, as_stream
+from skstream.utils._seeds import checked_seeds
 from skstream.utils._sklearn import QuietParallel
 from skstream.utils._warnings import warn
-
-_LARGEST_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -139,7 +138,7 @@ def evaluate_over_seeds(
     'bayes'
     """
     evaluator = PrequentialEvaluator() if evaluator is None else evaluator
-    checked = _checked_seeds(seeds)
+    checked = checked_seeds(seeds)
     _check_evaluator(evaluator)
     if not callable(make_stream):
         raise TypeError(
@@ -173,31 +172,6 @@ def evaluate_over_seeds(
             found = study.so_far(f"{type(error).__name__} ended the study")
             error.result = found  # type: ignore[union-attr]
             raise
-
-
-def _checked_seeds(seeds: Iterable[int]) -> list[int]:
-    try:
-        each = iter(seeds)
-    except TypeError:
-        raise TypeError(
-            f"seeds must be several whole numbers, such as range(10) or [3, 5]. Got {seeds!r} "
-            "instead."
-        ) from None
-    listed = list(each)
-    for seed in listed:
-        if (
-            isinstance(seed, bool)
-            or not hasattr(seed, "__index__")
-            or not (0 <= seed <= _LARGEST_SEED)
-        ):
-            raise ValueError(f"Seeds must be whole numbers from 0 to 2**32 - 1. Got {seed!r}.")
-    checked = [int(seed) for seed in listed]
-    if not checked or len(set(checked)) < len(checked):
-        what = "the same twice" if checked else "none"
-        raise ValueError(
-            f"seeds must hold at least one seed, and each once. Got {what}: {checked}."
-        )
-    return checked
 
 
 def _check_evaluator(evaluator: Any) -> None:

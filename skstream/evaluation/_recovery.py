@@ -6,13 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.evaluation._report import aligned
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._select import pick
 from skstream.streams import Drift
 from skstream.streams._drifts import as_drifts
 from skstream.utils._choices import is_real
 from skstream.utils._optional import optional_import
+from skstream.utils._tables import aligned
 
 #: Columns of a `RecoveryResult`, one entry for each model, drift, and fold or seed.
 _COLUMNS = (

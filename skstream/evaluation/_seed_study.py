@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from skstream.evaluation._npz import read_npz, write_npz
 from skstream.evaluation._recovery import RecoveryResult, recovery
-from skstream.evaluation._report import aligned
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._select import chosen, pick
 from skstream.evaluation._storage import FORMAT, STUDY, packed, unpacked
 from skstream.stats import BestModelResult, compare_with_best
 from skstream.stats._best import Correction, why_not_told
 from skstream.stats._report import plural
+from skstream.utils._npz import read_npz, write_npz
 from skstream.utils._optional import optional_import
+from skstream.utils._tables import aligned
 
 #: What marks the best in a table, and what is not told apart from it.
 MARK = "*"

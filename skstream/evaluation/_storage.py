@@ -11,7 +11,6 @@ from skstream.engine.tape import Tape
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._detections import FoundByMonitor, by_monitor, each
 from skstream.evaluation._ended import EndedModel
-from skstream.evaluation._npz import read_npz, write_npz
 from skstream.evaluation._rescore import BASELINES
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation.delayed._counts import Waits
@@ -19,6 +18,7 @@ from skstream.evaluation.delayed._result import DelayedResult
 from skstream.metrics import Measure
 from skstream.metrics._registry import known_measure
 from skstream.streams._drifts import as_drifts
+from skstream.utils._npz import read_npz, write_npz
 
 FORMAT = 2
 #: What the header of a file calls a `SeedStudy`.

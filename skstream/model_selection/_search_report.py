@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.ma import MaskedArray
 
-from skstream.evaluation._report import aligned
 from skstream.evaluation._result import assemble
 from skstream.forgetting import Cumulative
 from skstream.model_selection._candidates import Candidates
 from skstream.model_selection._interval import Interval, jackknife
 from skstream.model_selection._search_run import SearchRun, last_scores
 from skstream.stats._report import plural
+from skstream.utils._tables import aligned
 
 if TYPE_CHECKING:
     from skstream.model_selection._search import PrequentialSearch

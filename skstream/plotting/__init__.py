@@ -5,6 +5,7 @@ from skstream.plotting._binned import BinnedPerformanceDisplay
 from skstream.plotting._comparison import ComparisonDisplay
 from skstream.plotting._critical_difference import CriticalDifferenceDisplay
 from skstream.plotting._folds import FoldDisplay
+from skstream.plotting._operating_characteristic import OperatingCharacteristicDisplay
 from skstream.plotting._prequential import PrequentialDisplay
 from skstream.plotting._search import SearchDisplay
 from skstream.plotting._seeds import SeedDisplay
@@ -19,6 +20,7 @@ __all__ = [
     "Display",
     "FoldDisplay",
     "Layout",
+    "OperatingCharacteristicDisplay",
     "PrequentialDisplay",
     "SearchDisplay",
     "SeedDisplay",

@@ -20,10 +20,10 @@ from skstream import (
     collect_result,
     load_result,
 )
-from skstream.evaluation._storage import read_npz, write_npz
 from skstream.evaluation.delayed._counts import LabelledDrifts
 from skstream.streams import SEA, ArrayStream, Drift
 from skstream.streams._drifts import as_drifts
+from skstream.utils._npz import read_npz, write_npz
 from tests._examples import examples
 
 DRIFTS = (Drift(100, 100), Drift(200, 250))

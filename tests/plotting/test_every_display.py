@@ -18,6 +18,7 @@ from skstream import (
     PrequentialSearch,
     evaluate_over_seeds,
 )
+from skstream.drift import DDM, PageHinkley, detector_study
 from skstream.plotting import BinnedPerformanceDisplay, CriticalDifferenceDisplay, Display
 from skstream.stats import anytime_comparison
 from skstream.streams import SEA, load_testbed, make_demo_stream
@@ -52,6 +53,13 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "CriticalDifferenceDisplay": lambda: evaluated(
         KFoldEvaluator("accuracy", n_folds=3, random_state=0)
     ).rank(),
+    "OperatingCharacteristicDisplay": lambda: detector_study(
+        lambda seed: np.random.default_rng(seed).random(900) < np.repeat([0.1, 0.6], [500, 400]),
+        {"ddm": DDM(), "ph": (PageHinkley(), "threshold", [5, 20])},
+        range(2),
+        tolerance=99,
+        drifts=500,
+    ),
     "SeedDisplay": lambda: evaluate_over_seeds(
         lambda seed: SEA(80, random_state=seed), MODELS, range(3)
     ),

@@ -8,11 +8,11 @@ from typing import Any
 from skstream.drift import Detections
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._ended import EndedModel
-from skstream.evaluation._npz import read_npz, write_npz
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.metrics._checkpoints import Curves
 from skstream.streams._drifts import as_drifts
 from skstream.utils._npy import StoredArray
+from skstream.utils._npz import read_npz, write_npz
 
 FORMAT = 4  # 2 is that of saved results
 #: Fields of a lane that JSON holds as they are.

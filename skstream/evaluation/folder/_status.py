@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from skstream.evaluation._outcome import Place
-from skstream.evaluation._report import aligned
 from skstream.evaluation.folder._group import GroupFolder
 from skstream.evaluation.folder._lock import is_alive, read_lock
 from skstream.evaluation.folder._reports import (
@@ -21,6 +20,7 @@ from skstream.evaluation.folder._reports import (
 )
 from skstream.evaluation.folder._run_folder import existing
 from skstream.utils._optional import optional_import
+from skstream.utils._tables import aligned
 
 WAITING, STALE, UNKNOWN = "waiting", "stale", "unknown"
 #: Seconds without a sign of life after which a run or a group is called stale.

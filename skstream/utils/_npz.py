@@ -73,6 +73,8 @@ def read_npz(
         why = "its list of parts, at its end, cannot be read" if is_cut else error
         raise ValueError(f"{path} is not {what}, or is damaged: {why}.{hint}") from error
     if found != number:
+        if "load_with" in header:  # what is no result says how it is loaded
+            raise ValueError(f"{path} is not {what}: load it with {header['load_with']}.")
         raise ValueError(
             f"{path} has {what.split()[1]} format {found}; this version of skstream reads "
             f"{number}. Load it with the version that wrote it."
