@@ -14,7 +14,10 @@ LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 # Blocks read real streams by their bare names, as a user would in the folder of the data.
 DATA_FILE = re.compile(r"\"([\w]+\.parquet)\"")
 # Fewer rows than readers see, where a page would take long: the text of the page, and what runs.
-FEWER_ROWS = {"everyday_data": ("make_transactions(3_000)", "make_transactions(600)")}
+FEWER_ROWS = {
+    "drift": ("    range(30),", "    range(3),"),
+    "everyday_data": ("make_transactions(3_000)", "make_transactions(600)"),
+}
 
 
 def runnable_blocks(text: str, folder: Path) -> list[str]:

@@ -110,16 +110,19 @@ def detector_study(
     Examples
     --------
     >>> import numpy as np
-    >>> from skstream.drift import DDM, RandomAlarm, detector_study
+    >>> from skstream.drift import PageHinkley, RandomAlarm, detector_study
     >>> def make_losses(seed):
     ...     rates = np.repeat([0.1, 0.5, 0.1, 0.5], 1000)
     ...     return np.random.default_rng(seed).random(4000) < rates
-    >>> detectors = {"DDM": DDM(), "random": (RandomAlarm(), "probability", [0.001, 0.01])}
+    >>> detectors = {
+    ...     "ph": (PageHinkley(), "threshold", [20.0, 40.0]),
+    ...     "random": RandomAlarm(0.01),
+    ... }
     >>> study = detector_study(make_losses, detectors, range(4), tolerance=200, drifts=[1000, 3000])
-    >>> study.scores["DDM"]["recall"]
-    1.0
+    >>> study.curve("ph", "mean_delay").mean(axis=1).round(1).tolist()
+    [87.9, 147.0]
     >>> study.above_chance
-    {'DDM': True, 'random, probability=0.001': False, 'random, probability=0.01': False}
+    {'ph, threshold=20': True, 'ph, threshold=40': True, 'random': False}
     """
     if not callable(make_losses):
         raise TypeError(

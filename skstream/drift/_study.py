@@ -482,7 +482,7 @@ def load_detector_study(path: str | Path) -> DetectorStudy:
     >>> study = detector_study(make_losses, {"ph": PageHinkley(threshold=10)}, [0], tolerance=99)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = study.save(Path(folder) / "study.npz")
-    ...     load_detector_study(path).scores == study.scores
+    ...     load_detector_study(path).table() == study.table()
     True
     """
     path = Path(path)
