@@ -121,8 +121,8 @@ def detector_study(
     >>> study = detector_study(make_losses, detectors, range(4), tolerance=200, drifts=[1000, 3000])
     >>> study.curve("ph", "mean_delay").mean(axis=1).round(1).tolist()
     [87.9, 147.0]
-    >>> study.above_chance
-    {'ph, threshold=20': True, 'ph, threshold=40': True, 'random': False}
+    >>> [label for label, above in study.above_chance.items() if above]
+    ['ph, threshold=20']
     """
     if not callable(make_losses):
         raise TypeError(
