@@ -15,14 +15,28 @@ from skstream.metrics._kappas import (
     kappa_test,
 )
 from skstream.metrics._measure import Measure
+from skstream.metrics._probabilities import (
+    brier_part,
+    calibration_error,
+    cost,
+    coverage,
+    gmean,
+    set_size,
+    top_k_accuracy,
+)
 from skstream.metrics._regression import persistent_skill_score
 
 __all__ = [
     "KappaTest",
     "Measure",
     "arithmetic_accuracy_score",
+    "brier_part",
+    "calibration_error",
     "cmd_score",
+    "cost",
+    "coverage",
     "geometric_accuracy_score",
+    "gmean",
     "harmonic_accuracy_score",
     "kappa_m_score",
     "kappa_plus_score",
@@ -30,4 +44,6 @@ __all__ = [
     "kappa_temporal_score",
     "kappa_test",
     "persistent_skill_score",
+    "set_size",
+    "top_k_accuracy",
 ]

@@ -4,79 +4,111 @@ A column reads rows in their order. What it makes of a row may depend on the row
 a threshold that was the best so far, but never on a later one, nor on the forgetting.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from skstream.metrics._rows import UNANSWERED, Array, Derived, Floats, Integers, ScoredRows
 
 
-class Column(Hashable, Protocol):
-    """Makes arrays of the rows of one model; compares equal to another one of the same parameters.
+class Column(ABC):
+    """Makes arrays of the rows of one model.
+
+    Subclasses are frozen dataclasses of their parameters: those of the same parameters are equal,
+    and are read once for all measures.
 
     Attributes
     ----------
-    n_outputs : int
-        Number of arrays, each of shape (n_rows,).
     of_labels : bool
-        Whether it reads labels alone: all labelled rows, scored or not, and the same for all
-        models.
+        Whether it reads labels alone: all labelled rows, scored or not, the same for all models.
+    of_scores : bool
+        Whether it reads scores, and not only answers.
     follows : bool
         Whether a row's values depend on the rows before.
+    baseline : {"previous"} or None
+        The baseline that it reads.
     """
 
-    n_outputs: ClassVar[int]
-    of_labels: ClassVar[bool]
-    follows: ClassVar[bool]
+    of_labels: ClassVar[bool] = False
+    of_scores: ClassVar[bool] = True
+    follows: ClassVar[bool] = False
+    baseline: ClassVar[Literal["previous"] | None] = None
 
     def start(self, n_classes: int) -> Any:
-        """Return the state before the first row; it is never written into."""
+        """Return the state before the first row, which is never written into."""
+        return None
 
+    @abstractmethod
     def read(self, rows: ScoredRows, state: Any) -> tuple[tuple[Array, ...], Any]:
-        """Return the arrays of the next rows, and the state after them."""
+        """Return arrays of a value, or values of several classes, per row; and the state then."""
 
 
 @dataclass(frozen=True)
 class OfColumn:
-    """A kind of elementary series: an output of a column, perhaps divided by the code in another.
+    """A kind of elementary series: an array of a column, perhaps divided by the codes in another.
 
     Attributes
     ----------
     column : Column
         Where its values come from.
-    output : int, default=0
-        Which of the column's arrays is summed.
+    output : int or None, default=0
+        Which of the column's arrays is summed; None: rows are counted.
     by : int, default=None
         Which of them says to which series of the kind each row belongs.
     n_codes : int, default=1
-        Number of series of the kind.
+        Number of codes there are.
+    per_class : bool, default=False
+        Whether the arrays have a column per class (of two, the second alone), each divided so.
     """
 
     column: Column
-    output: int = 0
+    output: int | None = 0
     by: int | None = None
     n_codes: int = 1
+    per_class: bool = False
 
     by_class: ClassVar[bool] = False
-    baseline: ClassVar[None] = None
 
     @property
     def of_labels(self) -> bool:
         """Whether it depends on labels and weights alone."""
         return self.column.of_labels
 
+    @property
+    def baseline(self) -> Literal["previous"] | None:
+        """The baseline that it needs."""
+        return self.column.baseline
+
+    def codes(self, n_classes: int) -> range:
+        """Return the codes of its series."""
+        n_tables = n_classes if self.per_class and n_classes > 2 else 1
+        return range(n_tables * self.n_codes)
+
     def values(self, rows: ScoredRows, code: int) -> Array:
         """Return its values in the rows of one model, before weighting."""
         assert rows.derived is not None, "the caller makes the columns that its series need"
         arrays = rows.derived[self.column]
-        values: Array = arrays[self.output][0]
+        values = None if self.output is None else arrays[self.output][0]
         if self.by is None:
-            return values
-        here = arrays[self.by][0] == code
-        return here & values if values.dtype == bool else np.where(here, values, 0.0)
+            assert values is not None
+            whole: Array = values
+            return whole
+        codes = arrays[self.by][0]
+        if self.per_class:
+            number, code = divmod(code, self.n_codes)
+            codes = codes[:, number]
+            values = None if values is None else values[:, number]
+        here: Array = codes == code
+        chosen: Array = here
+        if values is not None:
+            chosen = here & values if values.dtype == bool else np.where(here, values, 0.0)
+        if codes.dtype.kind == "f":  # some rows have no scores
+            chosen = np.where(np.isnan(codes), np.nan, chosen)
+        return chosen
 
 
 class ColumnStates:
@@ -140,7 +172,7 @@ def _placed(array: Array, scored: Integers | None, n_rows: int) -> Array:
     """Values of scored rows in an array of all rows."""
     if scored is None:
         return array
-    placed = np.zeros(n_rows, dtype=array.dtype)
+    placed = np.zeros((n_rows, *array.shape[1:]), dtype=array.dtype)
     placed[scored] = array
     return placed
 
@@ -149,6 +181,8 @@ def _of_scores(
     column: Column, rows: ScoredRows, state: Any, n_classes: int
 ) -> tuple[Sequence[Array], Any]:
     """Return the arrays of a column, NaN in rows whose model has no scores."""
+    if not column.of_scores:
+        return column.read(rows, state)
     missing = np.isnan(rows.s[:, 0])
     if not missing.any():
         return column.read(rows, state)
@@ -162,7 +196,7 @@ def _of_scores(
         return arrays, state
     tables = []
     for array in arrays:
-        table = np.full(len(rows), np.nan)
+        table = np.full((len(rows), *array.shape[1:]), np.nan)
         table[known] = array
         tables.append(table)
     return tables, state

@@ -6,6 +6,7 @@ loss of digits.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -85,7 +86,7 @@ def error(sums: Sums) -> Floats:
     return ratio(sums["wrong"], sums["rows"])
 
 
-def _disagreement(first: Sequence[Floats] | Floats, second: Sequence[Floats] | Floats) -> Floats:
+def disagreement(first: Sequence[Floats] | Floats, second: Sequence[Floats] | Floats) -> Floats:
     """Sum of ``first[c] * second[d]`` over all c != d; no subtraction, so no lost digits."""
     if isinstance(first, np.ndarray):
         by_class: Floats = (_others(first) * second).sum(axis=0)
@@ -105,7 +106,7 @@ def _disagreement(first: Sequence[Floats] | Floats, second: Sequence[Floats] | F
 
 def chance_disagreement(sums: Sums) -> Floats:
     """One minus the accuracy of chance, times the square of the number of rows."""
-    by_class = _disagreement(sums.of_classes("label"), sums.of_classes("answer"))
+    by_class = disagreement(sums.of_classes("label"), sums.of_classes("answer"))
     return by_class + sums["rows"] * sums.value(_unanswered)
 
 
@@ -215,8 +216,13 @@ def arithmetic_accuracy(sums: Sums) -> Floats:
 
 
 def geometric_accuracy(sums: Sums) -> Floats:
+    return geometric_mean(sums.value(_class_accuracies))
+
+
+def geometric_mean(of_classes: Floats) -> Floats:
+    """Geometric mean over the classes whose value is defined."""
     with np.errstate(divide="ignore"):
-        logarithms = np.log(np.maximum(sums.value(_class_accuracies), 0.0))
+        logarithms = np.log(np.maximum(of_classes, 0.0))
     return np.exp(mean_over_seen(logarithms))
 
 
@@ -258,11 +264,22 @@ def mcc(sums: Sums) -> Floats:
     covariance = sums.value(chance_disagreement) - rows * wrong
     label, answer = sums.of_classes("label"), sums.of_classes("answer")
     without = sums.value(_unanswered)  # as if it were one more class of answers
-    answered = _disagreement(answer, answer) + 2.0 * (rows - without) * without
-    spread = np.sqrt(_disagreement(label, label)) * np.sqrt(answered)
+    answered = disagreement(answer, answer) + 2.0 * (rows - without) * without
+    spread = np.sqrt(disagreement(label, label)) * np.sqrt(answered)
     correlation = ratio(covariance, spread, rows, 2)
     correlation[np.isnan(correlation) & (rows > 0.0)] = 0.0
     return np.clip(correlation, -1.0, 1.0, out=correlation)
+
+
+@dataclass(frozen=True)
+class MeanOf:
+    """Mean of a series."""
+
+    series: KindOf
+
+    def __call__(self, sums: Sums) -> Floats:
+        """Return the mean at every checkpoint."""
+        return ratio(sums[self.series], sums["rows"])
 
 
 def log_loss(sums: Sums) -> Floats:

@@ -14,7 +14,13 @@ from skstream.utils._choices import is_integer
 from skstream.utils._sklearn import scorer_parts
 
 #: Loss of a single row, by the series whose mean is the measure.
-ROW_LOSSES = {"wrong": "zero_one", "absolute_error": "absolute", "squared_error": "squared"}
+ROW_LOSSES = {
+    "wrong": "zero_one",
+    "absolute_error": "absolute",
+    "squared_error": "squared",
+    "log_loss": "log",
+    "brier": "brier",
+}
 #: What a measure may need, by the task whose evaluations have it.
 TASKS = {
     "labels": "classification",
@@ -51,7 +57,7 @@ class Measure:
         plots then mark the area below it.
     bounds : tuple of two float, default=(-inf, inf)
         Smallest and largest value that can occur; results warn of a value beyond them.
-    row_loss : {"zero_one", "absolute", "squared"}, default=None
+    row_loss : {"zero_one", "absolute", "squared", "log", "brier"}, default=None
         Loss of a single row whose mean decides the measure, if there is one; the tests over rows
         then take this loss.
     formula : callable, default=None
@@ -65,6 +71,8 @@ class Measure:
         (probabilities or decision values), or numbers. None: labels and numbers.
     max_classes : int, default=None
         Most classes for which it is defined; None: any number.
+    n_classes : int, default=None
+        The only number of classes for which it is defined; None: any number.
 
     Raises
     ------
@@ -102,6 +110,7 @@ class Measure:
     series: frozenset[KindOf] = frozenset({"rows"})
     needs: str | None = None
     max_classes: int | None = None
+    n_classes: int | None = None
 
     def __post_init__(self) -> None:
         """Check the parameters; without a name, use that of the function."""
@@ -147,13 +156,16 @@ class Measure:
                 f"The 'needs' parameter of Measure must be a str among {set(TASKS)} or None. "
                 f"Got {self.needs!r} instead."
             )
-        if self.max_classes is not None:
-            if not is_integer(self.max_classes) or self.max_classes < 1:
+        for parameter in ("max_classes", "n_classes"):
+            number = getattr(self, parameter)
+            if number is None:
+                continue
+            if not is_integer(number) or number < 1:
                 raise ValueError(
-                    "The 'max_classes' parameter of Measure must be a positive int or None. "
-                    f"Got {self.max_classes!r} instead."
+                    f"The {parameter!r} parameter of Measure must be a positive int or None. "
+                    f"Got {number!r} instead."
                 )
-            object.__setattr__(self, "max_classes", int(self.max_classes))
+            object.__setattr__(self, parameter, int(number))
         if not self.name:
             object.__setattr__(self, "name", self._own_name())
 

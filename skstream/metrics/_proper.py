@@ -1,10 +1,11 @@
 """Losses of probabilities row by row: the logarithmic and the Brier score, as in scikit-learn."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any
 
 import numpy as np
 
+from skstream.metrics._columns import Column
 from skstream.metrics._rows import Array, Floats, ScoredRows
 
 # As scikit-learn clips probabilities of this type, so that one row never costs infinity.
@@ -12,33 +13,19 @@ _EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
-class LogLoss:
+class LogLoss(Column):
     """Minus the logarithm of the probability of the label."""
 
-    n_outputs: ClassVar[int] = 1
-    of_labels: ClassVar[bool] = False
-    follows: ClassVar[bool] = False
-
-    def start(self, n_classes: int) -> None:
-        """Return nothing: every row stands alone."""
-
-    def read(self, rows: ScoredRows, state: None) -> tuple[tuple[Floats], None]:
+    def read(self, rows: ScoredRows, state: Any) -> tuple[tuple[Floats], Any]:
         """Return the loss of every row."""
         return (log_losses(rows.y, rows.s),), None
 
 
 @dataclass(frozen=True)
-class BrierLoss:
+class BrierLoss(Column):
     """Squared distance of the probabilities from 1 for the label and 0 for the others."""
 
-    n_outputs: ClassVar[int] = 1
-    of_labels: ClassVar[bool] = False
-    follows: ClassVar[bool] = False
-
-    def start(self, n_classes: int) -> None:
-        """Return nothing: every row stands alone."""
-
-    def read(self, rows: ScoredRows, state: None) -> tuple[tuple[Floats], None]:
+    def read(self, rows: ScoredRows, state: Any) -> tuple[tuple[Floats], Any]:
         """Return the loss of every row."""
         return (brier_losses(rows.y, rows.s),), None
 

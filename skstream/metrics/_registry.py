@@ -37,7 +37,6 @@ def _measure(
 
 _share = partial(_measure, bounds=_SHARE)
 _skill = partial(_measure, baseline_is_zero=True, bounds=(-math.inf, 1.0))
-_proper = partial(_measure, needs="probabilities", higher_is_better=False)
 _loss = partial(_measure, needs="targets", higher_is_better=False, bounds=(0.0, math.inf))
 
 _MARGINS = ("wrong", "label", "answer")
@@ -115,15 +114,6 @@ REGRESSION = {
     )
 }
 
-#: Measures of probabilities, which evaluators cannot compute yet.
-PROBABILITIES = {
-    measure.name: measure
-    for measure in (
-        _proper("log_loss", formulas.log_loss, "log_loss", bounds=(0.0, math.inf)),
-        _proper("brier", formulas.brier, "brier", bounds=(0.0, 2.0)),
-    )
-}
-
 DEFAULT_CLASSIFICATION = ("accuracy", "kappa", "kappa_m", "kappa_temporal", "kappa_plus")
 DEFAULT_REGRESSION = ("mae", "rmse", "r2")
 
@@ -155,6 +145,11 @@ def check_suits(measure: Measure, classes: Any) -> Measure:
         raise ValueError(
             f"Measure {measure.name!r} is defined for at most {most} classes; here are "
             f"{len(classes)}. Use a measure of any number of classes, such as 'mcc'."
+        )
+    only = measure.n_classes
+    if classes is not None and only is not None and len(classes) != only:
+        raise ValueError(
+            f"Measure {measure.name!r} is made for {only} classes; here are {len(classes)}."
         )
     return measure
 

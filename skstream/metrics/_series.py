@@ -174,7 +174,7 @@ def expand(kinds: Iterable[KindOf], n_classes: int) -> list[Series]:
         if known.by_class:
             series += [Series(kind, code) for code in range(n_classes)]
         elif isinstance(known, OfColumn) and known.by is not None:
-            series += [Series(kind, code) for code in range(known.n_codes)]
+            series += [Series(kind, code) for code in known.codes(n_classes)]
         else:
             series.append(Series(kind))
     return series

@@ -1,18 +1,28 @@
-"""Measures of probabilities: the values of scikit-learn on what every mechanism remembers."""
+"""Measures of probabilities: by their definitions, on what every mechanism remembers."""
 
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from sklearn.metrics import brier_score_loss, log_loss
 
 from skstream.forgetting import as_forgetting
-from skstream.metrics._registry import PROBABILITIES
+from skstream.metrics import (
+    brier_part,
+    calibration_error,
+    cost,
+    coverage,
+    gmean,
+    set_size,
+    top_k_accuracy,
+)
+from skstream.metrics._probabilities import PROBABILITIES, probability_measure
 from skstream.metrics._running import RunningMeasures
+from tests.metrics import _probability_reference as oracle
 from tests.metrics._reference import Reference
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream
 
 SIZES = [(2, False), (2, True), (5, True)]
+MATRIX = [[0.0, 1.0], [5.0, 0.5]]
 
 
 def probabilities(stream, seed=0):
@@ -28,7 +38,7 @@ def probabilities(stream, seed=0):
 
 def scored(stream, scores, metrics, forgetting, cuts=(), record_every=1, **options):
     measures = RunningMeasures(
-        metrics,
+        {measure.name: measure for measure in metrics},
         as_forgetting(forgetting),
         classes=stream.classes,
         record_every=record_every,
@@ -41,50 +51,234 @@ def scored(stream, scores, metrics, forgetting, cuts=(), record_every=1, **optio
     return measures
 
 
-def of_scikit_learn(metric, y, scores, weight, k):
-    codes = np.arange(k)
-    if metric == "log_loss":
-        return log_loss(y, scores, sample_weight=weight, labels=codes)
-    if k == 2:
-        return brier_score_loss(y, scores[:, 1], sample_weight=weight, pos_label=1)
-    return brier_score_loss(y, scores, sample_weight=weight, labels=codes)
+def defined(n_classes):
+    """All measures that suit so many classes."""
+    measures = [
+        *PROBABILITIES.values(),
+        *(probability_measure(name) for name in ("top_k_accuracy:1", "calibration_error_max:7")),
+        *(brier_part(part, 4) for part in ("reliability", "resolution")),
+        coverage(0.3, gamma=0.05),
+        set_size(0.3, gamma=0.05),
+    ]
+    if n_classes == 2:
+        measures += [cost(MATRIX, threshold=t) for t in (None, 0.3, "best", "expected")]
+        measures += [gmean(0.3)]
+    else:
+        matrix = np.arange(n_classes**2.0).reshape(n_classes, n_classes) % 7
+        measures += [cost(matrix), cost(matrix, threshold="expected")]
+    return [one for one in measures if (one.max_classes or n_classes) >= n_classes]
+
+
+def of_rows(stream, scores, reference):
+    """Value of every scored row, by measures that are means of them."""
+    k, rows = stream.n_classes, reference.scored
+    y, s = reference.y[rows], scores[reference.labelled[rows]]
+    w, p = reference.w[rows], reference.p[rows]
+    values = {}
+    for alpha, gamma, name in ((0.1, 0.005, ""), (0.3, 0.05, ":0.3")):
+        values["coverage" + name], values["set_size" + name] = oracle.conformal(y, s, alpha, gamma)
+    if k > 2:
+        matrix = np.arange(k**2.0).reshape(k, k) % 7
+        expected = (s[:, :, np.newaxis] * matrix).sum(axis=1)
+        decided = np.array([np.flatnonzero(row == row.min())[-1] for row in expected])
+        return {**values, "cost": matrix[y, p], "cost:expected": matrix[y, decided]}
+    matrix = np.asarray(MATRIX)
+
+    def saved(y, decided, w):
+        return -(matrix[y, decided] * w).sum()
+
+    middle = 1.0 / 5.5
+    best = oracle.best_answers(y, s[:, 1], w, saved, middle)
+    elkan = (s[:, 1] >= middle).astype(int)
+    fixed = (s[:, 1] >= 0.3).astype(int)
+    return {
+        **values,
+        "cost": matrix[y, p],
+        "cost:0.3": matrix[y, fixed],
+        "cost:best": matrix[y, best],
+        "cost:expected": matrix[y, elkan],
+    }
+
+
+def of_definition(name, y, scores, weight, losses_beside):
+    """Value of a measure on some rows."""
+    kind, _, number = name.partition(":")
+    if kind in ("log_loss", "brier", "top_k_accuracy"):
+        return oracle.of_scikit_learn(name, y, scores, weight)
+    if kind in ("calibration_error", "calibration_error_max"):
+        return oracle.calibration_errors(y, scores, weight, int(number or 10))[kind[-3:] == "max"]
+    if kind in ("brier_reliability", "brier_uncertainty"):
+        part = oracle.brier_parts(y, scores, weight, int(number or 10))
+        return part[2 * (kind == "brier_uncertainty")]
+    if "skill" in kind:
+        own = oracle.losses(kind.partition("_")[0], y, scores)
+        return 1.0 - (own * weight).sum() / (losses_beside[kind] * weight).sum()
+    return None
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize(("n_classes", "weighted"), SIZES)
-@pytest.mark.parametrize("record_every", [1, 29])
-def test_every_checkpoint_has_the_value_of_scikit_learn(name, n_classes, weighted, record_every):
-    stream = make_stream(5, 120, n_classes, weighted=weighted, gaps=True)
+def test_every_value_is_that_of_the_definition(name, n_classes, weighted):
+    stream = make_stream(5, 60, n_classes, weighted=weighted, gaps=True)
+    scores, forgetting = probabilities(stream), MECHANISMS[name]
+    measures = defined(n_classes)
+    curves = scored(stream, scores, measures, forgetting).curves()
+    sparse = scored(stream, scores, measures, forgetting, record_every=29).curves()
+    ref = Reference(stream.y, stream.p, stream.weight, forgetting=forgetting, n_classes=9)
+    means = of_rows(stream, scores, ref)
+    beside = {}
+    for ending, previous in (("", None), ("_temporal", ref.previous)):
+        known = oracle.baseline_scores(ref.y, ref.w, n_classes, previous)
+        for loss in ("log", "brier"):
+            beside[f"{loss}_skill{ending}"] = oracle.losses(loss, ref.y, known)
+    (values,), (at_few,) = curves.values.values(), sparse.values.values()
+    compared = set()
+    for n_rows in (1, 7, 29, 58, 60):
+        rows, kept = ref.at(n_rows)
+        inside = kept > 1e-16
+        y, s = ref.y[rows][inside], scores[ref.labelled[rows]][inside]
+        for measure in measures:
+            found = values[measure.name][n_rows - 1]
+            if n_rows in sparse.checkpoints:
+                few = at_few[measure.name][list(sparse.checkpoints).index(n_rows)]
+                np.testing.assert_allclose(few, found, rtol=1e-9, atol=1e-12)
+            if not inside.any():
+                assert np.isnan(found)
+                continue
+            those = {kind: losses[rows][inside] for kind, losses in beside.items()}
+            wanted = of_definition(measure.name, y, s, kept[inside], those)
+            if measure.name in means:
+                wanted = np.average(means[measure.name][: len(rows)], weights=kept)
+            if wanted is not None:
+                compared.add(measure.name)
+                np.testing.assert_allclose(
+                    found, wanted, rtol=1e-9, atol=1e-9, err_msg=measure.name
+                )
+    left = {measure.name for measure in measures} - compared
+    assert {one.partition(":")[0] for one in left} <= {
+        "brier_resolution",  # the parts add up
+        "calibration_error_quantile",
+        "calibration_error_max_quantile",
+        "gmean",
+    }
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_parts_of_the_brier_score_add_up(n_classes):
+    stream = make_stream(7, 400, n_classes, weighted=True)
     scores = probabilities(stream)
-    metrics = {m: PROBABILITIES[m] for m in ("log_loss", "brier")}
-    forgetting = MECHANISMS[name]
-    curves = scored(stream, scores, metrics, forgetting, record_every=record_every).curves()
-    reference = Reference(stream.y, stream.p, stream.weight, forgetting=forgetting, n_classes=9)
-    of_labelled = scores[reference.labelled]
-    (values,) = curves.values.values()
-    for place, n_rows in enumerate(curves.checkpoints[:: 13 if record_every == 1 else 1]):
-        place *= 13 if record_every == 1 else 1
-        rows, kept = reference.at(n_rows)
-        rows, kept = rows[kept > 1e-16], kept[kept > 1e-16]
-        for metric in metrics:
-            expected = np.nan
-            if len(rows):
-                y = reference.y[rows]
-                expected = of_scikit_learn(metric, y, of_labelled[rows], kept, n_classes)
-            np.testing.assert_allclose(values[metric][place], expected, rtol=1e-9, atol=1e-12)
+    in_middle = np.round(scores[:, :-1] * 4) / 4  # one value in each bin
+    scores = np.column_stack((in_middle, 1.0 - in_middle.sum(axis=1)))
+    names = ("brier_reliability", "brier_resolution", "brier_uncertainty", "brier")
+    final = scored(stream, scores, map(PROBABILITIES.get, names), "window:100").final()
+    reliability, resolution, uncertainty, whole = final["window:100"].values()
+    assert reliability - resolution + uncertainty == pytest.approx(whole, abs=1e-15)
+    rows = np.flatnonzero((stream.p >= 0) & (stream.weight > 0))[-100:]
+    parts = oracle.brier_parts(stream.y[rows], scores[rows], stream.weight[rows], 10)
+    np.testing.assert_allclose([reliability, resolution, uncertainty], parts, atol=1e-12)
+
+
+@pytest.mark.parametrize("ending", ["", "_temporal"])
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_the_baseline_itself_has_no_skill(ending, name, n_classes):
+    stream = make_stream(1, 80, n_classes, weighted=True, n_warmup=0)
+    labelled = np.flatnonzero(stream.weight > 0)
+    y, w = stream.y[labelled], stream.weight[labelled]
+    previous = np.concatenate(([-1], y[:-1])) if ending else None
+    scores = np.zeros((80, n_classes))
+    scores[labelled] = oracle.baseline_scores(y, w, n_classes, previous)
+    metrics = [PROBABILITIES[f"{loss}_skill{ending}"] for loss in ("log", "brier")]
+    (values,) = scored(stream, scores, metrics, MECHANISMS[name]).curves().values.values()
+    for of_metric in values.values():
+        assert set(of_metric[~np.isnan(of_metric)]) == {0.0}
+
+
+def test_the_geometric_mean_is_taken_at_the_best_threshold_before():
+    stream = make_stream(2, 70, 2, n_warmup=0, weighted=True)
+    scores = probabilities(stream)
+    rows = np.flatnonzero(stream.weight > 0)
+    y, w, p = stream.y[rows], stream.weight[rows], scores[rows, 1]
+
+    def product(y, decided, w):
+        return (w * (y == 0) * (decided == 0)).sum() * (w * (y == 1) * (decided == 1)).sum()
+
+    decided = oracle.best_answers(y, p, w, product, 0.5)
+    for measure, answers in ((gmean(), decided), (gmean(0.3), (p >= 0.3).astype(int))):
+        found = scored(stream, scores, [measure], "cumulative").final()["cumulative"]
+        shares = [np.average(answers[y == c] == c, weights=w[y == c]) for c in (0, 1)]
+        assert found[measure.name] == pytest.approx(np.sqrt(np.prod(shares)))
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_bins_of_equal_mass_hold_equal_shares(n_classes):
+    rng = np.random.default_rng(0)
+    n, n_bins = 20_000, 8
+    scores = rng.dirichlet(np.ones(n_classes), n)
+    y = (rng.random((n, 1)) > np.cumsum(scores, axis=1)).sum(axis=1)
+    y[:10_000] = rng.integers(0, n_classes, 10_000)  # half of the rows are not calibrated
+    measure = calibration_error(n_bins, strategy="quantile")
+    running = RunningMeasures({"e": measure}, as_forgetting("cumulative"), classes=range(n_classes))
+    running.update(y, scores.argmax(axis=1), scores=scores)
+    found = running.final()["cumulative"]["e"]
+    confidence = scores[:, 1] if n_classes == 2 else scores.max(axis=1)
+    came = y == (1 if n_classes == 2 else scores.argmax(axis=1))
+    order = np.argsort(confidence)
+    parts = np.array_split(confidence[order] - came[order], n_bins)
+    exact = sum(abs(part.sum()) for part in parts) / n
+    largest_cell = np.bincount((confidence * 64).astype(int)).max() / n
+    # Rows of half a cell at either end of a bin may be in the next one.
+    assert abs(found - exact) <= n_bins * largest_cell
+    assert abs(found - exact) < 0.01
+
+
+def test_a_calibrated_model_has_the_calibration_error_of_chance():
+    rng = np.random.default_rng(4)
+    found, simulated = [], []
+    for _ in range(40):
+        p = rng.random(500)
+        for kept in (found, simulated):
+            y = (rng.random(500) < p).astype(int)
+            running = RunningMeasures(
+                {"e": calibration_error()}, as_forgetting("cumulative"), classes=[0, 1]
+            )
+            running.update(y, (p > 0.5).astype(int), scores=p)
+            kept.append(running.final()["cumulative"]["e"])
+    low, high = np.quantile(simulated, [0.005, 0.995])
+    assert low < np.median(found) < high < 0.08
+
+
+def test_sets_cover_what_they_promise_under_drift():
+    rng = np.random.default_rng(0)
+    n, alpha, gamma = 4000, 0.1, 0.02
+    scores = rng.dirichlet(np.full(5, 0.5), n)
+    y = (rng.random((n, 1)) > np.cumsum(scores, axis=1)).sum(axis=1)
+    y[2000:] = rng.integers(0, 5, 2000)  # the probabilities say nothing any more
+    for forgetting in ("cumulative", "window:1000"):
+        measures = {m.name: m for m in (coverage(alpha, gamma=gamma), set_size(alpha, gamma=gamma))}
+        running = RunningMeasures(measures, as_forgetting(forgetting), classes=range(5))
+        running.update(y, scores.argmax(axis=1), scores=scores)
+        share, size = running.final()[forgetting].values()
+        rows = n if forgetting == "cumulative" else 1000
+        assert abs(share - 0.9) <= (1 + gamma) / (gamma * rows)
+        assert 1.0 < size <= 5.0
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_pieces_and_several_models_change_nothing(name):
-    stream = make_stream(3, 90, 3, weighted=True, gaps=True)
+    stream = make_stream(3, 60, 3, weighted=True, gaps=True)
     tables = np.stack([probabilities(stream, seed) for seed in range(3)])
     tables[2] = np.nan  # a model without probabilities
-    metrics, mechanism = dict(PROBABILITIES), MECHANISMS[name]
-    whole = [scored(stream, table, metrics, mechanism).curves() for table in tables]
+    measures, mechanism = defined(3), MECHANISMS[name]
+    whole = [scored(stream, table, measures, mechanism).curves() for table in tables]
     running = RunningMeasures(
-        metrics, as_forgetting(mechanism), classes=stream.classes, record_every=1, n_models=3
+        {measure.name: measure for measure in measures},
+        as_forgetting(mechanism),
+        classes=stream.classes,
+        record_every=1,
+        n_models=3,
     )
-    for start, stop in [(0, 1), (1, 40), (40, 90)]:
+    for start, stop in [(0, 1), (1, 40), (40, 60)]:
         part = stream.part(start, stop)
         answers = np.tile(part.p, (3, 1))
         running.update(part.y, answers, part.weight, scores=tables[:, start:stop])
@@ -93,20 +287,25 @@ def test_pieces_and_several_models_change_nothing(name):
     for number, alone in enumerate(whole):
         assert_same_curves(curves.of_models(number), alone)
     for by_metric in whole[2].values.values():
-        assert all(np.isnan(values).all() for values in by_metric.values())
-    twin = running.of_models([1])
-    assert_same_curves(twin.curves().of_models(0), whole[1])
+        of_scores = {m.name for m in measures if m.needs == "probabilities"}
+        assert all(np.isnan(values).all() for m, values in by_metric.items() if m in of_scores)
+    assert_same_curves(running.of_models([1]).curves().of_models(0), whole[1])
 
 
-def test_of_two_classes_the_second_column_is_enough():
+def test_one_class_and_the_second_of_two_columns():
     stream = make_stream(8, 60, 2)
-    scores = probabilities(stream)
-    both = scored(stream, scores, PROBABILITIES, "cumulative").final()
-    second = scored(stream, scores[:, 1:], PROBABILITIES, "cumulative").final()
-    assert both == second
+    scores, measures = probabilities(stream), defined(2)
+    both = scored(stream, scores, measures, "cumulative").final()
+    assert both == scored(stream, scores[:, 1:], measures, "cumulative").final()
     alone = make_stream(8, 60, 1)
-    final = scored(alone, np.ones((60, 1)), PROBABILITIES, "cumulative").final()["cumulative"]
-    assert final == {"log_loss": pytest.approx(0.0, abs=1e-15), "brier": 0.0}
+    measures = [one for one in PROBABILITIES.values() if one.name != "gmean"]
+    final = scored(alone, np.ones((60, 1)), measures, "cumulative").final()["cumulative"]
+    perfect = {"top_k_accuracy": 1.0, "coverage": 1.0, "set_size": 1.0}
+    for name, value in final.items():
+        if "skill" not in name:
+            assert value == pytest.approx(perfect.get(name, 0.0), abs=1e-15)
+        else:  # the baseline has no Brier loss, and the log loss of the clip
+            assert np.isnan(value) if "brier" in name else value == 0.0
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -115,19 +314,56 @@ def test_an_unanswered_row_counts_as_all_probability_on_the_wrong_classes(n_clas
     wrong[1] = 0.0
     measures = []
     for p, scores in [(-2, np.full(n_classes, np.nan)), (0, wrong)]:
-        one = RunningMeasures(
-            PROBABILITIES, as_forgetting("cumulative"), classes=np.arange(n_classes)
-        )
+        metrics = {m.name: m for m in PROBABILITIES.values() if (m.max_classes or 4) >= n_classes}
+        one = RunningMeasures(metrics, as_forgetting("cumulative"), classes=np.arange(n_classes))
         one.update([1], [p], scores=scores[np.newaxis])
         measures.append(one.final())
-    assert measures[0] == measures[1]
+    np.testing.assert_equal(measures[0], measures[1])
+    costs = RunningMeasures(
+        {"cost": cost([[0, 1], [3, 0]])}, as_forgetting("cumulative"), classes=[0, 1]
+    )
+    costs.update([0, 1], [-2, -2])
+    assert costs.final()["cumulative"]["cost"] == 2.0
 
 
 def test_rows_without_scores_are_refused():
     measures = RunningMeasures(
-        PROBABILITIES, as_forgetting("cumulative"), classes=np.arange(2), n_models=1
+        {name: PROBABILITIES[name] for name in ("log_loss", "brier")},
+        as_forgetting("cumulative"),
+        classes=np.arange(2),
+        n_models=1,
     )
     with pytest.raises(ValueError, match=r"'log_loss', 'brier'.* need probabilities.*pass scores="):
         measures.update([0, 1], [[0, 1]])
     with pytest.raises(ValueError, match=r"scores must have the shape \(1, 2, 2\) or \(1, 2\)"):
         measures.update([0, 1], [[0, 1]], scores=[[[0.5], [0.5], [0.5]]])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: top_k_accuracy(0), "'k' parameter of top_k_accuracy must be an int in the range"),
+        (lambda: calibration_error(2.5), "'n_bins' parameter .* Got 2.5"),
+        (lambda: calibration_error(norm="l2"), "'norm' parameter of calibration_error must be"),
+        (lambda: brier_part("skill"), "'part' parameter of brier_part"),
+        (lambda: cost([[0, 1]]), "'matrix' parameter of cost must be a square table"),
+        (lambda: cost([[0, np.inf], [1, 0]]), "deciding for class 1 where the label is class 0 is"),
+        (lambda: cost(MATRIX, threshold=1.5), r"'threshold' parameter of cost must be .*\[0, 1\]"),
+        (lambda: cost(np.zeros((3, 3)), threshold=0.5), "decides between two classes.* has 3"),
+        (lambda: gmean("worst"), r"'threshold' parameter of gmean .*\"best\". Got 'worst'"),
+        (lambda: coverage(1.0), r"'alpha' parameter of coverage must be within \(0, 1\)"),
+        (lambda: set_size(gamma=-1), "'gamma' parameter of set_size"),
+        (lambda: probability_measure("coverage:much"), "There is no measure 'coverage:much'"),
+    ],
+)
+def test_wrong_parameters_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_equal_parameters_are_equal_measures_and_are_formed_once():
+    assert cost(MATRIX, threshold="best") == cost(np.asarray(MATRIX), threshold="best")
+    for name in PROBABILITIES:
+        assert probability_measure(name) == PROBABILITIES[name]
+    assert probability_measure("top_k_accuracy:2") == top_k_accuracy()
+    assert probability_measure("mine") is None

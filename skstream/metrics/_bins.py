@@ -1,0 +1,170 @@
+"""Bins of probabilities: calibration errors, and the parts of the Brier score."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skstream.metrics._columns import Column, OfColumn
+from skstream.metrics._formulas import Sums, brier, disagreement, ratio
+from skstream.metrics._rows import Array, Floats, ScoredRows
+
+#: Cells of equal width whose unions are the bins of equal mass.
+MASS_CELLS = 64
+
+
+@dataclass(frozen=True)
+class ConfidenceBins(Column):
+    """The bin of each row's probability, and how far this lies above what came.
+
+    Of two classes the probability of the second and whether it came; of more the largest
+    probability and whether its class came.
+    """
+
+    n_bins: int
+
+    def read(self, rows: ScoredRows, state: Any) -> tuple[tuple[Array, Floats], Any]:
+        """Return bins and gaps."""
+        if rows.s.shape[1] == 1:
+            confidence = rows.s[:, 0]
+            return (_bins(confidence, self.n_bins), confidence - (rows.y == 1)), state
+        first = rows.s.argmax(axis=1)
+        confidence = rows.s[np.arange(len(rows)), first]
+        return (_bins(confidence, self.n_bins), confidence - (rows.y == first)), state
+
+
+@dataclass(frozen=True)
+class ClassBins(Column):
+    """The bin of each class's probability, of two classes the second's, and its gap."""
+
+    n_bins: int
+
+    def read(self, rows: ScoredRows, state: Any) -> tuple[tuple[Array, Floats], Any]:
+        """Return bins and gaps, shape (n_rows, n_columns)."""
+        came = rows.y[:, np.newaxis] == np.arange(rows.s.shape[1])
+        if rows.s.shape[1] == 1:
+            came = rows.y[:, np.newaxis] == 1
+        return (_bins(rows.s, self.n_bins), rows.s - came), state
+
+
+def _bins(probabilities: Floats, n_bins: int) -> Array:
+    """Numbers of bins [b / n, (b + 1) / n); the last one also holds 1."""
+    bins = (probabilities * n_bins).astype(np.min_scalar_type(n_bins))
+    np.minimum(bins, n_bins - 1, out=bins)
+    return bins
+
+
+def gaps_of(column: Column, n_codes: int, *, per_class: bool = False) -> OfColumn:
+    """Sum of the gaps in every bin."""
+    return OfColumn(column, output=1, by=0, n_codes=n_codes, per_class=per_class)
+
+
+def counts_of(column: Column, n_codes: int, *, per_class: bool = False) -> OfColumn:
+    """Rows in every bin."""
+    return OfColumn(column, output=None, by=0, n_codes=n_codes, per_class=per_class)
+
+
+@dataclass(frozen=True)
+class CalibrationError:
+    """Mean over the rows, or largest over the bins, of the absolute mean gap of a bin.
+
+    Attributes
+    ----------
+    n_bins : int
+        Number of bins.
+    strategy : {"uniform", "quantile"}
+        Bins of equal width or of equal mass.
+    norm : {"expected", "max"}
+        Which error.
+    """
+
+    n_bins: int
+    strategy: str
+    norm: str
+
+    @property
+    def series(self) -> tuple[OfColumn, ...]:
+        """The series that it needs: gaps, and rows per bin where these count."""
+        n_cells = self.n_bins if self.strategy == "uniform" else MASS_CELLS
+        column = ConfidenceBins(n_cells)
+        series = gaps_of(column, n_cells), counts_of(column, n_cells)
+        counted = self.strategy == "quantile" or self.norm == "max"
+        return series if counted else series[:1]
+
+    def __call__(self, sums: Sums) -> Floats:
+        """Return the error at every checkpoint."""
+        rows = sums["rows"]
+        tables = [sums.table(series) for series in self.series]
+        if self.strategy == "quantile":
+            tables = _of_equal_mass(tables[0], tables[1], rows, self.n_bins)
+        gaps = np.abs(tables[0])
+        if self.norm == "expected":
+            return ratio(gaps.sum(axis=0), rows)
+        largest: Floats = _or_zero(ratio(gaps, tables[1], rows), tables[1], rows).max(axis=0)
+        return np.where(rows > 0.0, largest, np.nan)
+
+
+def _or_zero(values: Floats, counts: Floats, rows: Floats) -> Floats:
+    """Values of bins, 0 of an empty one; those of missing probabilities stay NaN."""
+    return np.where(np.isnan(values) & (counts <= 1e-16 * rows), 0.0, values)
+
+
+def _of_equal_mass(gaps: Floats, counts: Floats, rows: Floats, n_bins: int) -> list[Floats]:
+    """Sums over groups of neighbouring cells, each cell in the group of its middle row."""
+    middle = np.cumsum(counts, axis=0) - 0.5 * counts
+    with np.errstate(all="ignore"):
+        group = np.floor(middle * (n_bins / rows))
+    group = np.clip(group, 0.0, n_bins - 1.0)
+    missing = np.isnan(group)
+    sums = []
+    for table in (gaps, counts):
+        inside = (np.where((group == g) | missing, table, 0.0) for g in range(n_bins))
+        sums.append(np.stack([of_group.sum(axis=0) for of_group in inside]))
+    return sums
+
+
+@dataclass(frozen=True)
+class BrierPart:
+    """A part of the Brier score, which is reliability - resolution + uncertainty.
+
+    Attributes
+    ----------
+    part : {"reliability", "resolution", "uncertainty"}
+        Which part.
+    n_bins : int
+        Number of bins of equal width.
+    """
+
+    part: str
+    n_bins: int
+
+    @property
+    def series(self) -> tuple[str | OfColumn, ...]:
+        """The series that it needs."""
+        if self.part == "uncertainty":
+            return ("label",)
+        column = ClassBins(self.n_bins)
+        bins = tuple(make(column, self.n_bins, per_class=True) for make in (gaps_of, counts_of))
+        return bins if self.part == "reliability" else (*bins, "label", "brier")
+
+    def __call__(self, sums: Sums) -> Floats:
+        """Return the part at every checkpoint."""
+        if self.part == "uncertainty":
+            return sums.value(_uncertainty)
+        if self.part == "reliability":
+            return self._reliability(sums)
+        reliability = sums.value(BrierPart("reliability", self.n_bins))
+        return reliability + sums.value(_uncertainty) - sums.value(brier)
+
+    def _reliability(self, sums: Sums) -> Floats:
+        gaps, counts = (sums.table(series) for series in self.series)
+        rows = sums["rows"]
+        of_bins = _or_zero(ratio(gaps * gaps, counts, rows), counts, rows)
+        return ratio(of_bins.sum(axis=0), rows)
+
+
+def _uncertainty(sums: Sums) -> Floats:
+    """Brier score of a forecaster who says the shares of the classes that came."""
+    label, rows = sums.of_classes("label"), sums["rows"]
+    apart = disagreement(label, label)
+    return ratio(apart if len(label) > 2 else 0.5 * apart, rows * rows)

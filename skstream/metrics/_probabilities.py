@@ -1,0 +1,501 @@
+"""Measures of probabilities: their factories, and the table of those that have a name."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from skstream.metrics import _decisions as decisions
+from skstream.metrics import _formulas as formulas
+from skstream.metrics._bins import BrierPart, CalibrationError
+from skstream.metrics._columns import Column, OfColumn
+from skstream.metrics._conformal import ConformalSets
+from skstream.metrics._formulas import Formula
+from skstream.metrics._frequencies import PriorLosses, Skill, TransitionLosses
+from skstream.metrics._measure import ROW_LOSSES, Measure
+from skstream.metrics._series import KindOf
+from skstream.utils._choices import is_integer, is_real
+
+#: Most classes of measures that need a sum for every bin of every class.
+MOST_CLASSES = 10
+
+
+def top_k_accuracy(k: int = 2) -> Measure:
+    """Share of the rows whose label is among the k most probable classes.
+
+    Parameters
+    ----------
+    k : int, default=2
+        Number of classes.
+
+    Returns
+    -------
+    Measure
+        Called ``"top_k_accuracy"``, and of another k such as ``"top_k_accuracy:3"``. Both are also
+        names that evaluators know.
+
+    Notes
+    -----
+    The value and the rule for ties are those of `sklearn.metrics.top_k_accuracy_score`.
+
+    Examples
+    --------
+    >>> from skstream.metrics import top_k_accuracy
+    >>> top_k_accuracy(3).name
+    'top_k_accuracy:3'
+    """
+    _check_count("k", k, "top_k_accuracy")
+    series = OfColumn(decisions.TopK(int(k)))
+    return _mean("top_k_accuracy", series, k, 2, higher_is_better=True, bounds=(0.0, 1.0))
+
+
+def calibration_error(
+    n_bins: int = 10, *, strategy: str = "uniform", norm: str = "expected"
+) -> Measure:
+    """Difference of the probabilities from the frequencies with which they come true, in bins.
+
+    Parameters
+    ----------
+    n_bins : int, default=10
+        Number of bins. With more bins the error of a perfect model grows, as chance moves the
+        frequency of every bin.
+    strategy : {"uniform", "quantile"}, default="uniform"
+        Bins of equal width, or of equal mass: unions of neighbouring cells of width 1/64, in which
+        the share of a bin differs from 1 / n_bins by at most that of the largest cell.
+    norm : {"expected", "max"}, default="expected"
+        Mean difference over the rows, or the largest of a bin.
+
+    Returns
+    -------
+    Measure
+        Called ``"calibration_error"``, with ``"_max"`` and ``"_quantile"`` added and another number
+        of bins after a colon: ``"calibration_error_max:20"``. All of them are names that evaluators
+        know.
+
+    See Also
+    --------
+    brier_part : The reliability squares the differences.
+
+    Notes
+    -----
+    Of two classes the probability of the second is compared with the share of its labels. Of more
+    classes the largest probability is compared with the share of rows whose most probable class is
+    the label (Guo et al. 2017).
+
+    References
+    ----------
+    C. Guo, G. Pleiss, Y. Sun and K. Q. Weinberger. On calibration of modern neural networks. ICML
+    2017.
+
+    Examples
+    --------
+    >>> from skstream.metrics import calibration_error
+    >>> calibration_error(20, norm="max").name
+    'calibration_error_max:20'
+    """
+    _check_count("n_bins", n_bins, "calibration_error")
+    _check_choice("strategy", strategy, {"uniform", "quantile"}, "calibration_error")
+    _check_choice("norm", norm, {"expected", "max"}, "calibration_error")
+    formula = CalibrationError(int(n_bins), strategy, norm)
+    name = "calibration_error" + "_max" * (norm == "max") + "_quantile" * (strategy == "quantile")
+    return _measure(name, formula, formula.series, n_bins, 10, bounds=(0.0, 1.0))
+
+
+def brier_part(part: str, n_bins: int = 10) -> Measure:
+    """Part of the Brier score, which is reliability - resolution + uncertainty.
+
+    Parameters
+    ----------
+    part : {"reliability", "resolution", "uncertainty"}
+        The mean squared gap between the probabilities and the frequencies of the bins; how far the
+        frequencies of the bins are from that of all rows; the Brier score of a forecaster who
+        always says the frequencies of all rows.
+    n_bins : int, default=10
+        Number of bins of equal width.
+
+    Returns
+    -------
+    Measure
+        Called ``"brier_reliability"`` and so on; of another number of bins such as
+        ``"brier_reliability:20"``. All of them are names that evaluators know.
+
+    Notes
+    -----
+    The parts always add up to the Brier score: the resolution is what is left. It is that of
+    Murphy (1973) where the probabilities of a bin are all the same, and else includes what they
+    say within the bin (Stephenson, Coelho and Jolliffe 2008: less the variance within bins, plus
+    twice their covariance with the labels).
+
+    Of more than two classes they are sums over the classes, each against the rest. At most 10
+    classes.
+
+    References
+    ----------
+    A. H. Murphy. A new vector partition of the probability score. J. Applied Meteorology 12, 1973.
+
+    D. B. Stephenson, C. A. S. Coelho and I. T. Jolliffe. Two extra components in the Brier score
+    decomposition. Weather and Forecasting 23, 2008.
+
+    Examples
+    --------
+    >>> from skstream.metrics import brier_part
+    >>> brier_part("reliability").higher_is_better
+    False
+    """
+    _check_choice("part", part, {"reliability", "resolution", "uncertainty"}, "brier_part")
+    _check_count("n_bins", n_bins, "brier_part")
+    formula = BrierPart(part, int(n_bins))
+    better = {"reliability": False, "resolution": True, "uncertainty": None}[part]
+    bounds = (-2.0, 2.0) if part == "resolution" else (0.0, 2.0)
+    return _measure(
+        f"brier_{part}",
+        formula,
+        formula.series,
+        n_bins,
+        10,
+        higher_is_better=better,
+        bounds=bounds,
+        max_classes=None if part == "uncertainty" else MOST_CLASSES,
+        needs="labels" if part == "uncertainty" else "probabilities",
+    )
+
+
+def cost(matrix: ArrayLike, *, threshold: float | str | None = None) -> Measure:
+    """Mean cost of the decisions that a model leads to.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_classes)
+        ``matrix[i][j]`` is the cost of deciding for class j where the label is class i, in the
+        order of the sorted classes.
+    threshold : float, {"best", "expected"} or None, default=None
+        How a decision is made. None: it is the model's answer. A number in [0, 1]: the second of
+        two classes is decided for where its probability is at least this. "best": at the
+        threshold, among the multiples of 0.01 and "never", that had cost least in the rows
+        before. "expected": for the class with the smallest expected cost by the probabilities,
+        which is best where these are calibrated (Elkan 2001).
+
+    Returns
+    -------
+    Measure
+        Called ``"cost"``, or for example ``"cost:0.3"`` and ``"cost:best"``.
+
+    References
+    ----------
+    C. Elkan. The foundations of cost-sensitive learning. IJCAI 2001.
+
+    Examples
+    --------
+    A missed "UP" costs five times as much as a false alarm:
+
+    >>> from skstream.metrics import cost
+    >>> cost([[0, 1], [5, 0]], threshold="expected").name
+    'cost:expected'
+    """
+    table = _checked_matrix(matrix)
+    if threshold is not None and threshold not in ("best", "expected"):
+        threshold = _checked_share("threshold", threshold, "cost", ', "best", "expected" or None')
+    if len(table) != 2 and threshold not in (None, "expected"):
+        raise ValueError(
+            f"The threshold {threshold!r} decides between two classes, and the matrix of cost has "
+            f'{len(table)}. Pass threshold="expected", or None.'
+        )
+    column: Column
+    if isinstance(threshold, float):
+        column = decisions.ThresholdCosts(table, threshold)
+    elif threshold == "best":
+        column = decisions.BestThresholdCosts(table)
+    else:
+        by = decisions.AnswerCosts if threshold is None else decisions.ExpectedCosts
+        column = by(table)
+    flat = [one for row in table for one in row]
+    return _mean(
+        "cost",
+        OfColumn(column),
+        threshold,
+        None,
+        bounds=(min(flat), max(flat)) if min(flat) < max(flat) else (-math.inf, math.inf),
+        n_classes=len(table),
+        needs="labels" if threshold is None else "probabilities",
+    )
+
+
+def gmean(threshold: float | str = "best") -> Measure:
+    """Geometric mean of the accuracies on both of two classes, decided at a threshold.
+
+    Parameters
+    ----------
+    threshold : float or "best", default="best"
+        The second class is decided for where its probability is at least this, in [0, 1]. "best":
+        the threshold, among the multiples of 0.01 and "never", that had the best geometric mean in
+        the rows before.
+
+    Returns
+    -------
+    Measure
+        Called ``"gmean"``, and of a fixed threshold such as ``"gmean:0.3"``. Both are also names
+        that evaluators know.
+
+    See Also
+    --------
+    geometric_accuracy_score : That of the model's answers.
+
+    Examples
+    --------
+    >>> from skstream.metrics import gmean
+    >>> gmean(0.3).max_classes
+    2
+    """
+    column: decisions.BestThresholdHits | decisions.ThresholdHits
+    if threshold == "best":
+        column = decisions.BestThresholdHits()
+    else:
+        threshold = _checked_share("threshold", threshold, "gmean", ' or "best"')
+        column = decisions.ThresholdHits(threshold)
+    hits = OfColumn(column, output=1, by=0, n_codes=2)
+    return _measure(
+        "gmean",
+        decisions.GeometricMean(hits),
+        (hits, "label"),
+        threshold,
+        "best",
+        higher_is_better=True,
+        bounds=(0.0, 1.0),
+        max_classes=2,
+    )
+
+
+def coverage(alpha: float = 0.1, *, gamma: float = 0.005) -> Measure:
+    """Share of the rows whose label is in the adaptive conformal set of classes.
+
+    Parameters
+    ----------
+    alpha : float, default=0.1
+        Share of labels that the sets may miss, in (0, 1).
+    gamma : float, default=0.005
+        Step of the level after every row, not negative.
+
+    Returns
+    -------
+    Measure
+        Called ``"coverage"``, and of another `alpha` such as ``"coverage:0.05"``. Both are also
+        names that evaluators know.
+
+    See Also
+    --------
+    set_size : What the coverage is paid with.
+
+    Notes
+    -----
+    A set holds every class for which one minus its probability is at most a quantile of one minus
+    the probabilities that the labels of the rows before had, looked for among the multiples of
+    0.001. After each row the level of the quantile moves by `gamma` times `alpha`, less 1 where the
+    set missed the label, so that over T rows the share of misses differs from `alpha` by at most
+    (1 + gamma) / (gamma T), whatever the stream does (Gibbs and Candes 2021). Sets are learnt from
+    all scored rows of a model, each counting once, whatever the forgetting.
+
+    References
+    ----------
+    I. Gibbs and E. Candes. Adaptive conformal inference under distribution shift. NeurIPS 2021.
+
+    Examples
+    --------
+    >>> from skstream.metrics import coverage
+    >>> coverage(0.05).name
+    'coverage:0.05'
+    """
+    series = OfColumn(_sets(alpha, gamma, "coverage"), output=0)
+    return _mean("coverage", series, alpha, 0.1, higher_is_better=None, bounds=(0.0, 1.0))
+
+
+def set_size(alpha: float = 0.1, *, gamma: float = 0.005) -> Measure:
+    """Mean number of classes in the adaptive conformal sets.
+
+    Parameters
+    ----------
+    alpha : float, default=0.1
+        Share of labels that the sets may miss, in (0, 1).
+    gamma : float, default=0.005
+        Step of the level after every row, not negative.
+
+    Returns
+    -------
+    Measure
+        Called ``"set_size"``, and of another `alpha` such as ``"set_size:0.05"``. Both are also
+        names that evaluators know.
+
+    See Also
+    --------
+    coverage : How the sets are made.
+
+    Examples
+    --------
+    >>> from skstream.metrics import set_size
+    >>> set_size().higher_is_better
+    False
+    """
+    series = OfColumn(_sets(alpha, gamma, "set_size"), output=1)
+    return _mean("set_size", series, alpha, 0.1, bounds=(0.0, math.inf))
+
+
+def _sets(alpha: Any, gamma: Any, function: str) -> ConformalSets:
+    alpha = _checked_share("alpha", alpha, function)
+    if not 0.0 < alpha < 1.0:
+        raise ValueError(f"The 'alpha' parameter of {function} must be within (0, 1). Got {alpha}.")
+    if not is_real(gamma) or not 0.0 <= gamma < math.inf:
+        raise ValueError(
+            f"The 'gamma' parameter of {function} must be a number in the range [0, inf). "
+            f"Got {gamma!r} instead."
+        )
+    return ConformalSets(alpha, float(gamma))
+
+
+def _mean(name: str, series: OfColumn, parameter: Any, default: Any, **facts: Any) -> Measure:
+    """Measure that is the mean of a column."""
+    return _measure(name, formulas.MeanOf(series), (series,), parameter, default, **facts)
+
+
+def _measure(
+    name: str,
+    formula: Formula,
+    series: tuple[KindOf, ...],
+    parameter: Any,
+    default: Any,
+    *,
+    higher_is_better: bool | None = False,
+    needs: str = "probabilities",
+    **facts: Any,
+) -> Measure:
+    """Measure of one parameter, which is part of its name where it is not the default."""
+    return Measure(
+        name=name if parameter == default else f"{name}:{parameter}",
+        formula=formula,
+        series=frozenset(series),
+        needs=needs,
+        higher_is_better=higher_is_better,
+        **facts,
+    )
+
+
+def _check_count(parameter: str, value: Any, function: str) -> None:
+    if not is_integer(value) or value < 1:
+        raise ValueError(
+            f"The {parameter!r} parameter of {function} must be an int in the range [1, inf). "
+            f"Got {value!r} instead."
+        )
+
+
+def _check_choice(parameter: str, value: Any, choices: set[str], function: str) -> None:
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(
+            f"The {parameter!r} parameter of {function} must be a str among {choices}. "
+            f"Got {value!r} instead."
+        )
+
+
+def _checked_share(parameter: str, value: Any, function: str, or_else: str = "") -> float:
+    if not is_real(value) or not 0.0 <= value <= 1.0:
+        raise ValueError(
+            f"The {parameter!r} parameter of {function} must be a number in the range [0, 1]"
+            f"{or_else}. Got {value!r} instead."
+        )
+    return float(value)
+
+
+def _checked_matrix(matrix: Any) -> decisions.Matrix:
+    try:
+        table = np.asarray(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        table = np.empty(0)
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or not table.size:
+        raise ValueError(
+            "The 'matrix' parameter of cost must be a square table of numbers, a row for each "
+            f"label and a column for each decision. Got {matrix!r} instead."
+        )
+    if not np.isfinite(table).all():
+        row, column = np.argwhere(~np.isfinite(table))[0]
+        raise ValueError(
+            f"The cost of deciding for class {column} where the label is class {row} is "
+            f"{table[row, column]}: costs must be finite."
+        )
+    return tuple(map(tuple, table.tolist()))
+
+
+def _proper(name: str, formula: Formula, series: str, highest: float) -> Measure:
+    return Measure(
+        name=name,
+        formula=formula,
+        series=frozenset({series}),
+        needs="probabilities",
+        higher_is_better=False,
+        bounds=(0.0, highest),
+        row_loss=ROW_LOSSES[series],
+    )
+
+
+def _skill(name: str, loss: str, baseline: OfColumn) -> Measure:
+    return Measure(
+        name=name,
+        formula=Skill(loss, baseline),
+        series=frozenset({loss, baseline}),
+        needs="probabilities",
+        higher_is_better=True,
+        baseline_is_zero=True,
+        bounds=(-math.inf, 1.0),
+    )
+
+
+#: Measures of probabilities that have a name.
+PROBABILITIES = {
+    measure.name: measure
+    for measure in (
+        _proper("log_loss", formulas.log_loss, "log_loss", math.inf),
+        _proper("brier", formulas.brier, "brier", 2.0),
+        *(brier_part(part) for part in ("reliability", "resolution", "uncertainty")),
+        _skill("log_skill", "log_loss", OfColumn(PriorLosses(), output=0)),
+        _skill("brier_skill", "brier", OfColumn(PriorLosses(), output=1)),
+        _skill("log_skill_temporal", "log_loss", OfColumn(TransitionLosses(), output=0)),
+        _skill("brier_skill_temporal", "brier", OfColumn(TransitionLosses(), output=1)),
+        *(
+            calibration_error(strategy=strategy, norm=norm)
+            for strategy in ("uniform", "quantile")
+            for norm in ("expected", "max")
+        ),
+        top_k_accuracy(),
+        gmean(),
+        coverage(),
+        set_size(),
+    )
+}
+
+#: Measures whose parameter may follow their name after a colon, and its type.
+_PARAMETRISED: dict[str, tuple[Callable[[Any], Measure], type]] = {
+    "top_k_accuracy": (top_k_accuracy, int),
+    "gmean": (gmean, float),
+    "coverage": (coverage, float),
+    "set_size": (set_size, float),
+    **{f"brier_{part}": (partial(brier_part, part), int) for part in ("reliability", "resolution")},
+    **{
+        calibration_error(strategy=strategy, norm=norm).name: (
+            partial(calibration_error, strategy=strategy, norm=norm),
+            int,
+        )
+        for strategy in ("uniform", "quantile")
+        for norm in ("expected", "max")
+    },
+}
+
+
+def probability_measure(name: str) -> Measure | None:
+    """Measure of probabilities of this name, perhaps with a parameter; None: there is none."""
+    kind, colon, value = name.partition(":")
+    if not colon or kind not in _PARAMETRISED:
+        return PROBABILITIES.get(name)
+    make, number = _PARAMETRISED[kind]
+    try:
+        return make(number(value))
+    except ValueError as error:
+        raise ValueError(f"There is no measure {name!r}. {error}") from error
