@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from skstream.drift._levels import DRIFT, NORMAL, Levels
 
-_FIRST_BLOCK, _LARGEST_BLOCK = 64, 65_536
+# Values scanned together: as many as came between the last two alarms, at least the fewest, and
+# twice as many with every scan that finds none.
+_FEWEST, _MOST = 64, 65_536
 
 
 class SequentialTest(ABC):
@@ -59,7 +61,7 @@ class SequentialState:
     def feed_levels(self, values: NDArray[np.float64]) -> Levels:
         """Read checked values in order and return the level after each."""
         whole = np.empty(len(values), dtype=np.int8)
-        begin, size = 0, _FIRST_BLOCK
+        begin, size, n_quiet = 0, _FEWEST, 0
         while begin < len(values):
             block = values[begin : begin + size]
             levels = self.test.scan(block)
@@ -68,10 +70,12 @@ class SequentialState:
             if self.reset_after_alarm and len(found):
                 # What was computed after the first alarm is discarded: use small blocks again.
                 last = int(found[0])
-                size = _FIRST_BLOCK
+                size = min(max(n_quiet + last + 1, _FEWEST), _MOST)
+                n_quiet = 0
                 self.test = self.new_test()
             else:
-                size = min(2 * size, _LARGEST_BLOCK)
+                n_quiet += len(block)
+                size = min(2 * size, _MOST)
             self.level = int(levels[last])
             whole[begin : begin + last + 1] = levels[: last + 1]
             begin += last + 1
