@@ -34,6 +34,11 @@ def skstream_many(values):
     return ADWIN().update_many(values).tolist()
 
 
+def skstream_restart(values):
+    """As River does it: from an empty window after every alarm, sides of at least 5 values."""
+    return ADWIN(min_window=5, after_alarm="restart").update_many(values).tolist()
+
+
 def skstream_one_by_one(values):
     detector = ADWIN()
     return [i for i, x in enumerate(values.tolist()) if detector.update(x).drift_detected]
@@ -62,6 +67,7 @@ def moa(values):
 # Name, function, share of the values that it is timed on, package it needs.
 CONTENDERS = [
     ("skstream update_many", skstream_many, 1.0, None),
+    ("skstream as River's", skstream_restart, 1.0, None),
     ("skstream update", skstream_one_by_one, 0.2, None),
     ("River update", river, 1.0, "river"),
     ("MOA by CapyMOA", moa, 0.1, "capymoa"),

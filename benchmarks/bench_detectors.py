@@ -1,6 +1,9 @@
-"""Detectors that read one value at a time, beside River's where the interpreter has it.
+"""Speed of detectors, beside River's where the interpreter has it.
 
     python benchmarks/bench_detectors.py [--n 300000] [--repeats 5]
+
+The first table is about `update_many`, with one drift and with an alarm every 2,000 values; the
+second about values that are read one at a time.
 
 Every loop calls ``update(x)`` and then looks at ``drift_detected``. Processor time, the median of
 the repeats, taken in turns so that both libraries see the same machine. ADWIN's checks are compiled
@@ -44,6 +47,43 @@ def losses(n):
     return (rng.random(n) < rates).astype(float).tolist()
 
 
+def one_drift(n):
+    rng = np.random.default_rng(0)
+    return (rng.random(n) < np.repeat([0.2, 0.5], -(-n // 2))[:n]).astype(float)
+
+
+def many_alarms(n):
+    """0/1 losses that rise every 2,000 values, and fall again where a detector has begun anew."""
+    rng = np.random.default_rng(0)
+    rates = np.where(np.arange(n) // 1000 % 2, 0.9, 0.1)
+    return (rng.random(n) < rates).astype(float)
+
+
+MANY = [
+    ("PageHinkley", lambda: PageHinkley(50.0)),
+    ("DDM", DDM),
+    ("ErrorRatio, fading", ErrorRatio),
+    ("ErrorRatio, windows", lambda: ErrorRatio(short=100, long=500, threshold=50.0)),
+    ("ADWIN", ADWIN),
+]
+
+
+def print_many(n, repeats):
+    series = one_drift(n), many_alarms(n)
+    print(f"{'update_many':22} {'one drift':>12} {'alarms':>8} {'many':>12} {'alarms':>8}")
+    for name, make in MANY:
+        line = f"{name:22}"
+        for values in series:
+            passed = []
+            for _ in range(repeats):
+                begin = time.process_time()
+                alarms = make().update_many(values)
+                passed.append(time.process_time() - begin)
+            line += f" {n / statistics.median(passed) / 1e3:12,.0f} {len(alarms):8}"
+        print(line)
+    print()
+
+
 def seconds(make, values):
     detector = make()
     update = detector.update
@@ -69,6 +109,7 @@ def main():
         f"skstream {skstream.__version__}, {river or 'no River'}, "
         f"Python {platform.python_version()}, {args.n:,} values, thousands a second\n"
     )
+    print_many(args.n, args.repeats)
     print(f"{'':22} {'update_many':>12} {'update':>10} {'River':>10} {'ratio':>8}")
     values = losses(args.n)
     for name, make, theirs in CASES:

@@ -14,6 +14,7 @@ from skstream.drift._histogram import (
     MAX_BUCKETS,
     Floats,
     Integers,
+    Moments,
     Table,
     follow_lengths,
     histogram_at,
@@ -21,13 +22,16 @@ from skstream.drift._histogram import (
 )
 from skstream.drift._levels import DRIFT, NORMAL, Levels, levels_with_alarms
 from skstream.drift._one_check import SingleChecks
+from skstream.drift._small_windows import FAR, WIDEST, Shrink, Sums, follow, middle
 from skstream.utils._sklearn import Interval, StrOptions
 
 _CELLS = 40_000  # slots of the histogram processed together: arrays of 320 kB stay in the cache
 _FEW = 16  # up to so many checks are made together without finding first which are needed
 #: Values that may be read.
 RANGES = {"moa": (-LARGEST, LARGEST), "theorem": (0.0, 1.0)}
-_FAR = 8.0  # largest distance of mean and centre, in standard deviations
+# Running sums follow a window that has shrunk so often, through so many values at once: their
+# thresholds take as long as some shrinks.
+_OFTEN, _ENOUGH, _AT_MOST = 16, 256, 8192
 
 
 class _Window:
@@ -55,6 +59,7 @@ class _Window:
         # Checks made one at a time use a second histogram; only one of the two is up to date.
         self._single = SingleChecks(rule)
         self._single_is_ahead = self._single_is_behind = False
+        self._n_shrinks = 0  # made by the buckets, since running sums last left one to them
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the second histogram, which can be computed from this one."""
@@ -65,6 +70,7 @@ class _Window:
         self.__dict__.update(state)
         self._single = SingleChecks(self.rule)
         self._single_is_ahead, self._single_is_behind = False, True
+        self._n_shrinks = 0
 
     @property
     def n_seen(self) -> int:
@@ -135,6 +141,9 @@ class _Window:
     def _raises_alarm(self, rise: bool) -> bool:
         return self.direction in ("both", "up" if rise else "down")
 
+    def _begins_anew(self, rise: bool) -> bool:
+        return self.restarts and self._raises_alarm(rise)
+
     def advance(self, values: Floats) -> tuple[Integers, Integers, Integers]:
         """Read values, with a check after every `clock`-th of all inputs.
 
@@ -155,16 +164,17 @@ class _Window:
         done = 0
         positions, starts, alarms = [], [], []
         while done < end:
-            n_values = min(end - done, self.clock * self._n_checks_together())
-            n_read, rise = self._read(data[done : done + n_values])
+            n_read, shrinks = self._read(data[done:end])
+            for shrink in shrinks:
+                position = done + shrink.end - n_old - 1
+                positions.append(position)
+                starts.append(shrink.start)
+                if self._raises_alarm(shrink.rise):
+                    alarms.append(position)
             done += n_read
-            if rise is not None:
-                positions.append(done - n_old - 1)
-                starts.append(self.start)
-                if self._raises_alarm(rise):
-                    alarms.append(done - n_old - 1)
-                    if self.restarts and done < len(data):
-                        self._restart(self.n_checked + done)
+            at_last = shrinks and shrinks[-1].end == n_read
+            if at_last and done < len(data) and self._begins_anew(shrinks[-1].rise):
+                self._restart(self.n_checked + done)
         self.pending = data[end:].tolist()
         self.n_checked += end
         self.n_alarms += len(alarms)
@@ -189,24 +199,37 @@ class _Window:
         offset, variance = _moments(sizes, sums, spreads)
         return self.centre + offset, variance
 
+    def _width(self) -> int:
+        """Return the number of values in the buckets."""
+        return sum(length << row for row, length in enumerate(self.lengths))
+
     def _n_checks_together(self) -> int:
         """Choose a number of checks: few while the window is small, so that little is undone."""
-        width = sum(length << row for row, length in enumerate(self.lengths))
+        width = self._width()
         slots = MAX_BUCKETS * max(len(self.lengths), 10)
         return min(max(width // (4 * self.clock), _FEW), max(_CELLS // slots, 1))
 
-    def _read(self, values: Floats) -> tuple[int, bool | None]:
-        """Read values up to the first check that shrinks the window, or all of them.
+    def _read(self, values: Floats) -> tuple[int, list[Shrink]]:
+        """Read as many of some values as is best, at least those of one check.
 
         Returns
         -------
         n_read : int
             Number of values read.
-        rise : bool or None
-            Whether the mean rose at the shrink; None without one.
+        shrinks : list of Shrink
+            After how many of them the window shrank, and its first input then.
         """
-        if not self.lengths:  # the first check of all: begin with a value from the middle
-            self.centre = float(np.sort(values[: self.clock])[self.clock // 2])
+        if not self.lengths:  # the first check of all
+            self.centre = middle(values[: self.clock])
+        if self._n_shrinks < _OFTEN or len(values) < _ENOUGH:
+            return self._read_to_shrink(values)
+        room = WIDEST - self._width()
+        fits = room >= max(WIDEST // 2, _FEW * self.clock)
+        return self._follow(values) if fits else self._read_to_shrink(values)
+
+    def _read_to_shrink(self, values: Floats) -> tuple[int, list[Shrink]]:
+        """Read values up to the first check that shrinks the window, or some of them."""
+        values = values[: self.clock * self._n_checks_together()]
         centred = values - self.centre
         n_values = np.arange(self.clock, len(values) + 1, self.clock)
         moments = histogram_at(self.lengths, self.buckets, centred, n_values)
@@ -216,11 +239,34 @@ class _Window:
             lines = np.arange(len(n_values))
         hits = lines[self.rule.cuts(moments.table(lines))]
         line = int(hits[0]) if len(hits) else len(n_values) - 1
+        self._hold(moments, line)
+        n_read = int(n_values[line])
+        if not len(hits):
+            return n_read, []
+        self._n_shrinks += 1
+        rise = self._shrink()
+        return n_read, [Shrink(n_read, self.start, rise)]
 
-        self.lengths = [length for length in moments.lengths[:, line].tolist() if length]
-        standing = moments.index[line][moments.sizes[line] > 0]
-        self.buckets = moments.buckets.take(standing, axis=1)
-        return int(n_values[line]), self._shrink() if len(hits) else None
+    def _follow(self, values: Floats) -> tuple[int, list[Shrink]]:
+        """Read values by running sums, as far as these are sure of what the buckets would do."""
+        values = values[: _AT_MOST - _AT_MOST % self.clock]
+        sums = Sums(self.rule, self.lengths, self.buckets, values - self.centre)
+        found = follow(sums, values, self.centre, self.clock, self._begins_anew)
+        if not found.sure:
+            self._n_shrinks = 0
+        begin = self.start + sums.width  # the input that the values begin with
+        if found.begun is not None:
+            self._restart(begin + found.begun)
+            self.centre = middle(values[found.begun : found.begun + self.clock])
+        sizes = sizes_of(self.lengths)
+        n_dropped = int(np.count_nonzero(self.start + sizes.cumsum() <= begin + found.start))
+        self._drop(n_dropped, sizes)
+        self.start = begin + found.start
+        rest = values[max(found.start, 0) : found.end] - self.centre
+        if len(rest):
+            n_rest = np.array([len(rest)])
+            self._hold(histogram_at(self.lengths, self.buckets, rest, n_rest), 0)
+        return found.end, [shrink._replace(start=begin + shrink.start) for shrink in found.shrinks]
 
     def _squares(self, centred: Floats) -> Floats:
         """Return the sum of squares of the centred values of the window at each check."""
@@ -245,22 +291,31 @@ class _Window:
         n_dropped = 1 + int(self.rule.cuts(rest).argmin())
         mean_before, _ = _moments(sizes, *self.buckets)
 
-        self.start += int(sizes[:n_dropped].sum())
-        self.buckets = self.buckets[:, n_dropped:].copy()
+        self._drop(n_dropped, sizes)
         sizes = sizes[n_dropped:]
-        for _ in range(n_dropped):
-            self.lengths[-1] -= 1
-            if self.lengths[-1] == 0:
-                self.lengths.pop()
-
         mean, variance = _moments(sizes, *self.buckets)
-        if mean * mean > _FAR * _FAR * variance:
+        if mean * mean > FAR * FAR * variance:
             # The mean has gone far from the centre. A lasting change makes the window shrink, so
             # checking the distance here is enough.
             centre = self.centre + mean
             self.buckets[0] -= sizes * (centre - self.centre)
             self.centre = centre
         return mean > mean_before
+
+    def _drop(self, n_dropped: int, sizes: Integers) -> None:
+        """Drop oldest buckets, of these sizes."""
+        self.start += int(sizes[:n_dropped].sum())
+        self.buckets = self.buckets[:, n_dropped:].copy()
+        for _ in range(n_dropped):
+            self.lengths[-1] -= 1
+            if self.lengths[-1] == 0:
+                self.lengths.pop()
+
+    def _hold(self, moments: Moments, line: int) -> None:
+        """Take the buckets of one moment."""
+        self.lengths = [length for length in moments.lengths[:, line].tolist() if length]
+        standing = moments.index[line][moments.sizes[line] > 0]
+        self.buckets = moments.buckets.take(standing, axis=1)
 
 
 def _moments(sizes: Integers, sums: Floats, spreads: Floats) -> tuple[float, float]:

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
-from skstream.drift import ADWIN, _adwin, _cut, _one_check
+from skstream.drift import ADWIN, _adwin, _cut, _one_check, _small_windows
 from tests._examples import examples
 from tests.drift._checks import check_against_literal, check_cuts
 from tests.drift._streams import pieces, series
@@ -103,6 +104,102 @@ def test_pruning_changes_nothing(monkeypatch, bound):
     monkeypatch.setattr(_cut.CutRule, "suspects", None)
     assert np.array_equal(whole.update_many(values), alarms)
     assert joblib.hash(whole) == joblib.hash(pruned)
+
+
+# --- small windows by running sums -----------------------------------------------------------
+
+FOLLOWED = {
+    "0/1": many_drifts(12),
+    "0/1, far from the centre": np.repeat([0.0, 1.0] * 4, 500),
+    "normal": many_drifts(12) * 2 + np.random.default_rng(1).normal(1e6, 0.3, 6000),
+    "heavy tails": np.random.default_rng(2).standard_cauchy(6000).clip(-1e4, 1e4),
+}
+
+
+def follow_at_once(monkeypatch):
+    """Let running sums follow the window from its first shrink on; return what they found."""
+    found = []
+
+    def follow(*arguments):
+        found.append(_small_windows.follow(*arguments))
+        return found[-1]
+
+    monkeypatch.setattr(_adwin, "_OFTEN", 1)
+    monkeypatch.setattr(_adwin, "_ENOUGH", 1)
+    monkeypatch.setattr(_adwin, "follow", follow)
+    return found
+
+
+def check_followed(monkeypatch, detector, values):
+    """Running sums lead to the shrinks and the bits of the buckets."""
+    parts = np.split(values, [700, 713, 2500])
+    by_buckets, by_sums = clone(detector), clone(detector)
+    expected = [by_buckets.advance(part) for part in parts]
+    with monkeypatch.context() as patch:
+        found = follow_at_once(patch)
+        for part, (positions, starts) in zip(parts, expected, strict=True):
+            told = by_sums.advance(part)
+            assert told[0].tolist() == positions.tolist()
+            assert told[1].tolist() == starts.tolist()
+    hashes = [joblib.hash(pickle.loads(pickle.dumps(one))) for one in (by_buckets, by_sums)]
+    assert hashes[0] == hashes[1]
+    assert by_buckets.n_detections == by_sums.n_detections
+    return found
+
+
+@pytest.mark.parametrize("kind", FOLLOWED)
+@pytest.mark.parametrize("clock", [7, 32])
+@pytest.mark.parametrize("after_alarm", ["shrink", "restart"])
+@pytest.mark.parametrize("direction", ["both", "up"])
+def test_running_sums_leave_the_bits_of_buckets(monkeypatch, kind, clock, after_alarm, direction):
+    detector = ADWIN(clock=clock, after_alarm=after_alarm, direction=direction, min_window=5)
+    found = check_followed(monkeypatch, detector, FOLLOWED[kind])
+    shrinks = sum(len(one.shrinks) for one in found)
+    assert shrinks > 5 or kind in ("heavy tails", "0/1, far from the centre")
+
+
+def test_running_sums_leave_the_bits_of_buckets_by_the_theorem(monkeypatch):
+    detector = ADWIN(bound="theorem", delta=0.3)
+    assert any(one.shrinks for one in check_followed(monkeypatch, detector, many_drifts()))
+
+
+def test_running_sums_equal_the_literal_algorithm(monkeypatch):
+    found = follow_at_once(monkeypatch)
+    check_against_literal(ADWIN(), np.split(many_drifts(20), [4, 2000, 2017]))
+    assert sum(len(one.shrinks) for one in found) > 10
+
+
+def test_buckets_decide_where_rounding_might(monkeypatch):
+    values = many_drifts(40)
+    unsure = []
+    for epsilon in (_small_windows._EPSILON, 1e-9):
+        monkeypatch.setattr(_small_windows, "_EPSILON", epsilon)
+        found = check_followed(monkeypatch, ADWIN(), values)
+        unsure.append(sum(not one.sure for one in found))
+    assert unsure[0] < 5 < unsure[1]
+
+
+def test_wide_windows_are_left_to_the_buckets(monkeypatch):
+    values = np.concatenate((many_drifts(12), np.tile([0.0, 1.0], 3000), many_drifts(12)))
+    found = check_followed(monkeypatch, ADWIN(), values)
+    assert max(one.end - one.start for one in found) <= _small_windows.WIDEST
+    assert sum(len(one.shrinks) for one in found) > 5
+
+
+def scaled(thresholds):
+    return thresholds._replace(limits=thresholds.limits * 1.1)
+
+
+def other_bounds(thresholds):
+    return thresholds._replace(places=thresholds.places & ~31)
+
+
+@pytest.mark.parametrize("wrong", [scaled, other_bounds])
+def test_wrong_thresholds_are_caught(monkeypatch, wrong):
+    right = _small_windows._thresholds
+    monkeypatch.setattr(_small_windows, "_thresholds", lambda rule: wrong(right(rule)))
+    with pytest.raises(AssertionError):
+        check_followed(monkeypatch, ADWIN(), many_drifts())
 
 
 # --- the checks above catch what is wrong ----------------------------------------------------
