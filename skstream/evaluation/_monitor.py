@@ -292,7 +292,10 @@ def _measure(
         return None
     if given is None:
         return REGRESSION["mae"] if classes is None else CLASSIFICATION["error"]
-    (measure,) = resolve_metrics([given], classes=classes).values()
+    try:
+        (measure,) = resolve_metrics([given], classes=classes).values()
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Monitor {name!r}: {error}") from error
     if measure.formula is None:
         raise ValueError(
             f"Monitor {name!r} reads a measure after every row, and {measure.name!r} is a function "

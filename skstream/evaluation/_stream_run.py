@@ -455,6 +455,7 @@ class StreamRun(Exclusive):
         return assemble(self._settings.header, [self.outcome()])
 
     @property
+    @exclusive
     def detections(self) -> FoundByMonitor:
         """What the monitors have found so far, as in the result."""
         with deferred_interrupt():

@@ -45,12 +45,14 @@ class Watch:
         width: int = 1,
     ) -> None:
         self._places = list(places)
+        self._n_rows = 0
         self._monitors = [_Monitor(one, classes, places, seed, width) for one in monitors]
 
     def read(self, rows: ScoredRows) -> None:
-        """Read the next rows, in order."""
+        """Read the next rows, in order. If a detector fails, call it again with the same rows."""
         for monitor in self._monitors:
-            monitor.read(rows)
+            monitor.read(rows, self._n_rows)
+        self._n_rows += len(rows)
 
     def detections(self) -> list[dict[str, Detections]]:
         """Return what was found in each lane up to the last row, by the name of the monitor."""
@@ -78,8 +80,9 @@ def watch_of(settings: Settings, places: Sequence[Place], width: int) -> Watch |
 class _Lane:
     """A detector, and the rows at which it warned and raised alarms."""
 
-    def __init__(self, detector: DriftDetector) -> None:
+    def __init__(self, detector: DriftDetector, whose: str) -> None:
         self.detector = detector
+        self._whose = whose  # for messages
         self.alarms, self.warnings = Recorder(np.dtype(np.int64)), Recorder(np.dtype(np.int64))
         self._level = NORMAL
         self._last_row = -1
@@ -90,7 +93,11 @@ class _Lane:
             values, rows = values[rows > self._last_row], rows[rows > self._last_row]
         if not len(rows):
             return
-        levels = self.detector.update_levels(values)
+        try:
+            levels = self.detector.update_levels(values)
+        except Exception as error:
+            error.add_note(f"{self._whose} failed between rows {rows[0]:,} and {rows[-1]:,}.")
+            raise
         warned = levels == WARNING
         began = warned & (np.concatenate(([self._level], levels[:-1])) != WARNING)
         self._level, self._last_row = int(levels[-1]), int(rows[-1])
@@ -118,7 +125,14 @@ class _Monitor:
         self._spec = spec
         self._width = width
         self._n_read = 0  # rows that the detectors have read
-        self._lanes = [_Lane(spec.detector_of(seed, name, fold)) for name, fold in places]
+        kind = type(spec.detector).__name__
+        self._lanes = [
+            _Lane(
+                spec.detector_of(seed, name, fold),
+                f"{kind} of monitor {spec.name!r}, which watches model '{name}' (fold {fold}),",
+            )
+            for name, fold in places
+        ]
         self._scores: Scores | None = None
         if spec.measure is not None and spec.forgetting is not None:
             # The persistent baseline of the last line knows later labels than that of the others.
@@ -134,23 +148,24 @@ class _Monitor:
         # Not pickled: the copy can be made again.
         return {**self.__dict__, "_ahead": None} if self._scores is not None else self.__dict__
 
-    def read(self, rows: ScoredRows) -> None:
-        """Read the next rows."""
-        rows = rows.models(slice(self._spec.bin, None, self._width))
+    def read(self, rows: ScoredRows, first: int) -> None:
+        """Read rows from number `first` on; those that were read before a failure are left out."""
+        n_taken = self._n_read + (0 if self._scores is None else self._waiting.n)
+        rows = rows[n_taken - first :].models(slice(self._spec.bin, None, self._width))
         if self._scores is None:
             self._read_losses(rows)
             return
         if self._spec.loss_bound is not None:
             rows = self._bounded(rows)
         start, n = 0, len(rows)
-        while start < n:
-            stop = min(n, start + self._block - self._waiting.n)
-            self._waiting.append(rows[start:stop])
-            start = stop
+        while start < n or self._waiting.n == self._block:
             if self._waiting.n == self._block:
                 self._read_values(self._waiting.rows())
                 self._waiting.clear()
                 self._ahead = None
+            stop = min(n, start + self._block - self._waiting.n)
+            self._waiting.append(rows[start:stop])
+            start = stop
 
     def lanes_now(self) -> list[_Lane]:
         """Return all lanes after the last row, also where rows of a block are waiting."""

@@ -15,6 +15,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 
 import skstream as sk
+from skstream.drift import DDM, PageHinkley, RandomAlarm
 from skstream.evaluation import _groups, _workers
 from skstream.evaluation._checkpoint import load_run
 from skstream.evaluation.folder import (
@@ -37,14 +38,20 @@ X[:, 0] = np.arange(N)
 y = np.where(X[:, 1] + np.arange(N) % 7 / 10 > 0.3, "b", "a")
 MODELS = {"sgd": SGDClassifier(), "nb": BernoulliNB(), "last": sk.Persistent()}
 
+# Alarms within a few rows, from losses and from a mean that goes on over checkpoints.
+MONITORS = {
+    "losses": sk.DriftMonitor(DDM(min_values=5, warning_level=0.5, drift_level=1.0)),
+    "mean": sk.DriftMonitor(PageHinkley(0.5, delta=0.01, direction="both"), on="fading:0.9"),
+    "random": sk.DriftMonitor(RandomAlarm(0.1)),
+}
 EVALUATORS = {
     "prequential": sk.PrequentialEvaluator(forgetting={"all": "cumulative", "w": "window:9"}),
-    "adwin": sk.PrequentialEvaluator("accuracy", forgetting="adwin", keep_tape=True),
+    "adwin": sk.PrequentialEvaluator("accuracy", forgetting="adwin", monitors=MONITORS),
     "batches": sk.PrequentialEvaluator("kappa", batch_size=7),
-    "folds": sk.KFoldEvaluator("accuracy", n_folds=2, random_state=1),
+    "folds": sk.KFoldEvaluator("accuracy", n_folds=2, random_state=1, monitors=MONITORS),
     "holdout": sk.HoldoutEvaluator("accuracy", holdout=(X[:7], y[:7]), every=10),
     "next": sk.HoldoutEvaluator("accuracy", holdout="next", every=10),
-    "delayed": sk.DelayedEvaluator("accuracy", delay=15, n_bins=3),
+    "delayed": sk.DelayedEvaluator("accuracy", delay=15, n_bins=3, monitors=MONITORS),
 }
 
 
@@ -98,6 +105,9 @@ def undisturbed():
         results[name] = evaluator_in(name, None, **params).evaluate(
             MODELS, Source(), classes=["a", "b"]
         )
+        for by_model in results[name].detections.values():
+            listed = np.ravel([*by_model.values()]).tolist()
+            assert any(len(one.alarms) for one in listed)
     return results
 
 
