@@ -73,6 +73,11 @@ class DriftMonitor:
     weights count in the means of a forgetting mechanism, and a detector of losses reads every row
     alike.
 
+    The values of a mean follow one another closely: detectors that take values for independent ones
+    (`ADWIN`, `DDM`) raise many false alarms on them. Page-Hinkley's test is what Gama et al. use.
+
+    Held-out rows are asked in sets at checkpoints, so that a `HoldoutEvaluator` has no monitors.
+
     References
     ----------
     Gama, J., Sebastião, R., & Rodrigues, P. P. (2013). On evaluating stream learning algorithms.
