@@ -9,7 +9,7 @@ from typing import Any
 from skstream import __version__
 from skstream.cli._generators import COMPOSITIONS, GENERATORS
 from skstream.cli._models import MODELS
-from skstream.metrics._registry import CLASSIFICATION, REGRESSION
+from skstream.metrics._registry import OF_CLASSES, REGRESSION
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -344,7 +344,7 @@ def _epilog() -> str:
             ", ".join(GENERATORS), 76, initial_indent="  ", subsequent_indent="  "
         ),
         compositions=", ".join(others),
-        classification=textwrap.fill(", ".join(CLASSIFICATION), 76),
+        classification=textwrap.fill(", ".join(OF_CLASSES), 76),
         regression=textwrap.fill(", ".join(REGRESSION), 76),
     )
 

@@ -31,10 +31,42 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A step of one lane: its operations, and the answers to their asks."""
+    """A step of one lane: its operations, and the answers to their asks.
+
+    Attributes
+    ----------
+    operations : Operations
+        What was learnt and asked.
+    answers : ndarray of shape (n_asks,)
+        Codes or targets; with another method than ``predict``, what that returned.
+    scores : ndarray of shape (n_asks, n_scores), or None
+        What the task wants besides codes.
+    """
 
     operations: Operations
     answers: np.ndarray
+    scores: np.ndarray | None = None
+
+    @classmethod
+    def by(cls, model: ModelRun, operations: Operations, answers: np.ndarray) -> "Answered":
+        """Return the step of a model, its codes and scores apart."""
+        if not model.task.n_scores:
+            return cls(operations, answers)
+        return cls(operations, answers[:, 0].astype(np.int64), answers[:, 1:])
+
+    def replace_last(self, answers: "Answered") -> None:
+        """Put other answers to the last asks in the place of these."""
+        n = len(answers.answers)
+        if n:
+            self.answers[-n:] = answers.answers
+            if self.scores is not None:
+                self.scores[-n:] = answers.scores
+
+    def unask(self, asks: np.ndarray, nothing: float) -> None:
+        """Let some asks have no answer."""
+        self.answers[asks] = nothing
+        if self.scores is not None:
+            self.scores[asks] = np.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +217,7 @@ class Engine:
         self.is_torn = any(len(one.learn_rows) for one in operations)
         for lane, k, is_chain in zip(self.lanes, self._timeline_of, self._chains, strict=True):
             block = chained if is_chain and chained is not None else blocks[k]
-            lanes.append(Answered(operations[k], _run_lane(lane, block, operations[k])))
+            lanes.append(_run_lane(lane, block, operations[k]))
         self.is_torn = False
         return Step(event, states, operations, lanes)
 
@@ -211,9 +243,13 @@ class Engine:
         if any(self._chains):
             calls = calls_about(rows, operations, self._states[0].unlearnt())
             chained = calls.narrowed(self._store.block(calls.operations), operations)
-        return [
+        answers = [
             lane.model.run(chained if is_chain else block, operations)
             for lane, is_chain in zip(self.lanes, self._chains, strict=True)
+        ]
+        return [
+            Answered.by(lane.model, operations, its).answers
+            for lane, its in zip(self.lanes, answers, strict=True)
         ]
 
     def _shown(self, block: Block) -> Block:
@@ -245,9 +281,9 @@ class Engine:
         return replace(block, learn_X=X, y=np.empty(0, dtype=np.int64))  # nothing may be stored
 
 
-def _run_lane(lane: Lane, block: Block, operations: Operations) -> np.ndarray:
+def _run_lane(lane: Lane, block: Block, operations: Operations) -> Answered:
     with _routing_of(operations):
-        return lane.model.run(block, operations)
+        return Answered.by(lane.model, operations, lane.model.run(block, operations))
 
 
 def _routing_of(operations: Operations) -> Any:

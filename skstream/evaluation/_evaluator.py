@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from skstream.base import learning_parts
 from skstream.engine.timeline import Timeline
+from skstream.evaluation._asked_scores import scores_asked
 from skstream.evaluation._execute import Execution
 from skstream.evaluation._groups import grouped
 from skstream.evaluation._known_truth import check_rows_are_time
@@ -81,6 +82,7 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     ],
     "retries": [Interval(numbers.Integral, 0, None, closed="left")],
     "unanswered": [StrOptions({"error", "wrong"})],
+    "on_missing_proba": [StrOptions({"error", "nan"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
     "checkpoint": [str, os.PathLike, None],
@@ -118,6 +120,7 @@ class StreamEvaluator(BaseEstimator):
     n_jobs: int | None = None
     retries: int = 2
     unanswered: Literal["error", "wrong"] = "error"
+    on_missing_proba: Literal["error", "nan"] = "error"
     error_score: Any = "raise"
     progress: bool = False
     checkpoint: str | os.PathLike[str] | None = None
@@ -469,6 +472,7 @@ class StreamEvaluator(BaseEstimator):
             expected_rows=n_rows or 0,
             drifts=drifts,
             monitors=tuple(watched(self.monitors, labels, self._n_bins)),
+            scores=scores_asked(named, metrics, self.on_missing_proba),
         )
 
 

@@ -93,6 +93,9 @@ class HoldoutEvaluator(StreamEvaluator):
     unanswered : {"error", "wrong"}, default="error"
         A row that was asked and got no answer (None or NaN) is a failure of the model, or is
         scored as an error (classifiers only).
+    on_missing_proba : {"error", "nan"}, default="error"
+        What to do where a measure needs probabilities (or, to rank rows, decision values) and a
+        model has none: an error before the first row, or NaN.
     error_score : "raise" or float, default="raise"
         Score of a model from its failure on, while the others go on. "raise": the failure ends
         the evaluation.
@@ -265,7 +268,9 @@ class HoldoutRun(EvaluationRun):
         super().__init__(settings, models, places)
         self._held_out = None if held_out is None else held_out.copy()
         self._engine.held_out = self._held_out
-        self._asked = AskedAtCheckpoints(settings.classes, len(places), self._held_out)
+        self._asked = AskedAtCheckpoints(
+            settings.classes, len(places), self._held_out, settings.n_scores
+        )
         self._scoring = self._asked
         (timeline,) = settings.timelines
         if isinstance(timeline, HoldoutTimeline):

@@ -252,11 +252,18 @@ class AskedAtCheckpoints:
         Models times folds.
     held_out : HeldOutRows or None
         None: the rows asked about are the next rows of the stream.
+    n_scores : int, default=0
+        Columns of scores that measures need beside the answers.
     """
 
     def __init__(
-        self, classes: np.ndarray | None, n_lanes: int, held_out: HeldOutRows | None
+        self,
+        classes: np.ndarray | None,
+        n_lanes: int,
+        held_out: HeldOutRows | None,
+        n_scores: int = 0,
     ) -> None:
+        self._n_scores = n_scores
         self._held_out = held_out
         self._nothing: Any = np.nan if classes is None else -1
         self._sums = None if classes is None else np.zeros(len(classes))
@@ -294,9 +301,9 @@ class AskedAtCheckpoints:
                 self.n_valid[lane] = int(max(self.n_valid[lane], *(checkpoints * whole)))
         previous, majority, inclusive = self._baselines(n_learnt, sizes, y, weight)
         self._pass(operations.settled)
-        return ScoredRows(
-            y, answers, weight, previous, majority, inclusive, Sets(ends, checkpoints)
-        )
+        sets = Sets(ends, checkpoints)
+        scores = scores_of(answered, self._n_scores)
+        return ScoredRows(y, answers, weight, previous, majority, inclusive, sets, scores)
 
     def _baselines(
         self,
@@ -340,6 +347,15 @@ class AskedAtCheckpoints:
             added = np.bincount(y[counted], weight[counted], minlength=len(self._sums))
             self._sums = self._sums + added
         self._y, self._weight, self._first = self._y[n:], self._weight[n:], n_rows
+
+
+def scores_of(answered: Sequence[Answered], n_scores: int) -> np.ndarray | None:
+    """Return the scores of all lanes, NaN where one has none; None where no measure needs them."""
+    if not n_scores:
+        return None
+    n_asks = len(answered[0].answers)
+    none = np.full((n_asks, n_scores), np.nan)
+    return np.array([none if one.scores is None else one.scores for one in answered])
 
 
 def as_held_out(

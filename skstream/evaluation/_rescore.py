@@ -9,7 +9,6 @@ from skstream.engine.tape import Tape
 from skstream.forgetting import Cumulative, Forgetting, as_forgetting
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._measure import Measure
-from skstream.metrics._registry import measures_of_scores, needs_probabilities
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.metrics._running import RunningMeasures
@@ -160,19 +159,29 @@ def measures_of(
     width: int,
     *,
     in_sets: bool,
+    methods: Sequence[str | None] | None = None,
     **options: Any,
 ) -> RunningMeasures | SetMeasures:
-    """Return new measures of a table of models, with one or more lines of answers for each."""
-    of_scores = measures_of_scores(metrics)
-    if of_scores:
-        raise ValueError(needs_probabilities(f"Measure {of_scores[0]!r}"))
+    """Return new measures of a table of models, with one or more lines of answers for each.
+
+    `methods` says which method has given the scores of each model; see `RunningMeasures`.
+    """
     n_models = n_lanes * width
+    lines = None if methods is None else [one for one in methods for _ in range(width)]
     if in_sets:
-        return SetMeasures(metrics, list(forgetting), classes=classes, n_models=n_models)
+        return SetMeasures(
+            metrics, list(forgetting), classes=classes, n_models=n_models, methods=lines
+        )
     # The persistent baseline of the last line knows later labels than that of the others.
     told = np.arange(1, n_models + 1) % width > 0 if width > 1 else None
     return RunningMeasures(
-        metrics, forgetting, classes=classes, n_models=n_models, told=told, **options
+        metrics,
+        forgetting,
+        classes=classes,
+        n_models=n_models,
+        told=told,
+        methods=lines,
+        **options,
     )
 
 

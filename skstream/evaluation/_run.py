@@ -51,7 +51,7 @@ class EvaluationRun(StreamRun):
         places: list[tuple[str, int]],
     ):
         super().__init__(settings, models, places)
-        self._scoring: ScoringOfArrivals = AskedOnce(settings.classes)
+        self._scoring: ScoringOfArrivals = AskedOnce(settings.classes, settings.n_scores)
         self._unlabelled = no_rows()  # those without a label that a failure may still leave out
 
     @exclusive

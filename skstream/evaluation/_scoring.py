@@ -56,11 +56,14 @@ class AskedOnce:
     ----------
     classes : ndarray of shape (n_classes,) or None
         Sorted labels; None for regression.
+    n_scores : int, default=0
+        Columns of scores that measures need beside the answers.
     """
 
-    def __init__(self, classes: np.ndarray | None) -> None:
+    def __init__(self, classes: np.ndarray | None, n_scores: int = 0) -> None:
         space = LabelSpace(classes)
         self._dtype, self._nothing = space.dtype, space.nothing
+        self._n_scores = n_scores
         self._y = np.empty(0, dtype=self._dtype)
         self._weight: np.ndarray | None = None  # None as long as all weights are 1
         self._n_settled = 0
@@ -81,16 +84,22 @@ class AskedOnce:
         self._n_settled = min(one.operations.settled for one in answered)
         n = self._n_settled - first
         answers = np.full((len(answered), n), self._nothing, self._dtype)
+        scores = None
+        if self._n_scores:
+            scores = np.full((len(answered), n, self._n_scores), np.nan)
         in_order: dict[int, bool] = {}  # lanes of one timeline share their operations
-        for line, one in zip(answers, answered, strict=True):
+        for lane, (line, one) in enumerate(zip(answers, answered, strict=True)):
             asked = one.operations.ask_rows
             if id(asked) not in in_order:
                 in_order[id(asked)] = len(asked) == n and np.array_equal(
                     asked, np.arange(first, first + n)
                 )
-            line[slice(None) if in_order[id(asked)] else asked - first] = one.answers
+            at = slice(None) if in_order[id(asked)] else asked - first
+            line[at] = one.answers
+            if scores is not None and one.scores is not None:
+                scores[lane, at] = one.scores
         weight = None if self._weight is None else self._weight[:n]
-        rows = ScoredRows(self._y[:n], answers, weight)
+        rows = ScoredRows(self._y[:n], answers, weight, scores=scores)
         self._y = self._y[n:]
         self._weight = None if self._weight is None else self._weight[n:]
         return rows
@@ -103,8 +112,8 @@ class RunScores:
     ----------
     settings : Settings
         The evaluator's settings, resolved.
-    n_lanes : int
-        Models times folds.
+    models : sequence of str
+        Name of the model of every lane.
     width : int, default=1
         Lines of answers per lane. Of several, the last holds the answers given when the label came,
         whose persistent baseline is the label of the row before.
@@ -117,13 +126,14 @@ class RunScores:
     def __init__(
         self,
         settings: Settings,
-        n_lanes: int,
+        models: Sequence[str],
         width: int = 1,
         tape: KeptTape | None = None,
         watch: Watch | None = None,
     ) -> None:
         self._width = width
-        self._n_lanes = n_lanes
+        self._models = list(models)
+        n_lanes = len(self._models)
         self._measures = measures_of(
             settings.metrics,
             settings.forgetting,
@@ -134,6 +144,7 @@ class RunScores:
             record_every=settings.record_every,
             bounded=bool(settings.keep_tape),
             expected_rows=settings.expected_rows,
+            methods=[settings.scores[name] for name in models] if settings.scores else None,
         )
         self._metrics = settings.metrics
         self._has_weights = False
@@ -204,7 +215,7 @@ class RunScores:
         tape = self._whole_tape
         if tape is None:
             return None
-        scores = RunScores(settings, self._n_lanes, self._width, tape)
+        scores = RunScores(settings, self._models, self._width, tape)
         for rows in tape.pieces():
             scores._take(rows)
             scores.measure()
@@ -218,7 +229,7 @@ class RunScores:
 
     def curves(self) -> list[Curves]:
         """Return the curves of every lane, with a last axis of its lines where it has several."""
-        return curves_of_lanes(self._measures.curves(), self._n_lanes, self._width)
+        return curves_of_lanes(self._measures.curves(), len(self._models), self._width)
 
     def curves_of(self, lanes: Sequence[int]) -> list[Curves]:
         """Return the curves of some lanes, ascending, with the least work."""
@@ -229,7 +240,7 @@ class RunScores:
         """Go on with some of the lanes, ascending, as if there had never been others."""
         assert self._watch is None  # searches have no monitors
         self._measures = self._measures_of(lanes)
-        self._n_lanes = len(lanes)
+        self._models = [self._models[lane] for lane in lanes]
         if self._tape is not None:
             self._tape.keep_lanes(lanes)
 
@@ -242,7 +253,7 @@ class RunScores:
     def detections(self) -> list[dict[str, Detections]]:
         """Return what the monitors found in each lane, by their names."""
         if self._watch is None:
-            return [{} for _ in range(self._n_lanes)]
+            return [{} for _ in self._models]
         return self._watch.detections()
 
     @property

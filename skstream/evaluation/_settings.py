@@ -1,7 +1,7 @@
 """Settings of a run, resolved once and passed to every worker."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,8 @@ class Settings:
         Where the truth of the stream is known to change.
     monitors : tuple of Watched
         Monitors that watch every model and fold.
+    scores : dict of str to {"predict_proba", "decision_function"} or None
+        By model, what it is asked for besides labels; empty where no measure needs any.
     """
 
     protocol: str
@@ -93,10 +95,20 @@ class Settings:
     expected_rows: int = 0
     drifts: tuple[Drift, ...] = ()
     monitors: tuple[Watched, ...] = ()
+    scores: Mapping[str, str | None] = field(default_factory=dict)
+
+    @property
+    def n_scores(self) -> int:
+        """Columns of scores that measures need; 0: none."""
+        return replace(self.task, scores="predict_proba").n_scores if self.scores else 0
+
+    def task_of(self, model: str) -> Task:
+        """Return the task of a model."""
+        return replace(self.task, scores=self.scores.get(model))
 
     @property
     def task(self) -> Task:
-        """The task of every model."""
+        """The task of every model, as far as answers alone are concerned."""
         return Task(
             classes=self.classes,
             method="predict",
@@ -129,7 +141,7 @@ class Settings:
                     name,
                     fold,
                     models[name, fold],
-                    self.task,
+                    self.task_of(name),
                     self.engine,
                     self.unanswered,
                     n_folds=len(self.timelines),

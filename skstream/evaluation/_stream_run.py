@@ -76,9 +76,9 @@ class StreamRun(Exclusive):
         self._space = LabelSpace(settings.classes)
         self._n_arrived = 0
         self._n_unlabelled = 0
-        self._scores = RunScores(
-            settings, len(places), width, watch=watch_of(settings, places, width)
-        )
+        names = [name for name, _ in places]
+        watch = watch_of(settings, places, width)
+        self._scores = RunScores(settings, names, width, watch=watch)
         self._pace = Pace(self._rows_per_piece)
         self._live = False
         self._is_closed = False
@@ -410,12 +410,11 @@ class StreamRun(Exclusive):
 
     def _resume_one(self, lane: int, answered: list[Answered], *, skip: bool) -> None:
         name, _ = self._places[lane]
-        model, answers = self._engine.lanes[lane].model, answered[lane].answers
+        model, its_step = self._engine.lanes[lane].model, answered[lane]
         again = True
         while again:
             resumed = model.resume(skip=skip)
-            if len(resumed.answers):
-                answers[len(answers) - len(resumed.answers) :] = resumed.answers
+            its_step.replace_last(Answered.by(model, its_step.operations, resumed.answers))
             before = self._skipped.get(lane, resumed.rows[:0])
             self._n_skipped[name] += int(np.count_nonzero(~np.isin(resumed.rows, before)))
             if len(resumed.rows):
@@ -423,7 +422,7 @@ class StreamRun(Exclusive):
             if resumed.unasked:  # models are compared on the same rows
                 for one in answered:
                     unasked = np.isin(one.operations.ask_rows, resumed.rows)
-                    one.answers[unasked] = np.nan if self._settings.classes is None else -1
+                    one.unask(unasked, np.nan if self._settings.classes is None else -1)
             # A row that it could not answer, and cannot learn either, is skipped once.
             failure = model.failure
             again = failure is not None and model.can_resume and failure.row in resumed.rows

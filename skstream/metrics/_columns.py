@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skstream.metrics._rows import UNANSWERED, Array, Derived, Floats, Integers, ScoredRows
 
@@ -31,10 +32,13 @@ class Column(ABC):
         Whether a row's values depend on the rows before.
     baseline : {"previous"} or None
         The baseline that it reads.
+    takes_any_scores : bool
+        Whether it reads decision values, too, and not probabilities alone.
     """
 
     of_labels: ClassVar[bool] = False
     of_scores: ClassVar[bool] = True
+    takes_any_scores: ClassVar[bool] = False
     follows: ClassVar[bool] = False
     baseline: ClassVar[Literal["previous"] | None] = None
 
@@ -128,8 +132,21 @@ class ColumnStates:
         self.n_classes = n_classes
         self.states = {column: [column.start(n_classes)] * n_models for column in columns}
 
-    def read(self, rows: ScoredRows, scored: Integers | None) -> Derived:
-        """Return the columns of the next rows; of rows that are not scored they hold anything."""
+    def read(
+        self, rows: ScoredRows, scored: Integers | None, are_others: NDArray[np.bool_]
+    ) -> Derived:
+        """Return the columns of the next rows; of rows that are not scored they hold anything.
+
+        Of models whose scores are no probabilities they are NaN, unless a column takes any scores.
+        """
+        if rows.scores is None and not len(rows):  # no row has come that could have some
+            width = 1 if self.n_classes <= 2 else self.n_classes
+            rows = rows.models(slice(None))
+            rows.scores = np.empty((len(rows.answers), 0, width))
+        hidden = rows
+        if are_others.any() and rows.scores is not None:
+            hidden = rows.models(slice(None))
+            hidden.scores = np.where(are_others[:, np.newaxis, np.newaxis], np.nan, rows.scores)
         derived: dict[Hashable, tuple[Array, ...]] = {}
         for column, states in self.states.items():
             if column.of_labels:
@@ -139,7 +156,8 @@ class ColumnStates:
                 )
                 self.states = {**self.states, column: [after] * len(states)}
             else:
-                derived[column] = self._of_answers(column, rows, scored)
+                shown = rows if column.takes_any_scores else hidden
+                derived[column] = self._of_answers(column, shown, scored)
         return derived
 
     def _of_answers(

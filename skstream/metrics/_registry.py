@@ -8,6 +8,7 @@ from typing import Any
 from skstream.metrics import _formulas as formulas
 from skstream.metrics._formulas import Formula
 from skstream.metrics._measure import ANY, OF_SCORES, ROW_LOSSES, TASKS, Measure
+from skstream.metrics._probabilities import PROBABILITIES, probability_measure
 
 _SHARE = (0.0, 1.0)
 
@@ -114,16 +115,18 @@ REGRESSION = {
     )
 }
 
+#: All measures of classifiers that have names.
+OF_CLASSES = {**CLASSIFICATION, **PROBABILITIES}
+
 DEFAULT_CLASSIFICATION = ("accuracy", "kappa", "kappa_m", "kappa_temporal", "kappa_plus")
 DEFAULT_REGRESSION = ("mae", "rmse", "r2")
 
 
 def needs_probabilities(what: str) -> str:
-    """Say that an evaluation has no probabilities, and what to measure instead."""
+    """Say that labels cannot give a value, and which measures of probabilities there are."""
     return (
-        f"{what} needs probabilities or decision values, and labels alone cannot give it: an "
-        "evaluation asks models for labels. Use a measure of labels, such as 'kappa', "
-        "'arithmetic_accuracy' or 'f1_macro'."
+        f"{what} needs probabilities or decision values, and is called with labels alone. Measures "
+        f"of these have names: {', '.join(PROBABILITIES)}."
     )
 
 
@@ -165,5 +168,5 @@ def known_measure(name: str) -> Measure:
     kind, colon, _ = name.partition(":")
     if colon and kind in OF_CLASS:
         return Measure(**class_measure(kind, "", 0).facts)
-    measure = {**CLASSIFICATION, **REGRESSION}.get(name)
+    measure = {**CLASSIFICATION, **REGRESSION}.get(name) or probability_measure(name)
     return Measure(name=name) if measure is None else Measure(**measure.facts)

@@ -22,11 +22,11 @@ from skstream.metrics._kappas import (
 from skstream.metrics._known_functions import of_scikit_learn
 from skstream.metrics._measure import Measure
 from skstream.metrics._registry import (
-    CLASSIFICATION,
     DEFAULT_CLASSIFICATION,
     DEFAULT_REGRESSION,
     MAJORITIES,
     OF_CLASS,
+    OF_CLASSES,
     REGRESSION,
     check_suits,
     class_measure,
@@ -191,7 +191,7 @@ def _task_of_name(name: str) -> str | None:
     meant = _OTHER_NAMES.get(plain, plain)
     if meant in REGRESSION:
         return "targets"
-    return "labels" if meant in CLASSIFICATION or meant.partition(":")[0] in OF_CLASS else None
+    return "labels" if meant in OF_CLASSES or meant.partition(":")[0] in OF_CLASS else None
 
 
 def _plain_name(name: str) -> str:
@@ -254,7 +254,7 @@ def _with_facts(measure: Measure, classes: Array | None) -> Measure:
 
 
 def _by_name(name: str, classes: Array | None) -> Measure:
-    known = REGRESSION if classes is None else CLASSIFICATION
+    known = REGRESSION if classes is None else OF_CLASSES
     if name in known:
         return check_suits(known[name], classes)
     kind, colon, label = name.partition(":")
@@ -274,7 +274,7 @@ def _by_label(name: str, kind: str, label: str, classes: Array) -> Measure:
 
 def _unknown(name: str, known: list[str], classes: Array | None) -> str:
     per_class = [] if classes is None else [f"{kind}:{classes[-1]}" for kind in OF_CLASS]
-    other = CLASSIFICATION if classes is None else REGRESSION
+    other = OF_CLASSES if classes is None else REGRESSION
     hint = _hint(name, known, list(other), per_class)
     of_class = f", and for every class {', '.join(per_class)}" if per_class else ""
     return f"Unknown measure {name!r}.{hint} Known are {', '.join(known)}{of_class}."

@@ -81,6 +81,9 @@ class RunningMeasures:
     told : array-like of shape (n_models,), dtype bool, default=None
         Models whose persistent baseline answers `previous` where it is given; that of the others
         always repeats the label of the row before. None: all.
+    methods : sequence of {"predict_proba", "decision_function"} or None, default=None
+        Method that has given the scores of each model, None for none. Measures of probabilities
+        are NaN for models with other scores. None: all are probabilities.
     expected_rows : int, default=0
         Rows that will come, where that is known: the curves are then never copied to a larger
         array. More or fewer may come.
@@ -136,6 +139,7 @@ class RunningMeasures:
         bounded: bool = True,
         n_models: int | None = None,
         told: ArrayLike | None = None,
+        methods: Sequence[str | None] | None = None,
         expected_rows: int = 0,
     ) -> None:
         if record_every is not None and (
@@ -156,7 +160,7 @@ class RunningMeasures:
         lines = 1 if n_models is None else n_models
         all_told = np.ones(lines, dtype=bool) if told is None else np.asarray(told, dtype=bool)
         mechanisms = {name: partial(make_sums, f) for name, f in self.forgetting.items()}
-        self._scores = Scores(self.metrics, mechanisms, self.classes, all_told)
+        self._scores = Scores(self.metrics, mechanisms, self.classes, all_told, methods)
         self._recorder = CheckpointRecorder(
             len(self.forgetting) * len(self.metrics) * lines, record_every, expected_rows
         )

@@ -111,6 +111,8 @@ class Scores:
         Labels of the codes; None for regression.
     told : ndarray of shape (n_models,), dtype bool
         Models whose persistent baseline answers what the rows say, where they say it.
+    methods : sequence of str or None, default=None
+        Method that has given the scores of each model; None: all are probabilities.
     """
 
     def __init__(
@@ -119,10 +121,13 @@ class Scores:
         mechanisms: Mapping[str, MakeSums],
         classes: Array | None,
         told: NDArray[np.bool_],
+        methods: Sequence[str | None] | None = None,
     ) -> None:
         self.metrics = metrics
         self.classes = classes
         self.n_models = len(told)
+        # Lines whose scores are no probabilities: decision values, or none.
+        self.others = np.array([method != "predict_proba" for method in methods or ()], dtype=bool)
         self.formulas = {m.formula: None for m in metrics.values() if m.formula is not None}
         kinds: frozenset[KindOf] = frozenset().union(*(one.series for one in metrics.values()))
         n_classes = 0 if classes is None else len(classes)
@@ -196,7 +201,7 @@ class Scores:
     ) -> None:
         """Read the rows of one group, and record the values of its models."""
         if group.columns is not None:
-            rows.derived = group.columns.read(rows, scored)
+            rows.derived = group.columns.read(rows, scored, self._are_others(group))
         if group.tape is not None:
             group.tape.append(rows if scored is None else rows[scored])
         for name, sums in group.sums.items():
@@ -209,6 +214,10 @@ class Scores:
         group.n_scored += len(rows) if scored is None else len(scored)
         if group.tape is not None:
             group.tape.forget(group.oldest())
+
+    def _are_others(self, group: Group) -> NDArray[np.bool_]:
+        """Whether the scores of each model of a group are no probabilities."""
+        return self.others[group.models] if len(self.others) else np.zeros(len(group.models), bool)
 
     def _values(
         self,
@@ -225,8 +234,11 @@ class Scores:
         of_formula = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
         by_formula = dict(zip(self.formulas, of_formula, strict=True))
         values = {}
+        is_other = bool(self._are_others(group)[number])
         for metric, measure in self.metrics.items():
-            if measure.formula is not None:
+            if is_other and measure.needs == "probabilities":
+                values[metric] = np.full(len(ends), np.nan)
+            elif measure.formula is not None:
                 values[metric] = by_formula[measure.formula]
             elif measure.function is not None and group.tape is not None:
                 oldest = group.sums[name].oldest(number, ends + group.n_scored)
@@ -286,6 +298,7 @@ class Scores:
         """Return a copy with some of the models, in ascending order."""
         twin = self.copy()
         twin.n_models = len(models)
+        twin.others = self.others[list(models)] if len(self.others) else self.others
         groups = []
         for group in twin.groups:
             kept = np.flatnonzero(np.isin(group.models, models))

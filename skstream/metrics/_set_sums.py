@@ -93,6 +93,8 @@ class SetMeasures:
         Sorted labels; None for regression.
     n_models : int
         Number of models.
+    methods : sequence of str or None, default=None
+        As those of `RunningMeasures`.
     """
 
     def __init__(
@@ -102,10 +104,11 @@ class SetMeasures:
         *,
         classes: ArrayLike | None,
         n_models: int,
+        methods: Sequence[str | None] | None = None,
     ) -> None:
         labels = None if classes is None else np.asarray(classes)
         told = np.ones(n_models, dtype=bool)
-        self._scores = Scores(metrics, dict.fromkeys(names, SetSums), labels, told)
+        self._scores = Scores(metrics, dict.fromkeys(names, SetSums), labels, told, methods)
         self._of_scores = measures_of_scores(metrics)
         self._like: Values = {n: {m: [np.empty(0)] * n_models for m in metrics} for n in names}
         # The rows of the stream at each set are a column, as sets are thinned by their numbers.

@@ -171,7 +171,7 @@ class SearchRun(EvaluationRun):
         self._looked_in_vain = False  # no row was scored before the last look
         self._weight: float | None = None  # of every row, in a race on losses
         # Scores of the chosen one: until there is one, they only learn the labels.
-        self._honest = None if rules.tuning is None else RunScores(settings, 1)
+        self._honest = None if rules.tuning is None else RunScores(settings, [self._places[0][0]])
         self._nothing = LabelSpace(settings.classes).nothing
         # What was asked for before, and after which row; not pickled.
         self._best: tuple[int, int] | None = None

@@ -46,10 +46,13 @@ class Task:
 
     @property
     def n_scores(self) -> int:
-        """Columns of scores: that of the second of two classes, else one per class; 0: none."""
+        """Columns of scores: that of the second of two classes, else one per class; 0: none.
+
+        Of a single class one column, too: the probability of a second one, which is 0.
+        """
         if self.scores is None or self.classes is None:
             return 0
-        return 1 if len(self.classes) == 2 else len(self.classes)
+        return 1 if len(self.classes) <= 2 else len(self.classes)
 
     def alone(self) -> list["Task"]:
         """Return the same task for each kind of answer."""

@@ -39,7 +39,9 @@ def with_scores(codes: NDArray[Any], values: NDArray[Any], task: Task) -> NDArra
         _check_probabilities(values)
     answers = np.empty((n, 1 + width))
     answers[:, 0] = codes
-    if values.shape == (n,) and width == 1:
+    if len(np.asarray(task.classes)) == 1:
+        answers[:, 1] = np.where(np.isnan(values.reshape(n, -1)).any(axis=1), np.nan, 0.0)
+    elif values.shape == (n,) and width == 1:
         answers[:, 1] = values
     elif values.shape == (n, 2) and width == 1:
         is_share = task.scores == "predict_proba"
