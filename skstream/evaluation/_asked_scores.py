@@ -47,12 +47,12 @@ def _lacks(
 ) -> str:
     """Say what a model lacks, for which measures, and by which it can be scored."""
     what = "no predict_proba" if has_values else "neither predict_proba nor decision_function"
-    others = [one for one in metrics if one not in lacking]
-    can = f", and can be scored by {', '.join(others)}" if others else ""
-    ranks = " and of rankings, such as auc" if has_values else ""
+    others = [one for one in metrics if one not in lacking] or ["measures of labels alone"]
+    ranks = " and rankings such as auc" if has_values else ""
+    one_of_many = len(lacking) == 1
     return (
-        f"Model '{name}' ({type(model).__name__}) has {what}, which "
-        f"{', '.join(lacking)} need{'s' if len(lacking) == 1 else ''}{can}. Use measures of labels"
-        f'{ranks} for it, give it probabilities, or pass on_missing_proba="nan" to leave these '
-        "values NaN."
+        f"Model '{name}' ({type(model).__name__}) has {what}, which {' and '.join(lacking)} "
+        f"need{'s' if one_of_many else ''}. It can be scored by {', '.join(others)}{ranks}. Leave "
+        f"{'this measure' if one_of_many else 'these measures'} out, or pass "
+        'on_missing_proba="nan" to have NaN in the place of what it lacks.'
     )

@@ -9,6 +9,7 @@ from skstream.engine.tape import Tape
 from skstream.forgetting import Cumulative, Forgetting, as_forgetting
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._measure import Measure
+from skstream.metrics._registry import measures_of_scores, needs_probabilities
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.metrics._running import RunningMeasures
@@ -43,6 +44,9 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
         values, measures and mechanisms.
     """
     measures = resolve_metrics(metrics, classes=tape.classes)
+    of_scores = measures_of_scores(measures)
+    if of_scores:
+        raise ValueError(needs_probabilities(f"Measure {of_scores[0]!r}"))
     warn_of_calls(measures, tape.n_rows, record_every)
     mechanisms = as_forgetting(forgetting)
     if tape.sets is not None:

@@ -213,7 +213,7 @@ class RunScores:
     def measured_by(self, settings: Settings) -> "RunScores | None":
         """Return the rows on the tape, scored by other measures; None without a tape."""
         tape = self._whole_tape
-        if tape is None:
+        if tape is None or settings.scores:
             return None
         scores = RunScores(settings, self._models, self._width, tape)
         for rows in tape.pieces():

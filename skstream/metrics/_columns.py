@@ -133,7 +133,7 @@ class ColumnStates:
         self.states = {column: [column.start(n_classes)] * n_models for column in columns}
 
     def read(
-        self, rows: ScoredRows, scored: Integers | None, are_others: NDArray[np.bool_]
+        self, rows: ScoredRows, scored: Integers | None, are_others: NDArray[np.bool_] | None = None
     ) -> Derived:
         """Return the columns of the next rows; of rows that are not scored they hold anything.
 
@@ -144,7 +144,7 @@ class ColumnStates:
             rows = rows.models(slice(None))
             rows.scores = np.empty((len(rows.answers), 0, width))
         hidden = rows
-        if are_others.any() and rows.scores is not None:
+        if are_others is not None and are_others.any() and rows.scores is not None:
             hidden = rows.models(slice(None))
             hidden.scores = np.where(are_others[:, np.newaxis, np.newaxis], np.nan, rows.scores)
         derived: dict[Hashable, tuple[Array, ...]] = {}

@@ -125,8 +125,8 @@ DEFAULT_REGRESSION = ("mae", "rmse", "r2")
 def needs_probabilities(what: str) -> str:
     """Say that labels cannot give a value, and which measures of probabilities there are."""
     return (
-        f"{what} needs probabilities or decision values, and is called with labels alone. Measures "
-        f"of these have names: {', '.join(PROBABILITIES)}."
+        f"{what} needs probabilities or decision values, and labels alone cannot give it. Use a "
+        f"measure that has a name, such as {', '.join(map(repr, PROBABILITIES))} or 'kappa'."
     )
 
 

@@ -27,6 +27,7 @@ from skstream.metrics._registry import (
     MAJORITIES,
     OF_CLASS,
     OF_CLASSES,
+    PROBABILITIES,
     REGRESSION,
     check_suits,
     class_measure,
@@ -57,8 +58,11 @@ _OTHER_NAMES = {
     "accuracy_score": "accuracy",
     "balanced_accuracy": "arithmetic_accuracy",
     "balanced_accuracy_score": "arithmetic_accuracy",
+    "brier_score": "brier",
+    "brier_score_loss": "brier",
     "cohen_kappa": "kappa",
     "cohen_kappa_score": "kappa",
+    "cross_entropy": "log_loss",
     "error_rate": "error",
     "f1": "f1_macro",
     "f1_score": "f1_macro",
@@ -66,6 +70,7 @@ _OTHER_NAMES = {
     "gmean": "geometric_accuracy",
     "hamming_loss": "error",
     "kappa_t": "kappa_temporal",
+    "logloss": "log_loss",
     "macro_f1": "f1_macro",
     "matthews_corrcoef": "mcc",
     "mean_absolute_error": "mae",
@@ -291,8 +296,8 @@ def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -
         return f" {own} is a measure of {'regression' if per_class else 'classification'}."
     if plain.startswith(_OF_PROBABILITIES):
         return (
-            " It needs probabilities or decision values, and labels alone cannot give it: an "
-            "evaluation asks models for labels."
+            " It needs probabilities or decision values, and labels alone cannot give it. Measures "
+            f"of these are {', '.join(PROBABILITIES)}."
         )
     scorers = scorer_names(regression=not per_class)
     scorer = next((one for one in (name, plain, f"neg_{plain}") if one in scorers), None)

@@ -86,7 +86,7 @@ def test_labels_that_are_numbers_or_truth_values():
         ("Accuracy", CLASSES, "Did you mean 'accuracy'"),
         ("neg_mean_absolute_error", None, "Did you mean 'mae'"),
         ("roc_auc", CLASSES, "labels alone cannot give it"),
-        ("neg_log_loss", CLASSES, "labels alone cannot give it"),
+        ("neg_log_loss", CLASSES, "Did you mean 'log_loss'"),
         ("f1_weighted", CLASSES, r"get_scorer\('f1_weighted'\)"),
         ("median_absolute_error", None, r"get_scorer\('neg_median_absolute_error'\)"),
         ("cmd", [0, 1, 2], "'cmd' is defined for at most 2 classes; here are 3"),

@@ -282,6 +282,8 @@ class DelayedEvaluator(StreamEvaluator):
         return n_rows * (self.n_bins + 2)
 
     def _new_run(self, settings: Settings, stream: Stream | None) -> Callable[..., Any]:
+        if settings.scores:
+            raise ValueError("Under delayed labels measures of probabilities are not computed yet.")
         reduce = self.reduce
         if reduce == "auto":
             reduce = "mean" if settings.classes is None else "dominant"

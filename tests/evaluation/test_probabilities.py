@@ -1,0 +1,221 @@
+"""Measures of probabilities in evaluations: against scikit-learn, and between the paths."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import SGDClassifier
+from sklearn.metrics import brier_score_loss, log_loss
+from sklearn.naive_bayes import MultinomialNB
+
+from skstream import (
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    PrequentialEvaluator,
+    TemporalCorrection,
+    prequential_predict,
+)
+from skstream.engine.failures import ModelError
+from skstream.metrics import Measure
+
+N = 90
+RNG = np.random.default_rng(0)
+X = RNG.uniform(size=(N, 3))
+LABELS = np.array(["a", "b", "c"])
+WEIGHT = RNG.integers(0, 3, N).astype(float)
+METRICS = ["accuracy", "log_loss", "brier"]
+
+
+@cache
+def labels(n_classes: int) -> np.ndarray:
+    y = np.minimum((X[:, 0] * n_classes + RNG.normal(0, 0.3, N)).clip(0), n_classes - 1)
+    return LABELS[y.astype(int)]
+
+
+def models() -> dict[str, Any]:
+    return {
+        "sgd": SGDClassifier(loss="log_loss"),
+        "corrected": TemporalCorrection(SGDClassifier(loss="log_loss")),
+        "bayes": MultinomialNB(),
+    }
+
+
+def prequential(**parameters: Any) -> PrequentialEvaluator:
+    return PrequentialEvaluator(METRICS, random_state=0, **parameters)
+
+
+def expected(model: Any, y: np.ndarray, weight: Any = None, window: int = N) -> dict[str, float]:
+    shares, rows = prequential_predict(
+        model, X, y, method="predict_proba", sample_weight=weight, return_rows=True
+    )
+    if weight is not None:
+        kept = weight[rows] > 0
+        shares, rows = shares[kept], rows[kept]
+    shares, rows = shares[-window:], rows[-window:]
+    options = {"sample_weight": None if weight is None else weight[rows]}
+    classes = np.unique(y)
+    two = len(classes) == 2
+    return {
+        "log_loss": log_loss(y[rows], shares, labels=classes, **options),
+        "brier": brier_score_loss(
+            y[rows],
+            shares[:, 1] if two else shares,
+            **({"pos_label": classes[1]} if two else {"labels": classes}),
+            **options,
+        ),
+    }
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_they_are_those_of_scikit_learn(n_classes: int, engine: Any) -> None:
+    y = labels(n_classes)
+    result = prequential(engine=engine).evaluate(models(), X, y)
+    for name, model in models().items():
+        wanted = expected(model, y)
+        for metric, value in wanted.items():
+            assert result.scores[name][metric] == pytest.approx(value, rel=1e-9)
+    kind = "kernel" if engine == "auto" else "loop"
+    assert all(path == kind for path in result.paths.values())
+    # What is asked besides does not change the answers.
+    alone = PrequentialEvaluator("accuracy", random_state=0, engine=engine)
+    its = alone.evaluate(models(), X, y)
+    for name in result.model_names:
+        np.testing.assert_array_equal(its.predictions(name), result.predictions(name))
+
+
+def test_they_are_those_of_the_window_and_of_the_weights() -> None:
+    y, model = labels(2), SGDClassifier(loss="log_loss")
+    result = prequential(forgetting="window:30").evaluate(model, X, y, sample_weight=WEIGHT)
+    for metric, value in expected(model, y, WEIGHT, window=30).items():
+        assert result.scores["SGDClassifier"][metric] == pytest.approx(value, rel=1e-9)
+
+
+def test_chunks_do_not_change_them() -> None:
+    y, one = labels(3), prequential()
+    whole = one.evaluate(models(), X, y)
+    chunks = [(X[i : i + 11], y[i : i + 11]) for i in range(0, N, 11)]
+    cut = one.evaluate(models(), chunks, classes=LABELS)
+    run = one.start(models(), classes=LABELS)
+    for part in chunks:
+        run.update(*part)
+        run.result()  # while rows wait to be measured, too
+    for other in (cut, run.result()):
+        for name in whole.model_names:
+            for metric in METRICS:
+                np.testing.assert_allclose(
+                    other.curve(name, metric), whole.curve(name, metric), rtol=1e-12
+                )
+
+
+def test_folds_have_them_and_the_loop_agrees() -> None:
+    y, two = labels(3), {name: models()[name] for name in ("sgd", "bayes")}
+    kernel, loop = (
+        KFoldEvaluator(METRICS, n_folds=2, random_state=0, engine=engine).evaluate(two, X, y)
+        for engine in ("auto", "loop")
+    )
+    for name in kernel.model_names:
+        for metric in METRICS:
+            np.testing.assert_allclose(
+                kernel.curve(name, metric), loop.curve(name, metric), rtol=1e-9
+            )
+
+
+def test_held_out_rows_have_them() -> None:
+    y, test, train = labels(2), slice(0, 30), slice(30, N)
+    held_out = HoldoutEvaluator(
+        METRICS, holdout=(X[test].copy(), y[test]), every=30, random_state=0
+    )
+    result = held_out.evaluate(MultinomialNB(), X[train].copy(), y[train])
+    model = MultinomialNB()
+    for row in range(30, N):
+        model.partial_fit(X[row : row + 1], y[row : row + 1], classes=["a", "b"])
+    wanted = log_loss(y[test], model.predict_proba(X[test]))
+    assert result.scores["MultinomialNB"]["log_loss"] == pytest.approx(wanted, rel=1e-9)
+
+
+class NoScores(ClassifierMixin, BaseEstimator):
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "NoScores":
+        self.classes_ = np.array(["a", "b"])
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), "a")
+
+
+def test_a_model_without_them_is_an_error_before_the_run() -> None:
+    y = labels(2)
+    with pytest.raises(ValueError, match=r"'svm' \(SGDClassifier\) has no predict_proba") as caught:
+        prequential().evaluate({"sgd": models()["sgd"], "svm": SGDClassifier()}, X, y)
+    words = "log_loss and brier need. It can be scored by accuracy and rankings such as auc. Leave"
+    assert words in str(caught.value) and 'on_missing_proba="nan"' in str(caught.value)
+    with pytest.raises(ValueError, match="neither predict_proba nor decision_function"):
+        PrequentialEvaluator("brier").evaluate(NoScores(), X, y)
+
+
+def first_score(sums: Any) -> Any:
+    return sums["rows"]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_or_it_is_nan_for_this_model_alone() -> None:
+    y = labels(2)
+    several = {"sgd": models()["sgd"], "svm": SGDClassifier(), "none": NoScores()}
+    rank = Measure(formula=first_score, name="rank", needs="scores")
+    result = PrequentialEvaluator(
+        [*METRICS, rank], random_state=0, on_missing_proba="nan"
+    ).evaluate(several, X, y)
+    alone = prequential().evaluate(several["sgd"], X, y)
+    for metric in METRICS[1:]:
+        assert result.scores["sgd"][metric] == alone.scores["SGDClassifier"][metric]
+        assert np.isnan([result.scores[name][metric] for name in ("svm", "none")]).all()
+    assert result.scores["svm"]["rank"] == N - 1
+    assert np.isfinite([result.scores[name]["accuracy"] for name in several]).all()
+
+
+class Moody(NoScores):
+    """Its probabilities are bad after 20 rows."""
+
+    def __init__(self, bad: Any = None):
+        self.bad = bad
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "Moody":
+        self.n_ = getattr(self, "n_", 0) + 1
+        super().partial_fit(X, y)
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        return np.array([self.bad if self.n_ == 20 else [0.75, 0.25]] * len(X))
+
+
+@pytest.mark.parametrize("bad", [[0.5, 0.6], [1.5, -0.5], [np.nan, np.nan]])
+def test_bad_probabilities_are_an_error_with_model_and_row(bad: Any) -> None:
+    with pytest.raises(ModelError, match=r"'moody'.*row 20") as caught:
+        prequential().evaluate({"moody": Moody(bad)}, X, labels(2))
+    if bad[0] == bad[0]:
+        assert f"predict_proba returned {bad}" in str(caught.value)
+    assert caught.value.result.n_rows == 20
+
+
+def test_no_probabilities_count_as_certain_of_a_wrong_class_if_they_may() -> None:
+    y = labels(2)
+    evaluator = prequential(unanswered="wrong")
+    result = evaluator.evaluate(Moody([np.nan, np.nan]), X, y)
+    share = np.where(y == "b", 0.25, 0.75)[1:]
+    share[19] = 0.0
+    assert result.n_unanswered == {"Moody": 1}
+    losses = -np.log(share.clip(np.finfo(float).eps))
+    assert result.scores["Moody"]["log_loss"] == pytest.approx(losses.mean())
+    assert result.scores["Moody"]["brier"] == pytest.approx(np.mean((1 - share) ** 2))
+
+
+def test_a_live_run_goes_on_without_a_row_that_has_none() -> None:
+    y = labels(2)
+    run = prequential().start(Moody([0.5, 0.6]), classes=["a", "b"])
+    run.update(X, y, on_error="skip")
+    kept = np.delete(np.arange(1, N), 19)
+    assert run.n_skipped == {"Moody": 1}
+    share = np.where(y == "b", 0.25, 0.75)[kept]
+    assert run.result().scores["Moody"]["brier"] == pytest.approx(np.mean((1 - share) ** 2))
