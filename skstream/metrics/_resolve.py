@@ -21,13 +21,13 @@ from skstream.metrics._kappas import (
 )
 from skstream.metrics._known_functions import of_scikit_learn
 from skstream.metrics._measure import Measure
+from skstream.metrics._probabilities import PROBABILITIES, probability_measure
 from skstream.metrics._registry import (
     DEFAULT_CLASSIFICATION,
     DEFAULT_REGRESSION,
     MAJORITIES,
     OF_CLASS,
     OF_CLASSES,
-    PROBABILITIES,
     REGRESSION,
     check_suits,
     class_measure,
@@ -67,7 +67,6 @@ _OTHER_NAMES = {
     "f1": "f1_macro",
     "f1_score": "f1_macro",
     "g_mean": "geometric_accuracy",
-    "gmean": "geometric_accuracy",
     "hamming_loss": "error",
     "kappa_t": "kappa_temporal",
     "logloss": "log_loss",
@@ -196,7 +195,8 @@ def _task_of_name(name: str) -> str | None:
     meant = _OTHER_NAMES.get(plain, plain)
     if meant in REGRESSION:
         return "targets"
-    return "labels" if meant in OF_CLASSES or meant.partition(":")[0] in OF_CLASS else None
+    of_class = meant.partition(":")[0] in (*OF_CLASS, *OF_CLASSES)
+    return "labels" if meant in OF_CLASSES or of_class else None
 
 
 def _plain_name(name: str) -> str:
@@ -262,6 +262,9 @@ def _by_name(name: str, classes: Array | None) -> Measure:
     known = REGRESSION if classes is None else OF_CLASSES
     if name in known:
         return check_suits(known[name], classes)
+    of_scores = None if classes is None else probability_measure(name)
+    if of_scores is not None:
+        return check_suits(of_scores, classes)
     kind, colon, label = name.partition(":")
     if classes is not None and colon and kind in OF_CLASS:
         return _by_label(name, kind, label, classes)
