@@ -1,0 +1,214 @@
+"""Pairs of a positive and a negative row that are in the right order, in every window of rows.
+
+The area under the ROC curve is the weight of the pairs in which the positive row has the higher
+score, and half that of ties, among all pairs. A row changes the sum of a window by as many pairs as
+the window has rows, so that pairs are not counted one by one. Windows that follow each other share
+most of their rows, their core. The core is sorted and summed once for a block of windows; each row
+that leaves or enters is looked up in it; and the pairs among these rows form the same problem
+again, with windows a sixteenth as long. No sum is the difference of larger ones, so that weights of
+any size lose no digits, and sums of rows without weights are exact.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.metrics._rows import Floats
+
+#: Blocks of windows per length of a window.
+_BLOCKS = 16
+#: Pairs within windows of so many rows are taken one by one.
+_FEW = 8
+# Numbers in a table: a few tables fit the cache.
+_TABLE = 1 << 17
+
+
+class _Sorted(NamedTuple):
+    """Some sequences of rows, each sorted by score; all arrays of shape (n_sequences, n_rows).
+
+    Attributes
+    ----------
+    place : ndarray of int32
+        Place of each row in its sequence.
+    rank : ndarray of int32
+        Equal for equal scores, and not decreasing.
+    positive, negative : ndarray of float64
+        Weight of each row of the positive and of the negative class; 0 for any other.
+    """
+
+    place: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    positive: Floats
+    negative: Floats
+
+
+def window_pairs(scores: Floats, positive: Floats, negative: Floats, size: int) -> Floats:
+    """Weight of the pairs in the right order, in every complete window.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,), dtype float64
+        Finite, or infinite.
+    positive, negative : ndarray of shape (n,), dtype float64
+        Weight of each row as one of the positive class, and as one of the negative class; at
+        least one of both is 0.
+    size : int
+        Rows of a window, at most n.
+
+    Returns
+    -------
+    ndarray of shape (n - size + 1,)
+        A tie counts one half.
+    """
+    n_windows = len(scores) - size + 1
+    if size <= _FEW:
+        ranks = np.unique(scores, return_inverse=True)[1].astype(np.float64)
+        return _one_by_one(ranks[:, None], positive[:, None], negative[:, None], size)[:, 0]
+    sums = np.empty(n_windows)
+    # Windows are taken in runs as long as a window, several runs side by side.
+    length = 2 * size - 1
+    at_once = max(_TABLE // (2 * _BLOCKS * length), 1)
+    for first in range(0, n_windows, at_once * size):
+        stop = min(first + at_once * size, n_windows)
+        n_runs = -(-(stop - first) // size)
+        rows = _runs((scores, positive, negative), first, n_runs, size, length)
+        order = rows[0].argsort(axis=1, kind="stable").astype(np.int32)
+        values, *weights = (np.take_along_axis(array, order, axis=1) for array in rows)
+        ranks = np.zeros(order.shape, dtype=np.int32)
+        np.cumsum(values[:, 1:] != values[:, :-1], axis=1, out=ranks[:, 1:])
+        found = _in_blocks(_Sorted(order, ranks, *weights), size)
+        sums[first:stop] = found.ravel()[: stop - first]
+    return sums
+
+
+def _runs(
+    arrays: tuple[Floats, ...], first: int, n_runs: int, size: int, length: int
+) -> list[Floats]:
+    """Rows of some runs of windows; beyond the last row there are rows without weight."""
+    stop = first + (n_runs - 1) * size + length
+    runs = []
+    for array in arrays:
+        part = array[first:stop]
+        if len(part) < stop - first:
+            part = np.concatenate((part, np.zeros(stop - first - len(part))))
+        runs.append(np.lib.stride_tricks.sliding_window_view(part, length)[::size])
+    return runs
+
+
+def _in_blocks(rows: _Sorted, size: int) -> Floats:
+    """Sums of all windows of every sequence, shape (n_sequences, n_rows - size + 1)."""
+    if size <= _FEW:
+        return _one_by_one(*_by_place(rows), size).T
+    n_sequences, length = rows.place.shape
+    n_windows = length - size + 1
+    block = -(-size // _BLOCKS)
+    n_blocks = -(-n_windows // block)
+    rows = _padded(rows, n_blocks * block + size - 1)
+    sums = np.empty((n_sequences, n_blocks, block))
+    at_once = max(_TABLE // rows.place.size, 1)
+    for first in range(0, n_blocks, at_once):
+        numbers = np.arange(first, min(first + at_once, n_blocks), dtype=np.int32)
+        sums[:, numbers] = _some_blocks(rows, size, block, numbers)
+    return sums.reshape(n_sequences, -1)[:, :n_windows]
+
+
+def _padded(rows: _Sorted, length: int) -> _Sorted:
+    """Rows with as many more without weight as are missing."""
+    n_sequences, n_rows = rows.place.shape
+    if n_rows == length:
+        return rows
+    shape = (n_sequences, length - n_rows)
+    places = np.broadcast_to(np.arange(n_rows, length, dtype=np.int32), shape)
+    nothing = np.zeros(shape)
+    more = (places, np.repeat(rows.rank[:, -1:], shape[1], axis=1), nothing, nothing)
+    return _Sorted(*(np.concatenate(pair, axis=1) for pair in zip(rows, more, strict=True)))
+
+
+def _some_blocks(rows: _Sorted, size: int, block: int, numbers: NDArray[np.int32]) -> Floats:
+    """Sums of the windows of some blocks, shape (n_sequences, n_numbers, block)."""
+    n_sequences, length = rows.place.shape
+    shape = (n_sequences, len(numbers), length)
+    # Place of each row counted from the first row of the block's first window.
+    place = rows.place[:, None, :] - (numbers * np.int32(block))[:, None]
+    inside = (place >= block - 1) & (place < size)
+    below, above = np.zeros((2, *shape[:2], length + 1))
+    positive = inside * rows.positive[:, None, :]
+    np.cumsum(inside * rows.negative[:, None, :], axis=2, out=below[:, :, 1:])
+    np.cumsum(positive[:, :, ::-1], axis=2, out=above[:, :, -2::-1])
+    tied = _ties(rows.rank)
+    if tied is None:
+        total = np.einsum("sbr,sbr->sb", positive, below[:, :, 1:])
+    else:
+        first, after = (np.broadcast_to(ends[:, None, :], shape) for ends in tied)
+        both = np.take_along_axis(below, first, axis=2) + np.take_along_axis(below, after, axis=2)
+        total = 0.5 * np.einsum("sbr,sbr->sb", positive, both)
+    if block == 1:
+        return total[:, :, None]
+    # The rows that leave and that enter within a block, still sorted.
+    moving = (place >= 0) & (place < size + block - 1) & ~inside
+    which = np.nonzero(moving.ravel())[0]
+    n_moving = 2 * (block - 1)
+    table, at = np.divmod(which.astype(np.int32), np.int32(length))
+    which_row = at + table // np.int32(len(numbers)) * np.int32(length)
+    of_rows = [array.ravel()[which_row] for array in rows]
+    places = place.ravel()[which]
+    places -= (places >= size) * np.int32(size - block + 1)
+    start = table * np.int32(length + 1)
+    if tied is None:
+        gains = of_rows[2] * below.ravel()[start + at] + of_rows[3] * above.ravel()[start + at]
+    else:
+        first, after = (start + ends.ravel()[which_row].astype(np.int32) for ends in tied)
+        gains = 0.5 * (
+            of_rows[2] * (below.ravel()[first] + below.ravel()[after])
+            + of_rows[3] * (above.ravel()[first] + above.ravel()[after])
+        )
+    by_place = np.empty((n_sequences * len(numbers), n_moving))
+    by_place.ravel()[table * np.int32(n_moving) + places] = gains
+    moved = [places, *of_rows[1:]]
+    sums = _in_blocks(_Sorted(*(a.reshape(-1, n_moving) for a in moved)), block - 1)
+    sums = sums + total.reshape(-1, 1)
+    sums[:, 1:] += np.cumsum(by_place[:, block - 1 :], axis=1)
+    sums[:, :-1] += np.cumsum(by_place[:, block - 2 :: -1], axis=1)[:, ::-1]
+    return sums.reshape(n_sequences, len(numbers), block)
+
+
+def _ties(rank: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """First row of equal score, and the first one after them; None where no scores are equal."""
+    other = rank[:, 1:] != rank[:, :-1]
+    if other.all():
+        return None
+    at = np.arange(1, rank.shape[1])
+    first, after = np.zeros((2, *rank.shape), dtype=np.intp)
+    np.maximum.accumulate(np.where(other, at, 0), axis=1, out=first[:, 1:])
+    after[:, -1] = rank.shape[1]
+    backward = np.where(other, at, rank.shape[1])[:, ::-1]
+    after[:, :-1] = np.minimum.accumulate(backward, axis=1)[:, ::-1]
+    return first, after
+
+
+def _by_place(rows: _Sorted) -> list[Floats]:
+    """Ranks and weights in the order of the rows, shape (n_rows, n_sequences)."""
+    n_sequences, length = rows.place.shape
+    target = rows.place * np.int32(n_sequences) + np.arange(n_sequences, dtype=np.int32)[:, None]
+    arrays = []
+    for array in (rows.rank, rows.positive, rows.negative):
+        by_place = np.empty((length, n_sequences))
+        by_place.ravel()[target.ravel()] = array.ravel()
+        arrays.append(by_place)
+    return arrays
+
+
+def _one_by_one(rank: Floats, positive: Floats, negative: Floats, size: int) -> Floats:
+    """Sums of all windows of sequences that lie in columns; every pair is looked at."""
+    n_windows = len(rank) - size + 1
+    sums = np.zeros((n_windows, rank.shape[1]))
+    for apart in range(1, size):
+        earlier, later = slice(len(rank) - apart), slice(apart, None)
+        higher = np.sign(rank[later] - rank[earlier])
+        one = positive[later] * negative[earlier]
+        other = negative[later] * positive[earlier]
+        pairs = 0.5 * ((one + other) + higher * (one - other))
+        for first in range(size - apart):
+            sums += pairs[first : first + n_windows]
+    return sums
