@@ -15,13 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.metrics._rows import Floats
+from skstream.utils._numba import jit, numba_enabled
 
-#: Blocks of windows per length of a window.
-_BLOCKS = 16
-#: Pairs within windows of so many rows are taken one by one.
-_FEW = 8
+# Blocks of windows per length of a window.
+_BLOCKS = 8
+# Pairs within windows of so many rows are taken one by one.
+_FEW = 16
 # Numbers in a table: a few tables fit the cache.
-_TABLE = 1 << 17
+_TABLE = 1 << 16
+# Importing numba takes as long as so many rows without it.
+_COMPILED_FROM = 1 << 14
 
 
 class _Sorted(NamedTuple):
@@ -62,6 +65,8 @@ def window_pairs(scores: Floats, positive: Floats, negative: Floats, size: int) 
         A tie counts one half.
     """
     n_windows = len(scores) - size + 1
+    if _counts_compiled(n_windows, positive, negative):
+        return _counted(scores, positive, negative, size)
     if size <= _FEW:
         ranks = np.unique(scores, return_inverse=True)[1].astype(np.float64)
         return _one_by_one(ranks[:, None], positive[:, None], negative[:, None], size)[:, 0]
@@ -80,6 +85,66 @@ def window_pairs(scores: Floats, positive: Floats, negative: Floats, size: int) 
         found = _in_blocks(_Sorted(order, ranks, *weights), size)
         sums[first:stop] = found.ravel()[: stop - first]
     return sums
+
+
+def _counts_compiled(n_windows: int, *weights: Floats) -> bool:
+    """Whether pairs are counted by a compiled loop: rows without weights alone, many of them."""
+    many = n_windows >= _COMPILED_FROM or _count.is_compiled
+    return many and numba_enabled() and all(((w == 0.0) | (w == 1.0)).all() for w in weights)
+
+
+def _counted(scores: Floats, positive: Floats, negative: Floats, size: int) -> Floats:
+    """Count the pairs of rows without weights: the same numbers, exactly."""
+    ranks = np.unique(scores, return_inverse=True)[1].astype(np.int32)
+    sides = (positive - negative).astype(np.int8)
+    twice = np.empty(len(scores), dtype=np.int64)
+    _count(ranks, sides, size, np.zeros((2, int(ranks.max()) + 2), dtype=np.int64), twice)
+    return 0.5 * twice[size - 1 :]
+
+
+@jit
+def _count(ranks, sides, size, trees, twice):  # type: ignore[no-untyped-def]
+    """Count twice the pairs in the right order in the last `size` rows, after every row.
+
+    The trees (Fenwick's) hold the positive and the negative rows of the window by rank; `sides`
+    are 1, -1, or 0 for a row of neither class.
+    """
+    top = trees.shape[1] - 1
+    pairs = 0
+    n_inside = np.zeros(2, dtype=np.int64)
+    for row in range(len(ranks)):
+        for change in (-1, 1):
+            at = row - size if change < 0 else row
+            if at < 0 or sides[at] == 0:
+                continue
+            own = 0 if sides[at] > 0 else 1
+            place = ranks[at] + 1
+            if change < 0:
+                n_inside[own] -= 1
+                node = place
+                while node <= top:
+                    trees[own, node] -= 1
+                    node += node & -node
+            below, up_to = 0, 0
+            node = place - 1
+            while node > 0:
+                below += trees[1 - own, node]
+                node -= node & -node
+            node = place
+            while node > 0:
+                up_to += trees[1 - own, node]
+                node -= node & -node
+            if own == 0:
+                pairs += change * (below + up_to)
+            else:
+                pairs += change * (2 * n_inside[0] - below - up_to)
+            if change > 0:
+                n_inside[own] += 1
+                node = place
+                while node <= top:
+                    trees[own, node] += 1
+                    node += node & -node
+        twice[row] = pairs
 
 
 def _runs(

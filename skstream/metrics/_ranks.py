@@ -1,0 +1,220 @@
+"""Scores of two classes in their order, from which a ranking is measured: a value that adds up.
+
+Equal scores are one bin. There are as many bins as there are different scores, up to a limit, and
+all measures are exact. Beyond it neighbouring bins become one, so that memory does not grow. From
+then on a pair of rows that fall into one bin counts one half, whichever has the higher score; how
+far a measure may be from the truth is counted beside it. The order of the rows of different bins
+never gets lost.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.metrics._rows import Array, Floats, Integers
+
+#: Bins are joined where there are more than this.
+MOST_BINS = 1 << 14
+# A smaller sum is set to zero: arithmetic on subnormal numbers is slow.
+_SUBNORMAL = 1e-290
+
+
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """What each of some rows adds to the pairs with the rows of a ranking.
+
+    Attributes
+    ----------
+    pairs, doubt : ndarray of shape (n_rows,)
+        Weight of the pairs in the right order, and by how much it may be wrong.
+    """
+
+    pairs: Floats
+    doubt: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """Weights of two classes by score.
+
+    Attributes
+    ----------
+    low, high : ndarray of shape (n_bins,)
+        Lowest and highest score of each bin, increasing; the bins have no score in common.
+    positive, negative : ndarray of shape (n_bins,)
+        Weight of the rows of each class.
+    pairs : float
+        Weight of the pairs of a positive and a negative row in which the positive row has the
+        higher score, and half that of ties.
+    doubt : float
+        By how much that may be wrong.
+    """
+
+    low: Floats
+    high: Floats
+    positive: Floats
+    negative: Floats
+    pairs: float = 0.0
+    doubt: float = 0.0
+
+    @classmethod
+    def none(cls) -> Self:
+        """Return the ranking of no rows."""
+        return cls(*np.zeros((4, 0)))
+
+    @classmethod
+    def of(cls, scores: Floats, positive: Floats, negative: Floats) -> Self:
+        """Return the ranking of some rows."""
+        bins = _united(scores, scores, positive, negative)
+        return cls(*bins, pairs=float(pairs_of_bins(bins[2], bins[3])))
+
+    def gains(self, low: Floats, high: Floats, positive: Floats, negative: Floats) -> Gains:
+        """Return what other rows, or bins of other rows, add to the pairs with these."""
+        first = np.searchsorted(self.high, low, side="left")
+        after = np.searchsorted(self.low, high, side="right")
+        below, above = np.zeros((2, len(self.low) + 1))
+        np.cumsum(self.negative, out=below[1:])
+        np.cumsum(self.positive[::-1], out=above[-2::-1])
+        half_negative = 0.5 * _sums_between(self.negative, first, after)
+        half_positive = 0.5 * _sums_between(self.positive, first, after)
+        near = positive * half_negative + negative * half_positive
+        # Equal scores are no doubt.
+        certain = after == first
+        single = np.flatnonzero(after - first == 1)
+        bins = first[single]
+        equal = (self.low[bins] == self.high[bins]) & (low[single] == high[single])
+        certain[single[equal]] = True
+        pairs = positive * below[first] + negative * above[after] + near
+        return Gains(pairs, np.where(certain, 0.0, near))
+
+    def with_rows(
+        self, low: Floats, high: Floats, positive: Floats, negative: Floats, **sums: float
+    ) -> "Ranks":
+        """Return a ranking with more rows, or bins of rows, whose pairs are known."""
+        old = (self.low, self.high, self.positive, self.negative)
+        new = (low, high, positive, negative)
+        return Ranks(*_united(*map(np.concatenate, zip(old, new, strict=True))), **sums)
+
+    def then(self, later: "Ranks") -> "Ranks":
+        """Return the ranking of these rows and later ones."""
+        bins = (later.low, later.high, later.positive, later.negative)
+        gains = self.gains(*bins)
+        return self.with_rows(
+            *bins,
+            pairs=self.pairs + later.pairs + float(gains.pairs.sum()),
+            doubt=self.doubt + later.doubt + float(gains.doubt.sum()),
+        )
+
+    def faded(self, factor: float) -> "Ranks":
+        """Return the ranking of the same rows with smaller weights."""
+        if factor == 1.0:
+            return self
+        positive, negative = self.positive * factor, self.negative * factor
+        kept = (positive > _SUBNORMAL) | (negative > _SUBNORMAL)
+        return Ranks(
+            self.low[kept],
+            self.high[kept],
+            positive[kept],
+            negative[kept],
+            pairs=self.pairs * factor * factor,
+            doubt=self.doubt * factor * factor,
+        )
+
+    def coarser(self, most: int = MOST_BINS) -> "Ranks":
+        """Return the ranking with at most half so many bins if there are more than `most`."""
+        if len(self.low) <= most:
+            return self
+        share = sum(
+            weight / total
+            for weight in (self.positive, self.negative)
+            if (total := float(weight.sum())) > 0.0
+        )
+        middle = np.cumsum(share) - 0.5 * share
+        group = (middle * (most // 2 / middle[-1])).astype(np.intp)
+        starts = np.flatnonzero(np.diff(np.minimum(group, most // 2 - 1), prepend=-1))
+        return Ranks(
+            self.low[starts],
+            self.high[np.append(starts[1:], len(self.low)) - 1],
+            np.add.reduceat(self.positive, starts),
+            np.add.reduceat(self.negative, starts),
+            pairs=self.pairs,
+            doubt=self.doubt,
+        )
+
+    def value(self, measure: str) -> float:
+        """Return a measure of the ranking; NaN where a class has no row."""
+        positive, negative = float(self.positive.sum()), float(self.negative.sum())
+        if not (positive > 0.0 and negative > 0.0):
+            return np.nan
+        if measure == "auc":
+            return self.pairs / (positive * negative)
+        if measure == "auc_bound":
+            return self.doubt / (positive * negative)
+        if measure == "average_precision":
+            return float(average_precision(self.positive, self.negative))
+        return average_precision_bound(self)
+
+
+def average_precision(positive: Floats, negative: Floats) -> Any:
+    """Precision at the score of every positive row, on average; bins along the last axis."""
+    above = positive[..., ::-1].cumsum(axis=-1)
+    all_above = negative[..., ::-1].cumsum(axis=-1)
+    all_above += above
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = above / all_above
+        precision[all_above == 0.0] = 0.0
+        precision *= positive[..., ::-1]
+        return precision.sum(axis=-1) / above[..., -1]
+
+
+def average_precision_bound(ranks: Ranks) -> float:
+    """By how much the average precision may be wrong: every bin in its best or worst order."""
+    of_bins = ranks.positive[::-1], ranks.negative[::-1]
+    doubtful = (ranks.low < ranks.high)[::-1]
+    if not doubtful.any():
+        return 0.0
+    positive, negative = (weight[doubtful] for weight in of_bins)
+    above, wrong = (weight.cumsum()[doubtful] for weight in of_bins)
+    here = above / (above + wrong)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        best = above / (above + (wrong - negative))
+        worst = (above - positive) / (above - positive + wrong)
+    away = np.fmax(np.maximum(best - here, here - worst), 0.0) * positive
+    return float(np.where(np.isnan(away), positive, away).sum() / of_bins[0].sum())
+
+
+def pairs_of_bins(positive: Floats, negative: Floats) -> Any:
+    """Weight of the pairs in the right order; increasing bins lie along the last axis."""
+    below = negative.cumsum(axis=-1)
+    below -= 0.5 * negative
+    return np.einsum("...i,...i->...", positive, below)
+
+
+def _united(
+    low: Floats, high: Floats, positive: Floats, negative: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Sort bins, and make one of those that have a score in common."""
+    order = low.argsort(kind="stable")
+    low, reach = low[order], np.maximum.accumulate(high[order])
+    starts = np.flatnonzero(np.concatenate(([True], low[1:] > reach[:-1]))[: len(low)])
+    if len(starts) == len(low):
+        return low, reach, positive[order], negative[order]
+    ends = np.append(starts[1:], len(low)) - 1
+    return (
+        low[starts],
+        reach[ends],
+        np.add.reduceat(positive[order], starts),
+        np.add.reduceat(negative[order], starts),
+    )
+
+
+def _sums_between(values: Floats, first: Integers, after: Integers) -> Floats:
+    """Sums of the values from each place to before another, which is not earlier."""
+    sums = np.zeros(len(first))
+    some = np.flatnonzero(after > first)
+    if len(some):
+        bounds = np.stack((first[some], after[some]), axis=1).ravel()
+        sums[some] = np.add.reduceat(np.append(values, 0.0), bounds)[::2]
+    return sums
