@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy, deepcopy
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from skstream.metrics._class_tables import (
     sums_at_ends,
     sums_between,
 )
+from skstream.metrics._rankings import Parts, RankingValues, Sided, Target
 from skstream.metrics._rows import Array, Floats, Integers, ScoredRows
 from skstream.metrics._series import KindOf, Series, expand, values_of
 from skstream.metrics._sums import (
@@ -218,6 +220,7 @@ class _Window:
         self.labelled = _Segments(expand({} if sums.many_classes else {"label"}, self.n_classes))
         self.by_class = {kind: _ClassSegments(self.n_classes) for kind in sums.class_kinds}
         self.labels_by_class = _ClassSegments(self.n_classes if sums.many_classes else 0)
+        self.rankings = {target: Parts() for target in sums.ranked}
         # Of the latest call: rows before it, cuts, starts of the window, starts of the buckets.
         self._n_before = 0
         self._cuts = np.empty(0, dtype=np.intp)
@@ -270,6 +273,14 @@ class _Window:
         self.by_class = after
         return tables
 
+    def rank(
+        self, target: Target, rows: Sided, ends: Integers, measures: Sequence[str]
+    ) -> RankingValues:
+        """Rank the scored rows."""
+        return self.rankings[target].read(
+            rows, self._cuts, self._starts, self._buckets, ends, measures
+        )
+
     def read(self, rows: ScoredRows, ends: Integers, n_labelled: int) -> dict[Series, Floats]:
         """Read the scored rows, and return the sums at the ends."""
         self.scored, sums = self.scored.read(
@@ -288,7 +299,14 @@ class _Window:
         """Return a copy that can be advanced on its own."""
         twin = copy(self)
         twin.detector = deepcopy(self.detector)
+        twin.rankings = {target: copy(parts) for target, parts in self.rankings.items()}
         return twin
+
+
+def _ranked_in(
+    window: _Window, ends: Integers, target: Target, rows: Sided, measures: Sequence[str]
+) -> RankingValues:
+    return window.rank(target, rows, ends, measures)
 
 
 class AdaptiveSums(RunningSums):
@@ -335,7 +353,9 @@ class AdaptiveSums(RunningSums):
                 rows.majority, rows.inclusive = majority_of_window.before, majority_of_window.after
             rows = rows if scored is None else rows[scored]
             tables = window.tables(rows, ends)
-            yield self._by_kind(window.read(rows, ends, len(labelled)), tables)
+            ranked = self._rankings(rows, partial(_ranked_in, window, ends))
+            sums = window.read(rows, ends, len(labelled))
+            yield self._by_kind({**sums, **ranked}, tables)
 
     def oldest(self, number: int, ends: Integers) -> Integers:
         """Return the number of the oldest row in a model's window."""

@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from skstream.metrics._class_tables import Coded, leading_codes, sums_at_ends, sums_between
+from skstream.metrics._rankings import Following, RankingValues, Sided, Target
 from skstream.metrics._rows import Array, Floats, Integers, ScoredRows
 from skstream.metrics._series import KindOf, Series, total_of, values_of
 from skstream.metrics._spread import SPREAD, Moments, all_weights, running_spread
@@ -53,6 +54,7 @@ class CumulativeSums(RunningSums):
         # Of many classes: sums by kind for each model, and of the labels alone.
         nothing = np.zeros(n_classes if self.many_classes else 0)
         self.by_class = [dict.fromkeys(self.class_kinds, nothing)] * n_models
+        self.rankings: list[dict[Target, Following]] = [{}] * n_models
         self.labels_by_class = nothing
 
     def majority(self, rows: ScoredRows) -> Majority:
@@ -78,13 +80,15 @@ class CumulativeSums(RunningSums):
     ) -> Iterator[Iterable[SumsByKind]]:
         """Read rows and yield, for each model, the sums after the first ``ends[i]`` scored ones."""
         rows = scored_rows(labelled, scored, majority)
-        by_class = []
+        by_class, rankings = [], []
         known = self._known(majority) if scored is None and majority is not None else {}
         for number, sums in enumerate(self._advance(rows, ends, known)):
             tables, after = self._class_tables(rows.model(number), self.by_class[number], ends)
             by_class.append(after)
-            yield self._by_kind(sums, tables)
-        self.by_class = by_class
+            ranked, following = self._ranked(rows.model(number), self.rankings[number], ends)
+            rankings.append(following)
+            yield self._by_kind({**sums, **ranked}, tables)
+        self.by_class, self.rankings = by_class, rankings
         self.n_rows += len(rows)
 
     def _class_tables(
@@ -99,6 +103,23 @@ class CumulativeSums(RunningSums):
             added = sums_between(coded, [len(rows)], self.n_classes, factor)[0]
             after[kind] = self._kept(ROWS, len(rows)) * carried + added
         return tables, after
+
+    def _following(self, rankings: Mapping[Target, Following], target: Target) -> Following:
+        """Return the ranking of the rows so far."""
+        return rankings.get(target) or Following(self._factor(ROWS))
+
+    def _ranked(
+        self, rows: ScoredRows, rankings: Mapping[Target, Following], ends: Integers
+    ) -> tuple[dict[Series, Floats], dict[Target, Following]]:
+        """Return the measures of the rankings of one model, and what follows."""
+        after = {}
+
+        def measure(target: Target, sided: Sided, measures: list[str]) -> RankingValues:
+            following = self._following(rankings, target)
+            values, after[target] = following.read(sided, ends, measures)
+            return values
+
+        return self._rankings(rows, measure), after
 
     def _known(self, majority: Majority) -> dict[Series, Floats]:
         """Return the sums over scored rows that those over labelled rows tell to the last bit."""
@@ -240,6 +261,15 @@ class CumulativeSums(RunningSums):
             {kind: kept * sums + theirs[kind] for kind, sums in ours.items()}
             for ours, theirs in zip(self.by_class, later.by_class, strict=True)
         ]
+        self.rankings = [
+            {
+                target: self._following(ours, target).merged(
+                    self._following(theirs, target), n_later
+                )
+                for target in self.ranked
+            }
+            for ours, theirs in zip(self.rankings, later.rankings, strict=True)
+        ]
         self.counts_are_exact = self.counts_are_exact and later.counts_are_exact
         self.n_rows += n_later
 
@@ -249,6 +279,7 @@ class CumulativeSums(RunningSums):
         twin.n_models = len(numbers)
         twin.carried_answers = [self.carried_answers[number] for number in numbers]
         twin.by_class = [self.by_class[number] for number in numbers]
+        twin.rankings = [self.rankings[number] for number in numbers]
         return twin
 
     def _kept(self, series: Series, n_later: int) -> float:

@@ -78,11 +78,11 @@ def window_pairs(scores: Floats, positive: Floats, negative: Floats, size: int) 
         stop = min(first + at_once * size, n_windows)
         n_runs = -(-(stop - first) // size)
         rows = _runs((scores, positive, negative), first, n_runs, size, length)
-        order = rows[0].argsort(axis=1, kind="stable").astype(np.int32)
-        values, *weights = (np.take_along_axis(array, order, axis=1) for array in rows)
-        ranks = np.zeros(order.shape, dtype=np.int32)
-        np.cumsum(values[:, 1:] != values[:, :-1], axis=1, out=ranks[:, 1:])
-        found = _in_blocks(_Sorted(order, ranks, *weights), size)
+        order: NDArray[np.int32] = rows[0].argsort(axis=1, kind="stable").astype(np.int32)
+        values, first_side, other_side = (np.take_along_axis(a, order, axis=1) for a in rows)
+        rank = np.zeros(order.shape, dtype=np.int32)
+        np.cumsum(values[:, 1:] != values[:, :-1], axis=1, out=rank[:, 1:])
+        found = _in_blocks(_Sorted(order, rank, first_side, other_side), size)
         sums[first:stop] = found.ravel()[: stop - first]
     return sums
 
@@ -99,7 +99,7 @@ def _counted(scores: Floats, positive: Floats, negative: Floats, size: int) -> F
     sides = (positive - negative).astype(np.int8)
     twice = np.empty(len(scores), dtype=np.int64)
     _count(ranks, sides, size, np.zeros((2, int(ranks.max()) + 2), dtype=np.int64), twice)
-    return 0.5 * twice[size - 1 :]
+    return np.multiply(twice[size - 1 :], 0.5)
 
 
 @jit
@@ -164,7 +164,8 @@ def _runs(
 def _in_blocks(rows: _Sorted, size: int) -> Floats:
     """Sums of all windows of every sequence, shape (n_sequences, n_rows - size + 1)."""
     if size <= _FEW:
-        return _one_by_one(*_by_place(rows), size).T
+        rank, positive, negative = _by_place(rows)
+        return _one_by_one(rank, positive, negative, size).T
     n_sequences, length = rows.place.shape
     n_windows = length - size + 1
     block = -(-size // _BLOCKS)
@@ -185,9 +186,14 @@ def _padded(rows: _Sorted, length: int) -> _Sorted:
         return rows
     shape = (n_sequences, length - n_rows)
     places = np.broadcast_to(np.arange(n_rows, length, dtype=np.int32), shape)
+    ranks = np.broadcast_to(rows.rank[:, -1:], shape)
     nothing = np.zeros(shape)
-    more = (places, np.repeat(rows.rank[:, -1:], shape[1], axis=1), nothing, nothing)
-    return _Sorted(*(np.concatenate(pair, axis=1) for pair in zip(rows, more, strict=True)))
+    return _Sorted(
+        np.concatenate((rows.place, places), axis=1),
+        np.concatenate((rows.rank, ranks), axis=1),
+        np.concatenate((rows.positive, nothing), axis=1),
+        np.concatenate((rows.negative, nothing), axis=1),
+    )
 
 
 def _some_blocks(rows: _Sorted, size: int, block: int, numbers: NDArray[np.int32]) -> Floats:
@@ -209,7 +215,7 @@ def _some_blocks(rows: _Sorted, size: int, block: int, numbers: NDArray[np.int32
         both = np.take_along_axis(below, first, axis=2) + np.take_along_axis(below, after, axis=2)
         total = 0.5 * np.einsum("sbr,sbr->sb", positive, both)
     if block == 1:
-        return total[:, :, None]
+        return np.asarray(total)[:, :, None]
     # The rows that leave and that enter within a block, still sorted.
     moving = (place >= 0) & (place < size + block - 1) & ~inside
     which = np.nonzero(moving.ravel())[0]
@@ -235,7 +241,8 @@ def _some_blocks(rows: _Sorted, size: int, block: int, numbers: NDArray[np.int32
     sums = sums + total.reshape(-1, 1)
     sums[:, 1:] += np.cumsum(by_place[:, block - 1 :], axis=1)
     sums[:, :-1] += np.cumsum(by_place[:, block - 2 :: -1], axis=1)[:, ::-1]
-    return sums.reshape(n_sequences, len(numbers), block)
+    table_of_blocks: Floats = sums.reshape(n_sequences, len(numbers), block)
+    return table_of_blocks
 
 
 def _ties(rank: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:

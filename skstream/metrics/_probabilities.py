@@ -16,6 +16,7 @@ from skstream.metrics._conformal import ConformalSets
 from skstream.metrics._formulas import Formula
 from skstream.metrics._frequencies import PriorLosses, Skill, TransitionLosses
 from skstream.metrics._measure import ROW_LOSSES, Measure
+from skstream.metrics._ranking_measures import RANKINGS
 from skstream.metrics._series import KindOf
 from skstream.utils._choices import is_integer, is_real
 
@@ -448,7 +449,7 @@ def _skill(name: str, loss: str, baseline: OfColumn) -> Measure:
     )
 
 
-#: Measures of probabilities that have a name.
+#: Measures of probabilities that have a name, and of rankings.
 PROBABILITIES = {
     measure.name: measure
     for measure in (
@@ -469,7 +470,7 @@ PROBABILITIES = {
         coverage(),
         set_size(),
     )
-}
+} | RANKINGS
 
 #: Measures whose parameter may follow their name after a colon, and its type.
 _PARAMETRISED: dict[str, tuple[Callable[[Any], Measure], type]] = {

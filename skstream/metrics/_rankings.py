@@ -8,14 +8,15 @@ may be cut off, and the parts add up.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import pairwise
 from math import log
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skstream.metrics._pair_windows import window_pairs
-from skstream.metrics._ranks import MOST_BINS, Ranks, average_precision, pairs_of_bins
+from skstream.metrics._ranks import Ranks, average_precision, pairs_of_bins
 from skstream.metrics._rows import UNANSWERED, Floats, Integers, ScoredRows
 from skstream.utils._running_sums import prefix_sums, window_sums
 
@@ -29,10 +30,11 @@ _FEW_ENDS = 16
 _COST_OF_END, _COST_OF_ROW = 40.0, 0.06
 # Numbers in a table of windows by their rows.
 _TABLE = 1 << 16
-# Parts of an adaptive window have fewer bins, for there are many.
-_BINS_OF_PART = MOST_BINS // 4
+# Of the bins, the share that a part of an adaptive window has: there are many parts.
+_PARTS = 4
 
-Values = dict[str, Floats]
+#: By measure, one value for each end.
+RankingValues = dict[str, Floats]
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,8 @@ class Sided(NamedTuple):
     @classmethod
     def of(cls, rows: ScoredRows, target: Target) -> Self:
         """Sides of the rows of one model. Without an answer, a row is ranked worst."""
+        if not len(rows):
+            return cls.none()
         scores = rows.s[:, target.column]
         positive = rows.y == target.positive
         negative = ~positive if target.negative is None else rows.y == target.negative
@@ -142,12 +146,14 @@ class Sided(NamedTuple):
         return not np.isnan(self.scores).any()
 
 
-def undefined(measures: Iterable[str], n_ends: int) -> Values:
+def undefined(measures: Iterable[str], n_ends: int) -> RankingValues:
     """Values of a model that has no scores."""
     return {measure: np.full(n_ends, np.nan) for measure in measures}
 
 
-def in_ranges(rows: Sided, starts: Integers, ends: Integers, measures: Iterable[str]) -> Values:
+def in_ranges(
+    rows: Sided, starts: Integers, ends: Integers, measures: Iterable[str]
+) -> RankingValues:
     """Measures of the rows from each start to before each end; neither may decrease."""
     if not rows.known:
         return undefined(measures, len(ends))
@@ -161,7 +167,7 @@ def in_ranges(rows: Sided, starts: Integers, ends: Integers, measures: Iterable[
         totals = [table.sum(axis=1) for table in tables]
         defined = (totals[0] > 0.0) & (totals[1] > 0.0)
         for measure, of_measure in values.items():
-            found = 0.0  # a bound: nothing is lost
+            found: Any = 0.0  # a bound: nothing is lost
             if measure == "auc":
                 found = _area(pairs_of_bins(*tables), *totals)
             elif measure == "average_precision" and len(order):
@@ -194,7 +200,7 @@ def _neighbours(starts: Integers, ends: Integers) -> Iterator[slice]:
 
 def in_windows(
     rows: Sided, n_old: int, ends: Integers, size: int, measures: Sequence[str]
-) -> Values:
+) -> RankingValues:
     """Measures of the last rows.
 
     Parameters
@@ -239,7 +245,8 @@ def _area(pairs: Floats, positive: Floats, negative: Floats) -> Floats:
     # One after the other: the product may be too large, or too small.
     np.divide(pairs, positive, out=area, where=defined)
     np.divide(area, negative, out=area, where=defined)
-    return np.minimum(area, 1.0)
+    np.minimum(area, 1.0, out=area)
+    return area
 
 
 @dataclass(frozen=True)
@@ -272,7 +279,7 @@ class Following:
 
     def read(
         self, rows: Sided, ends: Integers, measures: Sequence[str]
-    ) -> tuple[Values, "Following"]:
+    ) -> tuple[RankingValues, "Following"]:
         """Read rows; return the measures after the first ``ends[i]`` of them, and what follows."""
         if not (self.known and rows.known):
             return undefined(measures, len(ends)), Following(self.factor, known=False)
@@ -290,12 +297,12 @@ class Following:
             if not whole:
                 break
             ranks, start = after, start + length
-        values = {m: np.concatenate([part[m] for part in parts] or [[]]) for m in measures}
+        values = {m: np.concatenate([np.empty(0), *(part[m] for part in parts)]) for m in measures}
         return values, Following(self.factor, ranks, Sided(*(a.copy() for a in chunk)))
 
     def _together(
         self, ranks: Ranks, rows: Sided, ends: Integers, measures: Sequence[str]
-    ) -> tuple[Values, Ranks]:
+    ) -> tuple[RankingValues, Ranks]:
         """Measures after some of the rows, and the ranking after all."""
         n = len(rows.scores)
         if self.factor != 1.0:  # as at the first row: measures hang on shares alone
@@ -345,14 +352,14 @@ def _pairs_before(rows: Sided, order: Integers, ends: Integers) -> Floats:
     if not n:
         return np.zeros(len(places))
     if len(places) > _FEW_ENDS:
-        return np.append(0.0, window_pairs(*_behind(rows, n - 1), n))[places]
-    pairs: Floats = pairs_of_bins(*_bins(rows, order, order < places[:, None]))
-    return pairs
+        pairs = window_pairs(*_behind(rows, n - 1), n)
+        return np.where(places > 0, pairs[places - 1], 0.0)
+    return np.asarray(pairs_of_bins(*_bins(rows, order, order < places[:, None])))
 
 
 def _step_by_step(
     before: Ranks, after: Ranks, rows: Sided, ends: Integers, measures: Sequence[str]
-) -> Values:
+) -> RankingValues:
     """Measures of the bins as the rows come; every one is formed from all bins."""
 
     def bins_of(scores: Floats) -> Integers:
@@ -361,7 +368,8 @@ def _step_by_step(
     wanted = [measure for measure in measures if measure.startswith("average_precision")]
     values = {measure: np.empty(len(ends)) for measure in wanted}
     sides = np.zeros((2, len(after.low)))
-    np.add.at(sides, (slice(None), bins_of(before.low)), (before.positive, before.negative))
+    for side, old in zip(sides, (before.positive, before.negative), strict=True):
+        np.add.at(side, bins_of(before.low), old)
     at = bins_of(rows.scores)
     first = 0
     for number, end in enumerate(ends.tolist()):
@@ -395,7 +403,7 @@ class Parts:
         new_starts: Integers,
         ends: Integers,
         measures: Sequence[str],
-    ) -> Values:
+    ) -> RankingValues:
         """Read new rows.
 
         Parameters
@@ -440,14 +448,13 @@ class Parts:
         inside = new_starts[new_starts >= max(self.n, 1)] - self.n
         if self.all.known:
             bounds = [0, *inside.tolist(), n]
-            pieces = zip(bounds, bounds[1:], strict=False)
-            new = [Ranks.of(*rows.part(slice(*piece)).counted) for piece in pieces]
+            new = [Ranks.of(*rows.part(slice(*piece)).counted) for piece in pairwise(bounds)]
             ranks = [*self.ranks[:-1], self.ranks[-1].then(new[0]), *new[1:]]
             known = np.concatenate((self.starts, self.n + inside))
             bounds = [*np.searchsorted(known, new_starts).tolist(), len(ranks)]
             self.ranks = [
-                reduce(Ranks.then, ranks[first:stop]).coarser(_BINS_OF_PART)
-                for first, stop in zip(bounds, bounds[1:], strict=False)
+                reduce(Ranks.then, ranks[first:stop]).coarser(_PARTS)
+                for first, stop in pairwise(bounds)
             ]
         self.starts = new_starts
         self.n += n

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skstream.metrics._rows import Array, Floats, Integers
+from skstream.metrics._rows import Floats, Integers
 
 #: Bins are joined where there are more than this.
 MOST_BINS = 1 << 14
@@ -90,12 +89,23 @@ class Ranks:
         return Gains(pairs, np.where(certain, 0.0, near))
 
     def with_rows(
-        self, low: Floats, high: Floats, positive: Floats, negative: Floats, **sums: float
+        self,
+        low: Floats,
+        high: Floats,
+        positive: Floats,
+        negative: Floats,
+        *,
+        pairs: float,
+        doubt: float,
     ) -> "Ranks":
         """Return a ranking with more rows, or bins of rows, whose pairs are known."""
-        old = (self.low, self.high, self.positive, self.negative)
-        new = (low, high, positive, negative)
-        return Ranks(*_united(*map(np.concatenate, zip(old, new, strict=True))), **sums)
+        bins = _united(
+            np.concatenate((self.low, low)),
+            np.concatenate((self.high, high)),
+            np.concatenate((self.positive, positive)),
+            np.concatenate((self.negative, negative)),
+        )
+        return Ranks(*bins, pairs=pairs, doubt=doubt)
 
     def then(self, later: "Ranks") -> "Ranks":
         """Return the ranking of these rows and later ones."""
@@ -122,8 +132,9 @@ class Ranks:
             doubt=self.doubt * factor * factor,
         )
 
-    def coarser(self, most: int = MOST_BINS) -> "Ranks":
-        """Return the ranking with at most half so many bins if there are more than `most`."""
+    def coarser(self, parts: int = 1) -> "Ranks":
+        """Return the ranking with half so many bins if there are more than one of `parts` has."""
+        most = MOST_BINS // parts
         if len(self.low) <= most:
             return self
         share = sum(

@@ -151,6 +151,8 @@ class ScoredRows:
         """Return earlier rows of the same models, which have the same columns, then these."""
         if earlier is None or not len(earlier):
             return self
+        if not len(self):  # which has perhaps not all columns
+            return earlier
         return ScoredRows(
             np.concatenate((earlier.y, self.y)),
             np.concatenate((earlier.answers, self.answers), axis=1),

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from skstream.metrics._columns import Column, OfColumn
 from skstream.metrics._proper import BrierLoss, LogLoss
+from skstream.metrics._rankings import Ranking
 from skstream.metrics._rows import NOTHING, Array, Floats, ScoredRows
 
-#: A kind of series: its name, or what is summed of a column of its own.
-KindOf: TypeAlias = str | OfColumn
+#: A kind of series: its name, what is summed of a column of its own, or what is ranked.
+KindOf: TypeAlias = str | OfColumn | Ranking
 
 
 class Series(NamedTuple):
@@ -112,7 +113,7 @@ def _own_weight(rows: ScoredRows, code: int) -> Array | Floats:
 
 #: All kinds by name. A row without a baseline's answer is left out of the errors of that baseline,
 #: and of those of the model beside it.
-KINDS: dict[str, Kind | OfColumn] = {
+KINDS: dict[str, Kind | OfColumn | Ranking] = {
     "rows": Kind(values=_ones, of_labels=True),
     "squared_weights": Kind(values=_own_weight, of_labels=True),
     "wrong": Kind(values=lambda rows, _: rows.wrong),
@@ -145,12 +146,17 @@ KINDS: dict[str, Kind | OfColumn] = {
     "target_spread": Kind(values=None, of_labels=True),
     "persistent_error": Kind(values=_persistent_error, of_labels=True, baseline="previous"),
     "error_beside_persistent": Kind(values=_error_beside_persistent, baseline="previous"),
+    "auc": Ranking("auc"),
+    "auc_of_pairs": Ranking("auc", pairs=True),
+    "auc_bound": Ranking("auc_bound"),
+    "average_precision": Ranking("average_precision"),
+    "average_precision_bound": Ranking("average_precision_bound"),
     "log_loss": OfColumn(LogLoss()),
     "brier": OfColumn(BrierLoss()),
 }
 
 
-def kind_of(kind: KindOf) -> Kind | OfColumn:
+def kind_of(kind: KindOf) -> Kind | OfColumn | Ranking:
     """Return what is known of a kind of series."""
     return KINDS[kind] if isinstance(kind, str) else kind
 
@@ -175,6 +181,8 @@ def expand(kinds: Iterable[KindOf], n_classes: int) -> list[Series]:
             series += [Series(kind, code) for code in range(n_classes)]
         elif isinstance(known, OfColumn) and known.by is not None:
             series += [Series(kind, code) for code in known.codes(n_classes)]
+        elif isinstance(known, Ranking):
+            series += [Series(kind, code) for code in range(known.n_codes(n_classes))]
         else:
             series.append(Series(kind))
     return series

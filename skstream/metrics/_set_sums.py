@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from skstream.metrics._checkpoints import Curves, Values, columns_of
 from skstream.metrics._class_tables import Coded, a_few, sums_between
 from skstream.metrics._measure import Measure
+from skstream.metrics._rankings import in_ranges
 from skstream.metrics._registry import measures_of_scores
 from skstream.metrics._rows import Floats, Integers, ScoredRows
 from skstream.metrics._scores import Scores, check_scores
@@ -32,7 +33,8 @@ class SetSums(RunningSums):
     ) -> Iterator[Iterable[SumsByKind]]:
         """Read whole sets and yield, for each model, the sums of every set."""
         rows = scored_rows(labelled, scored, majority)
-        self._starts = self.n_rows + np.concatenate(([0], ends))[:-1].astype(np.intp)
+        starts = np.concatenate(([0], ends))[:-1].astype(np.intp)
+        self._starts = self.n_rows + starts
         of_labels = {series: _of_sets(rows, series, ends) for series in self.of_labels}
         if SPREAD in self.series:
             sets = [rows[start:end] for start, end in _bounds(ends)]
@@ -42,7 +44,10 @@ class SetSums(RunningSums):
             one = rows.model(number)
             sums = {series: _of_sets(one, series, ends) for series in self.of_answers}
             tables = {kind: self._tables(Coded.of(one, kind), ends) for kind in self.class_kinds}
-            yield self._by_kind({**of_labels, **sums}, tables)
+            ranked = self._rankings(
+                one, lambda _, sided, measures: in_ranges(sided, starts, ends, measures)
+            )
+            yield self._by_kind({**of_labels, **sums, **ranked}, tables)
         self.n_rows += len(rows)
 
     def _tables(self, rows: Coded, ends: Integers) -> Iterator[Floats]:

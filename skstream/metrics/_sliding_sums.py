@@ -6,6 +6,7 @@ from typing import Self
 import numpy as np
 
 from skstream.metrics._class_tables import Coded, leading_codes_in_window, sums_in_window
+from skstream.metrics._rankings import in_windows
 from skstream.metrics._rows import Floats, Integers, ScoredRows
 from skstream.metrics._series import KindOf, Series, total_of
 from skstream.metrics._spread import SPREAD, Moments, all_weights, window_spreads
@@ -78,8 +79,9 @@ class SlidingSums(RunningSums):
             known = majority.sums
         remembered = rows.following(self.tail)
         for number, sums in enumerate(self._advance(remembered, len(rows), ends, known)):
-            tables = self._class_tables(remembered.model(number), len(rows), ends)
-            yield self._by_kind(sums, tables)
+            one = remembered.model(number)
+            tables = self._class_tables(one, len(rows), ends)
+            yield self._by_kind({**sums, **self._ranked_windows(one, len(rows), ends)}, tables)
         self.tail = remembered[-self.window_size :].copy()
         self.n_rows += len(rows)
 
@@ -92,6 +94,16 @@ class SlidingSums(RunningSums):
             kind: sums_in_window(Coded.of(remembered, kind), n_old, ends, size, self.n_classes)
             for kind in self.class_kinds
         }
+
+    def _ranked_windows(
+        self, remembered: ScoredRows, n_new: int, ends: Integers
+    ) -> dict[Series, Floats]:
+        """Return the measures of the rankings of one model."""
+        n_old, size = len(remembered) - n_new, self.window_size
+        return self._rankings(
+            remembered,
+            lambda _, rows, measures: in_windows(rows, n_old, ends, size, measures),
+        )
 
     def _running(
         self,

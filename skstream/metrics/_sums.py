@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from skstream.metrics._class_tables import MANY_CLASSES
+from skstream.metrics._rankings import Ranking, RankingValues, Sided, Target
 from skstream.metrics._rows import NOTHING, UNANSWERED, Array, Floats, Integers, ScoredRows
 from skstream.metrics._series import KINDS, KindOf, Series, baselines_of, expand, kind_of, values_of
 
@@ -91,6 +92,7 @@ class RunningSums(ABC):
         summed = [series for series in self.series if kind_of(series.kind).values is not None]
         self.of_labels = [series for series in summed if kind_of(series.kind).of_labels]
         self.of_answers = [series for series in summed if not kind_of(series.kind).of_labels]
+        self.ranked = _by_target(self.series, n_classes)
         self.baselines = baselines_of(kinds)
         self.n_classes = n_classes
         self.n_models = n_models
@@ -137,6 +139,16 @@ class RunningSums(ABC):
             by_kind.setdefault(series.kind, []).append(sums[series])
         return _with_tables(by_kind, tables) if tables else [dict(by_kind)]
 
+    def _rankings(
+        self, rows: ScoredRows, measure: Callable[[Target, Sided, list[str]], RankingValues]
+    ) -> dict[Series, Floats]:
+        """Measures of the rankings of one model."""
+        found = {}
+        for target, wanted in self.ranked.items():
+            values = measure(target, Sided.of(rows, target), list(wanted))
+            found.update({series: values[name] for name, some in wanted.items() for series in some})
+        return found
+
     @abstractmethod
     def oldest(self, number: int, ends: Integers) -> Integers:
         """Return the oldest row that counts for a model after ``ends[i]`` scored rows."""
@@ -152,6 +164,19 @@ class RunningSums(ABC):
     def copy(self) -> Self:
         """Return a copy that can be advanced on its own."""
         return copy(self)
+
+
+def _by_target(
+    all_series: Sequence[Series], n_classes: int
+) -> dict[Target, dict[str, list[Series]]]:
+    """Series of rankings, by the rows that they rank and by what they measure."""
+    targets: dict[Target, dict[str, list[Series]]] = {}
+    for series in all_series:
+        kind = kind_of(series.kind)
+        if isinstance(kind, Ranking):
+            wanted = targets.setdefault(kind.target(series.code, n_classes), {})
+            wanted.setdefault(kind.measure, []).append(series)
+    return targets
 
 
 def _with_tables(

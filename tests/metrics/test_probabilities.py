@@ -23,6 +23,8 @@ from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream
 
 SIZES = [(2, False), (2, True), (5, True)]
 MATRIX = [[0.0, 1.0], [5.0, 0.5]]
+#: Those that are means of rows; rankings are tested on their own.
+OF_ROWS = [measure for measure in PROBABILITIES.values() if measure.needs != "scores"]
 
 
 def probabilities(stream, seed=0):
@@ -54,7 +56,7 @@ def scored(stream, scores, metrics, forgetting, cuts=(), record_every=1, **optio
 def defined(n_classes):
     """All measures that suit so many classes."""
     measures = [
-        *PROBABILITIES.values(),
+        *OF_ROWS,
         *(probability_measure(name) for name in ("top_k_accuracy:1", "calibration_error_max:7")),
         *(brier_part(part, 4) for part in ("reliability", "resolution")),
         coverage(0.3, gamma=0.05),
@@ -298,7 +300,7 @@ def test_one_class_and_the_second_of_two_columns():
     both = scored(stream, scores, measures, "cumulative").final()
     assert both == scored(stream, scores[:, 1:], measures, "cumulative").final()
     alone = make_stream(8, 60, 1)
-    measures = [one for one in PROBABILITIES.values() if one.name != "gmean"]
+    measures = [one for one in OF_ROWS if one.name != "gmean"]
     final = scored(alone, np.ones((60, 1)), measures, "cumulative").final()["cumulative"]
     perfect = {"top_k_accuracy": 1.0, "coverage": 1.0, "set_size": 1.0}
     for name, value in final.items():

@@ -1,0 +1,203 @@
+"""Measures of rankings: the values of scikit-learn on what every mechanism remembers."""
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from skstream.forgetting import as_forgetting
+from skstream.metrics import _pair_windows, _rankings, _ranks
+from skstream.metrics._ranking_measures import RANKINGS
+from skstream.metrics._running import RunningMeasures
+from tests.metrics._reference import Reference
+from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream
+
+BOUNDS = ("auc_bound", "average_precision_bound")
+LONGER = {**MECHANISMS, "window": as_forgetting("window:50")["window:50"]}
+
+
+def make_scores(stream, seed=0, digits=2):
+    """Scores with ties that tell something; NaN where a row was not asked."""
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(len(stream), stream.n_classes))
+    scores[np.arange(len(stream)), stream.y] += 1.0
+    scores = np.exp(scores)
+    scores = np.round(scores / scores.sum(axis=1, keepdims=True), digits)
+    scores[stream.p < 0] = np.nan
+    return scores
+
+
+def measured(stream, scores, forgetting, cuts=(), record_every=1, metrics=RANKINGS):
+    running = RunningMeasures(
+        metrics, as_forgetting(forgetting), classes=stream.classes, record_every=record_every
+    )
+    for start, stop in pairwise([0, *cuts, len(stream)]):
+        part = stream.part(start, stop)
+        running.update(part.y, part.p, part.weight, scores=scores[start:stop])
+    return running
+
+
+def of_two(function, positive, scores, weight):
+    if not len(positive) or positive.all() or not positive.any():
+        return np.nan
+    return function(positive, scores, sample_weight=weight)
+
+
+def of_scikit_learn(y, scores, weight, k):
+    """By name, from the function of two classes alone."""
+    if k == 2:
+        auc, precision = (
+            of_two(function, y == 1, scores[:, 1], weight)
+            for function in (roc_auc_score, average_precision_score)
+        )
+        return {"auc": auc, "auc_weighted": auc, "auc_ovo": auc, "average_precision": precision}
+    areas, precisions = (
+        np.array([of_two(function, y == c, scores[:, c], weight) for c in range(k)])
+        for function in (roc_auc_score, average_precision_score)
+    )
+    shares = np.bincount(y, weight, k) / weight.sum()
+    pairs = []
+    for a, b in combinations(np.unique(y), 2):
+        both = (y == a) | (y == b)
+        for positive in (a, b):
+            of_pair = y[both] == positive, scores[both, positive], weight[both]
+            pairs.append(of_two(roc_auc_score, *of_pair))
+    return {
+        "auc": areas.mean(),
+        "auc_weighted": np.where(shares > 0, areas * shares, 0.0).sum(),
+        "auc_ovo": np.mean(pairs) if pairs else np.nan,
+        "average_precision": precisions.mean(),
+    }
+
+
+@pytest.mark.parametrize("name", LONGER)
+@pytest.mark.parametrize(("n_classes", "weighted"), [(2, False), (2, True), (3, True)])
+@pytest.mark.parametrize("record_every", [1, 3])
+def test_every_checkpoint_has_the_value_of_scikit_learn(name, n_classes, weighted, record_every):
+    stream = make_stream(5, 140, n_classes, weighted=weighted, gaps=True)
+    scores, forgetting = make_scores(stream), LONGER[name]
+    curves = measured(stream, scores, forgetting, record_every=record_every).curves()
+    reference = Reference(stream.y, stream.p, stream.weight, forgetting=forgetting, n_classes=9)
+    of_labelled = scores[reference.labelled]
+    (values,) = curves.values.values()
+    for place in range(9, len(curves.checkpoints), 43):
+        rows, kept = reference.at(curves.checkpoints[place])
+        rows, kept = rows[kept > 0.0], kept[kept > 0.0]
+        if not len(rows):
+            continue
+        expected = of_scikit_learn(reference.y[rows], of_labelled[rows], kept, n_classes)
+        for metric, value in expected.items():
+            np.testing.assert_allclose(
+                values[metric][place], value, rtol=1e-10, atol=1e-13, err_msg=metric
+            )
+        for metric in BOUNDS:
+            assert values[metric][place] == 0.0 or np.isnan(values[metric][place])
+
+
+def test_of_many_classes_they_are_those_of_scikit_learn_itself():
+    stream = make_stream(2, 200, 4)
+    scores = make_scores(stream, digits=6)
+    scores[1:] /= scores[1:].sum(axis=1, keepdims=True)
+    final = measured(stream, scores, "cumulative").final()["cumulative"]
+    y, rows = stream.y[1:], scores[1:]
+    for metric, options in {
+        "auc": {"multi_class": "ovr"},
+        "auc_weighted": {"multi_class": "ovr", "average": "weighted"},
+        "auc_ovo": {"multi_class": "ovo"},
+    }.items():
+        assert final[metric] == pytest.approx(roc_auc_score(y, rows, **options), rel=1e-12)
+    assert final["average_precision"] == pytest.approx(average_precision_score(y, rows), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["all", "window", "faded"])
+def test_two_parts_are_merged(name):
+    stream = make_stream(7, 130, 3, weighted=True, gaps=True)
+    scores, forgetting = make_scores(stream), LONGER[name]
+    whole = measured(stream, scores, forgetting).final()
+    first = measured(stream.part(0, 70), scores[:70], forgetting)
+    second = measured(stream.part(70, None), scores[70:], forgetting)
+    (merged,), (expected,) = first.merge(second).final().values(), whole.values()
+    assert merged == pytest.approx(expected, rel=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("name", LONGER)
+def test_pieces_and_several_models_change_nothing(name):
+    stream = make_stream(3, 90, 3, weighted=True, gaps=True)
+    tables = np.stack([make_scores(stream, seed) for seed in range(3)])
+    tables[2] = np.nan  # a model without scores
+    mechanism = as_forgetting(LONGER[name])
+    running = RunningMeasures(
+        RANKINGS, mechanism, classes=stream.classes, record_every=4, n_models=3
+    )
+    for start, stop in [(0, 1), (1, 40), (40, 90)]:
+        part = stream.part(start, stop)
+        answers = np.tile(part.p, (3, 1))
+        running.update(part.y, answers, part.weight, scores=tables[:, start:stop])
+        running.curves()
+    curves = running.curves()
+    for number, table in enumerate(tables):
+        alone = measured(stream, table, LONGER[name], record_every=4).curves()
+        assert_same_curves(curves.of_models(number), alone)
+    for values in alone.values.values():
+        assert all(np.isnan(of_metric).all() for of_metric in values.values())
+    assert_same_curves(running.of_models([1]).curves().of_models(0), curves.of_models(1))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_an_unanswered_row_is_ranked_worst(n_classes):
+    stream = make_stream(4, 60, n_classes)
+    scores = make_scores(stream)
+    worst = scores.copy()
+    stream.p[[7, 30, 31]] = -2
+    scores[[7, 30, 31]] = np.nan
+    worst[[7, 30, 31]] = 9.0
+    worst[[7, 30, 31], stream.y[[7, 30, 31]]] = -9.0
+    assert measured(stream, scores, "cumulative").final() == (
+        measured(stream, worst, "cumulative").final()
+    )
+
+
+@pytest.mark.parametrize("forgetting", ["cumulative", "fading:0.997", "adwin"])
+@pytest.mark.parametrize("ascending", [False, True])
+def test_with_joined_bins_the_truth_is_within_the_bound(monkeypatch, forgetting, ascending):
+    monkeypatch.setattr(_ranks, "MOST_BINS", 64)
+    monkeypatch.setattr(_rankings, "_CHUNK", 128)
+    stream = make_stream(11, 1500, 2, weighted=True)
+    scores = make_scores(stream, digits=12)
+    if ascending:
+        scores[1:] = np.sort(scores[1:], axis=0)
+    mechanism = as_forgetting(forgetting)[forgetting]
+    reference = Reference(stream.y, stream.p, stream.weight, forgetting=mechanism, n_classes=2)
+    of_labelled = scores[reference.labelled]
+    curves = measured(stream, scores, forgetting, cuts=(300, 301, 900), record_every=50).curves()
+    values = curves.values[forgetting]
+    for place, n_rows in enumerate(curves.checkpoints):
+        rows, kept = reference.at(n_rows)
+        expected = of_scikit_learn(reference.y[rows], of_labelled[rows], kept, 2)
+        for metric in ("auc", "average_precision"):
+            away = abs(values[metric][place] - expected[metric])
+            assert not away > values[f"{metric}_bound"][place] + 1e-12
+    assert values["auc_bound"].max() < 0.06
+    assert values["average_precision_bound"].max() > 0.0
+
+
+@pytest.mark.parametrize("size", [1, 2, 16, 17, 40, 150])
+@pytest.mark.parametrize("weights", ["none", "large"])
+@pytest.mark.parametrize("ties", [False, True])
+def test_pairs_in_windows_lose_no_digits(monkeypatch, size, weights, ties):
+    rng = np.random.default_rng(size)
+    scores = rng.normal(size=400)
+    scores = np.round(scores, 1) if ties else scores
+    weight = np.ones(400) if weights == "none" else 10.0 ** rng.uniform(-12, 12, 400)
+    positive = weight * (rng.random(400) < 0.3)
+    negative = weight - positive
+    higher = np.sign(scores[:, None] - scores) / 2 + 0.5
+    pairs = higher * np.outer(positive, negative)
+    expected = [pairs[i : i + size, i : i + size].sum() for i in range(401 - size)]
+    found = _pair_windows.window_pairs(scores, positive, negative, size)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    if weights == "none":  # counted by the loop that is compiled where there are many rows
+        monkeypatch.setattr(_pair_windows, "_count", _pair_windows._count.plain)
+        counted = _pair_windows._counted(scores, positive, negative, size)
+        np.testing.assert_array_equal(counted, found)
