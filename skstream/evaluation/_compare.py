@@ -59,6 +59,7 @@ def compare(
     at: int | None,
     fold: int | None,
     bin: int | None,
+    over_time: bool,
     options: dict[str, Any],
 ) -> Any:
     """Compare two models of a result; see `EvaluationResult.compare`."""
@@ -74,8 +75,14 @@ def compare(
         mechanism = row_mechanism(result, test, forgetting)
         rows = compared_answers(result, a, b, at=at, fold=fold, bin=bin)
         return replace(
-            _test_of_rows(rows, test, loss, mechanism, options),
+            _test_of_rows(rows, test, loss, mechanism, over_time, options),
             subject=f"by {_loss_in_words(result, loss)} under {mechanism.name}, {rows.place}",
+        )
+    if over_time:
+        raise ValueError(
+            f"The test {test!r} compares the values of all folds at one row, and over_time=True is "
+            f"for the tests over rows ({', '.join(map(repr, ROW_TESTS))}), with fold= where there "
+            "are several folds. Pass test=, or compare at= several rows."
         )
     _check_several_folds(result, test, fold=fold, bin=bin)
     scores = Scores(result, metric, forgetting, at)
@@ -264,14 +271,19 @@ def _first(n: int, unit: str) -> str:
 
 
 def _test_of_rows(
-    rows: ComparedAnswers, test: str, loss: str, mechanism: Forgetting, options: dict[str, Any]
+    rows: ComparedAnswers,
+    test: str,
+    loss: str,
+    mechanism: Forgetting,
+    over_time: bool,
+    options: dict[str, Any],
 ) -> Any:
     if "sample_weight" in options:
         raise ValueError(
             "The rows are compared with the scoring weights of the evaluation; leave out "
             "sample_weight=, or give it to evaluate()."
         )
-    running = _running_test(rows, test, loss, mechanism, options)
+    running = _running_test(rows, test, loss, mechanism, over_time, options)
     for piece in rows.pieces():
         losses = piece.losses(loss)
         if test == "anytime":
@@ -281,11 +293,16 @@ def _test_of_rows(
 
 
 def _running_test(
-    rows: ComparedAnswers, test: str, loss: str, mechanism: Forgetting, options: dict[str, Any]
+    rows: ComparedAnswers,
+    test: str,
+    loss: str,
+    mechanism: Forgetting,
+    over_time: bool,
+    options: dict[str, Any],
 ) -> Any:
     """Return what takes the losses piece by piece."""
     if test == "mcnemar":
-        return _running_mcnemar(rows, mechanism, options)
+        return _running_mcnemar(rows, mechanism, over_time, options)
     if test == "q":
         return stats.RunningQStatistic(mechanism, names=rows.names, **options)
     if loss != "zero_one" and "bounds" not in options:
@@ -320,13 +337,26 @@ def _check_bounds(
             )
 
 
-def _running_mcnemar(rows: ComparedAnswers, mechanism: Forgetting, options: dict[str, Any]) -> Any:
-    if not _forgets(mechanism):
+def _running_mcnemar(
+    rows: ComparedAnswers, mechanism: Forgetting, over_time: bool, options: dict[str, Any]
+) -> Any:
+    forgets = _forgets(mechanism)
+    if not (forgets or over_time):
+        if "record_every" in options:
+            raise ValueError(
+                "McNemar's test of all rows has one value, and record_every= is for its curve: "
+                "pass over_time=True with it."
+            )
         return McNemarCounts(names=rows.names, **options)
     if options.pop("method", "chi2") != "chi2":
+        if forgets:
+            raise ValueError(
+                f"McNemar's exact test counts all rows alike, and {mechanism.name} does not. Leave "
+                'out method=, or pass forgetting="cumulative".'
+            )
         raise ValueError(
-            f"McNemar's exact test counts all rows alike, and {mechanism.name} does not. Leave "
-            'out method=, or pass forgetting="cumulative".'
+            "McNemar's exact test is for one look at the end, and over_time=True looks at many "
+            "rows. Leave out one of them."
         )
     return stats.RunningMcNemar(mechanism, names=rows.names, **options)
 

@@ -414,6 +414,7 @@ class EvaluationResult:
         at: int | None = None,
         fold: int | None = None,
         bin: int | None = None,
+        over_time: bool = False,
         **options: Any,
     ) -> Any:
         """Test whether two models differ.
@@ -442,6 +443,11 @@ class EvaluationResult:
             Fold for the tests over rows.
         bin : int, default=None
             Bin for the tests over rows under delayed labels; None: the last.
+        over_time : bool, default=False
+            Whether a test over rows gives its statistic over the stream, too, to be drawn by
+            `ComparisonDisplay`: "mcnemar" a `McNemarCurve` also where nothing is forgotten; "q" and
+            "anytime" always do. Its checkpoints count the rows compared. The tests over folds
+            compare at one row.
         **options
             Passed to the function of `skstream.stats`, such as ``alpha`` or ``zero_method``.
 
@@ -470,6 +476,7 @@ class EvaluationResult:
             at=at,
             fold=fold,
             bin=bin,
+            over_time=over_time,
             options=options,
         )
 

@@ -427,3 +427,46 @@ def test_a_model_that_failed_does_not_win_by_its_error_score():
     )
     with pytest.raises(ValueError, match="compare at=300 or earlier"):
         single.rank(other)
+
+
+@pytest.mark.parametrize("forgetting", ["cumulative", "window:50", "fading:0.95"])
+def test_comparisons_over_time_are_curves_under_the_forgetting_and_the_measure(forgetting):
+    result = one_run()
+    losses = losses_of_rows(result)
+    common = {"over_time": True, "forgetting": forgetting, "record_every": 7}
+    curve = result.compare("last", "majority", test="mcnemar", **common)
+    wanted = mcnemar_curve(np.zeros(len(losses[0])), *losses, forgetting=forgetting, record_every=7)
+    for name in ("checkpoints", "statistics", "pvalues"):
+        np.testing.assert_array_equal(getattr(curve, name), getattr(wanted, name))
+    assert f"under {forgetting}," in curve.subject
+    regressors = one_run_of_regressors("mae")
+    y = regressors.tape.y[1:]
+    errors = [np.abs(p[0, 1:] - y) for p in regressors.tape.answers.values()]
+    for metric, power in (("mae", 1), ("mse", 2)):
+        result = regressors.rescore([metric])
+        q = result.compare("last", "mean", test="q", metric=metric, **common)
+        same = q_statistic(*(e**power for e in errors), forgetting=forgetting, record_every=7)
+        np.testing.assert_allclose(q.values, same.values, rtol=1e-12)
+
+
+def test_over_time_changes_no_comparison_that_is_a_curve_already():
+    result = one_run()
+    for test in ("q", "anytime"):
+        plain, over_time = (
+            result.compare("last", "majority", test=test, over_time=over) for over in (False, True)
+        )
+        assert str(plain) == str(over_time)
+    final = result.compare("last", "majority", test="mcnemar", method="chi2")
+    curve = result.compare("last", "majority", test="mcnemar", over_time=True)
+    assert curve.statistic == pytest.approx(final.statistic)
+
+
+def test_what_has_no_curve_is_refused():
+    with pytest.raises(ValueError, match="'wilcoxon' compares the values of all folds at one row"):
+        k_fold("accuracy").compare("last", "majority", over_time=True)
+    with pytest.raises(ValueError, match="exact test is for one look at the end"):
+        one_run().compare("last", "majority", test="mcnemar", over_time=True, method="exact")
+    with pytest.raises(ValueError, match="record_every= is for its curve: pass over_time=True"):
+        one_run().compare("last", "majority", test="mcnemar", record_every=9)
+    with pytest.raises(ValueError, match="cannot forget as window:9"):
+        one_run().compare("last", "majority", test="anytime", over_time=True, forgetting="window:9")
