@@ -1,7 +1,7 @@
 """Performance by the time between arrival and label."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -15,6 +15,7 @@ from skstream.plotting._axes import (
     widen_limits,
 )
 from skstream.plotting._base import Canvas, Layout
+from skstream.plotting._detections import Found, check_detections, draw_detections
 from skstream.plotting._drifts import Drifts, draw_drifts
 from skstream.plotting._lines import (
     COLORS,
@@ -89,6 +90,8 @@ class BinnedPerformanceDisplay(MeasureDisplay):
     drifts : sequence of (int or pair of int), default=()
         Labelled rows at which the truth is known to change, or pairs ``(start, end)``; marked over
         time.
+    detections : dict of str to dict of str to Detections, default={}
+        What drift monitors found, by monitor and model, in labelled rows; marked over time.
 
     Attributes
     ----------
@@ -120,9 +123,11 @@ class BinnedPerformanceDisplay(MeasureDisplay):
     kind: Kind = "bins"
     bins: Sequence[int] | Mapping[str, Sequence[int] | None] | None = None
     drifts: Drifts = ()
+    detections: Found = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         as_drifts(self.drifts)
+        check_detections(self.detections)
         if self.kind not in get_args(Kind):
             raise ValueError(f"kind must be one of {list(get_args(Kind))}. Got {self.kind!r}.")
         needed = {"time": "over_time", "costs": "poll_costs"}.get(self.kind)
@@ -141,6 +146,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         kind: Kind = "bins",
         bins: int | Sequence[int] | None = None,
         drifts: Drifts | None = None,
+        detections: Found | None = None,
         **options: Any,
     ) -> Self:
         """Plot a result.
@@ -165,6 +171,8 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         drifts : sequence of (int or pair of int), default=None
             Labelled rows at which the truth is known to change, or pairs ``(start, end)``, which
             are marked over time; None: those of the stream, ``result.drifts``; (): none.
+        detections : dict of str to dict of str to Detections, default=None
+            What drift monitors found, marked over time; None: ``result.detections``; {}: none.
         **options
             Options of `plot`: `ax`, `legend`, `styles` by model, and properties of all lines.
 
@@ -209,6 +217,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             kind=kind,
             bins=result.selected_bins,
             drifts=result.drifts if drifts is None else drifts,
+            detections=result.detections if detections is None else detections,
             **what,
             **who,
         ).plot(**options)
@@ -348,6 +357,8 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         count_rows_along(ax, "labelled rows")
         self._finish_values(canvas, [values for _, values in over_time.values()], keep=used)
         keys |= draw_drifts(ax, as_drifts(self.drifts), end or None)
+        colors = {name: line.get_color() for name, line in last_bin.items()}
+        keys |= draw_detections(ax, self.detections, colors, own=canvas.own)
         give_title(ax, self._title())
         named = with_remarks(ax, last_bin, self.failed)
         canvas.give_legend(ax, lines=named, others=keys, end=end or None)

@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from skstream.plotting._detections import Found
 from skstream.plotting._drifts import Drifts
 from skstream.plotting._lines import line_key
 from skstream.plotting._prequential import PrequentialDisplay, contents_of
@@ -66,6 +67,7 @@ class FoldDisplay(PrequentialDisplay):
         forgetting: str | None = None,
         models: str | Sequence[str] | None = None,
         drifts: Drifts | None = None,
+        detections: Found | None = None,
         spread: Spread = "range",
         **options: Any,
     ) -> Self:
@@ -84,6 +86,9 @@ class FoldDisplay(PrequentialDisplay):
         drifts : sequence of (int or pair of int), default=None
             Rows at which the truth is known to change, or pairs ``(start, end)``; None: those of
             the stream, ``result.drifts``; (): none.
+        detections : dict of str to dict of str to list of Detections, default=None
+            What drift monitors found, of all folds together; None: ``result.detections``; {}:
+            none.
         spread : {"range", "std", "lines"}, default="range"
             How to show the folds.
         **options
@@ -103,7 +108,7 @@ class FoldDisplay(PrequentialDisplay):
         ValueError
             If `spread` or `legend` is none of the choices, or no model is named.
         """
-        contents = contents_of(result, metric, forgetting, models, drifts)
+        contents = contents_of(result, metric, forgetting, models, drifts, detections)
         return cls(**contents, spread=spread).plot(**options)
 
     def _spread_of(self, curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,7 @@
 """Measures over the stream."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ from skstream.evaluation import EvaluationResult
 from skstream.evaluation._predictions import result_of_predictions
 from skstream.plotting._axes import count_rows_along, give_title, was_used, widen_limits
 from skstream.plotting._base import Canvas
+from skstream.plotting._detections import Found, check_detections, draw_detections
 from skstream.plotting._drifts import Drifts, draw_drifts
 from skstream.plotting._lines import ink, model_styles, with_remarks
 from skstream.plotting._measure import MeasureDisplay, models_in, names_in
@@ -58,6 +59,9 @@ class PrequentialDisplay(MeasureDisplay):
     drifts : sequence of (int or pair of int), default=()
         Rows at which the truth is known to change, marked by vertical lines; or first and last
         ones of a gradual change, ``(start, end)``, marked by bands.
+    detections : dict of str to dict of str to Detections, default={}
+        What drift monitors found, by monitor and model (a list of Detections for several folds),
+        marked above the curves: a lane for each monitor, in the colours of the models.
     folds : sequence of int, default=None
         Numbers of the folds, where only some are shown; None: all, from 0 on.
 
@@ -88,10 +92,12 @@ class PrequentialDisplay(MeasureDisplay):
 
     checkpoints: np.ndarray
     drifts: Drifts = ()
+    detections: Found = field(default_factory=dict)
     folds: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         as_drifts(self.drifts)
+        check_detections(self.detections)
 
     @classmethod
     def from_result(
@@ -102,6 +108,7 @@ class PrequentialDisplay(MeasureDisplay):
         forgetting: str | None = None,
         models: str | Sequence[str] | None = None,
         drifts: Drifts | None = None,
+        detections: Found | None = None,
         **options: Any,
     ) -> Self:
         """Plot a result.
@@ -119,6 +126,9 @@ class PrequentialDisplay(MeasureDisplay):
         drifts : sequence of (int or pair of int), default=None
             Rows at which the truth is known to change, or pairs ``(start, end)``; None: those of
             the stream, ``result.drifts``; (): none.
+        detections : dict of str to dict of str to Detections, default=None
+            What drift monitors found, such as ``{"ddm": result.detect(DriftMonitor(DDM()))}``;
+            None: ``result.detections``; {}: none.
         **options
             Options of `plot`: `ax`, `legend`, `styles` by model, and properties of all lines.
 
@@ -136,7 +146,7 @@ class PrequentialDisplay(MeasureDisplay):
         ValueError
             If `legend` is none of the choices, or no model is named.
         """
-        contents = contents_of(result, metric, forgetting, models, drifts)
+        contents = contents_of(result, metric, forgetting, models, drifts, detections)
         return cls(**contents).plot(**options)
 
     @classmethod
@@ -210,6 +220,8 @@ class PrequentialDisplay(MeasureDisplay):
         self._finish_values(canvas, list(curves.values()), guess, keep=used)
         others |= self._shade_baselines(ax)
         others |= draw_drifts(ax, as_drifts(self.drifts), end)
+        colors = {name: line.get_color() for name, line in canvas.lines.items()}
+        others |= draw_detections(ax, self.detections, colors, own=canvas.own)
         give_title(ax, self._title())
         named = with_remarks(ax, canvas.lines, self.failed)
         canvas.give_legend(ax, lines=named, others=others, end=end)
@@ -284,6 +296,7 @@ def contents_of(
     forgetting: str | None,
     models: str | Sequence[str] | None,
     drifts: Drifts | None,
+    detections: Found | None = None,
 ) -> dict[str, Any]:
     """Return the constructor arguments that hold a result without bins."""
     if not isinstance(result, EvaluationResult):
@@ -300,6 +313,7 @@ def contents_of(
         "checkpoints": result.checkpoints,
         "folds": result.selected_folds,
         "drifts": result.drifts if drifts is None else drifts,
+        "detections": result.detections if detections is None else detections,
     }
     return {**rows, "curves": curves, **what, **who}
 
