@@ -10,16 +10,15 @@ import numpy as np
 from skstream import stats
 from skstream.evaluation._compared_rows import ComparedAnswers
 from skstream.evaluation._protocol_words import of_bin, with_own
+from skstream.evaluation._row_tests import forgets, test_of_rows
 from skstream.evaluation._select import bins_of, number
 from skstream.forgetting import (
     Cumulative,
-    FadingFactor,
     Forgetting,
     as_forgetting,
     parse_forgetting,
 )
 from skstream.metrics import Measure
-from skstream.stats._mcnemar import McNemarCounts
 from skstream.utils._choices import is_integer
 from skstream.utils._near import did_you_mean
 
@@ -36,10 +35,6 @@ _ROW_FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
 ROW_TESTS = tuple(_ROW_FUNCTIONS)
 #: Parameters of these functions that follow from the result.
 _FROM_RESULT = frozenset({"names", "forgetting", "sample_weight"})
-BOUNDS_NEEDED = (
-    "needs bounds=(lowest, highest), the smallest and the largest error that can occur at all. "
-    "Only you can know them: taken from the errors of these rows they would void the test"
-)
 #: Losses of a row in words, as a measure may name them.
 _LOSSES = {
     "zero_one": ("the 0/1 loss of each row", "accuracy"),
@@ -75,7 +70,7 @@ def compare(
         mechanism = row_mechanism(result, test, forgetting)
         rows = compared_answers(result, a, b, at=at, fold=fold, bin=bin)
         return replace(
-            _test_of_rows(rows, test, loss, mechanism, over_time, options),
+            test_of_rows(rows, test, loss, mechanism, over_time, options),
             subject=f"by {_loss_in_words(result, loss)} under {mechanism.name}, {rows.place}",
         )
     if over_time:
@@ -270,97 +265,6 @@ def _first(n: int, unit: str) -> str:
     return f"{unit} 1" if n == 1 else f"the first {n:,} {unit}s"
 
 
-def _test_of_rows(
-    rows: ComparedAnswers,
-    test: str,
-    loss: str,
-    mechanism: Forgetting,
-    over_time: bool,
-    options: dict[str, Any],
-) -> Any:
-    if "sample_weight" in options:
-        raise ValueError(
-            "The rows are compared with the scoring weights of the evaluation; leave out "
-            "sample_weight=, or give it to evaluate()."
-        )
-    running = _running_test(rows, test, loss, mechanism, over_time, options)
-    for piece in rows.pieces():
-        losses = piece.losses(loss)
-        if test == "anytime":
-            _check_bounds(rows, piece.number, losses, loss, options.get("bounds"))
-        running.update(*losses, sample_weight=piece.weight)
-    return running.result()
-
-
-def _running_test(
-    rows: ComparedAnswers,
-    test: str,
-    loss: str,
-    mechanism: Forgetting,
-    over_time: bool,
-    options: dict[str, Any],
-) -> Any:
-    """Return what takes the losses piece by piece."""
-    if test == "mcnemar":
-        return _running_mcnemar(rows, mechanism, over_time, options)
-    if test == "q":
-        return stats.RunningQStatistic(mechanism, names=rows.names, **options)
-    if loss != "zero_one" and "bounds" not in options:
-        raise ValueError(
-            f"The anytime comparison of regressors by the {loss} error {BOUNDS_NEEDED}. Without "
-            "such bounds use 'q', which describes and does not test, or compare folds."
-        )
-    if options.get("largest_weight") is None:
-        options["largest_weight"] = rows.largest_weight
-    return stats.RunningAnytimeComparison(names=rows.names, **options)
-
-
-def _check_bounds(
-    rows: ComparedAnswers,
-    numbers: np.ndarray,
-    losses: tuple[np.ndarray, np.ndarray],
-    loss: str,
-    bounds: Any,
-) -> None:
-    """Name the model and the row of a loss outside the bounds that the user gave."""
-    if bounds is None:
-        return  # those of 0/1 losses
-    low, high = bounds
-    for name, values in zip(rows.names, losses, strict=True):
-        outside = (values < low) | (values > high)
-        if outside.any():
-            first = int(outside.argmax())
-            raise ValueError(
-                f"The {loss} error of '{name}' in {rows.unit} {numbers[first]:,} is "
-                f"{values[first]:g}, outside bounds=({low:g}, {high:g}). Give bounds that hold for "
-                "every possible loss."
-            )
-
-
-def _running_mcnemar(
-    rows: ComparedAnswers, mechanism: Forgetting, over_time: bool, options: dict[str, Any]
-) -> Any:
-    forgets = _forgets(mechanism)
-    if not (forgets or over_time):
-        if "record_every" in options:
-            raise ValueError(
-                "McNemar's test of all rows has one value, and record_every= is for its curve: "
-                "pass over_time=True with it."
-            )
-        return McNemarCounts(names=rows.names, **options)
-    if options.pop("method", "chi2") != "chi2":
-        if forgets:
-            raise ValueError(
-                f"McNemar's exact test counts all rows alike, and {mechanism.name} does not. Leave "
-                'out method=, or pass forgetting="cumulative".'
-            )
-        raise ValueError(
-            "McNemar's exact test is for one look at the end, and over_time=True looks at many "
-            "rows. Leave out one of them."
-        )
-    return stats.RunningMcNemar(mechanism, names=rows.names, **options)
-
-
 def row_loss(result: "EvaluationResult", test: str, metric: str | None) -> str:
     """Loss of a row that a test compares: that of the measure, if its mean decides it."""
     losses = ("zero_one",) if result.classes is not None else ("absolute", "squared")
@@ -400,18 +304,12 @@ def row_mechanism(
                 f"{result.forgetting_names}. For tests over rows it may also be a mechanism such "
                 f'as SlidingWindow(1000) or "window:1000". {error}'
             ) from error
-    if test == "anytime" and _forgets(mechanism):
+    if test == "anytime" and forgets(mechanism):
         raise ValueError(
             "The anytime comparison is about all rows so far, and cannot forget as "
             f"{mechanism.name} does. Leave out forgetting=, or use test='q' or test='mcnemar'."
         )
     return mechanism
-
-
-def _forgets(mechanism: Forgetting) -> bool:
-    if isinstance(mechanism, FadingFactor):
-        return mechanism.fading_factor < 1.0
-    return not isinstance(mechanism, Cumulative)
 
 
 def higher_is_better(metric: str, facts: Measure, options: dict[str, Any]) -> bool:

@@ -11,13 +11,13 @@ from scipy.stats import chi2
 
 from skstream.evaluation import EvaluationResult
 from skstream.evaluation._compare import (
-    BOUNDS_NEEDED,
     compared_answers,
     row_loss,
     row_mechanism,
 )
 from skstream.evaluation._compared_rows import ComparedAnswers
 from skstream.evaluation._protocol_words import forgetting_words
+from skstream.evaluation._row_tests import BOUNDS_NEEDED
 from skstream.forgetting import Forgetting
 from skstream.plotting._axes import count_rows_along, give_title, plain_look
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
