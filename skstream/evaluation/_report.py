@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skstream.evaluation._detections import each
 from skstream.evaluation._protocol_words import (
     in_words,
     of_bin,
@@ -65,6 +66,7 @@ def table(result: "EvaluationResult") -> str:
             lines.append(f"{_heading(result, forgetting)}:")
         lines.extend(aligned(header, rows))
     lines.extend(_counts(result))
+    lines.extend(_alarms(result))
     lines.extend(_reasons(result))
     lines.extend(slow_part(result.costs, result.paths))
     lines.extend(f"{name} failed: {message}" for name, message in result.failures.items())
@@ -86,6 +88,19 @@ def _counts(result: "EvaluationResult") -> list[str]:
     n, n_held_out = result.unlabelled_held_out or (0, 0)
     if n:
         lines.append(f"{n:,} of {n_held_out:,} holdout rows without a label: not scored")
+    return lines
+
+
+def _alarms(result: "EvaluationResult") -> list[str]:
+    """How many alarms each monitor raised, in all folds."""
+    lines = []
+    for monitor, by_model in result.detections.items():
+        counts: dict[str, int] = {}
+        for one in each({monitor: by_model}):
+            counts[one.model] = counts.get(one.model, 0) + len(one.alarms)
+        shown = [f"{model} {n:,}" for model, n in counts.items()]
+        more = f" and {len(shown) - _MOST_NAMES} more models" if len(shown) > _MOST_NAMES else ""
+        lines.append(f"alarms of {monitor}: {', '.join(shown[:_MOST_NAMES])}{more}")
     return lines
 
 
@@ -132,7 +147,7 @@ def html(result: "EvaluationResult") -> str:
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
     slow = slow_part(result.costs, result.paths)
-    notes = [*_counts(result), *_reasons(result), *slow, *_ends(result)]
+    notes = [*_counts(result), *_alarms(result), *_reasons(result), *slow, *_ends(result)]
     parts.extend(f"<p>{html_module.escape(line)}</p>" for line in notes)
     parts.append(f"<p>Next: <code>{NEXT_CALLS}</code></p>")
     return "\n".join(parts)

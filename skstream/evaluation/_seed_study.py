@@ -113,8 +113,8 @@ class SeedStudy:
     def combined(self) -> EvaluationResult:
         """The curves of all seeds in one result, whose folds are the seeds.
 
-        Without tape, models and costs. Its `compare` and `rank` test over the seeds as they do over
-        folds; but seeds, unlike folds, are independent.
+        Without tape, models, costs and detections. Its `compare` and `rank` test over the seeds as
+        they do over folds; but seeds, unlike folds, are independent.
         """
         first = self.results[0]
         rows = first.checkpoints

@@ -61,6 +61,9 @@ def test_detections_are_saved_narrowed_and_kept_by_rescore(tmp_path):
         monitor = DriftMonitor(RandomAlarm(0.2))
         again, whole = narrow.detect(monitor), result.detect(monitor)
         assert laws.flat({"": again}).items() <= laws.flat({"": whole}).items()
+    n_alarms = sum(len(one.alarms) for one in result.detections["ddm"]["last"])
+    assert f"last {n_alarms}\nalarms of ph: bayes" in str(result)
+    assert "<p>alarms of ddm: bayes" in result._repr_html_()
     with pytest.raises(ValueError, match="read-only"):
         one.detections["ddm"]["bayes"].alarms[:] = 0
 
@@ -160,6 +163,25 @@ def test_monitors_go_through_a_study_over_seeds(tmp_path):
         assert_equal_data(result.detections, alone.detections)
     loaded = sk.evaluation.load_study(study.save(tmp_path / "study.npz"))
     assert_equal_data(loaded.results[1].detections, study.results[1].detections)
+
+
+def test_a_question_without_an_answer_is_an_error_where_it_counts_as_one():
+    monitors = {"ph": DriftMonitor(PageHinkley(2.0, delta=0.0))}
+    labels = np.repeat(["a"], 40)
+    evaluator = PrequentialEvaluator("accuracy", unanswered="wrong", monitors=monitors)
+    model = Scripted(answers={row: [None] for row in range(20, 40)})
+    result = evaluator.evaluate(model, numbered_rows(40), labels, classes=["a", "b"])
+    assert (result.tape.answers["Scripted"][0] == -2).sum() == 20
+    (alarm, *_) = result.detections["ph"]["Scripted"].alarms
+    assert 20 < alarm < 30
+    laws.check_detect(result, monitors)
+
+
+def test_the_candidates_of_a_search_are_watched_on_its_tape():
+    X, y, _ = laws.stream()
+    search = sk.PrequentialSearch(sk.MajorityWindow(), {"window_size": [1, 3, 9]}, tuning=60)
+    found = search.fit(X, y).result_.detect(DriftMonitor(RandomAlarm(1.0, warm_up=0)))
+    assert [one.alarms.tolist() for one in found.values()] == [list(range(1, 60))] * 3
 
 
 # --- regressors ----------------------------------------------------------------------------

@@ -62,6 +62,10 @@ every_evaluator = pytest.mark.parametrize(
 )
 
 
+def test_every_evaluator_of_rows_one_after_another_takes_monitors():
+    assert {name for name, _ in CASES} == EVALUATORS.keys() - {"HoldoutEvaluator"}
+
+
 def stream(n=130, weighted=False, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, n)
