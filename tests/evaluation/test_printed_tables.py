@@ -22,8 +22,9 @@ from skstream.streams import make_demo_stream
 EVALUATORS = (PrequentialEvaluator, KFoldEvaluator, DelayedEvaluator)
 #: Parameters that change no number, and those that a table shows otherwise.
 WITHOUT_A_WORD = {
-    "metrics", "forgetting", "monitors", "record_every", "keep_tape", "engine", "return_models", "random_state",
+    "metrics", "forgetting", "record_every", "keep_tape", "engine", "return_models", "random_state",
     "n_jobs", "retries", "error_score", "progress", "n_folds", "checkpoint", "checkpoint_every",
+    "monitors",
 }  # fmt: skip
 
 
