@@ -55,21 +55,6 @@ def test_equals_the_literal_algorithm_on_many_drifts(bound, direction):
     assert (len(literal.shrinks) > len(literal.alarms)) == (direction != "both")
 
 
-def test_restarts_raise_the_alarms_of_river():
-    drift = pytest.importorskip("river.drift")
-    for seed in range(3):
-        values = many_drifts(40, length=300, seed=seed)
-        peer = drift.ADWIN()
-        expected = [
-            i for i, x in enumerate(values.tolist()) if peer.update(x) or peer.drift_detected
-        ]
-        detector = ADWIN(min_window=5, after_alarm="restart")
-        assert detector.update_many(values).tolist() == expected
-        assert detector.width == peer.width
-        assert len(expected) > 5
-        assert ADWIN(min_window=5).update_many(values).tolist() != expected
-
-
 @examples(20)
 @given(st.data(), parameters())
 def test_cutting_into_calls_changes_nothing(data, params):
