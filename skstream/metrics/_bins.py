@@ -1,12 +1,15 @@
 """Bins of probabilities: calibration errors, and the parts of the Brier score."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import iadd
 from typing import Any
 
 import numpy as np
 
 from skstream.metrics._columns import Column, OfColumn
-from skstream.metrics._formulas import Sums, brier, disagreement, ratio
+from skstream.metrics._formulas import NEGLIGIBLE, Sums, brier, disagreement, ratio
 from skstream.metrics._rows import Array, Floats, ScoredRows
 
 #: Cells of equal width whose unions are the bins of equal mass.
@@ -94,32 +97,48 @@ class CalibrationError:
     def __call__(self, sums: Sums) -> Floats:
         """Return the error at every checkpoint."""
         rows = sums["rows"]
-        tables = [sums.table(series) for series in self.series]
+        gaps, *counts = (sums.of_classes(series) for series in self.series)
         if self.strategy == "quantile":
-            tables = _of_equal_mass(tables[0], tables[1], rows, self.n_bins)
-        gaps = np.abs(tables[0])
+            gaps, *counts = _of_equal_mass(gaps, counts[0], rows, self.n_bins)
         if self.norm == "expected":
-            return ratio(gaps.sum(axis=0), rows)
-        largest: Floats = _or_zero(ratio(gaps, tables[1], rows), tables[1], rows).max(axis=0)
+            return ratio(_total(map(np.abs, gaps)), rows)
+        errors = map(np.abs, _of_bins(gaps, counts[0], rows))
+        largest = reduce(np.maximum, errors)
         return np.where(rows > 0.0, largest, np.nan)
 
 
-def _or_zero(values: Floats, counts: Floats, rows: Floats) -> Floats:
-    """Values of bins, 0 of an empty one; those of missing probabilities stay NaN."""
-    return np.where(np.isnan(values) & (counts <= 1e-16 * rows), 0.0, values)
+def _total(of_bins: Iterable[Floats]) -> Floats:
+    """Sum over the bins; the first array is written into."""
+    return reduce(iadd, of_bins)
 
 
-def _of_equal_mass(gaps: Floats, counts: Floats, rows: Floats, n_bins: int) -> list[Floats]:
-    """Sums over groups of neighbouring cells, each cell in the group of its middle row."""
-    middle = np.cumsum(counts, axis=0) - 0.5 * counts
+def _of_bins(sums: Iterable[Floats], counts: Iterable[Floats], rows: Floats) -> Iterator[Floats]:
+    """Sums of the bins by their rows; 0 of an empty one, NaN where probabilities are missing."""
     with np.errstate(all="ignore"):
-        group = np.floor(middle * (n_bins / rows))
-    group = np.clip(group, 0.0, n_bins - 1.0)
-    missing = np.isnan(group)
-    sums = []
-    for table in (gaps, counts):
-        inside = (np.where((group == g) | missing, table, 0.0) for g in range(n_bins))
-        sums.append(np.stack([of_group.sum(axis=0) for of_group in inside]))
+        for of_bin, count in zip(sums, counts, strict=True):
+            mean = of_bin / count
+            mean[count <= NEGLIGIBLE * rows] = 0.0
+            yield mean
+
+
+def _of_equal_mass(
+    gaps: Iterable[Floats], counts: Iterable[Floats], rows: Floats, n_bins: int
+) -> tuple[Floats, Floats]:
+    """Sums over groups of neighbouring cells, each cell in the group of its middle row."""
+    every = np.arange(len(rows))
+    sums = np.zeros((n_bins, len(rows))), np.zeros((n_bins, len(rows)))
+    below = np.zeros(len(rows))
+    missing = np.zeros(len(rows), dtype=bool)
+    for gap, count in zip(gaps, counts, strict=True):
+        with np.errstate(all="ignore"):
+            middle = (below + 0.5 * count) * (n_bins / rows)
+        missing |= np.isnan(count)
+        group = np.clip(np.nan_to_num(middle), 0.0, n_bins - 1.0).astype(np.intp)
+        sums[0][group, every] += gap
+        sums[1][group, every] += count
+        below += count
+    for table in sums:
+        table[:, missing] = np.nan
     return sums
 
 
@@ -157,10 +176,10 @@ class BrierPart:
         return reliability + sums.value(_uncertainty) - sums.value(brier)
 
     def _reliability(self, sums: Sums) -> Floats:
-        gaps, counts = (sums.table(series) for series in self.series)
+        gaps, counts = (sums.of_classes(series) for series in self.series)
         rows = sums["rows"]
-        of_bins = _or_zero(ratio(gaps * gaps, counts, rows), counts, rows)
-        return ratio(of_bins.sum(axis=0), rows)
+        squares = (of_bin * of_bin for of_bin in gaps)
+        return ratio(_total(_of_bins(squares, counts, rows)), rows)
 
 
 def _uncertainty(sums: Sums) -> Floats:
