@@ -13,7 +13,8 @@ import numpy as np
 from skstream.metrics import _formulas as formulas
 from skstream.metrics import _set_scores as set_scores
 from skstream.metrics._formulas import Formula
-from skstream.metrics._measure import Measure, name_of
+from skstream.metrics._measure import OF_SCORES, Measure, name_of
+from skstream.metrics._probabilities import PROBABILITIES, top_k_accuracy
 from skstream.metrics._registry import CLASSIFICATION, REGRESSION, needs_probabilities
 from skstream.metrics._rows import Array
 from skstream.utils._sklearn import metric_function, scorer_parts
@@ -93,10 +94,15 @@ def _of_scorer(
     resolve: Resolver,
 ) -> Measure:
     name = name_of(function)
-    if response != "predict":
-        raise ValueError(needs_probabilities(f"The scorer of {name}"))
     item = partial(function, **options) if options else function
+    if response != "predict" and name not in _OF_PROBABILITIES:
+        raise ValueError(needs_probabilities(f"The scorer of {name}"))
     measure = resolve(item, classes)
+    if response == "predict" and measure.needs in OF_SCORES:
+        raise ValueError(
+            f"The scorer of {name} gives it labels, and it takes probabilities: make it with "
+            'make_scorer(..., response_method="predict_proba"), or pass the function itself.'
+        )
     _check_sign(name, sign, measure.higher_is_better)
     if sign < 0:
         low, high = measure.bounds
@@ -141,8 +147,6 @@ def _of_function(
     function: Callable[..., Any], options: dict[str, Any], classes: Array | None
 ) -> Measure:
     name = function.__name__
-    if name in _OF_PROBABILITIES:
-        raise ValueError(needs_probabilities(name))
     try:
         bound = inspect.signature(function).bind_partial(None, None, **options)
     except TypeError as error:
@@ -157,6 +161,8 @@ def _of_function(
         others = given.keys() - set(understood)
         if all(_same(given[other], defaults[other].default) for other in others):
             measure = build(given, classes if classes is not None else np.empty(0))
+    if measure is None and name in _OF_PROBABILITIES:
+        raise ValueError(needs_probabilities(f"{name}{' with these options' * bool(options)}"))
     if measure is None:
         facts = _FACTS.get(name)
         measure = Measure(
@@ -217,6 +223,33 @@ def _r2(options: Options, classes: Array) -> Measure | None:
     if not options["force_finite"]:
         return None
     return replace(REGRESSION["r2"], formula=set_scores.finite_r2)
+
+
+def _log_loss(options: Options, classes: Array) -> Measure | None:
+    if not options["normalize"] or not _are_all(options["labels"], classes):
+        return None
+    return PROBABILITIES["log_loss"]
+
+
+def _brier(options: Options, classes: Array) -> Measure | None:
+    measure, half = PROBABILITIES["brier"], options["scale_by_half"]
+    if not _are_all(options["labels"], classes):
+        return None
+    if half == "auto" or half == (len(classes) <= 2):
+        return measure
+    formula = partial(set_scores.scaled, formula=formulas.brier, factor=0.5 if half else 2.0)
+    return replace(measure, formula=formula, row_loss=None)
+
+
+def _top_k(options: Options, classes: Array) -> Measure | None:
+    if not options["normalize"] or not _are_all(options["labels"], classes):
+        return None
+    return top_k_accuracy(options["k"])
+
+
+def _are_all(labels: Any, classes: Array) -> bool:
+    """Whether labels that a function is told are the classes of the evaluation, or not told."""
+    return labels is None or np.array_equal(np.unique(np.asarray(labels)), classes)
 
 
 def _set_score(name: str, options: Options, classes: Array) -> Measure | None:
@@ -326,6 +359,10 @@ _CLASSIFICATION: dict[str, tuple[tuple[str, ...], Builder]] = {
     "balanced_accuracy_score": (("adjusted",), _balanced_accuracy),
     "cohen_kappa_score": ((), _plain(CLASSIFICATION["kappa"])),
     "matthews_corrcoef": ((), _plain(CLASSIFICATION["mcc"])),
+    "log_loss": (("normalize", "labels"), _log_loss),
+    # Of two classes the score is the same whichever is called the positive one.
+    "brier_score_loss": (("scale_by_half", "labels", "pos_label"), _brier),
+    "top_k_accuracy_score": (("k", "normalize", "labels"), _top_k),
     **{name: ((*_SET_OPTIONS, "beta"), partial(_set_score, name)) for name in _SET_SCORES},
 }
 _REGRESSION: dict[str, tuple[tuple[str, ...], Builder]] = {

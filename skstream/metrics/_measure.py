@@ -9,7 +9,7 @@ from typing import Any
 
 from skstream.metrics._columns import OfColumn
 from skstream.metrics._formulas import Formula
-from skstream.metrics._series import KINDS, KindOf, baselines_of, columns_of
+from skstream.metrics._series import KINDS, KindOf, baselines_of, columns_of_kinds
 from skstream.utils._choices import is_integer
 from skstream.utils._sklearn import scorer_parts
 
@@ -187,7 +187,7 @@ class Measure:
     @property
     def mergeable(self) -> bool:
         """Whether no series needs the rows before across the border of two parts of a stream."""
-        follows = any(column.follows for column in columns_of(self.series))
+        follows = any(column.follows for column in columns_of_kinds(self.series))
         return not follows and not baselines_of(self.series)
 
     @property

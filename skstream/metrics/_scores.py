@@ -24,7 +24,7 @@ from skstream.metrics._rows import (
     Integers,
     ScoredRows,
 )
-from skstream.metrics._series import KindOf, baselines_of, columns_of
+from skstream.metrics._series import KindOf, baselines_of, columns_of_kinds
 from skstream.metrics._sliding_sums import SlidingSums
 from skstream.metrics._sums import Majority, RunningSums, SumsByKind
 from skstream.metrics._user import (
@@ -134,7 +134,7 @@ class Scores:
         self.needs_previous = "previous" in baselines_of(kinds)
         self.last_label: float = np.nan if classes is None else NOTHING
         keeps_rows = any(measure.function for measure in metrics.values())
-        columns = columns_of(kinds)
+        columns = columns_of_kinds(kinds)
         self.groups = []
         for value in (False, True):
             models = np.flatnonzero(told == value)

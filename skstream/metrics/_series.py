@@ -166,7 +166,7 @@ def baselines_of(kinds: Iterable[KindOf]) -> set[str]:
     return {baseline for kind in kinds if (baseline := kind_of(kind).baseline) is not None}
 
 
-def columns_of(kinds: Iterable[KindOf]) -> list[Column]:
+def columns_of_kinds(kinds: Iterable[KindOf]) -> list[Column]:
     """Columns of scores that some kinds of series are sums of, each once."""
     columns = [one.column for one in map(kind_of, kinds) if isinstance(one, OfColumn)]
     return list(dict.fromkeys(columns))

@@ -118,9 +118,14 @@ def finite_r2(sums: Sums) -> Floats:
     return np.where(np.isnan(values) & (sums["rows"] > 1.0), met, values)
 
 
+def scaled(sums: Sums, formula: Formula, factor: float) -> Floats:
+    """Multiple of the value of a formula."""
+    return factor * sums.value(formula)
+
+
 def negative(sums: Sums, formula: Formula) -> Floats:
     """Minus the value of a formula."""
-    return -sums.value(formula)
+    return scaled(sums, formula, -1.0)
 
 
 def _where_scored(sums: Sums, values: Floats) -> Floats:

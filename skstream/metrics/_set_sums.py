@@ -14,7 +14,7 @@ from skstream.metrics._rankings import in_ranges
 from skstream.metrics._registry import measures_of_scores
 from skstream.metrics._rows import Floats, Integers, ScoredRows
 from skstream.metrics._scores import Scores, check_scores
-from skstream.metrics._series import Series, values_of
+from skstream.metrics._series import Series, columns_of_kinds, values_of
 from skstream.metrics._spread import SPREAD, Moments, all_weights
 from skstream.metrics._sums import Majority, RunningSums, SumsByKind, scored_rows
 from skstream.utils._checkpoints import CheckpointRecorder
@@ -111,6 +111,13 @@ class SetMeasures:
         n_models: int,
         methods: Sequence[str | None] | None = None,
     ) -> None:
+        for name, measure in metrics.items():
+            if any(one.follows and not one.of_labels for one in columns_of_kinds(measure.series)):
+                raise ValueError(
+                    f"Measure {name!r} is learnt from the rows before each row, and a holdout "
+                    "evaluation scores every set of rows on its own. Use a fixed threshold=, or "
+                    "a PrequentialEvaluator."
+                )
         labels = None if classes is None else np.asarray(classes)
         told = np.ones(n_models, dtype=bool)
         self._scores = Scores(metrics, dict.fromkeys(names, SetSums), labels, told, methods)

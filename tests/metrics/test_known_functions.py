@@ -232,11 +232,10 @@ def test_a_scorer_of_our_function_is_in_its_running_form():
     "item",
     [
         get_scorer("roc_auc"),
-        get_scorer("neg_log_loss"),
         make_scorer(lambda y, p: 1.0, response_method=("predict_proba", "predict")),
         sk.roc_auc_score,
-        sk.log_loss,
-        partial(sk.brier_score_loss, pos_label=1),
+        partial(sk.log_loss, normalize=False),
+        partial(sk.brier_score_loss, labels=[0, 1, 2]),
         Measure(sk.average_precision_score, higher_is_better=True),
     ],
     ids=lambda item: str(item)[:30].split(" at ")[0],
@@ -244,6 +243,39 @@ def test_a_scorer_of_our_function_is_in_its_running_form():
 def test_what_needs_probabilities_is_refused_in_words(item):
     with pytest.raises(ValueError, match="labels alone cannot give it"):
         resolve_metrics(item, classes=[0, 1])
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        sk.log_loss,
+        partial(sk.log_loss, labels=[0, 1, 2]),
+        get_scorer("neg_log_loss"),
+        sk.brier_score_loss,
+        partial(sk.brier_score_loss, scale_by_half=True),
+        partial(sk.brier_score_loss, scale_by_half=False),
+        get_scorer("neg_brier_score"),
+        sk.top_k_accuracy_score,
+        partial(sk.top_k_accuracy_score, k=1),
+        get_scorer("top_k_accuracy"),
+    ],
+    ids=lambda item: str(item)[:40].split(" at ")[0],
+)
+def test_functions_of_probabilities_are_in_their_running_form(item):
+    rng = np.random.default_rng(0)
+    y, scores = rng.integers(0, 3, 40), rng.dirichlet(np.ones(3), 40)
+    ((name, measure),) = resolve_metrics(item, classes=[0, 1, 2]).items()
+    scored = running({name: measure}, "window:30", [0, 1, 2])
+    scored.update(y, scores.argmax(axis=1), scores=scores)
+    parts = getattr(item, "_score_func", item), getattr(item, "_sign", 1)
+    expected = parts[1] * parts[0](y[-30:], scores[-30:])
+    assert scored.final()["window:30"][name] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_scorer_that_gives_labels_to_a_function_of_probabilities_is_refused():
+    scorer = make_scorer(sk.log_loss, greater_is_better=False)
+    with pytest.raises(ValueError, match=r'gives it labels.*response_method="predict_proba"'):
+        resolve_metrics(scorer, classes=[0, 1])
 
 
 @pytest.mark.parametrize(

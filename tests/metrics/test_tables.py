@@ -15,7 +15,7 @@ from skstream.metrics._registry import CLASSIFICATION, REGRESSION
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows
 from skstream.metrics._running import RunningMeasures
-from skstream.metrics._series import KINDS, Series, columns_of, values_of
+from skstream.metrics._series import KINDS, Series, columns_of_kinds, values_of
 from tests._examples import examples, newest_alone
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream, running
 
@@ -159,7 +159,7 @@ def test_series_of_labels_do_not_look_at_the_answers():
         for _ in range(2)
     )
     for rows in (first, second):
-        rows.derived = ColumnStates(columns_of(KINDS), 2, 1).read(rows, None)
+        rows.derived = ColumnStates(columns_of_kinds(KINDS), 2, 1).read(rows, None)
     for name, kind in KINDS.items():
         if kind.values is None:
             continue
