@@ -4,7 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.metrics import get_scorer
+from sklearn.naive_bayes import MultinomialNB
 
+from skstream import HoldoutEvaluator, PrequentialEvaluator, prequential_predict
 from skstream.forgetting import as_forgetting
 from skstream.metrics import (
     brier_part,
@@ -369,3 +372,30 @@ def test_equal_parameters_are_equal_measures_and_are_formed_once():
         assert probability_measure(name) == PROBABILITIES[name]
     assert probability_measure("top_k_accuracy:2") == top_k_accuracy()
     assert probability_measure("mine") is None
+
+
+def test_evaluators_know_them_by_name_function_and_scorer():
+    rng = np.random.default_rng(0)
+    X = rng.random((120, 2))
+    y = np.where(X[:, 0] + rng.normal(0, 0.3, 120) > 0.5, "UP", "DOWN")
+    metrics = {
+        "log_loss": "log_loss",
+        "scorer": get_scorer("neg_log_loss"),
+        "wider": "calibration_error:5",
+        "saved": cost(MATRIX, threshold="best"),
+        "answers": cost(MATRIX),
+    }
+    evaluator = PrequentialEvaluator(metrics, forgetting="window:100", random_state=0)
+    result = evaluator.evaluate(MultinomialNB(), X, y)
+    scores = result.scores["MultinomialNB"]
+    assert scores["scorer"] == -scores["log_loss"]
+    shares, rows = prequential_predict(
+        MultinomialNB(), X, y, method="predict_proba", return_rows=True
+    )
+    codes = (y[rows] == "UP").astype(int)
+    error = oracle.calibration_errors(codes[-100:], shares[-100:], np.ones(100), 5)[0]
+    assert scores["wider"] == pytest.approx(error, rel=1e-9)
+    assert result.measures["saved"].higher_is_better is False
+    held_out = HoldoutEvaluator([gmean()], holdout=(X[:30], y[:30]), every=30, random_state=0)
+    with pytest.raises(ValueError, match="'gmean' is learnt from the rows before each row"):
+        held_out.evaluate(MultinomialNB(), X[30:], y[30:])
