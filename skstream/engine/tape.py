@@ -1,7 +1,7 @@
 """The tape: true labels and the answers of all models."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
@@ -42,6 +42,12 @@ class Tape:
     sets : tuple of two ndarray of shape (n_sets,), or None
         Of a holdout evaluation: number of rows up to the end of each set, and rows of the stream
         that had come when it was asked.
+    scores : dict of str to ndarray of shape (n_folds, n_rows, n_columns)
+        Where measures needed them, probabilities or decision values by model: of two classes those
+        of the second, else a column per class (under delayed labels, these for one bin after the
+        other); NaN where there are none. Models without any are left out.
+    methods : dict of str to {"predict_proba", "decision_function"}
+        What has given the scores of each of these models.
     """
 
     classes: np.ndarray | None
@@ -52,6 +58,8 @@ class Tape:
     majority: np.ndarray | None = None
     inclusive: np.ndarray | None = None
     sets: tuple[np.ndarray, np.ndarray] | None = None
+    scores: dict[str, Any] = field(default_factory=dict)
+    methods: dict[str, str] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -76,6 +84,40 @@ class Tape:
         folds = self.answers[model]
         answers = np.asarray(folds[check_place("fold", fold, len(folds))])
         return LabelSpace(self.classes).decode(answers)
+
+    def probabilities(self, model: str, fold: int = 0) -> np.ndarray:
+        """Return a model's probabilities of all classes.
+
+        Parameters
+        ----------
+        model : str
+            Name of the model.
+        fold : int, default=0
+            Fold.
+
+        Returns
+        -------
+        y_proba : ndarray of shape (n_rows, n_classes)
+            NaN where it gave none. Under delayed labels those given when the label came.
+
+        Raises
+        ------
+        ValueError
+            If the tape has none of this model.
+        """
+        if self.methods.get(model) != "predict_proba":
+            raise ValueError(
+                f"The tape has no probabilities of model {model!r}. They are kept where a measure "
+                "needs them, such as 'log_loss', and the model has predict_proba."
+            )
+        folds = self.scores[model]
+        scores = np.asarray(folds[check_place("fold", fold, len(folds))])
+        assert self.classes is not None
+        n_classes = len(self.classes)
+        if n_classes > 2:
+            return scores[:, -n_classes:]
+        second = scores[:, -1:]
+        return np.concatenate([1.0 - second, second], axis=1)[:, :n_classes]
 
 
 class StoredAnswers(Sequence[np.ndarray]):

@@ -13,11 +13,11 @@ import joblib
 
 from skstream.utils._files import atomic_write, no_such_file
 
-CHECKPOINT_FORMAT = 5
+CHECKPOINT_FORMAT = 6
 
 # The first line from format 2 on: "skstream checkpoint <format> <sha256 of the rest>".
 _MAGIC = b"skstream checkpoint "
-_HEADER_BYTES = len(_MAGIC) + len(b"5 ") + 64 + len(b"\n")
+_HEADER_BYTES = len(_MAGIC) + len(b"6 ") + 64 + len(b"\n")
 #: How a pickle starts, and so a checkpoint of format 1, which had no header.
 _PICKLE = b"\x80"
 _ZIP = b"PK\x03\x04"

@@ -91,12 +91,22 @@ def continued(lane: LaneOutcome, checkpoints: np.ndarray, labels: Any) -> LaneOu
         forgetting: {metric: longer(curve) for metric, curve in by_metric.items()}
         for forgetting, by_metric in curves.values.items()
     }
-    answers = None if lane.answers is None or labels is None else opened(lane.answers)
-    if answers is not None:
-        nothing = np.nan if answers.dtype.kind == "f" else NO_LABEL
-        whole = np.full((len(opened(labels["y"])), *answers.shape[1:]), nothing, answers.dtype)
-        whole[: len(answers)] = answers
-        answers = whole
-    return replace(
-        lane, curves=replace(curves, checkpoints=checkpoints, values=values), answers=answers
+    answers, scores = (
+        None if column is None or labels is None else _up_to(len(opened(labels["y"])), column)
+        for column in (lane.answers, lane.scores)
     )
+    return replace(
+        lane,
+        curves=replace(curves, checkpoints=checkpoints, values=values),
+        answers=answers,
+        scores=scores,
+    )
+
+
+def _up_to(n_rows: int, column: Any) -> np.ndarray:
+    """Return answers, or scores, of so many rows: nothing follows those that there are."""
+    given = opened(column)
+    nothing = np.nan if given.dtype.kind == "f" else NO_LABEL
+    whole = np.full((n_rows, *given.shape[1:]), nothing, given.dtype)
+    whole[: len(given)] = given
+    return whole

@@ -17,6 +17,7 @@ from skstream.engine.timeline import Timeline
 from skstream.evaluation._asked_scores import scores_asked
 from skstream.evaluation._execute import Execution
 from skstream.evaluation._groups import grouped
+from skstream.evaluation._kept_tape import warn_of_tape
 from skstream.evaluation._known_truth import check_rows_are_time
 from skstream.evaluation._monitor import watched
 from skstream.evaluation._outcome import Place
@@ -44,7 +45,6 @@ from skstream.streams import Drift, Stream, as_stream
 from skstream.streams._composition import knows_drifts
 from skstream.streams._drifts import as_drifts
 from skstream.streams._stream import refuse_endless
-from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import find_classes
 from skstream.utils._sklearn import (
     Interval,
@@ -54,8 +54,6 @@ from skstream.utils._sklearn import (
 )
 from skstream.utils._warnings import warn
 
-#: Bytes of answers in memory from which on "auto" says how many they are.
-BYTES_OF_LARGE_TAPE = 10**9
 #: Distance of the checkpoints, unless the user says another one.
 EVERY_CHECKPOINT = "10min"
 # Arrays up to this size are shown by their values in the heading of a result.
@@ -83,6 +81,7 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "retries": [Interval(numbers.Integral, 0, None, closed="left")],
     "unanswered": [StrOptions({"error", "wrong"})],
     "on_missing_proba": [StrOptions({"error", "nan"})],
+    "scores_dtype": [StrOptions({"float64", "float32"})],
     "error_score": [StrOptions({"raise"}), numbers.Real],
     "progress": ["boolean"],
     "checkpoint": [str, os.PathLike, None],
@@ -121,6 +120,7 @@ class StreamEvaluator(BaseEstimator):
     retries: int = 2
     unanswered: Literal["error", "wrong"] = "error"
     on_missing_proba: Literal["error", "nan"] = "error"
+    scores_dtype: Literal["float64", "float32"] = "float64"
     error_score: Any = "raise"
     progress: bool = False
     checkpoint: str | os.PathLike[str] | None = None
@@ -447,10 +447,7 @@ class StreamEvaluator(BaseEstimator):
             seed = secrets.randbits(32)
         self._check_protocol()
         timelines = checked_timelines(type(self).__name__, self._timelines(seed))
-        if self.keep_tape == "auto" and n_rows is not None:
-            n_lanes = len(named) * len(timelines)
-            _warn_of_tape(n_lanes * self._n_answers(n_rows) * LabelSpace(labels).dtype.itemsize)
-        return Settings(
+        settings = Settings(
             protocol=self.protocol,
             late_labels=self.late_labels,
             scored_sets=self.scored_sets,
@@ -473,7 +470,13 @@ class StreamEvaluator(BaseEstimator):
             drifts=drifts,
             monitors=tuple(watched(self.monitors, labels, self._n_bins)),
             scores=scores_asked(named, metrics, self.on_missing_proba),
+            scores_dtype=self.scores_dtype,
         )
+        if self.keep_tape == "auto" and n_rows is not None:
+            n_answers = len(timelines) * self._n_answers(n_rows)
+            n_scores = [settings.task_of(name).n_scores for name in named]
+            warn_of_tape(n_answers, labels, n_scores, self.scores_dtype)
+        return settings
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
@@ -540,13 +543,3 @@ def _warn_of_gaussian_nb(models: Mapping[str, Any]) -> None:
                 "skstream.naive_bayes.IncrementalGaussianNB, whose floor follows all rows learnt.",
             )
             return
-
-
-def _warn_of_tape(n_bytes: int) -> None:
-    """Say how large the tape will be before more than a gigabyte is kept in memory."""
-    if n_bytes > BYTES_OF_LARGE_TAPE:
-        warn(
-            f"The answers of all models will take {n_bytes / 1e9:.1f} GB of memory "
-            '(keep_tape="auto"): pass keep_tape="disk" and checkpoint=FOLDER to keep them in files '
-            "of a folder, or keep_tape=False to keep none."
-        )

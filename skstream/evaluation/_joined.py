@@ -153,15 +153,18 @@ def _dead_lane(place: Place, error: ModelError, like: LaneOutcome) -> LaneOutcom
         forgetting: {metric: np.full_like(curve, np.nan) for metric, curve in metrics.items()}
         for forgetting, metrics in like.curves.values.items()
     }
-    answers, nothing = None, np.empty(0, dtype=np.int64)
+    answers, scores, nothing = None, None, np.empty(0, dtype=np.int64)
     if like.answers is not None:
         with suppress(OSError, ValueError):  # a tape on disk that was removed or damaged
             answers = unanswered_like(like.answers)
+            scores = None if like.scores is None else unanswered_like(like.scores)
     return LaneOutcome(
         name=name,
         fold=fold,
         curves=replace(like.curves, values=values),
         answers=answers,
+        scores=scores,
+        method=like.method,
         cost=type(like.cost)(),
         path="worker died",
         failure=str(error),

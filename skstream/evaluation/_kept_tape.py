@@ -11,11 +11,15 @@ from skstream.evaluation._rescore import BASELINES, pieces_of
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.utils._label_space import NO_LABEL, LabelSpace
 from skstream.utils._npy import GrowingArray, StoredArray
+from skstream.utils._warnings import warn
 
 #: Bytes of labels and answers that wait in memory before they are written to files.
 _WAITING = 1 << 23
 #: Rows for which weights of 1 are written at once.
 _ONES = 1 << 16
+
+#: Bytes of answers in memory from which on "auto" says how many they are.
+BYTES_OF_LARGE_TAPE = 10**9
 
 KeepTape = bool | Literal["disk"]
 
@@ -33,10 +37,21 @@ class KeptTape:
         Lines of answers per lane.
     on_disk : bool
         Whether they are written to files: then `keep_in` comes first, also after loading a run.
+    n_scores : sequence of int, default=()
+        Columns of scores of every lane, 0 for none; empty where no measure needs any.
+    dtype : {"float64", "float32"}, default="float64"
+        Type of the scores.
     """
 
     def __init__(
-        self, classes: np.ndarray | None, n_lanes: int, width: int, *, on_disk: bool
+        self,
+        classes: np.ndarray | None,
+        n_lanes: int,
+        width: int,
+        *,
+        on_disk: bool,
+        n_scores: Sequence[int] = (),
+        dtype: str = "float64",
     ) -> None:
         self._dtype = LabelSpace(classes).dtype
         self._width = width
@@ -49,6 +64,11 @@ class KeptTape:
         self._answers = [
             self._recorder(f"answers-{lane}", self._dtype, None if width == 1 else width)
             for lane in range(n_lanes)
+        ]
+        self._n_scores = list(n_scores) or [0] * n_lanes
+        self._scores = [
+            self._recorder(f"scores-{lane}", np.dtype(dtype), n * width) if n else None
+            for lane, n in enumerate(self._n_scores)
         ]
         self._sets: list[Sets] = []
 
@@ -73,7 +93,10 @@ class KeptTape:
 
     @property
     def _files(self) -> list[GrowingArray]:
-        return [*self._columns.values(), *self._answers] if self._on_disk else []
+        if not self._on_disk:
+            return []
+        scores = [one for one in self._scores if one is not None]
+        return [*self._columns.values(), *self._answers, *scores]
 
     def keep(self, rows: ScoredRows) -> None:
         """Keep the next rows; `write` writes them."""
@@ -83,6 +106,14 @@ class KeptTape:
         for lane, recorder in enumerate(self._answers):
             lines = rows.answers[lane * self._width : (lane + 1) * self._width]
             self._n_waiting += recorder.append(lines[0] if self._width == 1 else lines.T) or 0
+        for lane, recorder in enumerate(self._scores):
+            if recorder is not None:
+                assert rows.scores is not None
+                of_lane = rows.scores[lane * self._width : (lane + 1) * self._width]
+                columns = of_lane.transpose(1, 0, 2).reshape(
+                    len(rows), self._width * self._n_scores[lane]
+                )
+                self._n_waiting += recorder.append(columns) or 0
         for name in BASELINES:
             answers = getattr(rows, name)
             if answers is not None:
@@ -115,6 +146,8 @@ class KeptTape:
     def keep_lanes(self, lanes: Sequence[int]) -> None:
         """Keep the answers of some of the lanes from now on; those of the others are given up."""
         self._answers = [self._answers[lane] for lane in lanes]
+        self._scores = [self._scores[lane] for lane in lanes]
+        self._n_scores = [self._n_scores[lane] for lane in lanes]
 
     def write(self, *, all_of_it: bool, sync: bool = False) -> None:
         """Write what waits to the files, if there are any.
@@ -155,6 +188,16 @@ class KeptTape:
         answers: np.ndarray = self._answers[lane].array()
         return answers if self._width == 1 else answers.reshape(-1, self._width)
 
+    def scores(self, lane: int) -> np.ndarray | StoredArray | None:
+        """Return the scores of one lane, of shape (n_rows, n_columns); None if it has none."""
+        recorder = self._scores[lane]
+        if recorder is None:
+            return None
+        if self._on_disk:
+            return self._stored(recorder)
+        scores: np.ndarray = recorder.array()
+        return scores.reshape(-1, self._width * self._n_scores[lane])
+
     def labels(self) -> dict[str, Any]:
         """Return what is kept of the rows themselves."""
         held: dict[str, Any] = {
@@ -173,7 +216,8 @@ class KeptTape:
         """Return all rows, some at a time."""
         held = {name: opened(column) for name, column in self.labels().items()}
         lanes = [opened(self.answers(lane)) for lane in range(len(self._answers))]
-        return pieces_of(lanes, **held)
+        scores = [opened(self.scores(lane)) for lane in range(len(self._scores))]
+        return pieces_of(lanes, scores, **held)
 
 
 def opened(column: Any) -> Any:
@@ -193,3 +237,30 @@ def unanswered_like(answers: np.ndarray | StoredArray) -> np.ndarray:
     like = opened(answers)
     nothing = np.nan if like.dtype.kind == "f" else NO_LABEL
     return np.broadcast_to(np.array(nothing, like.dtype), like.shape)
+
+
+def warn_of_tape(
+    n_answers: int, classes: np.ndarray | None, n_scores: Sequence[int], dtype: str
+) -> None:
+    """Say how large the tape will be before more than a gigabyte is kept in memory.
+
+    Parameters
+    ----------
+    n_answers : int
+        Answers of one model.
+    classes : ndarray of shape (n_classes,), or None
+        Sorted labels; None for regression.
+    n_scores : sequence of int
+        Columns of scores beside each answer, by model.
+    dtype : str
+        Type of the scores.
+    """
+    bytes_of_scores = sum(n_scores) * np.dtype(dtype).itemsize
+    bytes_of_row = len(n_scores) * LabelSpace(classes).dtype.itemsize + bytes_of_scores
+    n_bytes = n_answers * bytes_of_row
+    if n_bytes > BYTES_OF_LARGE_TAPE:
+        warn(
+            f"The answers of all models will take {n_bytes / 1e9:.1f} GB of memory "
+            '(keep_tape="auto"): pass keep_tape="disk" and checkpoint=FOLDER to keep them in files '
+            "of a folder, or keep_tape=False to keep none."
+        )

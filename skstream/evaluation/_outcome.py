@@ -22,7 +22,8 @@ class LaneOutcome:
 
     If the model failed, `failure` is the reason and `n_valid` the number of rows of its curves and
     answers before the failure. If it was ended before the run was, `ended` says where and why (an
-    `EndedModel`). `detections` says what each monitor found.
+    `EndedModel`). `scores` are those beside the answers on the tape, given by `method`, where
+    measures need them. `detections` says what each monitor found.
     """
 
     name: str
@@ -37,6 +38,8 @@ class LaneOutcome:
     n_unanswered: int = 0
     ended: Any = None
     detections: Mapping[str, Detections] = field(default_factory=dict)
+    scores: np.ndarray | StoredArray | None = None
+    method: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,6 @@ from skstream.engine.tape import Tape
 from skstream.forgetting import Cumulative, Forgetting, as_forgetting
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._measure import Measure
-from skstream.metrics._registry import measures_of_scores, needs_probabilities
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._rows import ScoredRows, Sets
 from skstream.metrics._running import RunningMeasures
@@ -44,9 +43,7 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
         values, measures and mechanisms.
     """
     measures = resolve_metrics(metrics, classes=tape.classes)
-    of_scores = measures_of_scores(measures)
-    if of_scores:
-        raise ValueError(needs_probabilities(f"Measure {of_scores[0]!r}"))
+    _check_has_scores(measures, tape)
     warn_of_calls(measures, tape.n_rows, record_every)
     mechanisms = as_forgetting(forgetting)
     if tape.sets is not None:
@@ -62,6 +59,7 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
         in_sets=tape.sets is not None,
         record_every=record_every,
         expected_rows=tape.n_rows,
+        methods=[tape.methods.get(name) for name, _ in lanes] if tape.methods else None,
     )
     for rows in rows_of(tape, lanes):
         running.read(rows)
@@ -93,11 +91,13 @@ def rows_of(tape: Tape, lanes: Mapping[tuple[str, int], np.ndarray]) -> Iterator
     """Rows of a tape with the answers of some lanes, some at a time."""
     baselines = {name: getattr(tape, name) for name in BASELINES}
     held = {"y": tape.y, "weight": tape.weight, "sets": tape.sets, **baselines}
-    return pieces_of(list(lanes.values()), **held)
+    scores = [tape.scores[name][fold] if name in tape.scores else None for name, fold in lanes]
+    return pieces_of(list(lanes.values()), scores, **held)
 
 
 def pieces_of(
     lanes: Sequence[np.ndarray],
+    scores: Sequence[np.ndarray | None] = (),
     *,
     y: np.ndarray,
     sets: tuple[np.ndarray, np.ndarray] | None = None,
@@ -109,6 +109,8 @@ def pieces_of(
     ----------
     lanes : sequence of ndarray of shape (n_rows,) or (n_rows, n_bins + 2)
         Answers of every model and fold.
+    scores : sequence of ndarray of shape (n_rows, n_columns) or None, default=()
+        Their scores, as on a `Tape`; None of a model without any.
     y : ndarray of shape (n_rows,)
         Labels.
     sets : tuple of two ndarray, or None
@@ -116,7 +118,9 @@ def pieces_of(
     **columns : ndarray of shape (n_rows,), or None
         Weights, and answers of baselines.
     """
-    size = max(LEAST_ROWS, LARGEST_PIECE // max(1, sum(width_of(p) for p in lanes)))
+    some_scores = [one for one in scores if one is not None]
+    n_columns = sum(map(width_of, (*lanes, *some_scores)))
+    size = max(LEAST_ROWS, LARGEST_PIECE // max(1, n_columns))
     start, n_rows, n_sets = 0, len(y), 0
     while start < n_rows:
         stop, of_piece = min(n_rows, start + size), None
@@ -132,8 +136,36 @@ def pieces_of(
             name: None if column is None else np.asarray(column[rows])
             for name, column in columns.items()
         }
-        yield ScoredRows(np.asarray(y[rows]), table, **some, sets=of_piece)
+        of_lines = _scores_of(lanes, scores, rows) if some_scores else None
+        yield ScoredRows(np.asarray(y[rows]), table, **some, sets=of_piece, scores=of_lines)
         start = stop
+
+
+def _scores_of(
+    lanes: Sequence[np.ndarray], scores: Sequence[np.ndarray | None], rows: slice
+) -> np.ndarray:
+    """Scores of all lines of answers, of shape (n_lines, n_rows, n_columns)."""
+    width = width_of(lanes[0])
+    n_columns = next(width_of(one) for one in scores if one is not None) // width
+    n_rows = rows.stop - rows.start
+    table = np.full((len(lanes), width, n_rows, n_columns), np.nan)
+    for of_lane, one in zip(table, scores, strict=True):
+        if one is not None:
+            of_lane[:] = np.asarray(one[rows]).reshape(n_rows, width, n_columns).transpose(1, 0, 2)
+    return table.reshape(-1, n_rows, n_columns)
+
+
+def _check_has_scores(metrics: Mapping[str, Measure], tape: Tape) -> None:
+    """Raise an error if a measure needs scores that the tape has of no model."""
+    there = set(tape.methods.values())
+    for name, measure in metrics.items():
+        lacks_shares = measure.needs == "probabilities" and "predict_proba" not in there
+        if lacks_shares or (measure.needs == "scores" and not there):
+            raise ValueError(
+                f"Measure {name!r} needs {measure.needs}, and the tape has none of any model: they "
+                f"are kept where a measure of the evaluation needs them. Evaluate with {name!r} "
+                "among its metrics."
+            )
 
 
 def width_of(answers: np.ndarray) -> int:

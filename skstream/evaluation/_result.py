@@ -15,7 +15,7 @@ from skstream.evaluation._detections import FoundByModel, FoundByMonitor, by_mon
 from skstream.evaluation._ended import EndedModel, last_values
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._input import why_no_weight
-from skstream.evaluation._kept_tape import all_folds, opened
+from skstream.evaluation._kept_tape import all_folds, opened, unanswered_like
 from skstream.evaluation._monitor import DriftMonitor
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._protocol_words import in_words
@@ -721,8 +721,23 @@ def _joined_tape(
             name: all_folds([lane.answers for lane in lanes if lane.answers is not None])
             for name, lanes in by_model.items()
         },
+        **_joined_scores(by_model),
     )
     return tape, ""
+
+
+def _joined_scores(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any]:
+    """Return what the tape has of scores, by model; NaN in folds that have none."""
+    scores, methods = {}, {}
+    for name, lanes in by_model.items():
+        there = [(lane.scores, lane.method) for lane in lanes if lane.scores is not None]
+        if there:
+            like, method = there[0]
+            scores[name] = all_folds(
+                [unanswered_like(like) if one.scores is None else one.scores for one in lanes]
+            )
+            methods[name] = method
+    return {"scores": scores, "methods": methods}
 
 
 def _fitted_models(by_model: Mapping[str, list[LaneOutcome]]) -> dict[str, Any] | None:

@@ -153,7 +153,15 @@ class RunScores:
         self._n_kept = 0
         on_disk = settings.keep_tape == "disk"
         if tape is None and settings.keep_tape:
-            tape = KeptTape(settings.classes, n_lanes, width, on_disk=on_disk)
+            n_scores = [settings.task_of(name).n_scores for name in self._models]
+            tape = KeptTape(
+                settings.classes,
+                n_lanes,
+                width,
+                on_disk=on_disk,
+                n_scores=n_scores,
+                dtype=settings.scores_dtype,
+            )
         self._tape = tape
         self._watch = watch
         self._unwatched: list[ScoredRows] = []
@@ -213,7 +221,7 @@ class RunScores:
     def measured_by(self, settings: Settings) -> "RunScores | None":
         """Return the rows on the tape, scored by other measures; None without a tape."""
         tape = self._whole_tape
-        if tape is None or settings.scores:
+        if tape is None:
             return None
         scores = RunScores(settings, self._models, self._width, tape)
         for rows in tape.pieces():
@@ -265,6 +273,11 @@ class RunScores:
         """Return the answers of one lane on the tape; None without a tape."""
         tape = self._whole_tape
         return None if tape is None else tape.answers(lane)
+
+    def scores(self, lane: int) -> np.ndarray | StoredArray | None:
+        """Return the scores of one lane on the tape; None without them."""
+        tape = self._whole_tape
+        return None if tape is None else tape.scores(lane)
 
     def labels(self) -> dict[str, Any] | None:
         """Return what the tape holds of the rows themselves; None without a tape."""

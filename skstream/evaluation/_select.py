@@ -198,4 +198,10 @@ def _tape(tape: Tape, names: Sequence[str], folds: list[int] | None) -> Tape:
     answers = {
         name: tape.answers[name] if folds is None else tape.answers[name][folds] for name in names
     }
-    return replace(tape, answers=answers)
+    scores = {
+        name: of_model if folds is None else of_model[folds]
+        for name, of_model in tape.scores.items()
+        if name in names
+    }
+    methods = {name: tape.methods[name] for name in scores}
+    return replace(tape, answers=answers, scores=scores, methods=methods)

@@ -90,6 +90,9 @@ def packed(result: EvaluationResult) -> tuple[dict[str, Any], dict[str, np.ndarr
             arrays["tape/sets/ends"], arrays["tape/sets/checkpoints"] = tape.sets
         for m, answers in enumerate(tape.answers.values()):
             arrays[f"tape/answers/{m}"] = answers
+        for m, model in enumerate(tape.answers):
+            if model in tape.scores:
+                arrays[f"tape/scores/{m}"] = tape.scores[model]
     header = {
         "format": FORMAT,
         "kind": type(result).__name__,
@@ -97,6 +100,7 @@ def packed(result: EvaluationResult) -> tuple[dict[str, Any], dict[str, np.ndarr
         "forgetting": result.forgetting_names,
         "metrics": result.metric_names,
         "measures": {name: measure.facts for name, measure in result.measures.items()},
+        "methods": {} if tape is None else tape.methods,
         "costs": {name: asdict(cost) for name, cost in result.costs.items()},
         "ended": {name: asdict(one) for name, one in result.ended.items()},
         "detections": [[one.monitor, one.model, one.fold] for one in found],
@@ -247,6 +251,12 @@ def _loaded_tape(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Tape 
         y=arrays["tape/y"],
         answers={model: arrays[f"tape/answers/{m}"] for m, model in enumerate(header["models"])},
         sets=sets,
+        scores={
+            model: arrays[f"tape/scores/{m}"]
+            for m, model in enumerate(header["models"])
+            if f"tape/scores/{m}" in arrays
+        },
+        methods=header.get("methods", {}),  # older files have none
         **{name: arrays.get(f"tape/{name}") for name in _TAPE_COLUMNS},
     )
 

@@ -520,6 +520,8 @@ class StreamRun(Exclusive):
                     fold=fold,
                     curves=of_lane,
                     answers=self._scores.answers(k),
+                    scores=self._scores.scores(k),
+                    method=settings.scores.get(name),
                     cost=self._meters[k].cost(model),
                     path=model.path,
                     # A copy: the run continues, and the user may change the returned model.

@@ -432,7 +432,8 @@ class SearchRun(EvaluationRun):
             return
         if self._honest is not None:
             nothing = np.full((1, len(rows)), self._nothing, rows.answers.dtype)
-            self._honest.keep(ScoredRows(rows.y, nothing, rows.weight))
+            scores = None if rows.scores is None else np.full_like(rows.scores[:1], np.nan)
+            self._honest.keep(ScoredRows(rows.y, nothing, rows.weight, scores=scores))
         if self._race is not None:
             self._read_race(self._race, rows)
 

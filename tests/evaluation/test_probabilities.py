@@ -1,6 +1,7 @@
 """Measures of probabilities in evaluations: against scikit-learn, and between the paths."""
 
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,12 @@ from sklearn.naive_bayes import MultinomialNB
 from skstream import (
     HoldoutEvaluator,
     KFoldEvaluator,
+    MajorityClass,
     PrequentialEvaluator,
     TemporalCorrection,
+    collect_result,
+    load_result,
+    load_run,
     prequential_predict,
 )
 from skstream.engine.failures import ModelError
@@ -71,9 +76,11 @@ def expected(model: Any, y: np.ndarray, weight: Any = None, window: int = N) -> 
 @pytest.mark.parametrize("engine", ["auto", "loop"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_they_are_those_of_scikit_learn(n_classes: int, engine: Any) -> None:
-    y = labels(n_classes)
-    result = prequential(engine=engine).evaluate(models(), X, y)
-    for name, model in models().items():
+    y, several = labels(n_classes), models()
+    if engine == "loop":
+        del several["corrected"]  # slow
+    result = prequential(engine=engine).evaluate(several, X, y)
+    for name, model in several.items():
         wanted = expected(model, y)
         for metric, value in wanted.items():
             assert result.scores[name][metric] == pytest.approx(value, rel=1e-9)
@@ -81,7 +88,7 @@ def test_they_are_those_of_scikit_learn(n_classes: int, engine: Any) -> None:
     assert all(path == kind for path in result.paths.values())
     # What is asked besides does not change the answers.
     alone = PrequentialEvaluator("accuracy", random_state=0, engine=engine)
-    its = alone.evaluate(models(), X, y)
+    its = alone.evaluate(several, X, y)
     for name in result.model_names:
         np.testing.assert_array_equal(its.predictions(name), result.predictions(name))
 
@@ -219,3 +226,85 @@ def test_a_live_run_goes_on_without_a_row_that_has_none() -> None:
     assert run.n_skipped == {"Moody": 1}
     share = np.where(y == "b", 0.25, 0.75)[kept]
     assert run.result().scores["Moody"]["brier"] == pytest.approx(np.mean((1 - share) ** 2))
+
+
+EVALUATORS = [
+    PrequentialEvaluator,
+    partial(KFoldEvaluator, n_folds=2),
+    partial(HoldoutEvaluator, holdout=(X[:30].copy(), labels(3)[:30]), every=20),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("make", EVALUATORS, ids=["prequential", "folds", "holdout"])
+def test_the_tape_keeps_them(make: Any, tmp_path: Path) -> None:
+    several = {"svm": SGDClassifier(), "sgd": models()["sgd"]}
+    rows = X[30:].copy(), labels(3)[30:]
+    evaluator = make(METRICS, random_state=0, on_missing_proba="nan")
+    result = evaluator.evaluate(several, *rows)
+    loaded = load_result(result.save(tmp_path / "result.npz"))
+    evaluator.set_params(checkpoint=tmp_path / "run", keep_tape="disk")
+    on_disk = evaluator.evaluate(several, *rows)
+    assert type(on_disk.tape.scores["sgd"]).__name__ == "StoredAnswers"
+    for one in (result, loaded, on_disk, collect_result(tmp_path / "run")):
+        again = one.rescore([*METRICS, "log_skill"])
+        for metric in METRICS:
+            np.testing.assert_array_equal(
+                again.curve("sgd", metric), result.curve("sgd", metric), strict=True
+            )
+        assert np.isnan(again.curve("svm", "log_loss")).all()
+        chosen = one.select(models="sgd", folds=[0]).rescore("brier")
+        np.testing.assert_array_equal(
+            chosen.curve("sgd", "brier"), result.curve("sgd", "brier")[:, :1]
+        )
+        assert one.tape.methods == {"sgd": "predict_proba"}
+        shares = one.tape.probabilities("sgd")
+        given = ~np.isnan(shares[:, 0])
+        np.testing.assert_array_equal(
+            shares[given].argmax(axis=1), one.tape.answers["sgd"][0][given]
+        )
+        with pytest.raises(ValueError, match="no probabilities of model 'svm'"):
+            one.tape.probabilities("svm")
+
+
+def test_in_lower_precision_they_take_half_the_memory() -> None:
+    y, evaluator = labels(2), prequential(scores_dtype="float32")
+    result = evaluator.evaluate(models()["bayes"], X, y)
+    whole = prequential().evaluate(models()["bayes"], X, y)
+    assert result.scores == whole.scores
+    assert whole.tape.scores["MultinomialNB"].nbytes == 8 * N
+    assert result.tape.scores["MultinomialNB"].nbytes == 4 * N
+    again = result.rescore("log_loss").scores["MultinomialNB"]["log_loss"]
+    assert again == pytest.approx(whole.scores["MultinomialNB"]["log_loss"], rel=1e-6)
+    assert whole.tape.probabilities("MultinomialNB").shape == (N, 2)
+
+
+def test_a_large_tape_is_announced() -> None:
+    with pytest.warns(UserWarning, match=r"will take 1\.3 GB"):
+        prequential()._settings(
+            {"a": MajorityClass(), "b": MajorityClass()},
+            np.arange(2),
+            n_rows=7 * 10**7,
+            source="y",
+            seed=0,
+        )
+
+
+def test_a_tape_without_them_cannot_be_scored_by_them() -> None:
+    result = PrequentialEvaluator("accuracy").evaluate(models()["sgd"], X, labels(2))
+    with pytest.raises(ValueError, match=r"the tape has none of any model.*'brier' among"):
+        result.rescore("brier")
+
+
+def test_a_saved_run_goes_on_with_them(tmp_path: Path) -> None:
+    y, evaluator = labels(3), prequential(forgetting="fading:0.9", keep_tape=True)
+    run = evaluator.start(models(), classes=LABELS).update(X[:40], y[:40])
+    other = load_run(run.save(tmp_path / "run")).update(X[40:], y[40:])
+    expected = evaluator.evaluate(models(), X, y)
+    for result in (run.update(X[40:], y[40:]).result(), other.result()):
+        for name in expected.model_names:
+            for metric in METRICS:
+                np.testing.assert_array_equal(
+                    result.curve(name, metric), expected.curve(name, metric)
+                )
+        assert result.rescore(METRICS).scores == expected.rescore(METRICS).scores

@@ -20,7 +20,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 import skstream as sk
 from skstream.engine.tape import StoredAnswers, Tape
-from skstream.evaluation import _compared_rows, _evaluator, _kept_tape, _rescore
+from skstream.evaluation import _compared_rows, _kept_tape, _rescore
 from skstream.evaluation._joined import joined
 from skstream.evaluation._kept_tape import KeptTape
 from skstream.evaluation._workers import Workers
@@ -391,9 +391,9 @@ def test_auto_says_how_much_memory_a_large_tape_will_take(name, monkeypatch):
     kept = evaluate(name)
     n_bytes = sum(np.asarray(one).nbytes for one in kept.tape.answers.values())
     evaluator = EVALUATORS[name].set_params(keep_tape="auto")
-    monkeypatch.setattr(_evaluator, "BYTES_OF_LARGE_TAPE", n_bytes + 20)
+    monkeypatch.setattr(_kept_tape, "BYTES_OF_LARGE_TAPE", n_bytes + 20)
     evaluator.evaluate(MODELS, X, y)
-    monkeypatch.setattr(_evaluator, "BYTES_OF_LARGE_TAPE", n_bytes - 20)
+    monkeypatch.setattr(_kept_tape, "BYTES_OF_LARGE_TAPE", n_bytes - 20)
     with pytest.warns(UserWarning, match=r'GB of memory.*keep_tape="disk".*keep_tape=False'):
         evaluator.evaluate(MODELS, X, y)
 

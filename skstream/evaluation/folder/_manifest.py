@@ -10,7 +10,7 @@ from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._outcome import Place
 from skstream.utils._files import atomic_write
 
-FORMAT = 6
+FORMAT = 7
 KIND = "skstream run folder"
 _ADVICE = "Take a copy of it, or begin in another folder."
 

@@ -14,9 +14,9 @@ from skstream.streams._drifts import as_drifts
 from skstream.utils._npy import StoredArray
 from skstream.utils._npz import read_npz, write_npz
 
-FORMAT = 4  # 2 is that of saved results
+FORMAT = 5  # 2 is that of saved results
 #: Fields of a lane that JSON holds as they are.
-_PLAIN = ("name", "fold", "path", "failure", "n_valid", "n_unanswered")
+_PLAIN = ("name", "fold", "path", "failure", "n_valid", "n_unanswered", "method")
 
 
 def save_outcome(outcome: RunOutcome, path: Path) -> None:
@@ -37,6 +37,7 @@ def save_outcome(outcome: RunOutcome, path: Path) -> None:
     if "sets" in labels:
         arrays["sets/ends"], arrays["sets/checkpoints"] = labels.pop("sets")
     columns = {f"answers/{k}": lane.answers for k, lane in enumerate(outcome.lanes)}
+    columns |= {f"scores/{k}": lane.scores for k, lane in enumerate(outcome.lanes)}
     columns |= {f"labels/{name}": one for name, one in labels.items()}
     stored = {name: one for name, one in columns.items() if isinstance(one, StoredArray)}
     arrays |= {name: one for name, one in columns.items() if one is not None and name not in stored}
@@ -114,6 +115,7 @@ def _lane(
         **{name: lane[name] for name in _PLAIN},
         curves=Curves(checkpoints=arrays["checkpoints"], values=values),
         answers=arrays.get(f"answers/{k}"),
+        scores=arrays.get(f"scores/{k}"),
         cost=Cost(**lane["cost"]),
         ended=EndedModel(**lane["ended"]) if "ended" in lane else None,
         detections={
