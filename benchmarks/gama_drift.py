@@ -30,11 +30,10 @@ from typing import Any
 import numpy as np
 from _kernel_speed import versions
 from joblib import Parallel, delayed
-from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.preprocessing import OneHotEncoder
 
-from skstream import DriftReset, MajorityClass, PrequentialEvaluator
+from skstream import DriftMonitor, DriftReset, MajorityClass, PrequentialEvaluator
 from skstream.compat import from_river
 from skstream.drift import DetectionResult, ErrorRatio, PageHinkley, score_detections
 from skstream.forgetting import equivalent_window
@@ -154,24 +153,15 @@ def learners(name: str, nominal: list[int], *, trees: bool) -> dict[str, Any]:
     }
 
 
-Alarms = dict[str, np.ndarray]
-
-
-def alarms_of(models: dict[str, Any], X: np.ndarray, y: np.ndarray) -> dict[str, dict[str, Alarms]]:
-    """Rows of the alarms by model, by table, by estimate."""
-    evaluator = PrequentialEvaluator("error", forgetting=ESTIMATES, record_every=1)
-    result = evaluator.evaluate(models, X, y)
-    found = {}
-    for model in models:
-        curves = {key: result.curve(model, forgetting=key)[1:, 0] for key in ESTIMATES}
-        losses = result.predictions(model)[1:] != y[1:]
-        # The first row is not scored, so that the numbers of alarms begin at the second.
-        found[model] = {
-            "2": {key: 1 + PageHinkley().update_many(curve) for key, curve in curves.items()},
-            "3": {key: 1 + clone(one).update_many(losses) for key, one in RATIOS.items()},
-            "wrong": {"rows": 1 + np.flatnonzero(losses)},
-        }
-    return found
+#: By table and estimate; a ratio is formed by its detector, from the losses.
+MONITORS = {
+    **{
+        f"2 {key}": DriftMonitor(PageHinkley(), on=forgetting)
+        for key, forgetting in ESTIMATES.items()
+    },
+    **{f"3 {key}": DriftMonitor(detector) for key, detector in RATIOS.items()},
+}
+TABLES = {"2": ESTIMATES, "3": RATIOS}
 
 
 @dataclass(frozen=True)
@@ -188,19 +178,24 @@ def watched(name: str, seed: int, n_after: int, *, trees: bool) -> dict[str, Wat
     stream = SETTINGS[name].make(change, change + n_after, seed)
     X, y = rows_of(name, stream, as_indicators=not trees)
     models = learners(name, list(getattr(stream, "nominal_features", ())), trees=trees)
+    result = PrequentialEvaluator("error", monitors=MONITORS).evaluate(models, X, y)
     spans = ((change - 5000, change), (change, change + 1000), (change + 9000, change + 10_000))
     found = {}
-    for model, tables in alarms_of(models, X, y).items():
-        wrong = tables.pop("wrong")["rows"]
+    for model in models:
         scores = {
             table: {
-                key: score_detections(alarms, [change], tolerance=n_after, n_rows=len(y))
-                for key, alarms in of_table.items()
+                key: score_detections(
+                    result.detections[f"{table} {key}"][model].alarms,
+                    [change],
+                    tolerance=n_after,
+                    n_rows=len(y),
+                )
+                for key in keys
             }
-            for table, of_table in tables.items()
+            for table, keys in TABLES.items()
         }
-        errors = tuple(np.diff(np.searchsorted(wrong, span))[0] / np.ptp(span) for span in spans)
-        found[model] = Watched(scores, errors)
+        wrong = result.predictions(model) != y
+        found[model] = Watched(scores, tuple(float(wrong[a:b].mean()) for a, b in spans))
     return found
 
 
@@ -294,12 +289,15 @@ def print_stationary(n_losses: int) -> None:
         # A model that always answers 0 is wrong where the label is 1.
         y = (rng.random(n_losses) < error).astype(np.int64)
         y[0] = 0
-        found = alarms_of({"zero": MajorityClass()}, np.zeros((n_losses, 1)), y)["zero"]
-        assert len(found["wrong"]["rows"]) == y.sum()
+        evaluator = PrequentialEvaluator("error", monitors=MONITORS)
+        result = evaluator.evaluate({"zero": MajorityClass()}, np.zeros((n_losses, 1)), y)
+        assert np.isclose(result.scores["zero"]["error"] * (n_losses - 1), y.sum())
         rates[error] = {
-            f"{label} {key}": 1e5 * len(alarms) / n_losses
+            f"{label} {key}": 1e5
+            * len(result.detections[f"{table} {key}"]["zero"].alarms)
+            / n_losses
             for table, label in (("2", "error,"), ("3", "ratio,"))
-            for key, alarms in found[table].items()
+            for key in TABLES[table]
         }
     print(f"\nAlarms per 100,000 losses, of {n_losses:,}\n")
     print("| estimate | " + " | ".join(f"{error:g}" for error in ERRORS) + " |")
