@@ -277,6 +277,9 @@ def print_findings(runs: list[dict[str, dict[str, DetectionResult]]]) -> None:
     print(
         f"- the ratio (0.9970 to 0.9994) before 0.9970 in {sooner(joined, [('ratio', fading[0])])}"
     )
+    quotients = [delay_in(run, "ratio") / delay_in(run, fading[0]) for run in joined]
+    known = [one for one in quotients if 0 < one < np.inf]
+    print(f"- where both found the change, it took {np.median(known):.2f} of its delay, the median")
     pairs = list(zip(list(RATIOS)[:3], list(RATIOS)[3:], strict=True))
     print(f"- the ratio of factors before that of windows in {sooner(table_3, pairs)}")
 

@@ -37,6 +37,7 @@ from skstream.streams import shuffle_rows, shuffle_within_class
 STREAMS = {"Electricity": "electricity", "Covertype": "covertype_head20k"}
 PROBABILITIES = (0.0001, 0.001, 0.01, 0.1, 1.0)
 VERSIONS = {"original": None, "within": shuffle_within_class, "shuffled": shuffle_rows}
+TITLES = {"original": "as it is", "within": "within classes", "shuffled": "fully shuffled"}
 NAIVE_BAYES, MAJORITY = "naive Bayes", "majority class"
 ALONE = {NAIVE_BAYES: IncrementalGaussianNB(), MAJORITY: MajorityClass()}
 
@@ -92,14 +93,15 @@ def draw(found: dict[tuple[str, str], dict[str, float]], path: Path) -> None:
             accuracy[f"{NAIVE_BAYES}, DDM"], color="tab:blue", linestyle=":", label="with DDM"
         )
         axes.axhline(accuracy["persistent"], color="black", linewidth=0.9, label="persistent")
-        axes.set_title(f"{stream}, {version}", fontsize=10)
+        axes.set_title(f"{stream}, {TITLES[version]}", fontsize=10)
         axes.set_xscale("log")
     for axes in grid[:, 0]:
         axes.set_ylabel("accuracy")
     for axes in grid[-1]:
         axes.set_xlabel("probability of an alarm")
-    grid[-1][-1].legend(fontsize=7)
-    figure.tight_layout()
+    lines, names = grid[0][0].get_legend_handles_labels()
+    figure.legend(lines, names, loc="lower center", ncols=len(names), fontsize=8)
+    figure.tight_layout(rect=(0, 0.05, 1, 1))
     figure.savefig(path, dpi=110)
 
 
