@@ -12,7 +12,7 @@ every 15,000 rows; McNemar's signed statistic, with the paper's threshold of 6.6
 Where this differs from the paper: it says nothing of its load data and networks. Here the demand of
 New South Wales in Electricity is forecast for the next day from the same half-hours of the day and
 the week before; the networks have a hidden layer of 2 or 20 units and learn a day at a time. It
-does not name the detector that relearns: here DDM. SEA is the file of the paper's authors, and
+does not name the detector that relearns: here DDM. SEA is a file of the authors' laboratory, and
 streams of `skstream.streams.SEA` with the same concepts. Of faded counts the paper's statistic
 (a - b)^2 / (a + b) has too small a variance; skstream's is corrected, and both are shown. Real data
 is read from the folder that the environment variable SKSTREAM_DATA names.
