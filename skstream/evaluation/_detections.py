@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from skstream.drift import Detections
 from skstream.evaluation._monitor import resolved
-from skstream.evaluation._rescore import lanes_of, rows_of, width_of
+from skstream.evaluation._rescore import check_has_scores, lanes_of, rows_of, width_of
 from skstream.evaluation._watch import Watch
 
 if TYPE_CHECKING:
@@ -39,10 +39,12 @@ def detected(result: "EvaluationResult", monitor: Any) -> FoundByModel:
     n_bins, last = result.n_bins, None if result.bins is None else result.bins[-1]
     name = type(getattr(monitor, "detector", monitor)).__name__
     one = resolved(name, monitor, result.classes, n_bins, last)
+    if one.measure is not None:
+        check_has_scores({one.measure.name: one.measure}, tape)
     lanes = lanes_of(tape)
     places = [(model, result.folds[position]) for model, position in lanes]
     width, seed = width_of(next(iter(lanes.values()))), result.parameters.get("seed")
-    watch = Watch([one], tape.classes, places, 0 if seed is None else seed, width)
+    watch = Watch([one], tape.classes, places, 0 if seed is None else seed, width, tape.methods)
     for rows in rows_of(tape, lanes):
         watch.read(rows)
     return by_monitor(watch.detections())[name]

@@ -19,7 +19,7 @@ from skstream.evaluation._execute import Execution
 from skstream.evaluation._groups import grouped
 from skstream.evaluation._kept_tape import warn_of_tape
 from skstream.evaluation._known_truth import check_rows_are_time
-from skstream.evaluation._monitor import watched
+from skstream.evaluation._monitor import measures_in, watched
 from skstream.evaluation._outcome import Place
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
@@ -441,6 +441,7 @@ class StreamEvaluator(BaseEstimator):
         warn_of_one_batch(self.batch_size, n_rows, self.n_warmup)
         metrics = resolve_metrics(self.metrics, classes=labels)
         warn_of_calls(metrics, n_rows, self.record_every)
+        monitors = watched(self.monitors, labels, self._n_bins)
         if self.random_state is not None:
             seed = int(self.random_state)
         elif seed is None:
@@ -468,8 +469,8 @@ class StreamEvaluator(BaseEstimator):
             parameters={**self._plain_parameters(), "seed": seed},
             expected_rows=n_rows or 0,
             drifts=drifts,
-            monitors=tuple(watched(self.monitors, labels, self._n_bins)),
-            scores=scores_asked(named, metrics, self.on_missing_proba),
+            monitors=tuple(monitors),
+            scores=scores_asked(named, metrics | measures_in(monitors), self.on_missing_proba),
             scores_dtype=self.scores_dtype,
         )
         if self.keep_tape == "auto" and n_rows is not None:

@@ -43,7 +43,7 @@ def rescored(tape: Tape, metrics: Any, forgetting: Any, record_every: int | None
         values, measures and mechanisms.
     """
     measures = resolve_metrics(metrics, classes=tape.classes)
-    _check_has_scores(measures, tape)
+    check_has_scores(measures, tape)
     warn_of_calls(measures, tape.n_rows, record_every)
     mechanisms = as_forgetting(forgetting)
     if tape.sets is not None:
@@ -155,7 +155,7 @@ def _scores_of(
     return table.reshape(-1, n_rows, n_columns)
 
 
-def _check_has_scores(metrics: Mapping[str, Measure], tape: Tape) -> None:
+def check_has_scores(metrics: Mapping[str, Measure], tape: Tape) -> None:
     """Raise an error if a measure needs scores that the tape has of no model."""
     there = set(tape.methods.values())
     for name, measure in metrics.items():

@@ -1,6 +1,6 @@
 """Monitors at work: they read scored rows beside the measures, with a detector for each lane."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from typing import Any
@@ -34,6 +34,8 @@ class Watch:
         Seed of the evaluation.
     width : int
         Lines of answers per lane.
+    scores : dict of str to str or None, default=None
+        Method by which each model is asked for scores, where measures need them.
     """
 
     def __init__(
@@ -43,10 +45,13 @@ class Watch:
         places: Sequence[Place],
         seed: int,
         width: int = 1,
+        scores: Mapping[str, str | None] | None = None,
     ) -> None:
         self._places = list(places)
         self._n_rows = 0
-        self._monitors = [_Monitor(one, classes, places, seed, width) for one in monitors]
+        self._monitors = [
+            _Monitor(one, classes, places, seed, width, scores or {}) for one in monitors
+        ]
 
     def read(self, rows: ScoredRows) -> None:
         """Read the next rows, in order. If a detector fails, call it again with the same rows."""
@@ -74,7 +79,8 @@ def watch_of(settings: Settings, places: Sequence[Place], width: int) -> Watch |
     """Return the monitors of a run; None if there are none."""
     if not settings.monitors:
         return None
-    return Watch(settings.monitors, settings.classes, places, settings.parameters["seed"], width)
+    seed = settings.parameters["seed"]
+    return Watch(settings.monitors, settings.classes, places, seed, width, settings.scores)
 
 
 class _Lane:
@@ -120,6 +126,7 @@ class _Monitor:
         places: Sequence[Place],
         seed: int,
         width: int,
+        scores: Mapping[str, str | None],
     ) -> None:
         self.name = spec.name
         self._spec = spec
@@ -138,7 +145,8 @@ class _Monitor:
             # The persistent baseline of the last line knows later labels than that of the others.
             told = np.full(len(places), width == 1 or spec.bin < width - 1)
             mechanisms = {"": partial(make_sums, spec.forgetting)}
-            self._scores = Scores({"": spec.measure}, mechanisms, classes, told)
+            methods = [scores.get(name) for name, _ in places] if scores else None
+            self._scores = Scores({"": spec.measure}, mechanisms, classes, told, methods)
             size = block_length([spec.forgetting])
             self._waiting = Waiting(size, LabelSpace(classes).dtype, len(places))
             self._block = size

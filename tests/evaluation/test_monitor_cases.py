@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from sklearn.base import clone
-from sklearn.linear_model import SGDRegressor
+from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import MultinomialNB
 
 import skstream as sk
 from skstream import DriftMonitor, PrequentialEvaluator
@@ -28,6 +29,7 @@ from tests.evaluation import test_monitors as laws
 from tests.evaluation._models import Scripted, numbered_rows
 from tests.evaluation.test_folder_outcomes import assert_equal_data
 
+BAYES = {"nb": MultinomialNB()}
 QUICK = DDM(min_values=5, warning_level=0.5, drift_level=1.0)
 SENSITIVE = PageHinkley(0.5, delta=0.0, direction="both")
 X, y = numbered_rows(200), np.array(["a", "b"])[(np.arange(200) * 7919 % 200 > 120).astype(int)]
@@ -231,6 +233,44 @@ def test_bounded_errors_of_regressors():
         found = result.detections[name]["SGDRegressor"].alarms
         assert found.tolist() == scored[known][alarms].tolist(), name
         assert len(found)
+
+
+# --- probabilities -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", ["log_loss", "auc"])
+def test_measures_of_probabilities_are_watched_while_a_run_goes_on(measure):
+    """Also where no measure of the evaluator needs probabilities."""
+    X, y, _ = laws.stream()
+    y = np.where(y == "c", "b", y)
+    given = {"forgetting": "window:20", "random_state": 0}
+    curve = PrequentialEvaluator(measure, record_every=1, **given).evaluate(BAYES, X, y).curve("nb")
+    monitor = DriftMonitor(SENSITIVE, on=(measure, "window:20"))
+    result = PrequentialEvaluator("accuracy", monitors={"p": monitor}, **given).evaluate(
+        BAYES, X, y
+    )
+    values = 1.0 - curve[:, 0] if measure == "auc" else curve[:, 0]
+    known = np.flatnonzero(np.isfinite(values))
+    alarms = clone(SENSITIVE).update_many(values[known])
+    assert result.detections["p"]["nb"].alarms.tolist() == known[alarms].tolist()
+    assert len(alarms)
+    laws.check_detect(result, {"p": monitor})
+    plain = PrequentialEvaluator("accuracy").evaluate(BAYES, X, y)
+    with pytest.raises(ValueError, match=f"'{measure}' needs .*, and the tape has none"):
+        plain.detect(monitor)
+
+
+def test_models_without_probabilities_are_refused_by_monitors_that_need_them():
+    monitors = {"p": DriftMonitor(SENSITIVE, on=("log_loss", "window:20"))}
+    evaluator = PrequentialEvaluator("accuracy", monitors=monitors)
+    with pytest.raises(ValueError, match=r"no predict_proba.* log_loss of monitor 'p' needs"):
+        evaluator.start(SGDClassifier(), classes=["a", "b"])
+    lenient = evaluator.set_params(on_missing_proba="nan")
+    X, y, _ = laws.stream()
+    result = lenient.evaluate({"nb": MultinomialNB(), "sgd": SGDClassifier()}, X, y)
+    assert not len(result.detections["p"]["sgd"].alarms)
+    assert len(result.detections["p"]["nb"].alarms)
+    laws.check_detect(result, monitors)
 
 
 # --- delayed labels ------------------------------------------------------------------------
