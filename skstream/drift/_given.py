@@ -6,12 +6,17 @@ from skstream.drift._base import DriftDetector
 
 
 def check_detector(detector: Any, name: str = "detector") -> None:
-    """Say what is wrong with what should be a drift detector."""
-    if not isinstance(detector, DriftDetector):
+    """Refuse what is no detector, and the class of one."""
+    if isinstance(detector, DriftDetector):
+        return
+    if isinstance(detector, type):
         raise TypeError(
-            f"{name} must be an instance of a drift detector, such as PageHinkley(). Got "
-            f"{detector!r} instead."
+            f"{name} is the class {detector.__name__}, not an instance; pass {detector.__name__}()."
         )
+    raise TypeError(
+        f"{name} must be a drift detector of skstream.drift, such as PageHinkley(), or a subclass "
+        f"of DriftDetector of your own. Got {detector!r} of type {type(detector).__name__} instead."
+    )
 
 
 def check_parameter(detector: DriftDetector, parameter: Any) -> None:

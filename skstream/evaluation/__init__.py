@@ -7,6 +7,7 @@ from skstream.evaluation._cost import Cost
 from skstream.evaluation._execute import EvaluationInterrupted
 from skstream.evaluation._holdout import HoldoutEvaluator
 from skstream.evaluation._kfold import KFoldEvaluator
+from skstream.evaluation._loss_dependence import LossDependence, ModelLossDependence
 from skstream.evaluation._monitor import DriftMonitor
 from skstream.evaluation._over_seeds import evaluate_over_seeds
 from skstream.evaluation._predict import prequential_predict
@@ -31,7 +32,9 @@ __all__ = [
     "GroupStatus",
     "HoldoutEvaluator",
     "KFoldEvaluator",
+    "LossDependence",
     "ModelError",
+    "ModelLossDependence",
     "PrequentialEvaluator",
     "RecoveryResult",
     "RunStatus",

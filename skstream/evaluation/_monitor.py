@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from skstream.drift import DriftDetector
+from skstream.drift._given import check_detector
 from skstream.forgetting import AdaptiveWindow, Forgetting, as_forgetting
 from skstream.metrics import Measure
 from skstream.metrics._registry import CLASSIFICATION, REGRESSION
@@ -103,7 +104,7 @@ class DriftMonitor:
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        check_is_detector(self.detector)
+        check_detector(self.detector)
         _parts(self.on)
         if self.bin is not None and not (is_integer(self.bin) and self.bin >= 0):
             raise ValueError(
@@ -149,21 +150,6 @@ class DriftMonitor:
             if value is not None
         ]
         return f"{type(self).__name__}({', '.join([repr(self.detector), *others])})"
-
-
-def check_is_detector(detector: Any) -> None:
-    """Refuse what is no detector, and the class of one."""
-    if isinstance(detector, DriftDetector):
-        return
-    if isinstance(detector, type):
-        raise TypeError(
-            f"detector is the class {detector.__name__}, not an instance; pass "
-            f"{detector.__name__}()."
-        )
-    raise TypeError(
-        "detector must be a drift detector of skstream.drift, such as PageHinkley(), or a subclass "
-        f"of DriftDetector of your own. Got {detector!r} of type {type(detector).__name__} instead."
-    )
 
 
 def _parts(on: Any) -> tuple[Any, Forgetting | None]:

@@ -186,7 +186,7 @@ class _Monitor:
         return ahead._lanes
 
     def _read_losses(self, rows: ScoredRows) -> None:
-        scored = _scored(rows)
+        scored = scored_rows(rows)
         numbers = np.arange(self._n_read, self._n_read + len(rows))
         for lane, answers, mask in zip(self._lanes, rows.answers, scored, strict=True):
             y, answers = rows.y[mask], answers[mask]
@@ -207,7 +207,7 @@ class _Monitor:
         # With few places, sums would be formed in another way, with another last digit.
         places = np.concatenate((np.arange(1, n + 1), np.full(max(0, DENSE - n), n)))
         values = scores.advance(rows, places, self._n_read + places)[""][""]
-        scored = _scored(rows)
+        scored = scored_rows(rows)
         numbers = np.arange(self._n_read, self._n_read + n)
         for lane, of_lane, mask in zip(self._lanes, values, scored, strict=True):
             losses = self._spec.loss_of(np.asarray(of_lane, dtype=np.float64)[:n])
@@ -224,7 +224,7 @@ class _Monitor:
         return ScoredRows(targets, losses, rows.weight)
 
 
-def _scored(rows: ScoredRows) -> np.ndarray:
+def scored_rows(rows: ScoredRows) -> np.ndarray:
     """Return for every lane which rows are scored: they have a label, an answer and a weight."""
     known = is_given(rows.y)
     if rows.weight is not None:

@@ -261,8 +261,9 @@ def test_seeds_that_give_the_same_losses_are_named():
     ("change", "error", "message"),
     [
         ({"make_losses": [0, 1]}, TypeError, "make_losses must be a function.*Got list"),
-        ({"detectors": {"ddm": DDM}}, TypeError, r"detectors\['ddm'\] must be an instance.*class"),
+        ({"detectors": {"ddm": DDM}}, TypeError, r"detectors\['ddm'\] is the class DDM"),
         ({"detectors": DDM()}, TypeError, r"detectors must be a dict.*Got DDM\(\)"),
+        ({"detectors": {"x": 3}}, TypeError, r"detectors\['x'\] must be a drift detector.*Got 3"),
         ({"detectors": {}}, TypeError, "at least one. Got {}"),
         ({"detectors": {"p": (PageHinkley(), "lambda", [1])}}, ValueError, "no parameter 'lambda'"),
         (

@@ -1,0 +1,220 @@
+"""How much a model's losses depend on one another, and what a drift detector makes of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from skstream.drift import ADWIN, DriftDetector
+from skstream.drift._given import check_detector
+from skstream.evaluation._rescore import lanes_of, rows_of, width_of
+from skstream.evaluation._select import bins_of, number
+from skstream.evaluation._watch import scored_rows
+from skstream.utils._choices import is_integer
+from skstream.utils._optional import optional_import
+from skstream.utils._seeds import drawn_seed, seed_estimator, uniform
+from skstream.utils._tables import aligned
+
+if TYPE_CHECKING:
+    from skstream.evaluation._result import EvaluationResult
+
+#: Normal quantile of the range in which the autocorrelation of independent losses stays.
+_QUANTILE = 1.96
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ModelLossDependence:
+    """The losses of one model in one fold.
+
+    Attributes
+    ----------
+    model : str
+        Name of the model.
+    fold : int
+        The fold.
+    n_rows : int
+        Number of losses: rows that were scored.
+    mean_loss : float
+        Their mean.
+    autocorrelation : float
+        Correlation of each loss with the one before; NaN where all losses are equal.
+    alarms : int
+        Alarms of the detector on the losses in their order.
+    permuted_alarms : tuple of int
+        Alarms on the same losses in random orders.
+    """
+
+    model: str
+    fold: int
+    n_rows: int
+    mean_loss: float
+    autocorrelation: float
+    alarms: int
+    permuted_alarms: tuple[int, ...]
+
+    @property
+    def bound(self) -> float:
+        """Size that the autocorrelation of as many independent losses exceeds in 5 % of cases."""
+        return _QUANTILE / float(np.sqrt(self.n_rows)) if self.n_rows else float("nan")
+
+    @property
+    def mean_permuted(self) -> float:
+        """Mean number of alarms in random order."""
+        return float(np.mean(self.permuted_alarms))
+
+    @property
+    def pvalue(self) -> float:
+        """Share of the orders, the true one among them, with at least as many alarms."""
+        more = sum(n >= self.alarms for n in self.permuted_alarms)
+        return (1 + more) / (1 + len(self.permuted_alarms))
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.model}: autocorrelation {self.autocorrelation:.3f}; "
+            f"{self.alarms:,} alarms, {self.mean_permuted:.4g} in random order)"
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LossDependence:
+    """How much the losses of models depend on one another; `print` shows a table.
+
+    Attributes
+    ----------
+    detector : DriftDetector
+        The detector that read the losses.
+    models : tuple of ModelLossDependence
+        One for each model and fold.
+
+    See Also
+    --------
+    EvaluationResult.loss_dependence : Makes it.
+    """
+
+    detector: DriftDetector
+    models: tuple[ModelLossDependence, ...]
+
+    def to_frame(self) -> Any:
+        """Return one row for each model and fold.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            Columns model, fold, n_rows, mean_loss, autocorrelation, bound, alarms, mean_permuted
+            and pvalue.
+        """
+        pandas = optional_import("pandas", "to_frame()")
+        own = [one.name for one in fields(ModelLossDependence) if one.name != "permuted_alarms"]
+        names = [*own[:5], "bound", "alarms", "mean_permuted", "pvalue"]
+        return pandas.DataFrame(
+            [{name: getattr(one, name) for name in names} for one in self.models]
+        )
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{one.model}: {one.autocorrelation:.3f}" for one in self.models)
+        return f"LossDependence(autocorrelation of {found}; print() it, see to_frame())"
+
+    def __str__(self) -> str:
+        several = len({one.fold for one in self.models}) > 1
+        header = ["model", *(["fold"] if several else []), "losses", "mean loss"]
+        header += ["autocorrelation", "if independent", "alarms", "in random order"]
+        lines = [
+            [
+                one.model,
+                *([str(one.fold)] if several else []),
+                f"{one.n_rows:,}",
+                f"{one.mean_loss:.4f}",
+                f"{one.autocorrelation:.3f}",
+                f"within ±{one.bound:.3f}",
+                f"{one.alarms:,}",
+                f"{one.mean_permuted:,.1f} (p = {one.pvalue:.2f})",
+            ]
+            for one in self.models
+        ]
+        return "\n".join(
+            [f"Losses in their order, read by {self.detector!r}", *aligned(header, lines), _CAVEAT]
+        )
+
+
+_CAVEAT = (
+    "In random order losses are independent and do not drift: these alarms are false. The others\n"
+    "come from drift or from dependence, and a detector cannot tell one from the other."
+)
+
+
+def loss_dependence(
+    result: "EvaluationResult",
+    detector: Any,
+    *,
+    bin: int | None,
+    n_permutations: int,
+    random_state: Any,
+) -> LossDependence:
+    """Measure the dependence of losses; see `EvaluationResult.loss_dependence`."""
+    detector = ADWIN() if detector is None else detector
+    check_detector(detector)
+    if not is_integer(n_permutations) or n_permutations < 1:
+        raise ValueError(
+            f"n_permutations must be an integer of at least 1. Got {n_permutations!r} instead."
+        )
+    seed = drawn_seed(random_state)
+    found = []
+    for model, fold, losses in _series(result, bin):
+        new = seed_estimator(clone(detector), seed, "detector", model, fold)
+        permuted = [
+            clone(new).update_many(losses[_order(seed, k, len(losses))])
+            for k in range(n_permutations)
+        ]
+        found.append(
+            ModelLossDependence(
+                model=model,
+                fold=fold,
+                n_rows=len(losses),
+                mean_loss=float(losses.mean()) if len(losses) else float("nan"),
+                autocorrelation=_autocorrelation(losses),
+                alarms=len(clone(new).update_many(losses)),
+                permuted_alarms=tuple(map(len, permuted)),
+            )
+        )
+    return LossDependence(detector=clone(detector), models=tuple(found))
+
+
+def _series(result: "EvaluationResult", bin: int | None) -> Iterator[tuple[str, int, np.ndarray]]:
+    """Yield model, fold and losses of each lane, in the order of the rows that were scored."""
+    if result.scored_sets:
+        raise ValueError(
+            "Losses depend on those before them where rows are asked one after another, and "
+            f"{result.scored_sets} are asked in sets. Evaluate with PrequentialEvaluator."
+        )
+    tape = result.require_tape()
+    if result.bins is None and bin is not None:
+        raise ValueError("bin= is for results under delayed labels; this one has no bins.")
+    line = 0
+    if result.bins is not None:
+        named = result.bins[-1] if bin is None else number(bin, result.bins, "bin")
+        line = bins_of(result).index(named)
+    lanes = lanes_of(tape)
+    width = width_of(next(iter(lanes.values())))
+    parts: list[list[np.ndarray]] = [[] for _ in lanes]
+    for rows in rows_of(tape, lanes):
+        some = rows.models(slice(line, None, width))
+        for part, answers, mask in zip(parts, some.answers, scored_rows(some), strict=True):
+            y, own = some.y[mask], answers[mask]
+            part.append(y != own if tape.classes is not None else np.abs(y - own))
+    for (model, place), part in zip(lanes, parts, strict=True):
+        yield model, result.folds[place], np.concatenate(part or [np.empty(0)]).astype(np.float64)
+
+
+def _order(seed: int, k: int, n: int) -> np.ndarray:
+    """The `k`-th random order of `n` rows; the same for all models with as many."""
+    return np.argsort(uniform(seed, f"order {k}", 0, n), kind="stable")
+
+
+def _autocorrelation(losses: np.ndarray) -> float:
+    if len(losses) < 2:
+        return float("nan")
+    centred = losses - losses.mean()
+    squares = float(centred @ centred)
+    return float(centred[1:] @ centred[:-1]) / squares if squares else float("nan")
