@@ -36,7 +36,10 @@ demo: $(DEMO)
 	.venv/demo/bin/skstream demo --out build/demo \
 	    $(addprefix --data ,$(wildcard $(SKSTREAM_DATA)/electricity.parquet))
 
-test: lint types package docs doctest test-previous test-latest
+# What uses one processor runs side by side; the tests use several themselves.
+test:
+	$(MAKE) -j$(WORKERS) lint types package docs doctest
+	$(MAKE) test-previous test-latest
 
 lint: $(LATEST)
 	$(IN_LATEST) ruff check .
