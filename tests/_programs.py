@@ -17,7 +17,10 @@ PROJECT = Path(__file__).resolve().parents[1]
 # runs every program in a copy of itself.
 COPIES = """
 import gc, importlib, json, os, runpy, sys, traceback
-for name in ("skstream", "sklearn.linear_model", "matplotlib.pyplot", "pandas", "pyarrow"):
+for name in (
+    "skstream", "sklearn.linear_model", "sklearn.naive_bayes", "scipy.signal",
+    "matplotlib.pyplot", "pandas", "pyarrow", "numba",
+):
     try:
         importlib.import_module(name)
     except ImportError:
