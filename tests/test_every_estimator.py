@@ -13,7 +13,7 @@ from skstream import DelayedEvaluator, HoldoutEvaluator, KFoldEvaluator, Prequen
 from skstream.engine.failures import ModelError
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "estimators.md"
-N_ROWS = 48
+N_ROWS = 36
 CASES = {case.name: case for case in cases(N_ROWS)}
 EVALUATORS = [
     PrequentialEvaluator("error", n_warmup=20, random_state=0),

@@ -75,7 +75,7 @@ MODELS = {
     weighted=st.booleans(),
     has_learnt=st.booleans(),
 )
-@examples(4)
+@examples(3)
 def test_kernel_is_the_loop(
     name: str, seed: int, timeline: str, method: str, weighted: bool, has_learnt: bool
 ) -> None:

@@ -74,7 +74,7 @@ def random_weights(kind: str, rng, n: int) -> np.ndarray | None:
     weights=st.sampled_from(["none", "whole"]),
     has_learnt=st.booleans(),
 )
-@examples(25)
+@examples(15)
 def test_kernel_is_the_loop_bit_for_bit(
     estimator, seed, timeline, method, n_classes, labels, weights, has_learnt
 ) -> None:
@@ -247,10 +247,10 @@ def test_no_function_is_called_for_each_row() -> None:
 @pytest.mark.parametrize("model", [MajorityClass(), MajorityWindow(7), MajorityWindow(100)])
 def test_few_of_many_classes(model, method: str) -> None:
     rng = np.random.default_rng(0)
-    X, y = np.zeros((80, 1)), rng.choice([3, 40, 41, 90], 80)
+    X, y = np.zeros((50, 1)), rng.choice([3, 40, 41, 90], 50)
     task = Task(np.arange(100), method)
     for timeline in TIMELINES:
-        weight = rng.integers(1, 3, 80).astype(float)
+        weight = rng.integers(1, 3, 50).astype(float)
         block = make_block(X, y, timeline, rng, weight)
         literal = twin(model)
         expected = run_literally(literal, block, task)

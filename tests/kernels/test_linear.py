@@ -74,7 +74,7 @@ def size_of(X: Any, model: Any) -> float:
     return float(1.0 + abs(X).max() * np.abs(model.coef_).max() + np.abs(model.intercept_).max())
 
 
-@examples(40)
+@examples(15)
 @given(case=cases())
 def test_kernel_is_the_loop(case: Any) -> None:
     estimator, task, block, rng = case
@@ -111,7 +111,7 @@ def test_kernel_is_the_loop(case: Any) -> None:
             assert_same_model(again.estimator, plain)
 
 
-@examples(25)
+@examples(15)
 @given(case=cases(), n_before=st.integers(1, 10))
 def test_a_fitted_estimator_is_taken_up_and_handed_on(case: Any, n_before: int) -> None:
     estimator, task, block, _ = case
@@ -145,7 +145,7 @@ def block_part(block: Block, begin: int, end: int) -> Block:
     return Block(block.learn_X, index, y, weight, block.ask_X, none, none)
 
 
-@examples(25)
+@examples(15)
 @given(case=cases())
 def test_earlier_states_are_still_states(case: Any) -> None:
     estimator, task, block, rng = case

@@ -93,7 +93,7 @@ def assert_equals_loop(
     return kernel, literal
 
 
-@examples(50)
+@examples(30)
 @given(
     model=st.sampled_from(MODELS),
     classes=st.sampled_from(CLASSES),
@@ -132,11 +132,11 @@ def test_many_classes_equal_the_loop(model: Any, timeline: str) -> None:
     rng = np.random.default_rng(len(timeline))
     for weight, method in (("none", "predict"), ("any", "predict_proba")):
         block = make_block(
-            counts(rng, 60, 12, whole=weight == "none"),
-            labels(rng, 60, 150),
+            counts(rng, 30, 12, whole=weight == "none"),
+            labels(rng, 30, 150),
             timeline,
             rng,
-            weights(rng, 60, weight),
+            weights(rng, 30, weight),
         )
         assert_equals_loop(model, block, Task(np.arange(150), method), rng)
 
@@ -152,7 +152,7 @@ def test_a_broken_twin_of_many_classes_is_caught(monkeypatch: pytest.MonkeyPatch
         assert_equals_loop(MultinomialNB(), block, Task(np.arange(150)), rng)
 
 
-@examples(15)
+@examples(10)
 @given(
     model=st.sampled_from(
         [MultinomialNB(), MultinomialNB(alpha=0.1), BernoulliNB(), ComplementNB()]
@@ -178,8 +178,8 @@ def test_wide_sparse_rows(model: Any, timeline: str, weight: str, method: str, s
 def test_many_pieces(model: Any, storage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counts_module, "rows_per_piece", lambda n_columns: 7)
     rng = np.random.default_rng(0)
-    X = counts(rng, 150, 8, whole=False)
-    block = make_block(as_storage(X, storage), labels(rng, 150, 3), "polls", rng)
+    X = counts(rng, 60, 8, whole=False)
+    block = make_block(as_storage(X, storage), labels(rng, 60, 3), "polls", rng)
     kernel, _ = assert_equals_loop(model, block, Task(np.arange(3), "predict_proba"), rng)
     kernel.kernel._values_per_piece = 40  # type: ignore[attr-defined]
     again = kernel_for(twin(model), kernel.kernel.task)
@@ -188,7 +188,7 @@ def test_many_pieces(model: Any, storage: str, monkeypatch: pytest.MonkeyPatch) 
     np.testing.assert_array_equal(again.run(block), whole.run(block))
 
 
-@examples(20)
+@examples(12)
 @given(
     model=st.sampled_from(
         [

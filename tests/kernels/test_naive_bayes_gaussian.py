@@ -103,7 +103,7 @@ def assert_equals_loop(
     return kernel, literal
 
 
-@examples(35)
+@examples(22)
 @given(
     model=st.sampled_from(MODELS),
     n_classes=st.sampled_from([1, 2, 3, 7, 25]),
@@ -153,7 +153,7 @@ def test_beyond_the_second_anchor(model: Any, n_classes: int) -> None:
 @pytest.mark.parametrize("model", MODELS[:2], ids=repr)
 @pytest.mark.parametrize("name", ["electricity", "weather_noaa", "covertype_head20k"])
 def test_real_streams(model: Any, name: str) -> None:
-    X, y = load_stream(name, 500)
+    X, y = load_stream(name, 250)
     classes, codes = np.unique(y, return_inverse=True)
     rng = np.random.default_rng(1)
     block = make_block(X, codes, "prequential", rng)
@@ -461,7 +461,7 @@ def test_anchors_on_a_grid_of_the_calls_are_caught(monkeypatch: pytest.MonkeyPat
 def test_both_lives_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
     rng = np.random.default_rng(12)
-    y = rng.integers(0, 3, 500)
+    y = rng.integers(0, 3, 200)
     block = make_block(features(rng, y, FEATURES), y, "polls", rng)
     for model in MODELS:
         found = []

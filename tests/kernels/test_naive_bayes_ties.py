@@ -18,7 +18,7 @@ from tests.kernels._reference import (
     running,
 )
 
-N_ROWS = 60
+N_ROWS = 30
 MODELS = [
     ComplementNB(),
     ComplementNB(norm=True),

@@ -122,12 +122,12 @@ class TestDeclined:
 
     @staticmethod
     def run_in_chunks(engine: str, odd: tuple[int, ...]) -> Any:
-        """Chunks of 100 rows, some of them of a type that no kernel reads."""
+        """Chunks of 40 rows, some of them of a type that no kernel reads."""
         evaluator = PrequentialEvaluator("accuracy", engine=engine, random_state=0, keep_tape=True)
         model = make_stream_pipeline(StandardScaler(), SGDClassifier())
         run = evaluator.start({"m": model}, classes=[0, 1, 2])
         for k in range(10):
-            rows = slice(100 * k, 100 * (k + 1))
+            rows = slice(40 * k, 40 * (k + 1))
             run.update(X[rows].astype(object) if k in odd else X[rows], Y[rows])
         return run.result()
 

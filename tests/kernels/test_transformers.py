@@ -127,7 +127,7 @@ def assert_equals_loop(transformer: Any, block: Block, rng: np.random.Generator)
         assert_same_state(kernel.estimator, literal)
 
 
-@examples(25)
+@examples(15)
 @given(
     transformer=st.sampled_from(OF_NUMBERS),
     timeline=st.sampled_from(TIMELINES),
@@ -144,7 +144,7 @@ def test_dense_rows(
     assert_equals_loop(transformer, block_of(X, timeline, rng), rng)
 
 
-@examples(25)
+@examples(15)
 @given(
     transformer=st.sampled_from(FOR_SPARSE),
     timeline=st.sampled_from(TIMELINES),
@@ -161,7 +161,7 @@ def test_sparse_rows(
     assert_equals_loop(transformer, block_of(as_storage(X, storage), timeline, rng), rng)
 
 
-@examples(25)
+@examples(15)
 @given(
     transformer=st.sampled_from(SCALERS),
     timeline=st.sampled_from(TIMELINES),
@@ -178,7 +178,7 @@ def test_whole_weights(transformer: Any, timeline: str, largest: int, seed: int)
 @pytest.mark.parametrize("transformer", SCALERS, ids=repr)
 def test_long_streams(transformer: Any) -> None:
     rng = np.random.default_rng(0)
-    X = numbers(rng, 600, 12)
+    X = numbers(rng, 300, 12)
     assert_equals_loop(transformer, block_of(X, "prequential", rng), rng)
 
 
@@ -210,14 +210,14 @@ def texts(n: int, rng: np.random.Generator) -> np.ndarray:
 @pytest.mark.parametrize("timeline", TIMELINES)
 def test_texts_and_categories(timeline: str) -> None:
     rng = np.random.default_rng(2)
-    documents = texts(40, rng)
+    documents = texts(25, rng)
     block = block_of(documents, timeline, rng)
     assert_equals_loop(HashingVectorizer(n_features=64), block, rng)
     assert_equals_loop(FrozenEstimator(TfidfVectorizer().fit(documents)), block, rng)
-    counts = np.empty(40, dtype=object)
+    counts = np.empty(25, dtype=object)
     counts[:] = [{word: 1 for word in document.split()} for document in documents]
     assert_equals_loop(FeatureHasher(16), block_of(counts, timeline, rng), rng)
-    colours = rng.choice(["red", "green", "blue"], (40, 2)).astype(object)
+    colours = rng.choice(["red", "green", "blue"], (25, 2)).astype(object)
     known = [["blue", "green", "red"]] * 2
     for encoder in (
         OneHotEncoder(categories=known),
@@ -241,7 +241,7 @@ VECTORIZERS = [
 ]
 
 
-@examples(20)
+@examples(12)
 @given(
     vectorizer=st.sampled_from(VECTORIZERS),
     words=st.lists(st.text(max_size=12), min_size=1, max_size=8),

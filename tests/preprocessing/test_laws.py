@@ -97,7 +97,7 @@ def test_no_transformer_is_forgotten() -> None:
     assert learning <= set(registered_kernels())
 
 
-@examples(40)
+@examples(30)
 @given(
     pair=st.sampled_from(PAIRS),
     timeline=st.sampled_from(TIMELINES),
@@ -118,10 +118,10 @@ def test_the_kernel_is_the_loop(
 @every_pair
 def test_a_fitted_transformer_goes_on_by_kernel(transformer: Any, kind: str) -> None:
     rng = np.random.default_rng(1)
-    X = rows_of(kind, 16, rng)
+    X = rows_of(kind, 10, rng)
     fitted = taught(clone(transformer), X, np.arange(5))
     before = joblib.hash(fitted)
-    assert_equals_loop(fitted, make_block(X, labels(16), "polls", rng), rng)
+    assert_equals_loop(fitted, make_block(X, labels(10), "polls", rng), rng)
     assert joblib.hash(fitted) == before
 
 
