@@ -68,8 +68,9 @@ class Reference:
 
     def _apart(self, first, second):
         """Probability that independent draws differ."""
-        pairs = [(c, d) for c in range(self.k) for d in range(self.k) if c != d]
-        return sum(first[c] * second[d] for c, d in pairs)
+        pairs = np.outer(first, second)
+        np.fill_diagonal(pairs, 0.0)
+        return pairs.sum()
 
     def _surprise(self, row, column):
         """Agreement of each pair of classes, less what either class alone leads to expect."""

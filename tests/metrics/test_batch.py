@@ -70,7 +70,7 @@ BATCH_TWINS = {
 }
 
 
-@examples(12)
+@examples(8)
 @given(st.integers(0, 10**6), st.integers(2, 25), st.booleans(), st.data())
 def test_twins_in_scikit_learn_on_every_prefix(seed, n_classes, weighted, data):
     stream = make_stream(seed, 200, n_classes, weighted=weighted)

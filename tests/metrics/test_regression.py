@@ -64,7 +64,7 @@ def expected_value(name, y, p, weight, mechanism, n):
 
 
 @pytest.mark.parametrize("block", [16, 16_384])
-@examples(25)
+@examples(15)
 @given(
     st.integers(0, 10**6),
     st.integers(1, 200),

@@ -69,12 +69,12 @@ def test_running_is_the_definition_over_many_blocks(n_classes, monkeypatch):
     monkeypatch.setattr(running_module, "_BLOCK", 16)
     for weighted, n_warmup in ((False, 0), (True, 1)):
         stream = make_stream(
-            n_classes, 900, n_classes, weighted=weighted, gaps=weighted, n_warmup=n_warmup
+            n_classes, 400, n_classes, weighted=weighted, gaps=weighted, n_warmup=n_warmup
         )
         stream.p[[70, 71, 90, 300]] = -1  # now and then a row is not asked
         curves = score(stream, EVERYTHING, MECHANISMS).curves()
         check_against_reference(
-            stream, MECHANISMS, curves, [1, 15, 16, 17, 33, 75, 77, 96, 100, 310, 900]
+            stream, MECHANISMS, curves, [1, 15, 16, 17, 33, 75, 77, 96, 100, 310, 400]
         )
 
 
@@ -99,7 +99,7 @@ def test_cutting_the_stream_changes_nothing(stream, record_every, data):
 @pytest.mark.parametrize("block", [1, 16, 100])
 def test_the_length_of_blocks_changes_nothing(block, monkeypatch):
     """Exact for 0/1 series; what is behind sums of reals must be the same rows."""
-    stream = make_stream(3, 700, 4, gaps=True)
+    stream = make_stream(3, 320, 4, gaps=True)
     whole = score(stream, EVERYTHING, MECHANISMS).curves()
     monkeypatch.setattr(running_module, "_BLOCK", block)
     blocks = score(stream, EVERYTHING, MECHANISMS, cuts=[5, 300]).curves()

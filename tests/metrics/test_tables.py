@@ -60,7 +60,7 @@ def assert_each_is_as_alone(table, alone):
 
 
 @newest_alone
-@examples(12)
+@examples(8)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(1, 80),
