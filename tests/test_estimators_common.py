@@ -258,7 +258,13 @@ def test_scikit_learn_checks(estimator: Any) -> None:
 @every_model
 def test_stream_checks(model: Any) -> None:
     check_stream_estimator(
-        model, batch_split=type(model).__name__ in CUTS_CHANGE_NOTHING, n_learns=2000
+        model,
+        batch_split=type(model).__name__ in CUTS_CHANGE_NOTHING,
+        # Half of them fill a window, or let a tree grow to its size.
+        n_learns=max(
+            2000 if isinstance(model, RiverClassifier) else 600,
+            2 * getattr(model, "window_size", 0),
+        ),
     )
 
 
