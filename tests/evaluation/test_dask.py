@@ -200,6 +200,25 @@ def test_a_worker_may_die_while_rows_are_sent_to_it(cluster, monkeypatch):
     assert there.scores == alone.scores
 
 
+def test_a_grid_search_with_our_scorer_runs_on_the_workers(cluster):
+    demo = make_demo_stream(200)
+    search = GridSearchCV(
+        SGDClassifier(random_state=0),
+        {"alpha": [1e-4, 1e-2]},
+        scoring={name: prequential_scorer(name) for name in ("accuracy", "kappa_temporal")},
+        cv=PrequentialSplit(60, n_splits=2),
+        refit="accuracy",
+        error_score="raise",
+    )
+    alone = clone(search).fit(demo.X, demo.y).cv_results_
+    with parallel_config(backend="dask"):
+        there = search.set_params(n_jobs=-1).fit(demo.X, demo.y).cv_results_
+    for name in ("accuracy", "kappa_temporal"):
+        for split in range(2):
+            column = f"split{split}_test_{name}"
+            np.testing.assert_array_equal(alone[column], there[column])
+
+
 class KillsItsWorker(WhoAmI):
     """Ends every process that it is asked in, but its home."""
 
@@ -230,22 +249,3 @@ def test_what_kills_its_worker_every_time_is_a_failure_of_the_model(cluster):
 def allow_no_failures(dask_scheduler: Any) -> None:
     """Give a call up when its first worker has died: every other takes seconds to start."""
     dask_scheduler.allowed_failures = 0
-
-
-def test_a_grid_search_with_our_scorer_runs_on_the_workers(cluster):
-    demo = make_demo_stream(200)
-    search = GridSearchCV(
-        SGDClassifier(random_state=0),
-        {"alpha": [1e-4, 1e-2]},
-        scoring={name: prequential_scorer(name) for name in ("accuracy", "kappa_temporal")},
-        cv=PrequentialSplit(60, n_splits=2),
-        refit="accuracy",
-        error_score="raise",
-    )
-    alone = clone(search).fit(demo.X, demo.y).cv_results_
-    with parallel_config(backend="dask"):
-        there = search.set_params(n_jobs=-1).fit(demo.X, demo.y).cv_results_
-    for name in ("accuracy", "kappa_temporal"):
-        for split in range(2):
-            column = f"split{split}_test_{name}"
-            np.testing.assert_array_equal(alone[column], there[column])

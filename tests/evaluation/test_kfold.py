@@ -64,7 +64,7 @@ def test_one_split_fold_tested_on_what_it_trains_is_prequential():
 @pytest.mark.parametrize("strategy", ["bootstrap", "cross", "split"])
 @pytest.mark.parametrize("test_on", ["held_out", "trained", "all"])
 def test_kernels_and_the_loop_agree_in_every_fold(strategy, test_on):
-    X, y = np.abs(STREAM.X[:150]), STREAM.y[:150]
+    X, y = np.abs(STREAM.X[:60]), STREAM.y[:60]
     models = {"sgd": SGDClassifier(), "nb": MultinomialNB(), "last": Persistent()}
     results = [
         KFoldEvaluator(

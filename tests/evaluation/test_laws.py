@@ -152,7 +152,7 @@ def test_l1_kernels_give_the_answers_of_the_loop(name, options, stream):
 @newest_alone
 @every_evaluator
 @given(stream=small_streams(max_rows=20), data=st.data())
-@examples(4)
+@examples(3)
 def test_l2_l6_l7_chunks_final_numbers_and_resumed_runs(name, options, stream, data):
     """The laws that hold a call over the whole stream against something share the call."""
     X, y, weight = stream
@@ -179,7 +179,7 @@ def check_l2_the_cutting_into_chunks_changes_nothing(name, options, stream, cuts
 @every_evaluator
 def test_l3_order_and_company_of_models_change_nothing(name, options):
     rng = np.random.default_rng(0)
-    X, y = np.abs(rng.normal(size=(60, 3))), np.array(["a", "b", "c"])[rng.integers(0, 3, 60)]
+    X, y = np.abs(rng.normal(size=(30, 3))), np.array(["a", "b", "c"])[rng.integers(0, 3, 30)]
     together = evaluate(name, options, X, y)
     for model in ("sgd", "scaled", "predicted"):
         alone = evaluate(name, options, X, y, models={model: MODELS[model]})
@@ -188,7 +188,7 @@ def test_l3_order_and_company_of_models_change_nothing(name, options):
 
 @every_evaluator
 @given(stream=small_streams(max_rows=20), data=st.data())
-@examples(3)
+@examples(2)
 def test_l4_the_future_cannot_reach_the_past(name, options, stream, data):
     X, y, _ = stream
     n = len(y)
@@ -289,8 +289,8 @@ def check_l7_a_run_can_be_saved_and_resumed_anywhere(name, options, stream, k, w
 @every_evaluator
 def test_weights_of_one_are_no_weights(name, options):
     rng = np.random.default_rng(0)
-    X, y = np.abs(rng.normal(size=(50, 3))), np.array(["a", "b"])[rng.integers(0, 2, 50)]
-    assert_same(evaluate(name, options, X, y), evaluate(name, options, X, y, np.ones(50)))
+    X, y = np.abs(rng.normal(size=(25, 3))), np.array(["a", "b"])[rng.integers(0, 2, 25)]
+    assert_same(evaluate(name, options, X, y), evaluate(name, options, X, y, np.ones(25)))
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=list(MODELS))

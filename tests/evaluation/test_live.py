@@ -69,7 +69,7 @@ def assert_same(found, expected):
     st.sampled_from([[1.0], [0.0, 1.0], [0.0, 0.5, 2.0]]),
     st.sampled_from(["auto", "loop"]),
 )
-@examples(20)
+@examples(12)
 def test_weights_of_labels_are_those_of_the_batch_call(seed, every, at_zero, choices, engine):
     n = 40
     rows, y = stream_rows(n, seed)
@@ -214,9 +214,9 @@ def contained(kind, rows):
 @pytest.mark.parametrize("engine", ["auto", "loop"])
 @pytest.mark.parametrize("kind", ["csr", "pandas", "polars"])
 def test_rows_may_wait_in_any_container(kind, engine):
-    rows, y = stream_rows(90)
+    rows, y = stream_rows(45)
     X = contained(kind, rows)
-    arrival, label_time = times_of(90, longest=80)
+    arrival, label_time = times_of(45, longest=40)
     evaluator = DelayedEvaluator(
         "accuracy", n_bins=3, poll_every=3, keep_tape=True, engine=engine, random_state=0
     )

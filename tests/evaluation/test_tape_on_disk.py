@@ -11,6 +11,7 @@ import tracemalloc
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -131,14 +132,14 @@ def test_results_are_those_of_memory_also_after_breaks(name, kind, tmp_path):
     assert_same_result(sk.load_result(tmp_path / "saved.npz"), kept)
 
 
-@pytest.mark.parametrize("test", ["anytime", "mcnemar", "q"])
 @pytest.mark.parametrize("weights", [False, True])
 @pytest.mark.parametrize("name", ["prequential", "holdout", "delayed"])
-def test_rows_are_compared_as_in_memory(name, weights, test, tmp_path):
+def test_rows_are_compared_as_in_memory(name, weights, tmp_path):
     source = Source(weights=weights)
     kept, result = evaluate(name, source=source), evaluate(name, tmp_path, source=source)
     options = {"bin": 1} if name == "delayed" else {}
-    for forgetting in [None] if test == "anytime" else ["cumulative", "window:20", "fading:0.9"]:
+    kinds = ["cumulative", "window:20", "fading:0.9"]
+    for test, forgetting in [("anytime", None), *product(["mcnemar", "q"], kinds)]:
         one, other = (
             of.compare("sgd", "nb", test=test, forgetting=forgetting, **options)
             for of in (kept, result)
