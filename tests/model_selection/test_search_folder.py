@@ -1,5 +1,7 @@
 """A search in a folder: stopped anywhere, the same call goes on to the undisturbed end."""
 
+import copy
+import functools
 import json
 import multiprocessing
 import os
@@ -79,6 +81,16 @@ def fit(one: PrequentialSearch, source: Any = None) -> PrequentialSearch:
         return one.fit(Source() if source is None else source, classes=["DOWN", "UP"])
 
 
+@functools.cache
+def _undisturbed(name: str) -> PrequentialSearch:
+    return fit(search(name))
+
+
+def undisturbed(name: str) -> PrequentialSearch:
+    """A search without a folder, of its own to whoever asks."""
+    return copy.deepcopy(_undisturbed(name))
+
+
 def assert_same(one: PrequentialSearch, other: PrequentialSearch) -> None:
     """All but how long it took."""
     assert one.best_params_ == other.best_params_
@@ -127,7 +139,7 @@ def assert_goes_on(name: str, folder: Path, n_jobs: int | None) -> None:
         with pytest.raises(expected):
             fit(search(name, folder, n_jobs=n_jobs), Source(stop, error))
     one = fit(search(name, folder, n_jobs=n_jobs))
-    whole = fit(search(name))
+    whole = undisturbed(name)
     assert_same_result(collect_result(folder), whole.result_)
     seen = status(folder)
     assert seen.state == "finished"
@@ -139,7 +151,7 @@ def assert_goes_on(name: str, folder: Path, n_jobs: int | None) -> None:
     assert_same(one, whole)
     # A finished folder is read, and not computed again.
     again = fit(search(name, folder, n_jobs=2 if n_jobs is None else None))
-    assert_same(again.set_params(n_jobs=n_jobs), fit(search(name)))
+    assert_same(again.set_params(n_jobs=n_jobs), undisturbed(name))
 
 
 @pytest.mark.parametrize("name", SEARCHES)
@@ -171,7 +183,7 @@ def test_killed_at_any_change_of_its_folder_it_goes_on(
     for number in [*few, len(states) - 1, len(states) - 2]:
         one = fit(search(name, states[number], n_jobs=n_jobs))
         assert_same_result(collect_result(states[number]), one.result_)
-        assert_same(one, fit(search(name)))
+        assert_same(one, undisturbed(name))
 
 
 @newest_alone
@@ -245,9 +257,9 @@ def test_candidates_that_went_on_alone_keep_their_runs(
         fit(search("tuning", tmp_path, n_jobs=2), Source(700))
     assert list(tmp_path.glob("group-*/alone-*"))
     one = fit(search("tuning", tmp_path, n_jobs=2))
-    assert_same(one, fit(search("tuning")))
+    assert_same(one, undisturbed("tuning"))
     shutil.rmtree(tmp_path / "chosen")
-    assert_same(fit(search("tuning", tmp_path)), fit(search("tuning")))
+    assert_same(fit(search("tuning", tmp_path)), undisturbed("tuning"))
 
 
 def test_a_search_that_does_not_fit_the_folder_is_refused_in_words(tmp_path: Path) -> None:
@@ -320,7 +332,7 @@ def test_ctrl_c_says_how_it_goes_on(n_jobs: int | None, tmp_path: Path) -> None:
         collect_result(tmp_path)
     if n_jobs is None:  # it can also go on without the folder
         one.set_params(checkpoint=None).partial_fit(X[300:], y[300:])
-        assert_same(one, fit(search("tuning")))
+        assert_same(one, undisturbed("tuning"))
     else:
         with pytest.raises(NotFittedError):
             _ = one.best_params_
