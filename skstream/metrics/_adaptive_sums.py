@@ -76,7 +76,8 @@ class _Segments:
         kept = np.searchsorted(np.concatenate((self.starts, self.n + inside)), new_starts)
         for series in self.sums:
             values = values_of(rows, series)
-            total = prefix_sums(values)
+            # Sums of real numbers are formed from the values, so that nothing is subtracted.
+            total = prefix_sums(values) if values.dtype == bool else values
             sums[series] = self._running(series, values, total, cuts, starts)[places]
             head = int(inside[0]) if len(inside) else len(values)
             segments = np.concatenate((self.sums[series], _cut_up(values, total, inside)))
@@ -90,8 +91,8 @@ class _Segments:
         self, series: Series, values: Array, total: Array, cuts: Integers, starts: Integers
     ) -> Floats:
         """Return the sums over the window after 0, 1, ..., n of the new values."""
-        sums = np.empty(len(total))
-        bounds = [0, *(cuts + 1).tolist(), len(total)]
+        sums = np.empty(len(values) + 1)
+        bounds = [0, *(cuts + 1).tolist(), len(sums)]
         for piece, start in enumerate(starts.tolist()):
             first, stop = bounds[piece], bounds[piece + 1]
             if start >= self.n:
