@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from skstream.drift import ADWIN
+from skstream.drift._cut import CutRule
 from tests.drift._checks import check_against_literal
 from tests.drift._literal import UNIT
 from tests.drift.test_adwin import many_drifts
@@ -113,3 +114,21 @@ def test_buckets_follow_the_window():
     # Six buckets of one value are too many: the two oldest become one.
     assert detector.boundaries().tolist() == [0, 2, 3, 4, 5]
     assert (detector.width, detector.mean, detector.variance) == (6, 0.5, 0.25)
+
+
+def alarms_per_check(draw, delta, n_streams=12):
+    n = 4096
+    alarms = [
+        ADWIN(delta).update_many(draw(np.random.default_rng(seed), n)) for seed in range(n_streams)
+    ]
+    return sum(map(len, alarms)) / (n_streams * n // 32)
+
+
+def test_alarms_on_stationary_values_are_as_rare_as_delta_says(monkeypatch):
+    """More streams and kinds of values: benchmarks/adwin_levels.py."""
+    delta = 0.002
+    assert alarms_per_check(lambda rng, n: rng.random(n) < 0.2, delta) <= delta
+    assert alarms_per_check(lambda rng, n: rng.normal(0.0, 1000.0, n), delta) <= delta
+    smaller = lambda rule, n: np.log(2 * np.log(n) / delta) / 9  # noqa: E731
+    monkeypatch.setattr(CutRule, "logarithm", smaller)
+    assert alarms_per_check(lambda rng, n: rng.normal(0.0, 1000.0, n), delta, 2) > delta
