@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skstream import HoldoutEvaluator, Persistent, PrequentialEvaluator, load_result
 from skstream.cli import main
@@ -42,6 +43,23 @@ def test_a_generator_is_that_of_the_library(text, stream, tmp_path, capsys):
     assert f"Stream: {text}\n" in output
     assert "Drifts: row" in output
     assert f"after {stream.n_rows:,} rows" in output
+
+
+def test_measures_of_probabilities_from_the_shell(tmp_path, capsys):
+    arguments = ["evaluate", "--generator", "SEA(n_rows=300)", "--model", "sgd(loss='hinge')"]
+    for name in ("log_loss", "auc", "brier_skill"):
+        arguments += ["--metric", name]
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert "has no predict_proba, which log_loss and brier_skill need" in error
+    assert "scored by auc. Leave" in error and '--on-missing-proba "nan"' in error
+    with pytest.warns(UndefinedMetricWarning, match="brier_skill of 'sgd"):
+        assert main([*arguments, "--on-missing-proba", "nan", "--save", str(tmp_path)]) == 0
+    result = load_result(tmp_path / "result.npz").scores
+    assert result["majority"]["auc"] == pytest.approx(0.5, abs=0.1)
+    assert np.isfinite([*result["persistent"].values()]).all()
+    svm = result["sgd(loss='hinge')"]
+    assert np.isnan(svm["log_loss"]) and svm["auc"] > 0.6
 
 
 def test_rows_and_holdout_of_a_generator(tmp_path, capsys):

@@ -294,6 +294,13 @@ def _add_protocol(group: Any) -> None:
         help="what becomes of a row to which a model gives no answer: an error (default), or it "
         "counts as a wrong answer",
     )
+    add(
+        "--on-missing-proba",
+        choices=("error", "nan"),
+        default="error",
+        help="what becomes of a model without the probabilities that a --metric needs: an error "
+        "(default), or nan in its place",
+    )
     add("--random-state", type=_whole, default=0, metavar="SEED", help="seed (default: 0)")
     add("--n-jobs", type=_whole, metavar="N", help="models evaluated at once; -1: one per core")
     add("--progress", action="store_true", help="show a progress bar (needs tqdm)")

@@ -194,6 +194,7 @@ def _evaluator(options: argparse.Namespace, holdout: Any) -> StreamEvaluator:
         "n_warmup": options.warmup,
         "missing_labels": options.missing_labels,
         "unanswered": options.unanswered,
+        "on_missing_proba": options.on_missing_proba,
         "n_jobs": options.n_jobs,
         "random_state": options.random_state,
         "progress": options.progress,

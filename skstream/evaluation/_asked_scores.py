@@ -48,7 +48,8 @@ def _lacks(
     """Say what a model lacks, for which measures, and by which it can be scored."""
     what = "no predict_proba" if has_values else "neither predict_proba nor decision_function"
     others = [one for one in metrics if one not in lacking] or ["measures of labels alone"]
-    ranks = " and rankings such as auc" if has_values else ""
+    ranked = not has_values or any(metrics[one].needs == "scores" for one in metrics)
+    ranks = "" if ranked else " and rankings such as auc"
     one_of_many = len(lacking) == 1
     return (
         f"Model '{name}' ({type(model).__name__}) has {what}, which {' and '.join(lacking)} "

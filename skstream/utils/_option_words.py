@@ -26,6 +26,7 @@ OPTIONS = {
     "numeric": "--numeric",
     "random_state": "--random-state",
     "target": "--target",
+    "on_missing_proba": "--on-missing-proba",
     "unanswered": "--unanswered",
 }
 _PARAMETER = re.compile(
