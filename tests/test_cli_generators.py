@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skstream import HoldoutEvaluator, Persistent, PrequentialEvaluator, load_result
 from skstream.cli import main
@@ -53,8 +52,8 @@ def test_measures_of_probabilities_from_the_shell(tmp_path, capsys):
     error = capsys.readouterr().err
     assert "has no predict_proba, which log_loss and brier_skill need" in error
     assert "scored by auc. Leave" in error and '--on-missing-proba "nan"' in error
-    with pytest.warns(UndefinedMetricWarning, match="brier_skill of 'sgd"):
-        assert main([*arguments, "--on-missing-proba", "nan", "--save", str(tmp_path)]) == 0
+    assert main([*arguments, "--on-missing-proba", "nan", "--save", str(tmp_path)]) == 0
+    assert "and so NaN: brier_skill of 'sgd" in capsys.readouterr().err
     result = load_result(tmp_path / "result.npz").scores
     assert result["majority"]["auc"] == pytest.approx(0.5, abs=0.1)
     assert np.isfinite([*result["persistent"].values()]).all()
