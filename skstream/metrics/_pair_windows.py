@@ -87,6 +87,11 @@ def window_pairs(scores: Floats, positive: Floats, negative: Floats, size: int) 
     return sums
 
 
+def cost_of_row() -> float:
+    """Microseconds, roughly, for each of the windows that follow each other."""
+    return 0.2 if _count.is_compiled and numba_enabled() else 1.2
+
+
 def _counts_compiled(n_windows: int, *weights: Floats) -> bool:
     """Whether pairs are counted by a compiled loop: rows without weights alone, many of them."""
     many = n_windows >= _COMPILED_FROM or _count.is_compiled

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.metrics._pair_windows import window_pairs
+from skstream.metrics._pair_windows import cost_of_row, window_pairs
 from skstream.metrics._ranks import Ranks, average_precision, pairs_of_bins
 from skstream.metrics._rows import UNANSWERED, Floats, Integers, ScoredRows
 from skstream.utils._running_sums import prefix_sums, window_sums
@@ -26,7 +26,7 @@ _CHUNK = 4096
 _LARGEST_FADE = 1e100
 # Ends in a chunk up to which its rows are ranked once for each.
 _FEW_ENDS = 16
-# Time of one more window, as a number of rows in windows that follow each other, and per row of it.
+# Microseconds for a window of its own, and for each row of it.
 _COST_OF_END, _COST_OF_ROW = 40.0, 0.06
 # Numbers in a table of windows by their rows.
 _TABLE = 1 << 16
@@ -222,7 +222,7 @@ def in_windows(
     size = min(size, n_old + n_new)
     stops = ends + n_old
     cost = len(ends) * (_COST_OF_END + _COST_OF_ROW * size)
-    if "auc" not in measures or cost < n_new or not rows.known:
+    if "auc" not in measures or cost < n_new * cost_of_row() or not rows.known:
         return in_ranges(rows, np.maximum(stops - size, 0), stops, measures)
     others = [measure for measure in measures if measure != "auc"]
     values = in_ranges(rows, np.maximum(stops - size, 0), stops, others) if others else {}
