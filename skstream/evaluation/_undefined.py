@@ -57,8 +57,8 @@ def warn_of_undefined(result: "EvaluationResult") -> None:
         more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""
         warn(
             f"Undefined at the last row, and so NaN: {', '.join(listed[:3])}{more}. A kappa is "
-            "undefined where its baseline makes no error; every measure is where no row was "
-            "scored.",
+            "undefined where its baseline makes no error, a measure of rankings where a class has "
+            "no row; every measure is where no row was scored.",
             UndefinedMetricWarning,
         )
 

@@ -72,8 +72,9 @@ def of_scikit_learn(y, scores, weight, k):
 
 
 @pytest.mark.parametrize("name", LONGER)
-@pytest.mark.parametrize(("n_classes", "weighted"), [(2, False), (2, True), (3, True)])
-@pytest.mark.parametrize("record_every", [1, 3])
+@pytest.mark.parametrize(
+    ("n_classes", "weighted", "record_every"), [(2, False, 1), (2, True, 3), (3, True, 1)]
+)
 def test_every_checkpoint_has_the_value_of_scikit_learn(name, n_classes, weighted, record_every):
     stream = make_stream(5, 140, n_classes, weighted=weighted, gaps=True)
     scores, forgetting = make_scores(stream), LONGER[name]
@@ -121,8 +122,12 @@ def test_two_parts_are_merged(name):
     assert merged == pytest.approx(expected, rel=1e-12, nan_ok=True)
 
 
+@pytest.mark.parametrize("n_bins", [None, 8])
 @pytest.mark.parametrize("name", LONGER)
-def test_pieces_and_several_models_change_nothing(name):
+def test_pieces_and_several_models_change_nothing(monkeypatch, name, n_bins):
+    if n_bins is not None:  # bins are joined at the same rows, wherever the pieces end
+        monkeypatch.setattr(_ranks, "MOST_BINS", n_bins)
+        monkeypatch.setattr(_rankings, "_CHUNK", 16)
     stream = make_stream(3, 90, 3, weighted=True, gaps=True)
     tables = np.stack([make_scores(stream, seed) for seed in range(3)])
     tables[2] = np.nan  # a model without scores
@@ -163,14 +168,14 @@ def test_an_unanswered_row_is_ranked_worst(n_classes):
 def test_with_joined_bins_the_truth_is_within_the_bound(monkeypatch, forgetting, ascending):
     monkeypatch.setattr(_ranks, "MOST_BINS", 64)
     monkeypatch.setattr(_rankings, "_CHUNK", 128)
-    stream = make_stream(11, 1500, 2, weighted=True)
+    stream = make_stream(11, 1200, 2, weighted=True)
     scores = make_scores(stream, digits=12)
     if ascending:
         scores[1:] = np.sort(scores[1:], axis=0)
     mechanism = as_forgetting(forgetting)[forgetting]
     reference = Reference(stream.y, stream.p, stream.weight, forgetting=mechanism, n_classes=2)
     of_labelled = scores[reference.labelled]
-    curves = measured(stream, scores, forgetting, cuts=(300, 301, 900), record_every=50).curves()
+    curves = measured(stream, scores, forgetting, cuts=(300, 301, 900), record_every=100).curves()
     values = curves.values[forgetting]
     for place, n_rows in enumerate(curves.checkpoints):
         rows, kept = reference.at(n_rows)
