@@ -247,6 +247,34 @@ def _top_k(options: Options, classes: Array) -> Measure | None:
     return top_k_accuracy(options["k"])
 
 
+def _area(options: Options, classes: Array) -> Measure | None:
+    if options["max_fpr"] is not None or not _are_all(options["labels"], classes):
+        return None
+    if len(classes) > 2 and options["multi_class"] not in ("ovr", "ovo"):
+        raise ValueError(
+            f'roc_auc_score of {len(classes)} classes takes multi_class="ovr" (each against the '
+            'rest) or "ovo" (each against each other one): pass functools.partial(roc_auc_score, '
+            'multi_class="ovr"), or "auc" or "auc_ovo" by name.'
+        )
+    way = options["multi_class"] if len(classes) > 2 else "ovr"
+    names = {
+        ("ovr", "macro"): "auc",
+        ("ovr", "weighted"): "auc_weighted",
+        ("ovo", "macro"): "auc_ovo",
+    }
+    return PROBABILITIES.get(names.get((way, options["average"]), ""))
+
+
+def _average_precision(options: Options, classes: Array) -> Measure | None:
+    if options["average"] != "macro":
+        return None
+    if len(classes) == 2 and not _positive(
+        "average_precision_score", options["pos_label"], classes
+    ):
+        return None
+    return PROBABILITIES["average_precision"]
+
+
 def _are_all(labels: Any, classes: Array) -> bool:
     """Whether labels that a function is told are the classes of the evaluation, or not told."""
     return labels is None or np.array_equal(np.unique(np.asarray(labels)), classes)
@@ -362,6 +390,8 @@ _CLASSIFICATION: dict[str, tuple[tuple[str, ...], Builder]] = {
     "log_loss": (("normalize", "labels"), _log_loss),
     # Of two classes the score is the same whichever is called the positive one.
     "brier_score_loss": (("scale_by_half", "labels", "pos_label"), _brier),
+    "roc_auc_score": (("average", "max_fpr", "multi_class", "labels"), _area),
+    "average_precision_score": (("average", "pos_label"), _average_precision),
     "top_k_accuracy_score": (("k", "normalize", "labels"), _top_k),
     **{name: ((*_SET_OPTIONS, "beta"), partial(_set_score, name)) for name in _SET_SCORES},
 }

@@ -231,12 +231,12 @@ def test_a_scorer_of_our_function_is_in_its_running_form():
 @pytest.mark.parametrize(
     "item",
     [
-        get_scorer("roc_auc"),
+        make_scorer(sk.roc_auc_score, max_fpr=0.1, response_method="predict_proba"),
         make_scorer(lambda y, p: 1.0, response_method=("predict_proba", "predict")),
-        sk.roc_auc_score,
+        sk.hinge_loss,
         partial(sk.log_loss, normalize=False),
         partial(sk.brier_score_loss, labels=[0, 1, 2]),
-        Measure(sk.average_precision_score, higher_is_better=True),
+        Measure(sk.ndcg_score, higher_is_better=True),
     ],
     ids=lambda item: str(item)[:30].split(" at ")[0],
 )

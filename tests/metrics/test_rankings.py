@@ -1,14 +1,16 @@
 """Measures of rankings: the values of scikit-learn on what every mechanism remembers."""
 
+from functools import partial
 from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import average_precision_score, get_scorer, roc_auc_score
 
 from skstream.forgetting import as_forgetting
 from skstream.metrics import _pair_windows, _rankings, _ranks
 from skstream.metrics._ranking_measures import RANKINGS
+from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._running import RunningMeasures
 from tests.metrics._reference import Reference
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream
@@ -206,3 +208,36 @@ def test_pairs_in_windows_lose_no_digits(monkeypatch, size, weights, ties):
         monkeypatch.setattr(_pair_windows, "_count", _pair_windows._count.plain)
         counted = _pair_windows._counted(scores, positive, negative, size)
         np.testing.assert_array_equal(counted, found)
+
+
+@pytest.mark.parametrize(
+    ("item", "name", "n_classes"),
+    [
+        (roc_auc_score, "auc", 2),
+        (get_scorer("roc_auc"), "auc", 2),
+        (partial(roc_auc_score, multi_class="ovr"), "auc", 3),
+        (get_scorer("roc_auc_ovr_weighted"), "auc_weighted", 3),
+        (partial(roc_auc_score, multi_class="ovo", labels=[0, 1, 2]), "auc_ovo", 3),
+        (average_precision_score, "average_precision", 3),
+        (get_scorer("average_precision"), "average_precision", 2),
+    ],
+    ids=str,
+)
+def test_functions_of_scikit_learn_are_in_their_running_form(item, name, n_classes):
+    (measure,) = resolve_metrics(item, classes=range(n_classes)).values()
+    assert measure.formula == RANKINGS[name].formula
+    assert measure.needs == "scores"
+
+
+@pytest.mark.parametrize(
+    ("item", "classes", "message"),
+    [
+        (roc_auc_score, [0, 1, 2], 'roc_auc_score of 3 classes takes multi_class="ovr"'),
+        (partial(roc_auc_score, max_fpr=0.1), [0, 1], "roc_auc_score with these options"),
+        (average_precision_score, ["a", "b"], "pos_label=1, and the classes are"),
+        ("auc_ovo", range(40), "at most 32 classes"),
+    ],
+)
+def test_what_is_not_measured_is_refused_in_words(item, classes, message):
+    with pytest.raises(ValueError, match=message):
+        resolve_metrics(item, classes=classes)
