@@ -219,7 +219,7 @@ def in_windows(
     dict of str to ndarray of shape (n_ends,)
     """
     n_new = len(rows.scores) - n_old
-    size = min(size, n_old + n_new)
+    size = max(min(size, n_old + n_new), 1)
     stops = ends + n_old
     cost = len(ends) * (_COST_OF_END + _COST_OF_ROW * size)
     if "auc" not in measures or cost < n_new * cost_of_row() or not rows.known:

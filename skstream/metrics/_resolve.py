@@ -56,6 +56,7 @@ _FUNCTIONS: dict[Callable[..., Any], str] = {
 #: Names of measures in other libraries.
 _OTHER_NAMES = {
     "accuracy_score": "accuracy",
+    "average_precision_score": "average_precision",
     "balanced_accuracy": "arithmetic_accuracy",
     "balanced_accuracy_score": "arithmetic_accuracy",
     "brier_score": "brier",
@@ -75,11 +76,17 @@ _OTHER_NAMES = {
     "mean_absolute_error": "mae",
     "mean_squared_error": "mse",
     "misclassification": "error",
+    "pr_auc": "average_precision",
     "precision": "precision_macro",
     "precision_score": "precision_macro",
     "r2_score": "r2",
     "recall": "recall_macro",
     "recall_score": "recall_macro",
+    "roc_auc": "auc",
+    "roc_auc_ovo": "auc_ovo",
+    "roc_auc_ovr": "auc",
+    "roc_auc_ovr_weighted": "auc_weighted",
+    "roc_auc_score": "auc",
     "root_mean_squared_error": "rmse",
     "zero_one_loss": "error",
 }

@@ -348,7 +348,7 @@ def test_other_mistakes_with_fitted_models():
     ("arguments", "error", "message"),
     [
         (("acuracy",), ValueError, "Did you mean 'accuracy'"),
-        (("roc_auc",), ValueError, "probabilities"),
+        (("hinge",), ValueError, "probabilities"),
         (("kappa_se",), ValueError, "does not say how good a model is"),
         ((["accuracy"],), TypeError, "a dict of scorers"),
         (({"a": "accuracy"},), TypeError, "a dict of scorers"),
