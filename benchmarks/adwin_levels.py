@@ -11,6 +11,7 @@ import argparse
 
 import numpy as np
 
+import skstream
 from skstream.drift import ADWIN
 
 KINDS = {
@@ -42,6 +43,7 @@ def main():
     parser.add_argument("--n", type=int, default=10_000, help="values in a stream")
     args = parser.parse_args()
     n_checks = args.n // 32
+    print(f"skstream {skstream.__version__}, NumPy {np.__version__}")
     print(f"{args.streams:,} streams of {args.n:,} values, {n_checks:,} checks each\n")
     print(
         f"{'values':16} {'bound':8} {'delta':>6} {'alarms':>7} {'a check':>9} {'/ delta':>8} "

@@ -35,7 +35,8 @@ class _Thresholds(NamedTuple):
     """
 
     places: Integers  # (WIDEST + 1, n_bounds), values on the older side, ascending
-    limits: Floats  # (WIDEST + 1, 2, n_bounds), slopes and constants
+    slopes: Floats  # (WIDEST + 1, n_bounds)
+    constants: Floats  # (WIDEST + 1, n_bounds)
     steepest: float  # of the slopes
 
 
@@ -61,8 +62,7 @@ def _thresholds(rule: CutRule) -> _Thresholds:
             slopes = np.sqrt(2 * log * reciprocal) * harmonic
             constants = 2 / 3 * log * reciprocal * harmonic
     slopes = np.where(tested, slopes, 0.0)
-    limits = np.stack((slopes, np.where(tested, constants, np.inf)), axis=1)
-    return _Thresholds(n0, limits, float(slopes.max()))
+    return _Thresholds(n0, slopes, np.where(tested, constants, np.inf), float(slopes.max()))
 
 
 class Shrink(NamedTuple):
@@ -102,8 +102,7 @@ class Sums:
         ends = sizes.cumsum()
         self.width = width = int(sizes.sum())
         self.n = n = width + len(centred)
-        self.both = np.zeros((2, n + 1))
-        self.sums, self.squares = self.both
+        self.sums, self.squares = np.zeros((2, n + 1))
         sums, spreads = buckets
         self.sums[ends] = sums.cumsum()
         self.squares[ends] = (spreads + sums * sums / sizes).cumsum()
@@ -135,15 +134,15 @@ class Sums:
         sure : bool
             False where rounding may decide of that window.
         """
-        places, limits, _ = self.thresholds
+        places, slopes, constants, _ = self.thresholds
         widths = ends - starts
         before = self.sums.take(starts)
-        means, squares = (self.both.take(ends, axis=1) - self.both.take(starts, axis=1)) / widths
-        deviations = np.sqrt(np.maximum(squares - means * means, 0.0))
-        limit = limits.take(widths, axis=0)
-        allowed = limit[:, 0]
+        means = (self.sums.take(ends) - before) / widths
+        variances = (self.squares.take(ends) - self.squares.take(starts)) / widths - means * means
+        deviations = np.sqrt(np.maximum(variances, 0.0))
+        allowed = slopes.take(widths, axis=0)
         allowed *= deviations[:, None]
-        allowed += limit[:, 1]
+        allowed += constants.take(widths, axis=0)
         at = places.take(widths, axis=0)
         expected = at * means[:, None]
         expected += before[:, None]
@@ -152,16 +151,17 @@ class Sums:
         gap -= expected
         np.abs(gap, out=gap)
         gap -= allowed
-        excess = gap.max(axis=1).tolist()
-        for line, value in enumerate(excess):
-            if value > self.band if that_cuts else value < -self.band:
+        excess = gap.max(axis=1)
+        possible = excess >= -self.band if that_cuts else excess <= self.band
+        for line in np.flatnonzero(possible).tolist():
+            value = excess.item(line)
+            if abs(value) > self.band:
                 return line, True
-            if abs(value) <= self.band:
-                band = self._band(deviations.item(line), widths.item(line))
-                if abs(value) <= band:
-                    return line, False
-                if (value > 0) == that_cuts:
-                    return line, True
+            band = self._band(deviations.item(line), widths.item(line))
+            if abs(value) <= band:
+                return line, False
+            if (value > 0) == that_cuts:
+                return line, True
         return len(excess), True
 
     def shrink(self, start: int, end: int) -> Shrink | None:

@@ -172,7 +172,7 @@ def test_wide_windows_are_left_to_the_buckets(monkeypatch):
 
 
 def scaled(thresholds):
-    return thresholds._replace(limits=thresholds.limits * 1.1)
+    return thresholds._replace(slopes=1.1 * thresholds.slopes)
 
 
 def other_bounds(thresholds):
