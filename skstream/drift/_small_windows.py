@@ -137,14 +137,14 @@ class Sums:
         places, slopes, constants, _ = self.thresholds
         widths = ends - starts
         before = self.sums.take(starts)
-        means = (self.sums.take(ends) - before) / widths
+        means: Floats = (self.sums.take(ends) - before) / widths
         variances = (self.squares.take(ends) - self.squares.take(starts)) / widths - means * means
         deviations = np.sqrt(np.maximum(variances, 0.0))
         allowed = slopes.take(widths, axis=0)
         allowed *= deviations[:, None]
         allowed += constants.take(widths, axis=0)
         at = places.take(widths, axis=0)
-        expected = at * means[:, None]
+        expected: Floats = at * means[:, None]
         expected += before[:, None]
         at += starts[:, None]
         gap = self.sums.take(at)
