@@ -214,6 +214,25 @@ class DriftDetector(BaseEstimator, ABC):
         """Number of alarms since the start or the last :meth:`reset`."""
         return 0 if self._state is None else int(self._state.n_alarms)
 
+    @property
+    def statistic(self) -> float:
+        """What is compared with `critical_value`, after the value read last.
+
+        Of `PageHinkley` the height of its sum above the least one, of `DDM` the error rate plus its
+        deviation. NaN where nothing was read since the last alarm, and where a detector has none.
+        """
+        return self._evidence()[0]
+
+    @property
+    def critical_value(self) -> float:
+        """The statistic that raises an alarm; NaN as there."""
+        return self._evidence()[1]
+
+    def _evidence(self) -> tuple[float, float]:
+        evidence = getattr(self._state, "evidence", None)
+        found: tuple[float, float] = (np.nan, np.nan) if evidence is None else evidence()
+        return found
+
     def _started(self) -> Any:
         """Return the state, made from the parameters if this is the first use."""
         if self._state is None:

@@ -72,6 +72,14 @@ class DDMTest(SequentialTest):
             return WARNING
         return NORMAL
 
+    def evidence(self) -> tuple[float, float]:
+        """The error rate plus its deviation, and what this may not exceed."""
+        if self.n < self.min_values:
+            return math.nan, math.nan
+        p = self.n_errors / self.n
+        height = p + math.sqrt(p * (1 - p) / self.n)
+        return height, self.p_min + self.drift_level * self.s_min
+
 
 class DDM(DriftDetector):
     """Detect a rising error rate with the drift detection method.

@@ -69,6 +69,10 @@ class RatioTest(SequentialTest):
         short, long = self.short.update_one(value), self.long.update_one(value)
         return self.page_hinkley.step(short / long if long > 0 else 1.0)
 
+    def evidence(self) -> tuple[float, float]:
+        """That of the Page-Hinkley test of the ratio."""
+        return self.page_hinkley.evidence()
+
 
 class ErrorRatio(DriftDetector):
     """Detect a rising loss by the ratio of a short-term to a long-term mean.

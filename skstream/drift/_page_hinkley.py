@@ -63,6 +63,13 @@ class PageHinkleyTest(SequentialTest):
                 level = DRIFT
         return level
 
+    def evidence(self) -> tuple[float, float]:
+        """Height of the sum above its least value, in the direction where it is highest."""
+        if self.n == 0:
+            return math.nan, math.nan
+        heights = (drift - least for drift, least in zip(self.drift, self.least, strict=True))
+        return max(heights), self.threshold
+
 
 class PageHinkley(DriftDetector):
     """Detect a lasting change of a mean with the Page-Hinkley test.

@@ -1,5 +1,6 @@
 """Tests that read one value after another and may start again after an alarm."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 
@@ -30,6 +31,10 @@ class SequentialTest(ABC):
     def step(self, value: float) -> int:
         """Read one value: the level and the state, bit for bit, of a scan of it, but faster."""
 
+    def evidence(self) -> tuple[float, float]:
+        """Statistic of the test and its critical value, after the value read last; NaN: none."""
+        return math.nan, math.nan
+
 
 class SequentialState:
     """The state of a detector that follows one test."""
@@ -45,6 +50,10 @@ class SequentialState:
     def alarm(self) -> bool:
         """Whether the value read last raised an alarm."""
         return self.level == DRIFT
+
+    def evidence(self) -> tuple[float, float]:
+        """Statistic of the test and its critical value."""
+        return self.test.evidence()
 
     def feed_one(self, value: float) -> None:
         """Read one checked value."""

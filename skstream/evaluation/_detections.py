@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skstream.drift import Detections
-from skstream.evaluation._monitor import resolved
+from skstream.engine.tape import Tape
+from skstream.evaluation._monitor import Watched, resolved
 from skstream.evaluation._rescore import check_has_scores, lanes_of, rows_of, width_of
 from skstream.evaluation._watch import Watch
 
@@ -30,6 +31,18 @@ def by_monitor(lanes: Iterable[Mapping[str, Detections]]) -> FoundByMonitor:
 
 def detected(result: "EvaluationResult", monitor: Any) -> FoundByModel:
     """Let a monitor read the tape of a result; see `EvaluationResult.detect`."""
+    tape, one = tape_and_monitor(result, monitor)
+    lanes = lanes_of(tape)
+    places = [(model, result.folds[position]) for model, position in lanes]
+    width = width_of(next(iter(lanes.values())))
+    watch = Watch([one], tape.classes, places, seed_of(result), width, tape.methods)
+    for rows in rows_of(tape, lanes):
+        watch.read(rows)
+    return by_monitor(watch.detections())[one.name]
+
+
+def tape_and_monitor(result: "EvaluationResult", monitor: Any) -> tuple[Tape, Watched]:
+    """Return the tape, and the monitor as it reads it."""
     if result.scored_sets:
         raise ValueError(
             "A monitor watches the losses of rows that are asked one after another, and "
@@ -41,13 +54,13 @@ def detected(result: "EvaluationResult", monitor: Any) -> FoundByModel:
     one = resolved(name, monitor, result.classes, n_bins, last)
     if one.measure is not None:
         check_has_scores({one.measure.name: one.measure}, tape)
-    lanes = lanes_of(tape)
-    places = [(model, result.folds[position]) for model, position in lanes]
-    width, seed = width_of(next(iter(lanes.values()))), result.parameters.get("seed")
-    watch = Watch([one], tape.classes, places, 0 if seed is None else seed, width, tape.methods)
-    for rows in rows_of(tape, lanes):
-        watch.read(rows)
-    return by_monitor(watch.detections())[name]
+    return tape, one
+
+
+def seed_of(result: "EvaluationResult") -> int:
+    """Return the seed of an evaluation."""
+    seed = result.parameters.get("seed")
+    return 0 if seed is None else seed
 
 
 def narrowed(

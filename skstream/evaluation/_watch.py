@@ -1,6 +1,6 @@
 """Monitors at work: they read scored rows beside the measures, with a detector for each lane."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
 from typing import Any
@@ -222,6 +222,38 @@ class _Monitor:
         targets = np.where(is_given(rows.y), 0.0, np.nan)
         losses = _bounded_losses(rows.y, rows.answers, self._spec.loss_bound)
         return ScoredRows(targets, losses, rows.weight)
+
+
+class _Series:
+    """What a detector would read, and the numbers of the rows."""
+
+    def __init__(self) -> None:
+        self.values, self.rows = Recorder(np.dtype(np.float64)), Recorder(np.dtype(np.int64))
+
+    def read(self, values: np.ndarray, rows: np.ndarray) -> None:
+        """Keep the values of some rows, given by their numbers."""
+        self.values.append(values)
+        self.rows.append(rows)
+
+
+def values_read(
+    spec: Watched,
+    classes: np.ndarray | None,
+    place: Place,
+    width: int,
+    scores: Mapping[str, str | None],
+    pieces: Iterable[ScoredRows],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of the rows that a monitor reads of one lane, and the values."""
+    monitor = _Monitor(spec, classes, [place], 0, width, scores)
+    series: Any = _Series()  # in the place of a detector
+    monitor._lanes = [series]
+    first = 0
+    for rows in pieces:
+        monitor.read(rows, first)
+        first += len(rows)
+    found: Any = monitor.lanes_now()[0]
+    return found.rows.array().copy(), found.values.array().copy()
 
 
 def scored_rows(rows: ScoredRows) -> np.ndarray:

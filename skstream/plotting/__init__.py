@@ -4,6 +4,7 @@ from skstream.plotting._base import BaseDisplay, Canvas, Display, Layout
 from skstream.plotting._binned import BinnedPerformanceDisplay
 from skstream.plotting._comparison import ComparisonDisplay
 from skstream.plotting._critical_difference import CriticalDifferenceDisplay
+from skstream.plotting._drift import DriftDisplay
 from skstream.plotting._folds import FoldDisplay
 from skstream.plotting._operating_characteristic import OperatingCharacteristicDisplay
 from skstream.plotting._prequential import PrequentialDisplay
@@ -18,6 +19,7 @@ __all__ = [
     "ComparisonDisplay",
     "CriticalDifferenceDisplay",
     "Display",
+    "DriftDisplay",
     "FoldDisplay",
     "Layout",
     "OperatingCharacteristicDisplay",

@@ -12,6 +12,7 @@ from sklearn.linear_model import SGDClassifier
 import skstream.plotting
 from skstream import (
     DelayedEvaluator,
+    DriftMonitor,
     KFoldEvaluator,
     Persistent,
     PrequentialEvaluator,
@@ -53,6 +54,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "CriticalDifferenceDisplay": lambda: evaluated(
         KFoldEvaluator("accuracy", n_folds=3, random_state=0)
     ).rank(),
+    "DriftDisplay": lambda: evaluated(PrequentialEvaluator("error")),
     "OperatingCharacteristicDisplay": lambda: detector_study(
         lambda seed: np.random.default_rng(seed).random(900) < np.repeat([0.1, 0.6], [500, 400]),
         {"ddm": DDM(), "ph": (PageHinkley(), "threshold", [5, 20])},
@@ -67,7 +69,10 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "SearchDisplay": lambda: searched({"alpha": [1e-4, 1e-2], "penalty": ["l1", "l2"]}),
 }
 #: What displays need beside the result.
-NEEDED: dict[str, dict[str, Any]] = {"TestbedDisplay": {"stream": SHORT_TESTBED}}
+NEEDED: dict[str, dict[str, Any]] = {
+    "DriftDisplay": {"monitor": DriftMonitor(DDM())},
+    "TestbedDisplay": {"stream": SHORT_TESTBED},
+}
 #: What displays are made with.
 PARTS = {"BaseDisplay", "Canvas", "Display", "Layout"}
 DISPLAYS = sorted(set(RESULTS) & set(skstream.plotting.__all__))
