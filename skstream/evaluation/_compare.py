@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skstream import stats
-from skstream.evaluation._compared_rows import ComparedAnswers
+from skstream.evaluation._compared_rows import OF_PROBABILITIES, ComparedAnswers
 from skstream.evaluation._protocol_words import of_bin, with_own
 from skstream.evaluation._row_tests import forgets, test_of_rows
 from skstream.evaluation._select import bins_of, number
@@ -40,6 +40,8 @@ _LOSSES = {
     "zero_one": ("the 0/1 loss of each row", "accuracy"),
     "absolute": ("the absolute error of each row", "mae"),
     "squared": ("the squared error of each row", "mse"),
+    "log": ("the log loss of each row", "log_loss"),
+    "brier": ("the Brier score of each row", "brier"),
 }
 
 
@@ -68,11 +70,12 @@ def compare(
     if test in ROW_TESTS:
         loss = row_loss(result, test, metric)
         mechanism = row_mechanism(result, test, forgetting)
-        rows = compared_answers(result, a, b, at=at, fold=fold, bin=bin)
-        return replace(
-            test_of_rows(rows, test, loss, mechanism, over_time, options),
-            subject=f"by {_loss_in_words(result, loss)} under {mechanism.name}, {rows.place}",
-        )
+        rows = compared_answers(result, a, b, loss, at=at, fold=fold, bin=bin)
+        tested = test_of_rows(rows, test, loss, mechanism, over_time, options)
+        words = _loss_in_words(result, loss)
+        if loss == "log" and "bounds" in options:
+            words += f", at most {options['bounds'][1]:.4g},"
+        return replace(tested, subject=f"by {words} under {mechanism.name}, {rows.place}")
     if over_time:
         raise ValueError(
             f"The test {test!r} compares the values of all folds at one row, and over_time=True is "
@@ -209,6 +212,7 @@ def compared_answers(
     result: "EvaluationResult",
     a: str,
     b: str,
+    loss: str,
     *,
     at: int | None = None,
     fold: int | None = None,
@@ -220,6 +224,14 @@ def compared_answers(
         result.curve(name)  # names the models where one is unknown
     place = _place_of_one_fold(result, fold)
     bin = _checked_bin(result, bin)
+    of_scores = loss in OF_PROBABILITIES
+    for name in (a, b):
+        if of_scores and tape.methods.get(name) != "predict_proba":
+            raise ValueError(
+                f"The tape has no probabilities of '{name}', which {_LOSSES[loss][1]!r} needs. "
+                "Evaluate it with a measure of probabilities, or compare by another measure, such "
+                "as metric='accuracy'."
+            )
     ends = {name: _end_of(result, name, place) for name in (a, b)}
     start, stop = 0, tape.n_rows
     if tape.sets is None:
@@ -233,10 +245,16 @@ def compared_answers(
         ended = [name for name in (a, b) if ends[name] < last]
         start, stop = (int([0, *tape.sets[0]][position + k]) for k in (0, 1))
         looked_at = f"the {stop - start:,} {result.scored_sets} at row {last:,}"
+
+    def scores_of(name: str) -> np.ndarray | None:
+        return tape.scores[name][place] if of_scores else None
+
     answers = ComparedAnswers(
         y=tape.y,
         a=tape.answers[a][place],
         b=tape.answers[b][place],
+        scores=(scores_of(a), scores_of(b)),
+        n_classes=0 if tape.classes is None else len(tape.classes),
         weight=tape.weight,
         start=start,
         stop=start if ended and tape.sets is not None else stop,
@@ -267,7 +285,9 @@ def _first(n: int, unit: str) -> str:
 
 def row_loss(result: "EvaluationResult", test: str, metric: str | None) -> str:
     """Loss of a row that a test compares: that of the measure, if its mean decides it."""
-    losses = ("zero_one",) if result.classes is not None else ("absolute", "squared")
+    losses: tuple[str, ...] = ("absolute", "squared")
+    if result.classes is not None:
+        losses = ("zero_one",) if test == "mcnemar" else ("zero_one", "log", "brier")
     if test == "mcnemar" and result.classes is None:
         raise ValueError("McNemar's test compares classifiers; use 'anytime' or 'q'.")
     first = result.metric_names[0] if metric is None else metric

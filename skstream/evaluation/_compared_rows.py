@@ -5,10 +5,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skstream.metrics._columns import Column, read_scores
+from skstream.metrics._proper import HIGHEST_LOG_LOSS, BrierLoss, LogLoss
+from skstream.metrics._rows import ScoredRows
 from skstream.utils._label_space import is_given
 
+#: Losses of probabilities.
+OF_PROBABILITIES: dict[str, Column] = {"log": LogLoss(), "brier": BrierLoss()}
 #: Rows of a tape that are read at once.
 ROWS_AT_ONCE = 1 << 17
+
+
+def bounds_of(loss: str, n_classes: int) -> tuple[float, float] | None:
+    """Smallest and largest loss of a row that can occur; None for errors of regressors."""
+    highest = {
+        "zero_one": 1.0,
+        "log": HIGHEST_LOG_LOSS,
+        "brier": 1.0 if n_classes <= 2 else 2.0,
+    }.get(loss)
+    return None if highest is None else (0.0, highest)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +34,8 @@ class ComparedRows:
     ----------
     y, a, b : ndarray of shape (n,)
         Codes, or targets.
+    scores : tuple of two (ndarray of shape (n, n_columns) or None)
+        Probabilities of both models.
     weight : ndarray of shape (n,), or None
         Scoring weights; None where all are 1.
     number : ndarray of shape (n,)
@@ -28,15 +45,37 @@ class ComparedRows:
     y: np.ndarray
     a: np.ndarray
     b: np.ndarray
+    scores: tuple[np.ndarray | None, np.ndarray | None]
+    n_classes: int
     weight: np.ndarray | None
     number: np.ndarray
 
-    def losses(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
-        """Losses of both models: "zero_one", "absolute" or "squared"."""
+    def losses(
+        self, kind: str, bounds: tuple[float, float] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Losses of both models: "zero_one", "absolute", "squared", "log" or "brier".
+
+        Log losses above the upper bound are clipped to it.
+        """
         if kind == "zero_one":
             return (self.a != self.y).astype(np.float64), (self.b != self.y).astype(np.float64)
+        if kind in OF_PROBABILITIES:
+            highest = np.inf if bounds is None or kind != "log" else bounds[1]
+            first, second = (
+                self._of_scores(OF_PROBABILITIES[kind], answers, scores)
+                for answers, scores in zip((self.a, self.b), self.scores, strict=True)
+            )
+            return np.minimum(first, highest), np.minimum(second, highest)
         first, second = np.abs(self.a - self.y), np.abs(self.b - self.y)
         return (first * first, second * second) if kind == "squared" else (first, second)
+
+    def _of_scores(
+        self, column: Column, answers: np.ndarray, scores: np.ndarray | None
+    ) -> np.ndarray:
+        assert scores is not None, "the caller checks that the tape has them"
+        rows = ScoredRows(self.y, answers[np.newaxis], scores=scores[np.newaxis])
+        (losses,), _ = read_scores(column, rows, None, self.n_classes)
+        return losses
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +86,10 @@ class ComparedAnswers:
     ----------
     y, a, b : ndarray of shape (n,)
         Codes, or targets, of all rows.
+    scores : tuple of two (ndarray of shape (n, n_bins * n_columns) or None)
+        Probabilities of both models, where the tape has them.
+    n_classes : int
+        Number of classes; 0 for regression.
     weight : ndarray of shape (n,), or None
         Scoring weights; None where all are 1.
     start, stop : int
@@ -66,6 +109,8 @@ class ComparedAnswers:
     y: np.ndarray
     a: np.ndarray
     b: np.ndarray
+    scores: tuple[np.ndarray | None, np.ndarray | None]
+    n_classes: int
     weight: np.ndarray | None
     start: int
     stop: int
@@ -89,12 +134,24 @@ class ComparedAnswers:
                     y=y[scored],
                     a=a[scored],
                     b=b[scored],
+                    scores=(self._scores(0, rows, scored), self._scores(1, rows, scored)),
+                    n_classes=self.n_classes,
                     weight=None if weight is None else weight[scored],
                     number=start + np.flatnonzero(scored) + 1,
                 )
 
     def _of_bin(self, answers: np.ndarray) -> np.ndarray:
         return np.asarray(answers if self.bin is None else answers[:, self.bin])
+
+    def _scores(self, number: int, rows: slice, scored: np.ndarray) -> np.ndarray | None:
+        """Probabilities of a model in the bin that is compared."""
+        scores = self.scores[number]
+        if scores is None:
+            return None
+        width = 1 if self.n_classes <= 2 else self.n_classes
+        first = 0 if self.bin is None else self.bin * width
+        columns = np.asarray(scores[rows])[scored, first : first + width]
+        return columns.astype(np.float64, copy=False)
 
     @property
     def largest_weight(self) -> float:

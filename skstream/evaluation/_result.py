@@ -499,9 +499,10 @@ class EvaluationResult:
             "wilcoxon" for several folds and "anytime" for one (that of `fold`, if given).
         metric : str, default=None
             Measure; None: the first. The tests over rows take its loss of a row: 0/1 for accuracy
-            and error, absolute or squared errors for mae, mse and rmse. A named measure without
-            such a loss is an error. If no measure is named and the first one has no such loss, they
-            take the 0/1 loss (for regressors the absolute error), and the statement says so.
+            and error, the log loss for log_loss, the Brier score for brier, absolute or squared
+            errors for mae, mse and rmse. A named measure without such a loss is an error. If no
+            measure is named and the first one has no such loss, they take the 0/1 loss (for
+            regressors the absolute error), and the statement says so.
         forgetting : str or Forgetting, default=None
             Mechanism of the result; None: the first. For "q" and "mcnemar" it may be any other one
             too, such as ``"window:1000"``; "anytime" compares all rows so far, and other mechanisms
@@ -519,7 +520,9 @@ class EvaluationResult:
             "anytime" always do. Its checkpoints count the rows compared. The tests over folds
             compare at one row.
         **options
-            Passed to the function of `skstream.stats`, such as ``alpha`` or ``zero_method``.
+            Passed to the function of `skstream.stats`, such as ``alpha`` or ``zero_method``. Log
+            losses are at most 36.04; with ``bounds=(0, 5)`` those above 5 are clipped to it, which
+            makes "anytime" more certain.
 
         Returns
         -------

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from skstream import stats
-from skstream.evaluation._compared_rows import ComparedAnswers
+from skstream.evaluation._compared_rows import ComparedAnswers, bounds_of
 from skstream.forgetting import Cumulative, FadingFactor, Forgetting
 from skstream.stats._mcnemar import McNemarCounts
 
@@ -29,9 +29,13 @@ def test_of_rows(
             "The rows are compared with the scoring weights of the evaluation; leave out "
             "sample_weight=, or give it to evaluate()."
         )
+    if test == "anytime" and loss != "zero_one":
+        bounds = bounds_of(loss, rows.n_classes)
+        if bounds is not None and options.get("bounds") is None:
+            options["bounds"] = bounds
     running = _running_test(rows, test, loss, mechanism, over_time, options)
     for piece in rows.pieces():
-        losses = piece.losses(loss)
+        losses = piece.losses(loss, options.get("bounds"))
         if test == "anytime":
             _check_bounds(rows, piece.number, losses, loss, options.get("bounds"))
         running.update(*losses, sample_weight=piece.weight)
@@ -76,8 +80,9 @@ def _check_bounds(
         outside = (values < low) | (values > high)
         if outside.any():
             first = int(outside.argmax())
+            noun = {"log": "log loss", "brier": "Brier score"}.get(loss, f"{loss} error")
             raise ValueError(
-                f"The {loss} error of '{name}' in {rows.unit} {numbers[first]:,} is "
+                f"The {noun} of '{name}' in {rows.unit} {numbers[first]:,} is "
                 f"{values[first]:g}, outside bounds=({low:g}, {high:g}). Give bounds that hold for "
                 "every possible loss."
             )

@@ -167,7 +167,7 @@ class ColumnStates:
         for number, state in enumerate(self.states[column]):
             one = rows.model(number)
             one = one if scored is None else one[scored]
-            arrays, state = _of_scores(column, one, state, self.n_classes)
+            arrays, state = read_scores(column, one, state, self.n_classes)
             lines.append([_placed(array, scored, len(rows)) for array in arrays])
             after.append(state)
         self.states = {**self.states, column: after}
@@ -195,7 +195,7 @@ def _placed(array: Array, scored: Integers | None, n_rows: int) -> Array:
     return placed
 
 
-def _of_scores(
+def read_scores(
     column: Column, rows: ScoredRows, state: Any, n_classes: int
 ) -> tuple[Sequence[Array], Any]:
     """Return the arrays of a column, NaN in rows whose model has no scores."""

@@ -10,6 +10,8 @@ from skstream.metrics._rows import Array, Floats, ScoredRows
 
 # As scikit-learn clips probabilities of this type, so that one row never costs infinity.
 _EPS = float(np.finfo(np.float64).eps)
+#: Largest logarithmic loss of a row.
+HIGHEST_LOG_LOSS = float(-np.log(_EPS))
 
 
 @dataclass(frozen=True)

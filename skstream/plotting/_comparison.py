@@ -15,7 +15,7 @@ from skstream.evaluation._compare import (
     row_loss,
     row_mechanism,
 )
-from skstream.evaluation._compared_rows import ComparedAnswers
+from skstream.evaluation._compared_rows import ComparedAnswers, bounds_of
 from skstream.evaluation._protocol_words import forgetting_words
 from skstream.evaluation._row_tests import BOUNDS_NEEDED
 from skstream.forgetting import Forgetting
@@ -331,7 +331,8 @@ class ComparisonDisplay(BaseDisplay):
             mechanism; None: the first one of the result.
         bounds : tuple of two float, default=None
             Smallest and largest possible loss of a regressor; required there. Classifiers have
-            (0, 1).
+            (0, 1), by log loss (0, 36.04) and by the Brier score of more than two classes (0, 2);
+            log losses above a given bound are clipped to it.
         alpha : float, default=0.05
             One minus the confidence of the sequence.
         drifts : sequence of (int or pair of int), default=None
@@ -355,13 +356,13 @@ class ComparisonDisplay(BaseDisplay):
             If there is no such model or measure.
         """
         loss = row_loss(result, "q", metric)
-        rows = compared_answers(result, a, b, fold=fold, bin=bin)
+        rows = compared_answers(result, a, b, loss, fold=fold, bin=bin)
         if bounds is None:
-            if result.classes is None:
+            bounds = bounds_of(loss, rows.n_classes)
+            if bounds is None:
                 raise ValueError(f"The confidence sequence of regressors {BOUNDS_NEEDED}.")
-            bounds = (0, 1)
         return cls._from_pieces(
-            ((*piece.losses(loss), piece.weight) for piece in rows.pieces()),
+            ((*piece.losses(loss, bounds), piece.weight) for piece in rows.pieces()),
             forgetting=row_mechanism(result, "q", forgetting),
             bounds=bounds,
             alpha=alpha,

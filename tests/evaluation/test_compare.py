@@ -5,7 +5,10 @@ from functools import partial
 import numpy as np
 import pytest
 from sklearn import metrics as sk
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import get_scorer, make_scorer
+from sklearn.naive_bayes import MultinomialNB
 
 from skstream import (
     DelayedEvaluator,
@@ -21,7 +24,7 @@ from skstream.evaluation import EvaluationResult
 from skstream.forgetting import FadingFactor
 from skstream.metrics import Measure
 from skstream.metrics._registry import CLASSIFICATION, REGRESSION
-from skstream.stats import mcnemar_curve, q_statistic
+from skstream.stats import anytime_comparison, mcnemar_curve, q_statistic
 from skstream.streams import make_demo_stream
 
 
@@ -470,3 +473,53 @@ def test_what_has_no_curve_is_refused():
         one_run().compare("last", "majority", test="mcnemar", record_every=9)
     with pytest.raises(ValueError, match="cannot forget as window:9"):
         one_run().compare("last", "majority", test="anytime", over_time=True, forgetting="window:9")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_are_compared_by_losses_of_probabilities(n_classes):
+    rng = np.random.default_rng(0)
+    X = rng.random((200, 2))
+    codes = (X[:, 0] * n_classes + rng.normal(0, 0.2, 200)).clip(0, n_classes - 0.1).astype(int)
+    y = np.array(["a", "b", "c"])[codes]
+    models = {"bayes": MultinomialNB(), "majority": MajorityClass()}
+    evaluator = PrequentialEvaluator(["log_loss", "brier", "accuracy"], random_state=0)
+    result = evaluator.evaluate(models, X, y)
+    highest = {"log_loss": -np.log(2.0**-52), "brier": 1.0 if n_classes == 2 else 2.0}
+    for metric, bound in highest.items():
+        test = result.compare("bayes", "majority", metric=metric)
+        scores = result.scores
+        apart = scores["bayes"][metric] - scores["majority"][metric]
+        assert test.difference == pytest.approx(apart, abs=1e-9)
+        losses = []
+        for name in models:
+            shares = result.tape.probabilities(name)[1:]
+            one_hot = y[1:, np.newaxis] == result.classes
+            of_rows = -np.log(np.clip(shares[one_hot], 2.0**-52, 1 - 2.0**-52))
+            if metric == "brier":
+                of_rows = ((shares - one_hot) ** 2).sum(axis=1) / (2 if n_classes == 2 else 1)
+            losses.append(of_rows)
+        same = anytime_comparison(*losses, bounds=(0, bound))
+        assert test.pvalue == pytest.approx(same.pvalue, rel=1e-6)
+        if metric == "log_loss":
+            assert "by the log loss of each row (log_loss), at most 36.04, under" in str(test)
+            clipped = result.compare("bayes", "majority", metric=metric, bounds=(0, 2))
+            same = anytime_comparison(*np.minimum(losses, 2.0), bounds=(0, 2))
+            assert clipped.difference == pytest.approx(same.difference)
+            assert "(log_loss), at most 2, under" in str(clipped)
+        q = result.compare("bayes", "majority", metric=metric, test="q")
+        assert q.values[-1] == pytest.approx(np.log(losses[0].sum() / losses[1].sum()))
+    first = result.compare("bayes", "majority")
+    assert str(first) == str(result.compare("bayes", "majority", metric="log_loss"))
+    assert "0/1 loss" in str(result.compare("bayes", "majority", test="mcnemar"))
+    with pytest.raises(ValueError, match=r"'mcnemar' compares the 0/1 loss.*'brier' is not"):
+        result.compare("bayes", "majority", test="mcnemar", metric="brier")
+
+
+def test_a_model_without_probabilities_is_not_compared_by_them():
+    X = np.random.default_rng(0).random((60, 2))
+    y = (X[:, 0] > 0.5).astype(int)
+    evaluator = PrequentialEvaluator(["brier"], on_missing_proba="nan", random_state=0)
+    with pytest.warns(UndefinedMetricWarning, match="brier of 'svm'"):
+        result = evaluator.evaluate({"svm": SGDClassifier(), "bayes": MultinomialNB()}, X, y)
+    with pytest.raises(ValueError, match=r"no probabilities of 'svm', which 'brier' needs.*accura"):
+        result.compare("svm", "bayes")
