@@ -10,7 +10,10 @@ import pytest
 
 import skstream
 from skstream.utils._optional import EXTRAS
+from tests._examples import newest_alone
 from tests._imports import Import, imports_of
+
+pytestmark = newest_alone  # the source is the same whatever is installed
 
 PACKAGE = Path(skstream.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))

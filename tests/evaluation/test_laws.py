@@ -176,6 +176,7 @@ def check_l2_the_cutting_into_chunks_changes_nothing(name, options, stream, cuts
     assert_same(whole, evaluate(name, options, chunks, models=FEW, keep_tape=True))
 
 
+@newest_alone
 @every_evaluator
 def test_l3_order_and_company_of_models_change_nothing(name, options):
     rng = np.random.default_rng(0)
@@ -216,6 +217,7 @@ def test_l4_the_future_cannot_reach_the_past(name, options, stream, data):
                 )
 
 
+@newest_alone
 @every_evaluator
 def test_l5_memory_does_not_grow_with_the_stream(name, options):
     if "delay" in options:

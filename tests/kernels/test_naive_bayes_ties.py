@@ -18,7 +18,7 @@ from tests.kernels._reference import (
     running,
 )
 
-N_ROWS = 30
+N_ROWS = 20
 MODELS = [
     ComplementNB(),
     ComplementNB(norm=True),

@@ -1,6 +1,6 @@
 """Kernels against the loop on the first rows of every real stream in the data folder.
 
-The first 60 rows of each; ``SKSTREAM_REAL_ROWS=3000`` reads as many as the figures in the
+The first 40 rows of each; ``SKSTREAM_REAL_ROWS=3000`` reads as many as the figures in the
 documentation speak of, and takes some minutes.
 """
 
@@ -32,7 +32,7 @@ from tests._data import ENVIRONMENT_VARIABLE, data_folder, data_path, load_strea
 from tests.kernels._linear_reference import PATHS, path
 from tests.kernels._reference import assert_same_labels, assert_same_state, cut, run_kernel, running
 
-N_ROWS = int(os.environ.get("SKSTREAM_REAL_ROWS", "60"))
+N_ROWS = int(os.environ.get("SKSTREAM_REAL_ROWS", "40"))
 ABSENT = "(no stream)"
 STREAMS = sorted(file.stem for file in data_folder().glob("*.parquet")) or [ABSENT]
 LINEAR: dict[str, Any] = {

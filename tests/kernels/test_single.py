@@ -82,8 +82,8 @@ LAYOUTS: dict[str, Any] = {
 @pytest.mark.parametrize("scaler", SCALERS, ids=repr)
 def test_scalers(scaler: Any, timeline: str, layout: str) -> None:
     rng = np.random.default_rng(1)
-    X = LAYOUTS[layout](numbers(40))
-    block = make_block(X, rng.integers(0, 2, 40), timeline, rng)
+    X = LAYOUTS[layout](numbers(24))
+    block = make_block(X, rng.integers(0, 2, 24), timeline, rng)
     literal = copy.deepcopy(scaler)
     learnt, asked = transform_literally(literal, block)
     for run in PATHS:
@@ -269,8 +269,8 @@ def test_layouts_in_a_linear_model(n_classes: int, layout: str) -> None:
 )
 def test_models_around_others(model: Any, n_classes: int) -> None:
     rng = np.random.default_rng(6)
-    X = rng.normal(size=(100, 5)).astype(np.float32)
-    y = (X[:, :n_classes] + rng.normal(size=(100, n_classes))).argmax(axis=1)
+    X = rng.normal(size=(60, 5)).astype(np.float32)
+    y = (X[:, :n_classes] + rng.normal(size=(60, n_classes))).argmax(axis=1)
     rows = X if n_classes == 2 else np.asfortranarray(X)
     results = [
         PrequentialEvaluator("accuracy", n_warmup=30, engine=engine, return_models=True).evaluate(

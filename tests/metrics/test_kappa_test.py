@@ -24,11 +24,13 @@ def rejected(shares, variance="fleiss", weights=None, seed=0) -> float:
     return count / N_STREAMS
 
 
+@newest_alone
 @pytest.mark.parametrize("shares", [[0.5, 0.5], [0.9, 0.1], [0.8, 0.15, 0.05]], ids=str)
 def test_the_level_is_kept(shares):
     assert rejected(shares) == pytest.approx(0.055, abs=0.02)
 
 
+@newest_alone
 def test_the_older_variance_is_not_calibrated():
     assert rejected([0.9, 0.1], "cohen") < 0.01
 
@@ -41,6 +43,7 @@ def test_the_level_is_kept_under_weights():
     assert rejected([0.8, 0.2], weights=pareto) == pytest.approx(0.055, abs=0.02)
 
 
+@newest_alone
 @pytest.mark.parametrize("forgetting", ["fading:0.99", "window:200"])
 def test_the_level_is_kept_under_forgetting(forgetting):
     rng = np.random.default_rng(0)

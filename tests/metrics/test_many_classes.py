@@ -128,6 +128,7 @@ def test_parts_of_a_stream_of_many_classes_merge(small_pieces):
             )
 
 
+@newest_alone
 @pytest.mark.parametrize("forgetting", ["cumulative", "window:500", "fading:0.99", "adwin"])
 @pytest.mark.parametrize("record_every", [1, None])
 def test_memory_does_not_follow_rows_times_classes(forgetting, record_every):

@@ -286,6 +286,7 @@ def test_only_the_same_can_be_merged():
         one.merge(score(make_stream(0, n_classes=4), "accuracy", "cumulative"))
 
 
+@newest_alone
 def test_a_window_is_formed_afresh_after_ten_million_rows():
     """PEER_FAULTS 8: incremental sums drift."""
     rng = np.random.default_rng(0)

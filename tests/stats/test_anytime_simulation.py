@@ -10,7 +10,10 @@ import pytest
 
 from skstream.stats import anytime_comparison
 from skstream.stats._boundaries import BOUNDARIES
+from tests._examples import newest_alone
 from tests.stats._simulate import FAIR, UNFAIR, draw_losses
+
+pytestmark = newest_alone
 
 N_STREAMS, N_ROWS, ALPHA = 80, 2000, 0.1
 

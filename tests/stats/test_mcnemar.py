@@ -11,7 +11,7 @@ from scipy import stats as scipy_stats
 from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow
 from skstream.metrics import kappa_score
 from skstream.stats import RunningMcNemar, mcnemar, mcnemar_curve
-from tests._examples import examples
+from tests._examples import examples, newest_alone
 from tests.stats._streams import random_blocks, random_losses, seeds
 
 MECHANISMS = [Cumulative(), SlidingWindow(30), FadingFactor(0.95)]
@@ -211,6 +211,7 @@ def test_labels_of_one_kind_may_have_several_types() -> None:
     assert mcnemar(["a", "b"], np.array(["a", "a"]), ["longer", "b"]).n_rows == 2
 
 
+@newest_alone
 @pytest.mark.parametrize("fading_factor", [0.95, 0.99, 0.997])
 def test_the_level_under_fading(fading_factor: float) -> None:
     """Nominal 5 %, in the first rows, later on, and after a burst of disagreement."""

@@ -19,7 +19,7 @@ from skstream.stats import (
     mcnemar_curve,
     q_statistic,
 )
-from tests._examples import examples
+from tests._examples import examples, newest_alone
 from tests.stats._streams import random_losses, seeds
 from tests.stats.test_mcnemar import MECHANISMS, literal_curve
 
@@ -183,6 +183,7 @@ def test_the_unit_of_the_weights_changes_neither_statistic_nor_p_value(scale: fl
         np.testing.assert_allclose(scaled_curve.thresholds(0.05), curve.thresholds(0.05))
 
 
+@newest_alone
 def test_the_weighted_level_is_kept() -> None:
     """Fair coins of very unequal weight: a row of weight 9 is not nine rows."""
     rng = np.random.default_rng(0)
