@@ -44,6 +44,7 @@ def warn_of_undefined(result: "EvaluationResult") -> None:
         warn(message, UndefinedMetricWarning)
     if reason or not result.n_rows:
         return
+    lack = result.parameters.get("on_missing_proba") == "nan"  # then some models may have none
     undefined = {
         f"{metric} of '{model}' ({forgetting}{_undefined_folds(_last(curve))})"
         for model, by_forgetting in result.values.items()
@@ -51,6 +52,7 @@ def warn_of_undefined(result: "EvaluationResult") -> None:
         for forgetting, metrics in by_forgetting.items()
         for metric, curve in metrics.items()
         if np.isnan(final_value(curve))
+        and not (lack and result.measures[metric].needs == "probabilities")
     }
     if undefined:
         listed = sorted(undefined)

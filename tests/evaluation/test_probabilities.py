@@ -166,7 +166,6 @@ def first_score(sums: Any) -> Any:
     return sums["rows"]
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_or_it_is_nan_for_this_model_alone() -> None:
     y = labels(2)
     several = {"sgd": models()["sgd"], "svm": SGDClassifier(), "none": NoScores()}
@@ -235,7 +234,6 @@ EVALUATORS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @pytest.mark.parametrize("make", EVALUATORS, ids=["prequential", "folds", "holdout"])
 def test_the_tape_keeps_them(make: Any, tmp_path: Path) -> None:
     several = {"svm": SGDClassifier(), "sgd": models()["sgd"]}
