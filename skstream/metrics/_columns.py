@@ -207,7 +207,7 @@ def read_scores(
     unanswered = missing & (rows.p == UNANSWERED)
     filled = rows.models(slice(None))
     filled.scores = rows.s.copy()[np.newaxis]
-    filled.scores[0, unanswered] = _all_wrong(rows.y[unanswered], n_classes)
+    filled.scores[0, unanswered] = all_wrong(rows.y[unanswered], n_classes)
     known = np.flatnonzero(~missing | unanswered)
     arrays, state = column.read(filled[known], state)
     if len(known) == len(rows):
@@ -220,7 +220,7 @@ def read_scores(
     return tables, state
 
 
-def _all_wrong(y: Array, n_classes: int) -> Floats:
+def all_wrong(y: Array, n_classes: int) -> Floats:
     """Scores of rows without an answer, which count as wrong: all others, equally probable."""
     if n_classes <= 2:
         return np.where(y == 0, n_classes - 1.0, 0.0)[:, np.newaxis]

@@ -12,6 +12,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.naive_bayes import MultinomialNB
 
 from skstream import (
+    DelayedEvaluator,
     HoldoutEvaluator,
     KFoldEvaluator,
     MajorityClass,
@@ -306,3 +307,47 @@ def test_a_saved_run_goes_on_with_them(tmp_path: Path) -> None:
                     result.curve(name, metric), expected.curve(name, metric)
                 )
         assert result.rescore(METRICS).scores == expected.rescore(METRICS).scores
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_late_labels_have_them_in_every_bin(n_classes: int) -> None:
+    n, codes = 40, np.searchsorted(LABELS, labels(n_classes)[:40])
+    evaluator = DelayedEvaluator(
+        METRICS, delay=5, n_bins=2, poll_every=1, random_state=0, keep_tape=True
+    )
+    result = evaluator.evaluate(MultinomialNB(), X[:n], codes)
+    model, shares = MultinomialNB(), np.empty((n + 1, n, n_classes))
+    for row in range(n):
+        model.partial_fit(X[row : row + 1], codes[row : row + 1], classes=np.arange(n_classes))
+        shares[row + 1] = model.predict_proba(X[:n])
+    # A row arrives right after the label of the row five before. At each label that comes while it
+    # waits, it is asked again, before the label is learnt.
+    rows = np.arange(5, n)
+    asked = np.stack([shares[rows + behind, rows] for behind in (-4, -4, -3, -2, -1)])
+    weights = np.array([[2, 2, 1, 0, 0], [0, 0, 1, 2, 2]]) / 5
+    lines = [asked[0], *np.tensordot(weights, asked, 1), shares[rows, rows]]
+    expected = [log_loss(codes[rows], line, labels=np.arange(n_classes)) for line in lines]
+    again = result.rescore(METRICS)
+    for one in (result, again):
+        np.testing.assert_allclose(one.curve("MultinomialNB", "log_loss")[-1, 0], expected)
+    given = result.tape.probabilities("MultinomialNB")[-len(rows) :]
+    np.testing.assert_allclose(given, lines[-1])
+
+
+def test_live_runs_of_late_labels_have_them(tmp_path: Path) -> None:
+    y = labels(2)[:40]
+    evaluator = DelayedEvaluator(METRICS, delay=4, n_bins=3, random_state=0, unanswered="wrong")
+    wanted = evaluator.evaluate(models()["sgd"], X[:40], y)
+    run = evaluator.set_params(delay=None).start(models()["sgd"], classes=["a", "b"])
+    for row in range(44):
+        if row == 20:
+            run = load_run(run.save(tmp_path / "run"))
+        if row >= 4:
+            run.label([row - 4], y[row - 4 : row - 3], t=row)
+        if row < 40:
+            run.ask(X[row : row + 1], [row], t=row)
+    result = run.result()
+    for metric in METRICS:
+        np.testing.assert_allclose(
+            result.curve("SGDClassifier", metric)[-1], wanted.curve("SGDClassifier", metric)[-1]
+        )

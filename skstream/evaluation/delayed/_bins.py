@@ -113,6 +113,45 @@ def answers_by_bin(
     return answers
 
 
+def means_by_bin(shown: Shown, scores: np.ndarray, n_bins: int) -> np.ndarray:
+    """Return the mean of the scores in force in each bin, weighted by time.
+
+    Parameters
+    ----------
+    shown : Shown
+        Answers in force.
+    scores : ndarray of shape (n, n_columns)
+        Their scores.
+    n_bins : int
+        Number of bins.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_rows, n_bins, n_columns)
+        Where the label came at once, those given last.
+    """
+    n_rows = len(shown.delay)
+    if not n_rows:
+        return np.empty((0, n_bins, scores.shape[1]))
+    # Each change of the scores has a number, which stands for the answer.
+    changes = np.ones(len(scores), dtype=bool)
+    changes[1:] = (scores[1:] != scores[:-1]).any(axis=1)
+    numbered = Shown(shown.row, shown.since, np.cumsum(changes) - 1, shown.delay)
+    values = scores[changes]
+    means = np.repeat(values[numbered.newest][:, np.newaxis], n_bins, axis=1)
+    changed = _changes(numbered)
+    changed = changed.among(np.bincount(changed.row, minlength=n_rows) > 1)
+    if not len(changed.row):
+        return means
+    rows = np.unique(changed.row)
+    part = _pieces(_of_rows(changed, rows), n_bins)
+    cell, n_cells = part.row * n_bins + part.bin, len(rows) * n_bins
+    for k, column in enumerate(values.T):
+        total = np.bincount(cell, column[part.answer] * part.duration, n_cells)
+        means[rows, :, k] = total.reshape(len(rows), n_bins) / shown.delay[rows, None]
+    return means
+
+
 @dataclass(frozen=True, slots=True)
 class _Pieces:
     """The time of each answer in a bin, with the position of its row among the selected ones.

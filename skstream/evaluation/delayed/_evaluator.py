@@ -46,7 +46,8 @@ class DelayedEvaluator(StreamEvaluator):
         by time, or ``f(answers, durations)``, called for every bin of every scored row with the
         answers that were in force there and how long (where the label comes at once, one time for
         all bins, with the newest answer and the duration 0). "auto": "dominant" for classifiers
-        and "mean" for regressors.
+        and "mean" for regressors. Probabilities, where a measure needs them, are always the mean
+        weighted by time.
     poll_at_zero : bool, default=True
         Ask a row again already at the first label after its arrival, as the paper says. The program
         of its authors does not: the answer is equal to the first one, and only the cost differs.
@@ -285,8 +286,6 @@ class DelayedEvaluator(StreamEvaluator):
         return n_rows * (self.n_bins + 2)
 
     def _new_run(self, settings: Settings, stream: Stream | None) -> Callable[..., Any]:
-        if settings.scores:
-            raise ValueError("Under delayed labels measures of probabilities are not computed yet.")
         reduce = self.reduce
         if reduce == "auto":
             reduce = "mean" if settings.classes is None else "dominant"

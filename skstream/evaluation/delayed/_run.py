@@ -92,6 +92,7 @@ class DelayedRun(StreamRun):
             delay.reduce,
             delay.previous_label == "known_at_arrival",
             settings.drifts,
+            settings.n_scores,
         )
         self._clock = Clock()
         self._ids = LiveIds()

@@ -15,11 +15,13 @@ from skstream.engine.delayed import (
     History,
     history_of,
 )
+from skstream.engine.gaps import UNANSWERED
 from skstream.engine.pending import Columns, PendingRows
 from skstream.engine.run import Answered
-from skstream.evaluation.delayed._bins import Shown, answers_by_bin
+from skstream.evaluation.delayed._bins import Shown, answers_by_bin, means_by_bin
 from skstream.evaluation.delayed._clock import Clock, UserReduce
 from skstream.evaluation.delayed._counts import DelayCounts, LabelledDrifts, PollCosts
+from skstream.metrics._columns import all_wrong
 from skstream.metrics._rows import ScoredRows
 from skstream.streams import Drift
 from skstream.utils._label_space import is_given
@@ -44,13 +46,15 @@ class PendingAnswers(Columns):
     """Answers to rows that wait, in the order in which they were given.
 
     `row` is the row, `time` when it was asked, `is_poll` whether again; `answers` of shape
-    (n_asks, n_lanes) are those of all models.
+    (n_asks, n_lanes) are those of all models, and `scores` of shape (n_asks, n_lanes, n_scores)
+    what they gave besides.
     """
 
     row: np.ndarray
     time: np.ndarray
     is_poll: np.ndarray
     answers: np.ndarray
+    scores: np.ndarray
 
 
 class AskedWhileWaiting:
@@ -74,6 +78,8 @@ class AskedWhileWaiting:
         of the row labelled before.
     drifts : tuple of Drift, default=()
         Where the truth of the stream changes.
+    n_scores : int, default=0
+        Columns of scores that measures need beside the answers.
 
     Attributes
     ----------
@@ -99,7 +105,9 @@ class AskedWhileWaiting:
         reduce: str | Callable[..., Any],
         known_at_arrival: bool,
         drifts: tuple[Drift, ...] = (),
+        n_scores: int = 0,
     ) -> None:
+        self._n_scores = n_scores
         self._classes = classes
         self._n_bins = n_bins
         self._reduce = reduce
@@ -110,7 +118,11 @@ class AskedWhileWaiting:
         rows, y = np.empty(0, dtype=np.int64), np.empty(0, dtype=dtype)
         self._labels = PendingLabels(rows, y, y)
         self._answers = PendingAnswers(
-            rows, np.empty(0), np.empty(0, dtype=bool), np.empty((0, n_lanes), dtype=dtype)
+            rows,
+            np.empty(0),
+            np.empty(0, dtype=bool),
+            np.empty((0, n_lanes), dtype=dtype),
+            np.empty((0, n_lanes, n_scores)),
         )
         self._newest = np.full(1, self._nothing, dtype=dtype)  # label
         self._is_weighted = False
@@ -171,15 +183,17 @@ class AskedWhileWaiting:
         labelled, answers = history.labelled, self._all_answers(history)
         labels, y, known, newest = self._look_up_labels(history)
         left, settled = self._look_up_answers(history, answers)
-        last = answers[history.asked.kind == LAST]
-        lines, n_answered = self._lines(settled, labelled, last)
+        last = answers.take(history.asked.kind == LAST)
+        lines, n_answered = self._lines(settled, labelled, last.answers)
+        scores = self._lines_of_scores(settled, labelled, last, lines, y)
         # Nothing has changed so far: a function of the user may have failed.
         self._labels, self._answers, self._newest = labels, left, newest
         for lane, n in enumerate(n_answered):
             if n:
                 self.n_answered[lane] = self._n_settled + n
         weight = labelled.weight if self._is_weighted else None
-        rows = ScoredRows(y, lines, weight, known if self._known_at_arrival else None)
+        previous = known if self._known_at_arrival else None
+        rows = ScoredRows(y, lines, weight, previous, scores=scores)
         if failed:
             rows = rows[: max(0, min(self.n_answered[lane] for lane in failed) - self._n_settled)]
         self._n_settled += len(rows)
@@ -194,14 +208,20 @@ class AskedWhileWaiting:
         self._forget_steps()
         return rows
 
-    def _all_answers(self, history: History) -> np.ndarray:
-        """Answers of shape (n_asked, n_lanes), with none to the questions that were too early."""
-        lanes = zip(*self._steps, strict=True)
+    def _all_answers(self, history: History) -> PendingAnswers:
+        """Answers to all questions, with none to those that were too early."""
+        lanes = list(zip(*self._steps, strict=True))
         given = [np.concatenate([one.answers for one in lane]) for lane in lanes]
         asked = history.asked
-        answers = np.full((len(asked.row), len(given)), self._nothing, dtype=self._newest.dtype)
+        n_asked = len(asked.row)
+        answers = np.full((n_asked, len(lanes)), self._nothing, dtype=self._newest.dtype)
         answers[asked.answered] = np.stack(given, axis=1)
-        return answers
+        scores = np.full((n_asked, len(lanes), self._n_scores), np.nan)
+        for k, lane in enumerate(lanes):
+            some = [one.scores for one in lane if one.scores is not None]
+            if some:
+                scores[asked.answered, k] = np.concatenate(some)
+        return PendingAnswers(asked.row, asked.time, asked.kind == POLL, answers, scores)
 
     def _look_up_labels(
         self, history: History
@@ -224,20 +244,15 @@ class AskedWhileWaiting:
         return left, y, known[at], newest[-1:]
 
     def _look_up_answers(
-        self, history: History, answers: np.ndarray
+        self, history: History, answers: PendingAnswers
     ) -> tuple[PendingAnswers, PendingAnswers]:
         """Answers to rows that still wait; and to others, with their position instead of the row.
 
         The latter are ordered by position: labelled rows, then dropped ones, then those that get no
         label.
         """
-        asked, labelled, dropped = history.asked, history.labelled, history.dropped
-        shown = asked.kind != LAST
-        rows = self._answers.followed_by(
-            PendingAnswers(
-                asked.row[shown], asked.time[shown], asked.kind[shown] == POLL, answers[shown]
-            )
-        )
+        labelled, dropped = history.labelled, history.dropped
+        rows = self._answers.followed_by(answers.take(history.asked.kind != LAST))
         n_labelled, n_gone = len(labelled), len(labelled) + len(dropped)
         released = np.sort(history.released)
         position = np.full(len(released), n_gone)
@@ -284,6 +299,38 @@ class AskedWhileWaiting:
             given = np.flatnonzero(scored)
             n_answered.append(int(given[-1]) + 1 if len(given) else 0)
         return lines.reshape(n_lanes * (self._n_bins + 2), n_rows), n_answered
+
+    def _lines_of_scores(
+        self,
+        settled: PendingAnswers,
+        labelled: PendingRows,
+        last: PendingAnswers,
+        lines: np.ndarray,
+        y: np.ndarray,
+    ) -> np.ndarray | None:
+        """Scores of all lines of answers; of a bin, the mean weighted by time.
+
+        Of shape (n_lines, n_rows, n_scores); None where no measure needs any.
+        """
+        if not self._n_scores:
+            return None
+        assert self._classes is not None
+        n_rows, n_lanes, n_classes = len(y), last.answers.shape[1], len(self._classes)
+        settled = settled.take(slice(int(np.searchsorted(settled.row, n_rows))))
+        since = settled.time - labelled.arrival[settled.row]
+        delay = labelled.label_time - labelled.arrival
+        table = np.empty((n_lanes, self._n_bins + 2, n_rows, self._n_scores))
+        for lane, of_lane in enumerate(table):
+            answers, scores = settled.answers[:, lane], settled.scores[:, lane]
+            unanswered = answers == UNANSWERED  # so that the means of other bins are numbers
+            scores[unanswered] = all_wrong(y[settled.row[unanswered]], n_classes)
+            shown = Shown(settled.row, since, answers, delay)
+            of_lane[0] = scores[~settled.is_poll]
+            of_lane[1:-1] = means_by_bin(shown, scores, self._n_bins).transpose(1, 0, 2)
+            of_lane[-1] = last.scores[:, lane]
+        flat = table.reshape(-1, n_rows, self._n_scores)
+        flat[~is_given(lines)] = np.nan
+        return flat
 
     def _count_arrivals(self, history: History, n_labels: int) -> None:
         """Count the rows that arrived, and those before the last of so many labels."""
