@@ -630,7 +630,7 @@ def Scores_of(scores):
 
 def hears_unscored_rows(monkeypatch):
     """The warm-up counts as errors."""
-    monkeypatch.setattr(_watch, "_scored", lambda rows: np.ones(rows.answers.shape, dtype=bool))
+    monkeypatch.setattr(_watch, "scored_rows", lambda rows: np.ones(rows.answers.shape, dtype=bool))
 
 
 def takes_the_last_line(monkeypatch):
