@@ -1,14 +1,15 @@
-"""Values per second of AUC and average precision as they run, beside River's rolling AUC.
+"""Values per second of AUC and average precision as they run, beside River's rolling areas.
 
     python benchmarks/bench_rankings.py [--rows 1000000] [--repeats 3] [--cpu]
     SKSTREAM_DISABLE_NUMBA=1 python benchmarks/bench_rankings.py
 
 Prints the speed of each under every mechanism of forgetting, with the curves built: at every row,
 at every thousandth, and at up to 1,024 checkpoints; of two classes, and the area of seven classes
-(each against the rest). What takes longest is measured on fewer rows. River's AUC over a window,
-read at every row, takes one row at a time, and its speed does not depend on their number; the last
-lines compare its value at the last row with ours. Every speed is the median of the repeats. On a
-busy machine --cpu counts processor time instead of time passed.
+(each against the rest). What takes longest is measured on fewer rows. River's areas over a window,
+read at every row, take one row at a time, and their speed does not depend on the number of rows;
+beside them stand the values at the last row (its precision-recall curve is another one). Every
+speed is the median of the repeats. On a busy machine --cpu counts processor time instead of time
+passed.
 """
 
 import argparse
@@ -25,9 +26,9 @@ from skstream.metrics._running import RunningMeasures
 from skstream.utils._numba import numba_enabled
 
 MECHANISMS = ("window:1000", "cumulative", "fading:0.999", "adwin")
-PEER_ROWS = 50_000
+PEER_ROWS = 20_000
 #: Rows at every row: a value of average precision is formed from all rows in the window.
-EVERY_ROW = {"auc": 200_000, "average_precision": 10_000}
+EVERY_ROW = {"auc": 200_000, "average_precision": 50_000}
 
 
 def make_stream(n, n_classes, seed=0):
@@ -55,10 +56,10 @@ def run(stream, metric, forgetting, record_every):
     return running.curves()
 
 
-def river_run(stream):
-    from river.metrics import RollingROCAUC
+def river_run(stream, name="RollingROCAUC"):
+    from river import metrics
 
-    area = RollingROCAUC(window_size=1000)
+    area = getattr(metrics, name)(window_size=1000)
     value = np.nan
     for true, score in zip(stream[0].tolist(), stream[2][:, 1].tolist(), strict=True):
         area.update(bool(true), score)
@@ -80,7 +81,6 @@ def compare(n, repeats, clock):
     compiled = "with" if numba_enabled() else "without"
     print(f"{platform.python_version()}, {versions}, {compiled} numba; median of {repeats}")
     print(f"\n{'million rows/s':34}{'at every row':>14}{'every 1,000':>14}{'1,024 points':>14}")
-    reference = None
     run(make_stream(100_000, 2), "auc", "window:1000", 1)  # compiled before
     for metric, n_classes in (("auc", 2), ("average_precision", 2), ("auc", 7)):
         stream = make_stream(n, n_classes)
@@ -102,21 +102,25 @@ def compare(n, repeats, clock):
                         clock,
                     )
                 )
-            reference = reference or speeds[0]
             cells = "".join(f"{speed:>14.3g}" for speed in speeds)
             print(f"{f'{metric}, {n_classes} classes, {forgetting}':34}{cells}")
-    stream = make_stream(PEER_ROWS, 2)
+    stream = make_stream(EVERY_ROW["auc"], 2)
     try:
         version = metadata.version("river")
     except metadata.PackageNotFoundError:
         print("\nRiver is not installed here")
         return
-    river_run([array[:1000] for array in stream])
-    speed = million_rows_per_second(lambda: river_run(stream), PEER_ROWS, 1, clock)
-    ours = run(stream, "auc", "window:1000", 1).values["window:1000"]["auc"][-1]
-    print(f"\nRiver {version}, rolling AUC over 1,000 rows at every row: {speed:.3f} M/s")
-    print(f"skstream, the same: {reference:.3g} M/s, {reference / speed:.0f} times as fast")
-    print(f"the last values: River {river_run(stream):.6f}, skstream {ours:.6f}")
+    print(f"\n{'over 1,000 rows, at every row':34}{'M/s':>14}{'last value':>14}")
+    few = [array[:PEER_ROWS] for array in stream]
+    for name, metric in (("RollingROCAUC", "auc"), ("RollingPRAUC", "average_precision")):
+        river_run([array[:1000] for array in stream], name)
+        theirs = million_rows_per_second(lambda n=name: river_run(few, n), PEER_ROWS, 1, clock)
+        ours = million_rows_per_second(
+            lambda m=metric: run(stream, m, "window:1000", 1), len(stream[0]), repeats, clock
+        )
+        value = run(few, metric, "window:1000", 1).values["window:1000"][metric][-1]
+        print(f"{f'River {version} {name}':34}{theirs:>14.3f}{river_run(few, name):>14.6f}")
+        print(f"{f'skstream {metric}':34}{ours:>14.3f}{value:>14.6f}")
 
 
 def main():

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skstream.metrics._pair_windows import cost_of_row, window_pairs
+from skstream.metrics._precision_windows import many_precisions
 from skstream.metrics._ranks import Ranks, average_precision, pairs_of_bins
 from skstream.metrics._rows import UNANSWERED, Floats, Integers, ScoredRows
 from skstream.utils._running_sums import prefix_sums, window_sums
@@ -152,11 +153,18 @@ def undefined(measures: Iterable[str], n_ends: int) -> RankingValues:
 
 
 def in_ranges(
-    rows: Sided, starts: Integers, ends: Integers, measures: Iterable[str]
+    rows: Sided, starts: Integers, ends: Integers, measures: Sequence[str]
 ) -> RankingValues:
     """Measures of the rows from each start to before each end; neither may decrease."""
     if not rows.known:
         return undefined(measures, len(ends))
+    if "average_precision" in measures:
+        many = many_precisions(*rows, starts, ends)
+        if many is not None:
+            others = [measure for measure in measures if measure != "average_precision"]
+            return {**in_ranges(rows, starts, ends, others), "average_precision": many}
+    if not measures:
+        return {}
     values = {measure: np.full(len(ends), np.nan) for measure in measures}
     for some in _neighbours(starts, ends):
         first = int(starts[some.start])

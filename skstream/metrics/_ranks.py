@@ -177,7 +177,8 @@ def average_precision(positive: Floats, negative: Floats) -> Any:
         precision = above / all_above
         precision[all_above == 0.0] = 0.0
         precision *= positive[..., ::-1]
-        return precision.sum(axis=-1) / above[..., -1]
+        # One after the other, so that rows without weight change no digit.
+        return precision.cumsum(axis=-1)[..., -1] / above[..., -1]
 
 
 def average_precision_bound(ranks: Ranks) -> float:

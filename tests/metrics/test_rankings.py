@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import average_precision_score, get_scorer, roc_auc_score
 
 from skstream.forgetting import as_forgetting
-from skstream.metrics import _pair_windows, _rankings, _ranks
+from skstream.metrics import _pair_windows, _precision_windows, _rankings, _ranks
 from skstream.metrics._ranking_measures import RANKINGS
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._running import RunningMeasures
@@ -208,6 +208,24 @@ def test_pairs_in_windows_lose_no_digits(monkeypatch, size, weights, ties):
         monkeypatch.setattr(_pair_windows, "_count", _pair_windows._count.plain)
         counted = _pair_windows._counted(scores, positive, negative, size)
         np.testing.assert_array_equal(counted, found)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_compiled_average_precision_is_the_same(monkeypatch, ties):
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=200)
+    scores = np.round(scores, 1) if ties else scores
+    positive = rng.random(200) < 0.2
+    weight = rng.choice([0.0, 0.5, 1.0], 200)
+    rows = _rankings.Sided(scores, positive * weight, ~positive * weight)
+    ends = np.arange(201)
+    starts = np.maximum(ends - 40, 0)
+    (expected,) = _rankings.in_ranges(rows, starts, ends, ["average_precision"]).values()
+    monkeypatch.setattr(_precision_windows, "_COMPILED_FROM", 1)
+    monkeypatch.setattr(_precision_windows, "numba_enabled", lambda: True)
+    monkeypatch.setattr(_precision_windows, "_loop", _precision_windows._loop.plain)
+    (found,) = _rankings.in_ranges(rows, starts, ends, ["average_precision"]).values()
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize(
