@@ -26,6 +26,8 @@ _BLOCK = 32_768
 # a copy that is kept. Sums of real numbers may then differ in the last digit from one pass.
 _STEP = 1024
 _LONGEST_BLOCK = 1 << 20
+# Of many classes blocks are shorter: a block holds the scores of every class.
+_MOST_SCORES = 1 << 22
 
 
 class _Ahead:
@@ -164,12 +166,14 @@ class RunningMeasures:
         self._recorder = CheckpointRecorder(
             len(self.forgetting) * len(self.metrics) * lines, record_every, expected_rows
         )
+        self._of_scores = measures_of_scores(metrics)
         self._block = block_length(self.forgetting.values())
+        if self._of_scores and self.classes is not None:
+            self._block = min(self._block, max(_STEP, _MOST_SCORES // len(self.classes)))
         self._waiting = Waiting(self._block, LabelSpace(self.classes).dtype, lines)
         self._n_processed = 0
         self._ahead: _Ahead | None = None
         self._wanted_before = False
-        self._of_scores = measures_of_scores(metrics)
         self._calls_functions = any(measure.function for measure in self.metrics.values())
 
     def __getstate__(self) -> dict[str, Any]:
@@ -439,8 +443,9 @@ def _check_mergeable(first: RunningMeasures, second: RunningMeasures) -> None:
     crossing = [name for name, measure in first.metrics.items() if not measure.mergeable]
     if crossing:
         raise ValueError(
-            f"Cannot merge {', '.join(crossing)}: their baselines need the labels before each "
-            "row, also those of the other part. Score the tape of both parts instead."
+            f"Cannot merge {', '.join(crossing)}: they, or the baselines that they compare with, "
+            "need the rows before each row, also those of the other part. Score the tape of both "
+            "parts instead."
         )
     adaptive = [n for n, f in first.forgetting.items() if isinstance(f, AdaptiveWindow)]
     if adaptive:

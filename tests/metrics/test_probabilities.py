@@ -1,5 +1,6 @@
 """Measures of probabilities: by their definitions, on what every mechanism remembers."""
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -22,7 +23,7 @@ from skstream.metrics._probabilities import PROBABILITIES, probability_measure
 from skstream.metrics._running import RunningMeasures
 from tests.metrics import _probability_reference as oracle
 from tests.metrics._reference import Reference
-from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream
+from tests.metrics._streams import MECHANISMS, Stream, assert_same_curves, make_stream
 
 SIZES = [(2, False), (2, True), (5, True)]
 MATRIX = [[0.0, 1.0], [5.0, 0.5]]
@@ -295,6 +296,60 @@ def test_pieces_and_several_models_change_nothing(name):
         of_scores = {m.name for m in measures if m.needs == "probabilities"}
         assert all(np.isnan(values).all() for m, values in by_metric.items() if m in of_scores)
     assert_same_curves(running.of_models([1]).curves().of_models(0), whole[1])
+
+
+@pytest.mark.parametrize("forgetting", ["cumulative", "window:17", "fading:0.97"])
+def test_parts_merge_and_pickles_go_on(forgetting):
+    stream = make_stream(4, 80, 3, weighted=True, gaps=True)
+    scores, measures = probabilities(stream), defined(3)
+    halves = [(stream.part(0, 40), scores[:40]), (stream.part(40, None), scores[40:])]
+    mergeable = [measure for measure in measures if measure.mergeable]
+    first, second = (scored(*half, mergeable, forgetting) for half in halves)
+    whole = scored(stream, scores, mergeable, forgetting).final()[forgetting]
+    for name, value in first.merge(second).final()[forgetting].items():
+        assert value == pytest.approx(whole[name], rel=1e-12)
+    first, second = (scored(*half, measures, forgetting) for half in halves)
+    with pytest.raises(ValueError, match=r"Cannot merge .*brier_skill.*coverage.* rows before"):
+        first.merge(second)
+    going_on = pickle.loads(pickle.dumps(first))
+    part, of_part = halves[1]
+    going_on.update(part.y, part.p, part.weight, scores=of_part)
+    assert_same_curves(going_on.curves(), scored(stream, scores, measures, forgetting).curves())
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_names_of_the_classes_do_not_matter(n_classes):
+    stream = make_stream(6, 90, n_classes, weighted=True, gaps=True)
+    fresh = np.random.default_rng(9).dirichlet(np.ones(n_classes), len(stream))
+    scores = 0.5 * (probabilities(stream) + fresh)  # without ties
+    other = np.r_[n_classes - 1 : -1 : -1]  # the codes in the opposite order
+    renamed = Stream(
+        *(np.where(codes < 0, codes, other[codes]) for codes in (stream.y, stream.p)),
+        stream.weight,
+        n_classes,
+    )
+    kept = [m for m in PROBABILITIES.values() if (m.max_classes or n_classes) >= n_classes]
+    found = scored(renamed, scores[:, other], kept, "window:30").final()["window:30"]
+    for name, value in scored(stream, scores, kept, "window:30").final()["window:30"].items():
+        if n_classes > 2 or name not in ("gmean", "average_precision", "average_precision_bound"):
+            same = pytest.approx(value, rel=1e-9, abs=1e-12, nan_ok=True)
+            assert found[name] == same, name
+
+
+def test_many_classes_are_read_in_shorter_blocks():
+    rng = np.random.default_rng(0)
+    y, scores = rng.integers(0, 6000, 900), rng.dirichlet(np.ones(6000), 900)
+    names = ("log_loss", "brier", "top_k_accuracy", "log_skill")
+    running = RunningMeasures(
+        {name: PROBABILITIES[name] for name in names},
+        as_forgetting("cumulative"),
+        classes=np.arange(6000),
+    )
+    running.update(y, scores.argmax(axis=1), scores=scores)
+    assert running._block == 1024
+    assert running.final()["cumulative"]["log_loss"] == pytest.approx(
+        oracle.losses("log", y, scores).mean()
+    )
 
 
 def test_one_class_and_the_second_of_two_columns():
