@@ -1,7 +1,7 @@
 """Monitors at work: they read scored rows beside the measures, with a detector for each lane."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,9 @@ from skstream.metrics._running import block_length
 from skstream.metrics._scores import Scores, make_sums
 from skstream.metrics._sums import DENSE
 from skstream.utils._label_space import LabelSpace, is_given
+
+#: Rows in a block, unless a window is long: those that wait are read anew whenever one asks.
+_BLOCK = 8192
 
 
 class Watch:
@@ -147,14 +150,8 @@ class _Monitor:
             mechanisms = {"": partial(make_sums, spec.forgetting)}
             methods = [scores.get(name) for name, _ in places] if scores else None
             self._scores = Scores({"": spec.measure}, mechanisms, classes, told, methods)
-            size = block_length([spec.forgetting])
-            self._waiting = Waiting(size, LabelSpace(classes).dtype, len(places))
-            self._block = size
-            self._ahead: _Monitor | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Not pickled: the copy can be made again.
-        return {**self.__dict__, "_ahead": None} if self._scores is not None else self.__dict__
+            self._block = block_length([spec.forgetting], _BLOCK)
+            self._waiting = Waiting(self._block, LabelSpace(classes).dtype, len(places))
 
     def read(self, rows: ScoredRows, first: int) -> None:
         """Read rows from number `first` on; those that were read before a failure are left out."""
@@ -170,19 +167,17 @@ class _Monitor:
             if self._waiting.n == self._block:
                 self._read_values(self._waiting.rows())
                 self._waiting.clear()
-                self._ahead = None
             stop = min(n, start + self._block - self._waiting.n)
             self._waiting.append(rows[start:stop])
             start = stop
 
     def lanes_now(self) -> list[_Lane]:
         """Return all lanes after the last row, also where rows of a block are waiting."""
-        if self._scores is None:
+        if self._scores is None or not self._waiting.n:
             return self._lanes
-        if self._ahead is None:
-            self._ahead = deepcopy(self)
-        ahead = self._ahead
-        ahead._read_values(self._waiting.rows()[ahead._n_read - self._n_read :])
+        ahead = copy(self)
+        ahead._lanes = deepcopy(self._lanes)
+        ahead._read_values(self._waiting.rows())
         return ahead._lanes
 
     def _read_losses(self, rows: ScoredRows) -> None:

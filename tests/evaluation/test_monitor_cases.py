@@ -643,7 +643,7 @@ def takes_the_last_line(monkeypatch):
     "broken", [counts_scored_rows, forgets_between_blocks, hears_unscored_rows]
 )
 def test_a_broken_watch_is_noticed(broken, monkeypatch):
-    monkeypatch.setattr(_watch, "block_length", lambda _: laws.BLOCK)
+    monkeypatch.setattr(_watch, "block_length", lambda *_: laws.BLOCK)
     monitors = {name: laws.MONITORS[name] for name in ("loss-DDM-1", "error-FadingFactor")}
     laws.check_loops(bayes(monitors), monitors)
     broken(monkeypatch)
