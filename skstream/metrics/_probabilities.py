@@ -196,7 +196,7 @@ def cost(matrix: ArrayLike, *, threshold: float | str | None = None) -> Measure:
     >>> cost([[0, 1], [5, 0]], threshold="expected").name
     'cost:expected'
     """
-    table = _checked_matrix(matrix)
+    table = checked_matrix(matrix)
     if threshold is not None and threshold not in ("best", "expected"):
         threshold = _checked_share("threshold", threshold, "cost", ', "best", "expected" or None')
     if len(table) != 2 and threshold not in (None, "expected"):
@@ -406,7 +406,8 @@ def _checked_share(parameter: str, value: Any, function: str, or_else: str = "")
     return float(value)
 
 
-def _checked_matrix(matrix: Any) -> decisions.Matrix:
+def checked_matrix(matrix: Any) -> decisions.Matrix:
+    """Return a square table of finite costs, or say what is wrong with it."""
     try:
         table = np.asarray(matrix, dtype=np.float64)
     except (TypeError, ValueError):

@@ -8,9 +8,12 @@ from skstream.plotting._drift import DriftDisplay
 from skstream.plotting._folds import FoldDisplay
 from skstream.plotting._operating_characteristic import OperatingCharacteristicDisplay
 from skstream.plotting._prequential import PrequentialDisplay
+from skstream.plotting._ranking import RankingDisplay
+from skstream.plotting._reliability import ReliabilityDisplay
 from skstream.plotting._search import SearchDisplay
 from skstream.plotting._seeds import SeedDisplay
 from skstream.plotting._testbed import TestbedDisplay
+from skstream.plotting._threshold import ThresholdDisplay
 
 __all__ = [
     "BaseDisplay",
@@ -24,7 +27,10 @@ __all__ = [
     "Layout",
     "OperatingCharacteristicDisplay",
     "PrequentialDisplay",
+    "RankingDisplay",
+    "ReliabilityDisplay",
     "SearchDisplay",
     "SeedDisplay",
     "TestbedDisplay",
+    "ThresholdDisplay",
 ]

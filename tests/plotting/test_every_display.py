@@ -28,7 +28,7 @@ matplotlib = pytest.importorskip("matplotlib")
 pyplot = pytest.importorskip("matplotlib.pyplot")
 
 SHORT_TESTBED = load_testbed("NSGT-5D", n_rows=80)
-MODELS = {"sgd": SGDClassifier(random_state=0), "last": Persistent()}
+MODELS = {"sgd": SGDClassifier(loss="log_loss", random_state=0), "last": Persistent()}
 
 
 def evaluated(evaluator: Any) -> Any:
@@ -62,6 +62,9 @@ RESULTS: dict[str, Callable[[], Any]] = {
         tolerance=99,
         drifts=500,
     ),
+    "ReliabilityDisplay": lambda: evaluated(PrequentialEvaluator("brier")),
+    "RankingDisplay": lambda: evaluated(PrequentialEvaluator("auc")),
+    "ThresholdDisplay": lambda: evaluated(PrequentialEvaluator("brier")),
     "SeedDisplay": lambda: evaluate_over_seeds(
         lambda seed: SEA(80, random_state=seed), MODELS, range(3)
     ),

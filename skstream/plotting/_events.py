@@ -1,0 +1,251 @@
+"""Rows with the score that a model gave to an event, and whether the event came."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_consistent_length
+
+from skstream.evaluation._result import EvaluationResult
+from skstream.evaluation._select import Names, chosen
+from skstream.utils._choices import check_place, is_integer
+from skstream.utils._label_space import LabelSpace, listed
+from skstream.utils._labels import as_labels, distinct_labels
+
+#: Who looks at the largest probability of a row, whichever class it has.
+TOP = "the class of the largest probability"
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """The scored rows of one model.
+
+    Attributes
+    ----------
+    row : ndarray of shape (n_rows,)
+        Their positions among the rows of the tape, ascending.
+    score : ndarray of shape (n_rows,)
+        What the model said before: a probability of the event, or a decision value.
+    came : ndarray of shape (n_rows,), dtype bool
+        Whether it came.
+    weight : ndarray of shape (n_rows,) or None
+        Scoring weights; None where all are 1.
+    """
+
+    row: np.ndarray
+    score: np.ndarray
+    came: np.ndarray
+    weight: np.ndarray | None
+
+    def between(self, start: int, stop: int) -> "Events":
+        """Return those of the rows from `start` up to `stop`."""
+        part = slice(*np.searchsorted(self.row, [start, stop]))
+        weight = None if self.weight is None else self.weight[part]
+        return Events(self.row[part], self.score[part], self.came[part], weight)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights; ones where there are none."""
+        return np.ones(len(self.row)) if self.weight is None else self.weight
+
+
+def events_of_result(
+    result: EvaluationResult,
+    models: Names,
+    label: Any,
+    rows: Sequence[int] | None,
+    fold: int,
+    *,
+    top: bool = False,
+    ranking: bool = False,
+) -> tuple[dict[str, Events], str, tuple[int, int]]:
+    """Return the events of some models, the words for the event, and the stretch of rows.
+
+    Parameters
+    ----------
+    result : EvaluationResult
+        With a tape that holds scores.
+    models : str or sequence of str or None
+        None: all that have such scores.
+    label : object
+        The class whose coming is the event; None: the second of two classes.
+    rows : (int, int) or None
+        First row, and the row after the last; None: all.
+    fold : int
+        Fold.
+    top : bool, default=False
+        Whether, without a label, the event among more than two classes is that the class of the
+        largest probability comes.
+    ranking : bool, default=False
+        Whether decision values serve, too.
+    """
+    if not isinstance(result, EvaluationResult):
+        raise TypeError(f"Expected the result of an evaluation. Got {type(result).__name__}.")
+    tape = result.require_tape()
+    names = _with_scores(result, tape.methods, models, ranking=ranking)
+    assert tape.classes is not None
+    event, words = _event(tape.classes, label, top=top)
+    start, stop = _stretch(rows, tape.n_rows)
+    part = slice(start, stop)
+    y = np.asarray(tape.y[part])
+    weight = None if tape.weight is None else np.asarray(tape.weight[part])
+    events = {}
+    for name in names:
+        answers = np.asarray(tape.answers[name][check_place("fold", fold, result.n_folds)])[part]
+        asked = (answers if answers.ndim == 1 else answers[:, -1]) != -1
+        scores = _scores(tape, name, fold)[part]
+        events[name] = _events(y, scores, weight, event, asked, start)
+    return events, words, (start, stop)
+
+
+def events_of_predictions(
+    y_true: ArrayLike,
+    y_score: ArrayLike | Mapping[str, ArrayLike],
+    classes: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    label: Any,
+    *,
+    top: bool = False,
+    ranking: bool = False,
+) -> tuple[dict[str, Events], str, tuple[int, int]]:
+    """Return the events of scores that were given elsewhere; see `events_of_result`."""
+    labels = as_labels(y_true, "y_true")
+    known = distinct_labels(as_labels(labels if classes is None else classes), "classes")
+    codes = LabelSpace(known).encode_answers(labels)
+    if (codes < 0).any():
+        row = int((codes < 0).argmax())
+        raise ValueError(f"y_true has {labels[row]!r} in row {row}, which is not among classes=.")
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    event, words = _event(known, label, top=top)
+    named = y_score if isinstance(y_score, Mapping) else {"model": y_score}
+    events = {}
+    for name, given in named.items():
+        scores = np.asarray(given, dtype=np.float64)
+        scores = scores[:, np.newaxis] if scores.ndim == 1 else scores
+        check_consistent_length(labels, scores, weight)
+        if scores.shape[1] == 1 and len(known) == 2:
+            scores = np.column_stack([-scores if ranking else 1.0 - scores, scores])
+        if scores.shape[1] != len(known):
+            raise ValueError(
+                f"y_score of '{name}' has {scores.shape[1]} columns, and there are {len(known)} "
+                f"classes, {listed(known.tolist())}. Pass one column per class, sorted; or "
+                "classes=, if labels are missing in y_true."
+            )
+        bad = ~np.isfinite(scores) | (False if ranking else (scores < 0) | (scores > 1))
+        if bad.any():
+            row = int(bad.any(axis=1).argmax())
+            wanted = "finite numbers" if ranking else "probabilities in [0, 1]"
+            raise ValueError(
+                f"y_score of '{name}' holds {scores[row].tolist()} in row {row}; "
+                f"{wanted} are needed."
+            )
+        events[name] = _events(codes, scores, weight, event, np.ones(len(codes), dtype=bool), 0)
+    return events, words, (0, len(codes))
+
+
+def _with_scores(
+    result: EvaluationResult, methods: Mapping[str, str], models: Names, *, ranking: bool
+) -> list[str]:
+    """Names of the models to show; an error says which have no such scores."""
+    kinds = {"predict_proba", "decision_function"} if ranking else {"predict_proba"}
+    there = [name for name in result.model_names if methods.get(name) in kinds]
+    names = chosen(models, result.model_names, "model") if models is not None else there
+    without = [name for name in names if name not in there]
+    if without or not names:
+        what = "scores" if ranking else "probabilities"
+        whose = f" of {without}" if without else ""
+        measure = "auc" if ranking else "brier"
+        raise ValueError(
+            f"The tape of this result has no {what}{whose}. They are kept where a measure needs "
+            f"them: evaluate with metrics=[..., {measure!r}]."
+        )
+    return names
+
+
+def _scores(tape: Any, name: str, fold: int) -> np.ndarray:
+    """Scores of all classes; of two classes decision values have a column and its opposite."""
+    if tape.methods[name] == "predict_proba":
+        probabilities: np.ndarray = tape.probabilities(name, fold)
+        return probabilities
+    n_classes = len(tape.classes)
+    scores = np.asarray(tape.scores[name][fold])
+    if n_classes > 2:
+        return scores[:, -n_classes:]
+    return np.concatenate([-scores[:, -1:], scores[:, -1:]], axis=1)
+
+
+def _event(classes: np.ndarray, label: Any, *, top: bool) -> tuple[int | None, str]:
+    """Code of the class that makes the event, None for that of the largest probability."""
+    known = classes.tolist()
+    if label is None:
+        if len(known) == 2:
+            return 1, str(known[1])
+        if top:
+            return None, TOP
+        raise ValueError(
+            f"There are {len(known)} classes, {listed(known)}: name one, label=..., which is set "
+            "against the others."
+        )
+    if label not in known:
+        raise ValueError(f"label={label!r} is not among the classes {listed(known)}.")
+    return known.index(label), str(label)
+
+
+def _events(
+    y: np.ndarray,
+    scores: np.ndarray,
+    weight: np.ndarray | None,
+    event: int | None,
+    asked: np.ndarray,
+    start: int,
+) -> Events:
+    scored = (y >= 0) & asked & ~np.isnan(scores).any(axis=1)
+    if weight is not None:
+        scored &= weight > 0
+    at = np.flatnonzero(scored)
+    y, scores = y[at], scores[at]
+    if event is None:
+        best = scores.argmax(axis=1) if len(at) else np.empty(0, dtype=np.intp)
+        score, came = scores[np.arange(len(at)), best], best == y
+    else:
+        score, came = scores[:, event], y == event
+    return Events(at + start, score, came, None if weight is None else weight[at])
+
+
+def _stretch(rows: Sequence[int] | None, n_rows: int) -> tuple[int, int]:
+    if rows is None:
+        return 0, n_rows
+    start: Any
+    stop: Any
+    try:
+        start, stop = rows
+    except (TypeError, ValueError):
+        start = stop = None
+    if not (is_integer(start) and is_integer(stop) and 0 <= start < stop <= n_rows):
+        raise ValueError(
+            f"rows must be two row numbers (start, stop) with 0 <= start < stop <= {n_rows}, the "
+            f"rows of the tape. Got {rows!r} instead."
+        )
+    return int(start), int(stop)
+
+
+def stretches(rows: tuple[int, int], n_panels: int) -> list[tuple[int, int]]:
+    """Divide a stretch of rows into as many that are equally long, but for a row."""
+    start, stop = rows
+    if not is_integer(n_panels) or n_panels < 1 or n_panels > stop - start:
+        raise ValueError(
+            f"n_panels must be an int from 1 to the number of rows, {stop - start}. "
+            f"Got {n_panels!r} instead."
+        )
+    edges = np.linspace(start, stop, n_panels + 1).round().astype(int).tolist()
+    return list(itertools.pairwise(edges))
+
+
+def rows_as_words(rows: tuple[int, int], n_rows: int | None = None) -> str:
+    """Words for a stretch of rows, which are counted from 1."""
+    if n_rows is not None and rows == (0, n_rows):
+        return f"all {n_rows:,} rows"
+    return f"rows {rows[0] + 1:,} to {rows[1]:,}"

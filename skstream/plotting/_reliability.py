@@ -1,0 +1,381 @@
+"""Whether probabilities are true: how often an event came, by the probability it was given."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from skstream.evaluation._result import EvaluationResult
+from skstream.evaluation._select import Names
+from skstream.plotting._axes import give_title, plain_look
+from skstream.plotting._base import BaseDisplay, Canvas, Layout
+from skstream.plotting._events import (
+    TOP,
+    Events,
+    events_of_predictions,
+    events_of_result,
+    rows_as_words,
+    stretches,
+)
+from skstream.plotting._lines import BASELINE_COLOR, model_styles
+from skstream.utils._choices import is_integer, is_real
+from skstream.utils._optional import optional_import
+
+PANEL_INCHES, LONE_INCHES = (2.9, 3.3), (6.4, 5.2)
+MOST_COLUMNS = 4
+HISTOGRAM_HEIGHT = 0.2  # share of the panel
+BAND_ALPHA, BAR_ALPHA = 0.18, 0.35
+PERFECT = "calibrated"
+
+Strategy = Literal["uniform", "quantile"]
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Bins of the probabilities that a model gave in a stretch of rows; empty bins are left out.
+
+    Attributes
+    ----------
+    low_edge, high_edge : ndarray of shape (n_bins,)
+        Edges of the bins.
+    predicted, observed : ndarray of shape (n_bins,)
+        Mean probability, and share of rows in which the event came.
+    low, high : ndarray of shape (n_bins,)
+        Confidence interval of the observed share.
+    share : ndarray of shape (n_bins,)
+        Share of all rows (by weight) in the bin.
+    n_rows : ndarray of shape (n_bins,)
+        Number of rows.
+    """
+
+    low_edge: np.ndarray
+    high_edge: np.ndarray
+    predicted: np.ndarray
+    observed: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    share: np.ndarray
+    n_rows: np.ndarray
+
+    @classmethod
+    def of(cls, events: Events, n_bins: int, strategy: Strategy, level: float) -> "Reliability":
+        """Form the bins."""
+        edges = np.linspace(0.0, 1.0, n_bins + 1)
+        if strategy == "quantile" and len(events.score):
+            inner = np.quantile(events.score, edges[1:-1])
+            edges = np.unique(np.concatenate([[0.0], inner, [1.0]]))
+        bins = np.searchsorted(edges[1:-1], events.score, side="right")
+        weight, n = events.weights, len(edges) - 1
+        mass = np.bincount(bins, weight, n)
+        n_rows = np.bincount(bins, minlength=n)
+        there = np.flatnonzero(n_rows)
+        mass, squares = mass[there], np.bincount(bins, weight**2, n)[there]
+        predicted = np.bincount(bins, weight * events.score, n)[there] / mass
+        observed = np.bincount(bins, weight * events.came, n)[there] / mass
+        low, high = wilson(observed, mass**2 / squares, level)
+        return cls(
+            edges[there], edges[there + 1], predicted, observed, low, high,
+            mass / max(mass.sum(), np.finfo(float).tiny), n_rows[there],
+        )  # fmt: skip
+
+
+def wilson(share: np.ndarray, n: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Confidence interval of a share of `n` independent rows (Wilson 1927).
+
+    With weights `n` is the number of rows of equal weight that would tell as much (Kish 1965).
+    """
+    z2 = ndtri(0.5 + level / 2) ** 2
+    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+    return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class ReliabilityDisplay(BaseDisplay):
+    """How often an event came, against the probability that a model gave it before.
+
+    The line of a calibrated model is the diagonal: of the rows with a probability of .7 the event
+    comes in 70 %. Above it the model is too cautious, below it too sure. The band is the confidence
+    interval of each share as if rows were independent; where errors come in runs it is too narrow.
+    The bars at the bottom show how the rows are spread over the bins: a point that stands for few
+    of them says little. With `n_panels` the stream is divided into stretches, since a model that is
+    calibrated over all rows may be too sure before a drift and too cautious after it.
+
+    `to_frame` has the columns model, start and stop (rows of the stretch), low_edge and high_edge
+    of the bin, predicted, observed, low, high, share and n_rows.
+
+    Parameters
+    ----------
+    curves : dict of str to list of Reliability
+        The bins of each model, in every stretch.
+    stretches : list of (int, int)
+        First row of each, and the row after the last.
+    event : str
+        What the probabilities are about.
+    level : float, default=0.95
+        Level of the confidence intervals.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The first panel.
+    axes_ : ndarray of matplotlib Axes
+        One per stretch.
+    figure_ : matplotlib Figure
+        Their figure.
+    lines_ : dict of str to Line2D
+        The lines by model; of several stretches "sgd, rows 1 to 100".
+    legend_ : matplotlib Legend or None
+        The legend.
+
+    See Also
+    --------
+    skstream.metrics.calibration_error : The distance from the diagonal as a number.
+    RankingDisplay : Whether probabilities tell the classes apart.
+
+    References
+    ----------
+    J. Bröcker and L. A. Smith. Increasing the reliability of reliability diagrams. Weather and
+    Forecasting 22, 2007.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import SGDClassifier
+    >>> from skstream import PrequentialEvaluator
+    >>> from skstream.plotting import ReliabilityDisplay
+    >>> from skstream.streams import make_demo_stream
+    >>> sgd = SGDClassifier(loss="log_loss", random_state=0)
+    >>> result = PrequentialEvaluator("brier").evaluate(sgd, make_demo_stream(1000))
+    >>> display = ReliabilityDisplay.from_result(result, n_panels=2)  # doctest: +SKIP
+    """
+
+    curves: Mapping[str, Sequence[Reliability]]
+    stretches: Sequence[tuple[int, int]]
+    event: str
+    level: float = 0.95
+
+    @classmethod
+    def from_result(
+        cls,
+        result: EvaluationResult,
+        *,
+        models: Names = None,
+        label: Any = None,
+        rows: Sequence[int] | None = None,
+        n_panels: int = 1,
+        n_bins: int = 10,
+        strategy: Strategy = "uniform",
+        level: float = 0.95,
+        fold: int = 0,
+        **options: Any,
+    ) -> Self:
+        """Plot the probabilities on the tape of a result.
+
+        Parameters
+        ----------
+        result : EvaluationResult
+            With a tape of probabilities: some measure needed them, such as "brier".
+        models : str or sequence of str, default=None
+            Models to show; None: all that gave probabilities.
+        label : object, default=None
+            The class whose probabilities are shown. None: the second of two classes; of more
+            classes, each row's largest probability, as `calibration_error` takes it.
+        rows : (int, int), default=None
+            First row, and the row after the last; None: all.
+        n_panels : int, default=1
+            Stretches of equal length into which they are divided.
+        n_bins : int, default=10
+            Number of bins.
+        strategy : {"uniform", "quantile"}, default="uniform"
+            Whether bins are equally wide, or hold equally many rows of the stretch and model.
+        level : float, default=0.95
+            Level of the confidence intervals, in (0, 1).
+        fold : int, default=0
+            Fold.
+        **options
+            Options of `plot`: `ax` (one per stretch), `legend`, `styles` by model, and properties
+            of all lines.
+
+        Returns
+        -------
+        display : ReliabilityDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        TypeError
+            If the result is of another kind, or a line has no such property.
+        ValueError
+            If the tape has no probabilities, or a parameter is not valid.
+        """
+        found = events_of_result(result, models, label, rows, fold, top=True)
+        return cls._of(*found, n_panels, n_bins, strategy, level).plot(**options)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_prob: ArrayLike | Mapping[str, ArrayLike],
+        *,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        label: Any = None,
+        n_panels: int = 1,
+        n_bins: int = 10,
+        strategy: Strategy = "uniform",
+        level: float = 0.95,
+        **options: Any,
+    ) -> Self:
+        """Plot probabilities that were given elsewhere.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_rows,)
+            True labels, in stream order.
+        y_prob : array-like of shape (n_rows,) or (n_rows, n_classes), or dict of str to these
+            Probabilities of the second of two classes, or of all, in the order of the sorted
+            labels; of a model, or of several by name.
+        classes : array-like of shape (n_classes,), default=None
+            The labels; None: those in `y_true`.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Scoring weights; None: every row counts once.
+        label, n_panels, n_bins, strategy, level
+            As in `from_result`.
+        **options
+            Options of `plot`.
+
+        Returns
+        -------
+        display : ReliabilityDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, or something is no probability.
+        """
+        found = events_of_predictions(y_true, y_prob, classes, sample_weight, label, top=True)
+        return cls._of(*found, n_panels, n_bins, strategy, level).plot(**options)
+
+    @classmethod
+    def _of(
+        cls,
+        events: Mapping[str, Events],
+        event: str,
+        rows: tuple[int, int],
+        n_panels: int,
+        n_bins: int,
+        strategy: Strategy,
+        level: float,
+    ) -> Self:
+        if not is_integer(n_bins) or n_bins < 1:
+            raise ValueError(f"n_bins must be an int of at least 1. Got {n_bins!r} instead.")
+        if strategy not in ("uniform", "quantile"):
+            raise ValueError(f'strategy must be "uniform" or "quantile". Got {strategy!r} instead.')
+        if not is_real(level) or not 0 < level < 1:
+            raise ValueError(f"level must be between 0 and 1. Got {level!r} instead.")
+        parts = stretches(rows, n_panels)
+        return cls(
+            curves={
+                name: [
+                    Reliability.of(one.between(*part), n_bins, strategy, level) for part in parts
+                ]
+                for name, one in events.items()
+            },
+            stretches=parts,
+            event=event,
+            level=level,
+        )
+
+    def _layout(self, ax: Any) -> Layout:
+        n = len(self.stretches)
+        if n == 1:
+            return Layout(list(self.curves), 1, LONE_INCHES)
+        width, height = PANEL_INCHES
+        n_columns = min(n, MOST_COLUMNS)
+        size = (n_columns * width, -(-n // n_columns) * height + 0.3)
+        return Layout(list(self.curves), n, size, n_columns=n_columns)
+
+    def _draw(self, canvas: Canvas) -> None:
+        defaults = model_styles(list(self.curves))
+        shown: dict[str, Any] = {}
+        several = len(self.stretches) > 1
+        for k, (ax, part) in enumerate(zip(canvas.axes, self.stretches, strict=True)):
+            diagonal = ax.plot(
+                [0, 1], [0, 1], color=BASELINE_COLOR, linestyle="--", linewidth=1, zorder=2
+            )
+            self._draw_histograms(ax, k, defaults)
+            for name, of_parts in self.curves.items():
+                one = of_parts[k]
+                style = {**defaults[name], "marker": "o", "markersize": 3.5}
+                key = f"{name}, {rows_as_words(part)}" if several else name
+                line = canvas.draw_line(ax, key, one.predicted, one.observed, style, name)
+                color = line.get_color()
+                band = ax.fill_between(
+                    one.predicted, one.low, one.high, color=color, alpha=BAND_ALPHA, linewidth=0
+                )
+                if len(one.predicted) == 1:  # a band has no area there
+                    ax.vlines(one.predicted, one.low, one.high, color=color, alpha=0.5)
+                shown.setdefault(name, line)
+            ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+            plain_look(ax)
+            if several:
+                give_title(ax, rows_as_words(part))
+        self._label(canvas.axes)
+        explained = {
+            PERFECT: diagonal[0],
+            f"{self.level:.3g} confidence".replace("0.", "."): band,
+            "share of rows": self._bar_key(),
+        }
+        last = canvas.axes[min(len(canvas.axes), MOST_COLUMNS) - 1]
+        canvas.give_legend(last, lines=shown, others=explained)
+
+    def _draw_histograms(self, ax: Any, k: int, styles: Mapping[str, Any]) -> None:
+        """Draw the shares of rows in the bins, the largest as high as a part of the panel."""
+        every = [of_parts[k] for of_parts in self.curves.values()]
+        most = max((one.share.max(initial=0.0) for one in every), default=0.0)
+        for number, (name, of_parts) in enumerate(self.curves.items()):
+            one, n = of_parts[k], len(self.curves)
+            if not most:
+                continue
+            width = (one.high_edge - one.low_edge) / n
+            ax.bar(
+                one.low_edge + number * width,
+                HISTOGRAM_HEIGHT * one.share / most,
+                width,
+                align="edge",
+                bottom=-0.02,
+                color=styles[name]["color"] if n > 1 else BASELINE_COLOR,
+                alpha=BAR_ALPHA,
+                linewidth=0,
+                zorder=1,
+            )
+
+    def _bar_key(self) -> Any:
+        patches = optional_import("matplotlib.patches", "Plotting")
+        return patches.Patch(color=BASELINE_COLOR, alpha=BAR_ALPHA, linewidth=0)
+
+    def _label(self, axes: np.ndarray) -> None:
+        several = len(self.stretches) > 1
+        about = "largest probability" if self.event == TOP else f"probability of {self.event}"
+        came = "share of rows in which it came"
+        for k, ax in enumerate(axes):
+            if k + MOST_COLUMNS >= len(axes):
+                ax.set_xlabel(about, parse_math=False)
+            if k % MOST_COLUMNS == 0:
+                ax.set_ylabel(came)
+        if not several:
+            give_title(axes[0], f"Reliability, {rows_as_words(self.stretches[0])}")
+
+    def _parts(self) -> Iterable[Mapping[str, Any]]:
+        for name, of_parts in self.curves.items():
+            for (start, stop), one in zip(self.stretches, of_parts, strict=True):
+                yield {"model": name, "start": start, "stop": stop, **vars(one)}
+
+    def _summary(self) -> str:
+        n = len(self.stretches)
+        over = rows_as_words((self.stretches[0][0], self.stretches[-1][1]))
+        return f"{', '.join(self.curves)}; {over}{f' in {n} stretches' if n > 1 else ''}"

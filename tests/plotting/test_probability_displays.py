@@ -1,0 +1,180 @@
+"""Displays of probabilities: what is drawn is what scikit-learn and plain sums give."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.calibration import calibration_curve
+from sklearn.linear_model import SGDClassifier
+from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.naive_bayes import BernoulliNB
+
+from skstream import KFoldEvaluator, MajorityClass, PrequentialEvaluator
+from skstream.metrics import cost
+from skstream.plotting import RankingDisplay, ReliabilityDisplay, ThresholdDisplay
+from skstream.plotting._reliability import wilson
+from skstream.streams import SEA, make_demo_stream
+
+pyplot = pytest.importorskip("matplotlib.pyplot")
+
+N = 401  # 400 are scored, so that no edge of a bin of equal mass is a value
+STREAM = make_demo_stream(N)
+SGD = SGDClassifier(loss="log_loss", alpha=0.01, random_state=0)
+COSTS = [[0.0, 1.0], [5.0, 0.5]]
+
+
+@pytest.fixture(scope="module")
+def result():
+    metrics = ["brier", "auc", "average_precision", "calibration_error", cost(COSTS, threshold=0.3)]
+    return PrequentialEvaluator(metrics).evaluate({"sgd": SGD, "major": MajorityClass()}, STREAM)
+
+
+@pytest.fixture(scope="module")
+def truth(result):
+    """Whether the second class came, and its probability, in the rows that were scored."""
+    tape = result.tape
+    return tape.y[1:] == 1, tape.probabilities("sgd")[1:, 1]
+
+
+@pytest.fixture(scope="module")
+def three_classes():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 6)) < 0.5
+    y = np.array(["a", "b", "c"])[X[:, 0] + (rng.random(300) < 0.4).astype(int)]
+    return PrequentialEvaluator("log_loss").evaluate({"nb": BernoulliNB()}, X, y)
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "quantile"])
+def test_the_points_are_those_of_scikit_learn(result, truth, strategy) -> None:
+    display = ReliabilityDisplay.from_result(result, models="sgd", strategy=strategy)
+    observed, predicted = calibration_curve(*truth, n_bins=10, strategy=strategy)
+    np.testing.assert_allclose(display.lines_["sgd"].get_xdata(), predicted, rtol=1e-12)
+    np.testing.assert_allclose(display.lines_["sgd"].get_ydata(), observed, rtol=1e-12)
+    (one,) = display.curves["sgd"]
+    assert one.n_rows.sum() == N - 1
+    assert one.share.sum() == pytest.approx(1.0)
+    for k, n in enumerate(one.n_rows.tolist()):
+        interval = binomtest(round(observed[k] * n), n).proportion_ci(0.95, method="wilson")
+        assert (one.low[k], one.high[k]) == pytest.approx(tuple(interval))
+
+
+def test_the_distance_from_the_diagonal_is_the_calibration_error(result) -> None:
+    (one,) = ReliabilityDisplay.from_result(result, models="sgd").curves["sgd"]
+    error = np.sum(one.share * np.abs(one.predicted - one.observed))
+    assert error == pytest.approx(result.scores["sgd"]["calibration_error"], rel=1e-12)
+
+
+def test_stretches_are_those_rows_alone(result, truth) -> None:
+    display = ReliabilityDisplay.from_result(result, models="sgd", rows=(100, 300), n_panels=2)
+    assert display.stretches == [(100, 200), (200, 300)]
+    came, p = (column[199:299] for column in truth)  # row 0 was not scored
+    alone = ReliabilityDisplay.from_predictions(came, p)
+    line, other = display.lines_["sgd, rows 201 to 300"], alone.lines_["model"]
+    np.testing.assert_array_equal(line.get_xydata(), other.get_xydata())
+    assert len(display.axes_) == 2
+
+
+def test_weights_count() -> None:
+    rng = np.random.default_rng(1)
+    p = rng.random(200)
+    y = (rng.random(200) < p).astype(int)
+    weight = rng.integers(0, 4, 200)
+    for kind in (ReliabilityDisplay, RankingDisplay, ThresholdDisplay):
+        weighted = kind.from_predictions(y, p, sample_weight=weight)
+        repeated = kind.from_predictions(np.repeat(y, weight), np.repeat(p, weight))
+        for name, line in weighted.lines_.items():
+            np.testing.assert_allclose(
+                line.get_xydata(), repeated.lines_[name].get_xydata(), rtol=1e-12
+            )
+        if kind is ReliabilityDisplay:  # rows of unequal weight tell less
+            wide, narrow = (d.curves["model"][0] for d in (weighted, repeated))
+            assert (wide.high - wide.low > narrow.high - narrow.low).all()
+
+
+def test_the_interval_holds_the_true_share_as_often_as_it_says() -> None:
+    shares = np.random.default_rng(2).binomial(40, 0.3, 4000) / 40
+    low, high = wilson(shares, np.full(4000, 40.0), 0.9)
+    assert 0.88 < np.mean((low <= 0.3) & (high >= 0.3)) < 0.95
+
+
+def test_of_several_classes_the_largest_probability_or_one_class(three_classes) -> None:
+    tape = three_classes.tape
+    p = tape.probabilities("nb")
+    asked = ~np.isnan(p).any(axis=1)
+    p, y = p[asked], tape.y[asked]
+    top = ReliabilityDisplay.from_result(three_classes, n_bins=7)
+    observed, predicted = calibration_curve(p.argmax(axis=1) == y, p.max(axis=1), n_bins=7)
+    np.testing.assert_allclose(top.lines_["nb"].get_xydata(), np.c_[predicted, observed])
+    assert top.ax_.get_xlabel() == "largest probability"
+    of_b = ReliabilityDisplay.from_result(three_classes, label="b", n_bins=7)
+    observed, predicted = calibration_curve(y == 1, p[:, 1], n_bins=7)
+    np.testing.assert_allclose(of_b.lines_["nb"].get_xydata(), np.c_[predicted, observed])
+    ranked = RankingDisplay.from_result(three_classes, label="b")
+    assert ranked.curves["nb"].auc == pytest.approx(roc_auc_score(y == 1, p[:, 1]))
+    for kind in (RankingDisplay, ThresholdDisplay):
+        with pytest.raises(ValueError, match=r"There are 3 classes, \['a', 'b', 'c'\]: name one"):
+            kind.from_result(three_classes)
+
+
+def test_areas_are_those_of_the_measures(result, truth) -> None:
+    ranked = RankingDisplay.from_result(result).curves["sgd"]
+    assert ranked.auc == pytest.approx(result.scores["sgd"]["auc"], abs=1e-12)
+    wanted = result.scores["sgd"]["average_precision"]
+    assert ranked.average_precision == pytest.approx(wanted, abs=1e-12)
+    part = RankingDisplay.from_result(result, rows=(200, N), models="sgd").curves["sgd"]
+    came, p = truth[0][199:], truth[1][199:]
+    assert part.average_precision == pytest.approx(average_precision_score(came, p))
+
+
+def test_decision_values_are_ranked_too() -> None:
+    models = {"hinge": SGDClassifier(random_state=0), "major": MajorityClass()}
+    result = PrequentialEvaluator("auc").evaluate(models, STREAM)
+    ranked = RankingDisplay.from_result(result)
+    assert ranked.curves["hinge"].auc == pytest.approx(result.scores["hinge"]["auc"])
+    down = RankingDisplay.from_result(result, models="hinge", label="DOWN")
+    assert down.curves["hinge"].auc == pytest.approx(ranked.curves["hinge"].auc)
+    with pytest.raises(ValueError, match=r"no probabilities of \['hinge'\]"):
+        ReliabilityDisplay.from_result(result, models=["hinge", "major"])
+    assert list(ReliabilityDisplay.from_result(result).curves) == ["major"]
+
+
+def test_costs_are_those_of_the_measure_at_every_threshold(result, truth) -> None:
+    display = ThresholdDisplay.from_result(result, matrix=COSTS)
+    came, p = truth
+    for threshold in (0.0, 0.3, 0.5, 1.0):
+        at = int(np.flatnonzero(display.thresholds == threshold)[0])
+        decided = (p >= threshold).astype(int)
+        wanted = np.array(COSTS)[came.astype(int), decided].mean()
+        assert display.curves["sgd"][at] == pytest.approx(wanted)
+    never = np.array(COSTS)[came.astype(int), 0].mean()
+    assert display.curves["sgd"][-1] == pytest.approx(never)
+    at = int(np.flatnonzero(display.thresholds == 0.3)[0])
+    assert display.curves["sgd"][at] == pytest.approx(result.scores["sgd"]["cost:0.3"])
+    assert display.expected == pytest.approx(1 / 5.5)
+    assert ThresholdDisplay.from_result(result, matrix=[[0, -1], [5, 0]]).expected is None
+
+
+def test_folds_are_shown_one_at_a_time() -> None:
+    result = KFoldEvaluator("brier", n_folds=2, random_state=0).evaluate(SGD, SEA(200))
+    first, second = (ReliabilityDisplay.from_result(result, fold=k) for k in (0, 1))
+    name = next(iter(first.curves))
+    assert not np.array_equal(first.curves[name][0].predicted, second.curves[name][0].predicted)
+
+
+def test_what_cannot_be_shown_is_said(result) -> None:
+    labels = PrequentialEvaluator("accuracy").evaluate(SGD, STREAM)
+    with pytest.raises(ValueError, match=r"no probabilities\. They are kept"):
+        ReliabilityDisplay.from_result(labels)
+    with pytest.raises(ValueError, match=r"rows must be two row numbers .* Got \(300, 100\)"):
+        ReliabilityDisplay.from_result(result, rows=(300, 100))
+    with pytest.raises(ValueError, match="n_panels must be an int from 1"):
+        ReliabilityDisplay.from_result(result, n_panels=0)
+    with pytest.raises(ValueError, match="label='LEFT' is not among the classes"):
+        RankingDisplay.from_result(result, label="LEFT")
+    with pytest.raises(ValueError, match="no one is of class 1"):
+        RankingDisplay.from_predictions([0, 0, 0], [0.1, 0.2, 0.3], classes=[0, 1])
+    with pytest.raises(ValueError, match=r"holds \[-0.5, 1.5\] in row 1; probabilities in"):
+        ReliabilityDisplay.from_predictions([0, 1], [0.5, 1.5])
+    with pytest.raises(ValueError, match="has 3 columns, and there are 2 classes"):
+        ReliabilityDisplay.from_predictions([0, 1], np.full((2, 3), 1 / 3))
+    with pytest.raises(ValueError, match=r"matrix must have shape \(2, 2\)"):
+        ThresholdDisplay.from_result(result, matrix=np.eye(3))
