@@ -50,6 +50,8 @@ def _thresholds(rule: CutRule) -> _Thresholds:
     places = begin + (np.arange(1, MAX_BUCKETS + 1) << rows)
     n = widths.reshape(-1, 1)
     n0 = np.sort(np.minimum(places.reshape(len(n), -1), n), axis=1)
+    again = np.diff(n0, prepend=-1) == 0  # rows meet, and a fifth bucket may be of the next row
+    n0 = np.sort(np.where(again, n, n0), axis=1)
     n1 = n - n0
     tested = (n0 >= rule.min_window) & (n1 >= rule.min_window) & (n > MIN_WIDTH)
     log = np.array([rule.logarithm(max(width, MIN_WIDTH)) for width in n[:, 0].tolist()])[:, None]
