@@ -239,7 +239,6 @@ def test_the_compiled_average_precision_is_the_same(monkeypatch, ties):
         (average_precision_score, "average_precision", 3),
         (get_scorer("average_precision"), "average_precision", 2),
     ],
-    ids=str,
 )
 def test_functions_of_scikit_learn_are_in_their_running_form(item, name, n_classes):
     (measure,) = resolve_metrics(item, classes=range(n_classes)).values()
