@@ -112,9 +112,27 @@ class LossDependence:
             [{name: getattr(one, name) for name in names} for one in self.models]
         )
 
+    def plot(self, **options: Any) -> Any:
+        """Plot both numbers of alarms of each model.
+
+        Parameters
+        ----------
+        **options
+            Passed to ``LossDependenceDisplay.from_result``, such as ``ax`` or properties of the
+            lines.
+
+        Returns
+        -------
+        display : LossDependenceDisplay
+            With attributes ``ax_``, ``figure_``, ``lines_`` and ``legend_``.
+        """
+        from skstream.plotting import LossDependenceDisplay
+
+        return LossDependenceDisplay.from_result(self, **options)
+
     def __repr__(self) -> str:
         found = ", ".join(f"{one.model}: {one.autocorrelation:.3f}" for one in self.models)
-        return f"LossDependence(autocorrelation of {found}; print() it, see to_frame())"
+        return f"LossDependence(autocorrelation of {found}; print() it, see to_frame(), plot())"
 
     def __str__(self) -> str:
         several = len({one.fold for one in self.models}) > 1

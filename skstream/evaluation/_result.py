@@ -414,7 +414,7 @@ class EvaluationResult:
         >>> from skstream.streams import make_demo_stream
         >>> result = PrequentialEvaluator("accuracy").evaluate(MajorityClass(), make_demo_stream())
         >>> result.loss_dependence()
-        LossDependence(autocorrelation of MajorityClass: 0.714; print() it, see to_frame())
+        LossDependence(autocorrelation of MajorityClass: 0.714; print() it, see to_frame(), plot())
         """
         return loss_dependence(
             self,

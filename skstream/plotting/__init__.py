@@ -6,6 +6,7 @@ from skstream.plotting._comparison import ComparisonDisplay
 from skstream.plotting._critical_difference import CriticalDifferenceDisplay
 from skstream.plotting._drift import DriftDisplay
 from skstream.plotting._folds import FoldDisplay
+from skstream.plotting._loss_dependence import LossDependenceDisplay
 from skstream.plotting._operating_characteristic import OperatingCharacteristicDisplay
 from skstream.plotting._prequential import PrequentialDisplay
 from skstream.plotting._ranking import RankingDisplay
@@ -25,6 +26,7 @@ __all__ = [
     "DriftDisplay",
     "FoldDisplay",
     "Layout",
+    "LossDependenceDisplay",
     "OperatingCharacteristicDisplay",
     "PrequentialDisplay",
     "RankingDisplay",

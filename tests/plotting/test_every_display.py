@@ -55,6 +55,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
         KFoldEvaluator("accuracy", n_folds=3, random_state=0)
     ).rank(),
     "DriftDisplay": lambda: evaluated(PrequentialEvaluator("error")),
+    "LossDependenceDisplay": lambda: evaluated(PrequentialEvaluator("error")).loss_dependence(),
     "OperatingCharacteristicDisplay": lambda: detector_study(
         lambda seed: np.random.default_rng(seed).random(900) < np.repeat([0.1, 0.6], [500, 400]),
         {"ddm": DDM(), "ph": (PageHinkley(), "threshold", [5, 20])},
