@@ -1,6 +1,7 @@
 """The generic path: the model's own ``predict`` and ``partial_fit``, call by call."""
 
 from contextlib import nullcontext
+from itertools import takewhile
 from time import perf_counter
 from typing import Any
 
@@ -130,8 +131,6 @@ class Loop:
             return False
         if block.batches is not None or block.company is not None:
             return False
-        if self.task.n_scores:  # its scores may have other columns than the classes here
-            return False
         if not is_fitted(self.estimator):
             return block.n_learns > 0 and not (block.stamp < 1).any()
         if self.task.classes is None:
@@ -149,8 +148,8 @@ class Loop:
                 failure.answers, failure.stopped = self._codes([]), True
                 raise
             n_learnt = 1
-        calls, method = self.estimator.row_calls(), self.task.method
-        ask, learn = calls.asker(method), calls.learn_one
+        calls = self.estimator.row_calls()
+        ask, learn = self._asker(calls), calls.learn_one
         rows_asked = calls.rows(block.ask_X, block.ask_index)
         rows_learnt = calls.rows(block.learn_X, block.learn_index[n_learnt:])
         answers: list[Any] = []
@@ -182,13 +181,41 @@ class Loop:
             stop = LoopFailed(action, n_learnt if action == "learning" else whole)
             kept = answers if action == "learning" else answers[:whole]
             stop.n_learnt = n_learnt
-            stop.answers = self._codes([calls.answered(kept, method)] if kept else [])
+            stop.answers = self._direct_codes(calls, kept)
             stop.stopped = True
             raise stop from error
         finally:
             self.seconds_asking += asking
             self.seconds_learning += learning
-        return self._codes([calls.answered(answers, method)] if answers else [])
+        return self._direct_codes(calls, answers)
+
+    def _asker(self, calls: Any) -> Any:
+        """Return what the model inside is asked for, of one row."""
+        asks = [calls.asker(one.method) for one in self.task.alone()]
+        return asks[0] if len(asks) == 1 else lambda row: tuple(ask(row) for ask in asks)
+
+    def _direct_codes(self, calls: Any, answers: list[Any]) -> np.ndarray:
+        """Answers of the model inside, as `run` returns them."""
+        if self.task.scores is None or not answers:
+            return self._codes([calls.answered(answers, self.task.method)] if answers else [])
+        columns = [list(column) for column in zip(*answers, strict=True)]
+        kinds = zip(columns, self.task.alone(), strict=True)
+        both = [calls.answered(column, task.method) for column, task in kinds]
+        try:
+            return self._scored(*both)
+        except BadAnswer as bad:
+            rows = (self._scored_row(both, at) for at in range(len(answers)))
+            kept = list(takewhile(lambda row: row is not None, rows))
+            failure = LoopFailed("answering", len(kept))
+            failure.answers = np.concatenate([no_answers(self.task), *kept])
+            raise failure from bad
+
+    def _scored_row(self, both: list[np.ndarray], at: int) -> np.ndarray | None:
+        """Label and scores of one row; None if they are none."""
+        try:
+            return self._scored(*(column[at : at + 1] for column in both))
+        except BadAnswer:
+            return None
 
     def _labels(self, block: Block) -> np.ndarray:
         return block.y.copy() if self.task.classes is None else self.task.classes[block.y]
@@ -215,6 +242,10 @@ class Loop:
         if self.task.scores is None:
             return self._answers_to(self.task, X, index)
         labels, scores = (self._answers_to(one, X, index) for one in self.task.alone())
+        return self._scored(labels, scores)
+
+    def _scored(self, labels: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """Answers of labels with scores; `BadAnswer` where one of them is none."""
         codes = self._space.encode_answers(labels)
         if (codes == UNKNOWN).any():
             raise BadAnswer(self._unknown_answer(labels[int((codes == UNKNOWN).argmax())]))
