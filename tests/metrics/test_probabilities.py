@@ -21,6 +21,7 @@ from skstream.metrics import (
 )
 from skstream.metrics._probabilities import PROBABILITIES, probability_measure
 from skstream.metrics._running import RunningMeasures
+from tests._examples import newest_alone
 from tests.metrics import _probability_reference as oracle
 from tests.metrics._reference import Reference
 from tests.metrics._streams import MECHANISMS, Stream, assert_same_curves, make_stream
@@ -184,6 +185,7 @@ def test_the_parts_of_the_brier_score_add_up(n_classes):
     np.testing.assert_allclose([reliability, resolution, uncertainty], parts, atol=1e-12)
 
 
+@newest_alone
 @pytest.mark.parametrize("ending", ["", "_temporal"])
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -270,6 +272,7 @@ def test_sets_cover_what_they_promise_under_drift():
         assert 1.0 < size <= 5.0
 
 
+@newest_alone
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_pieces_and_several_models_change_nothing(name):
     stream = make_stream(3, 60, 3, weighted=True, gaps=True)
@@ -338,7 +341,7 @@ def test_names_of_the_classes_do_not_matter(n_classes):
 
 def test_many_classes_are_read_in_shorter_blocks():
     rng = np.random.default_rng(0)
-    y, scores = rng.integers(0, 6000, 900), rng.dirichlet(np.ones(6000), 900)
+    y, scores = rng.integers(0, 6000, 60), rng.dirichlet(np.ones(6000), 60)
     names = ("log_loss", "brier", "top_k_accuracy", "log_skill")
     running = RunningMeasures(
         {name: PROBABILITIES[name] for name in names},
