@@ -68,7 +68,8 @@ class Measure:
         Kinds of elementary series in the formula.
     needs : {"labels", "probabilities", "scores", "targets"}, default=None
         What it is defined for: labels of classes, their probabilities, any scores that rank rows
-        (probabilities or decision values), or numbers. None: labels and numbers.
+        (probabilities or decision values), or numbers. None: labels and numbers, or probabilities
+        where a series is made of them.
     max_classes : int, default=None
         Most classes for which it is defined; None: any number.
     n_classes : int, default=None
@@ -156,6 +157,16 @@ class Measure:
                 f"The 'needs' parameter of Measure must be a str among {set(TASKS)} or None. "
                 f"Got {self.needs!r} instead."
             )
+        reads_scores = any(
+            column.of_scores and not column.of_labels for column in columns_of_kinds(self.series)
+        )
+        if reads_scores and self.needs not in OF_SCORES:
+            if self.needs is not None:
+                raise ValueError(
+                    f"Measure {self.name!r} is computed from series of probabilities and says that "
+                    f'it needs {self.needs}: pass needs="probabilities", or leave it out.'
+                )
+            object.__setattr__(self, "needs", "probabilities")
         for parameter in ("max_classes", "n_classes"):
             number = getattr(self, parameter)
             if number is None:

@@ -11,6 +11,7 @@ from sklearn.naive_bayes import MultinomialNB
 from skstream import HoldoutEvaluator, PrequentialEvaluator, prequential_predict
 from skstream.forgetting import as_forgetting
 from skstream.metrics import (
+    Measure,
     brier_part,
     calibration_error,
     cost,
@@ -422,6 +423,21 @@ def test_rows_without_scores_are_refused():
 def test_wrong_parameters_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_a_formula_of_series_of_probabilities_needs_them():
+    def perplexity(sums):
+        return np.exp(sums["log_loss"] / sums["rows"])
+
+    measure = Measure(formula=perplexity, series={"log_loss"}, higher_is_better=False)
+    assert measure.needs == "probabilities"
+    stream = make_stream(0, 30, 3)
+    scores = probabilities(stream)
+    found = scored(stream, scores, [measure, PROBABILITIES["log_loss"]], "cumulative").final()
+    values = found["cumulative"]
+    assert values["perplexity"] == pytest.approx(np.exp(values["log_loss"]))
+    with pytest.raises(ValueError, match="from series of probabilities and says that it needs lab"):
+        Measure(formula=perplexity, series={"log_loss"}, needs="labels")
 
 
 def test_equal_parameters_are_equal_measures_and_are_formed_once():
