@@ -154,6 +154,22 @@ def test_random_alarms_differ_between_models_and_folds_and_follow_the_seed():
     assert [d.alarms.tolist() for by in found[0]["two"].values() for d in by] == alarms
 
 
+def test_a_monitor_finds_what_river_finds_in_a_loop():
+    river = pytest.importorskip("river.drift", reason="River is not installed")
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(4000) < np.repeat([0.1, 0.5, 0.2, 0.7], 1000), "b", "a")
+    ours = ADWIN(delta=0.01, min_window=5, after_alarm="restart")
+    evaluator = PrequentialEvaluator("accuracy", monitors={"adwin": DriftMonitor(ours)})
+    result = evaluator.evaluate(sk.Persistent(), np.zeros((4000, 1)), y)
+    theirs, alarms = river.ADWIN(delta=0.01), []
+    for row in range(1, 4000):
+        theirs.update(int(y[row] != y[row - 1]))
+        if theirs.drift_detected:
+            alarms.append(row)
+    assert result.detections["adwin"]["Persistent"].alarms.tolist() == alarms
+    assert len(alarms) > 1
+
+
 def test_monitors_go_through_a_study_over_seeds(tmp_path):
     evaluator = PrequentialEvaluator("accuracy", monitors={"ddm": DriftMonitor(QUICK)})
     study = sk.evaluate_over_seeds(

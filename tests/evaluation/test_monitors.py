@@ -41,6 +41,8 @@ MONITORS = {
     },
     "random": DriftMonitor(RandomAlarm(0.2, warm_up=0)),
 }
+#: A detector is told values, and not by whom: one evaluator is enough for most of them.
+DETECTORS_OF_LOSSES = {f"loss-{one.id}" for one in DETECTORS} - {"loss-ADWIN-1", "loss-DDM-1"}
 CASES = [
     (name, options)
     for name, all_options in EVALUATORS.items()
@@ -75,11 +77,17 @@ def stream(n=130, weighted=False, seed=0):
 
 
 def monitors_of(name, monitors=MONITORS):
-    """All monitors; under delayed labels some of bins of their own."""
-    if name != "DelayedEvaluator":
+    """The monitors tried with an evaluator: all detectors with one, and every series with all.
+
+    Under delayed labels some also watch the first bin.
+    """
+    if name == "PrequentialEvaluator":
         return monitors
-    first = {f"{n}-0": DriftMonitor(m.detector, m.on, bin=0) for n, m in [*monitors.items()][::3]}
-    return {**monitors, **first}
+    few = {n: m for n, m in monitors.items() if n not in DETECTORS_OF_LOSSES}
+    if name == "KFoldEvaluator":
+        return few
+    first = {f"{n}-0": DriftMonitor(m.detector, m.on, bin=0) for n, m in [*few.items()][::3]}
+    return {**few, **first}
 
 
 def made(name, options, monitors=MONITORS, **more):
