@@ -20,7 +20,7 @@ from skstream.drift._score import (
 from skstream.drift._zones import Zones, checked_number, share_of_rearrangements, zones_of
 from skstream.streams._drifts import Drift, as_drifts
 from skstream.utils._near import did_you_mean
-from skstream.utils._npz import read_npz, write_npz
+from skstream.utils._npz import npz_path, read_npz, write_npz
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned
 
@@ -352,8 +352,7 @@ class DetectorStudy:
         path : Path
             The file written.
         """
-        path = Path(path)
-        path = path if path.suffix else path.with_suffix(".npz")
+        path = npz_path(path)
         header = {
             "format": FORMAT,
             "kind": KIND,

@@ -15,7 +15,7 @@ from skstream.evaluation._storage import FORMAT, STUDY, packed, unpacked
 from skstream.stats import BestModelResult, compare_with_best
 from skstream.stats._best import Correction, why_not_told
 from skstream.stats._report import plural
-from skstream.utils._npz import read_npz, write_npz
+from skstream.utils._npz import npz_path, read_npz, write_npz
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned
 
@@ -379,8 +379,7 @@ class SeedStudy:
         path : Path
             The file written.
         """
-        path = Path(path)
-        path = path if path.suffix else path.with_suffix(".npz")
+        path = npz_path(path)
         parts = [packed(one) for one in self.results]
         header = {
             "format": FORMAT,

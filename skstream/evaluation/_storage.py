@@ -18,7 +18,7 @@ from skstream.evaluation.delayed._result import DelayedResult
 from skstream.metrics import Measure
 from skstream.metrics._registry import known_measure
 from skstream.streams._drifts import as_drifts
-from skstream.utils._npz import read_npz, write_npz
+from skstream.utils._npz import npz_path, read_npz, write_npz
 
 FORMAT = 2
 #: What the header of a file calls a `SeedStudy`.
@@ -59,9 +59,7 @@ def save_result(result: EvaluationResult, path: str | Path) -> Path:
     path : Path
         The file written.
     """
-    path = Path(path)
-    if not path.suffix:
-        path = path.with_suffix(".npz")
+    path = npz_path(path)
     header, arrays = packed(result)
     write_npz(path, header, arrays, compress=True)
     return path

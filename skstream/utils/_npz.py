@@ -11,6 +11,12 @@ import numpy as np
 from skstream.utils._files import atomic_write, no_such_file
 
 
+def npz_path(path: str | Path) -> Path:
+    """Return the path of a file to be written, with ``.npz`` where it has no suffix."""
+    path = Path(path)
+    return path if path.suffix else path.with_suffix(".npz")
+
+
 def write_npz(
     path: Path, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray], *, compress: bool
 ) -> None:
