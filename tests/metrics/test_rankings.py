@@ -8,10 +8,12 @@ import pytest
 from sklearn.metrics import average_precision_score, get_scorer, roc_auc_score
 
 from skstream.forgetting import as_forgetting
-from skstream.metrics import _pair_windows, _precision_windows, _rankings, _ranks
+from skstream.metrics import _pair_windows, _precision_windows, _rankings, _ranks, _running
 from skstream.metrics._ranking_measures import RANKINGS
 from skstream.metrics._resolve import resolve_metrics
+from skstream.metrics._rows import ScoredRows, Sets
 from skstream.metrics._running import RunningMeasures
+from skstream.metrics._set_sums import SetMeasures
 from tests.metrics._reference import Reference
 from tests.metrics._streams import MECHANISMS, assert_same_curves, make_stream
 
@@ -77,7 +79,10 @@ def of_scikit_learn(y, scores, weight, k):
 @pytest.mark.parametrize(
     ("n_classes", "weighted", "record_every"), [(2, False, 1), (2, True, 3), (3, True, 1)]
 )
-def test_every_checkpoint_has_the_value_of_scikit_learn(name, n_classes, weighted, record_every):
+def test_every_checkpoint_has_the_value_of_scikit_learn(
+    monkeypatch, name, n_classes, weighted, record_every
+):
+    monkeypatch.setattr(_running, "_BLOCK", 32)
     stream = make_stream(5, 140, n_classes, weighted=weighted, gaps=True)
     scores, forgetting = make_scores(stream), LONGER[name]
     curves = measured(stream, scores, forgetting, record_every=record_every).curves()
@@ -127,6 +132,7 @@ def test_two_parts_are_merged(name):
 @pytest.mark.parametrize("n_bins", [None, 8])
 @pytest.mark.parametrize("name", LONGER)
 def test_pieces_and_several_models_change_nothing(monkeypatch, name, n_bins):
+    monkeypatch.setattr(_running, "_BLOCK", 32)
     if n_bins is not None:  # bins are joined at the same rows, wherever the pieces end
         monkeypatch.setattr(_ranks, "MOST_BINS", n_bins)
         monkeypatch.setattr(_rankings, "_CHUNK", 16)
@@ -151,6 +157,24 @@ def test_pieces_and_several_models_change_nothing(monkeypatch, name, n_bins):
     assert_same_curves(running.of_models([1]).curves().of_models(0), curves.of_models(1))
 
 
+def test_every_set_is_ranked_on_its_own():
+    stream = make_stream(6, 90, 3, weighted=True)
+    scores = make_scores(stream)
+    sets = SetMeasures(RANKINGS, ["sets"], classes=stream.classes, n_models=1)
+    ends = np.array([30, 70, 90])
+    answers = stream.p[np.newaxis]
+    rows = ScoredRows(stream.y, answers, stream.weight, scores=scores[np.newaxis])
+    rows.sets = Sets(ends, ends.astype(np.int64))
+    sets.read(rows)
+    values = sets.curves().of_models(0).values["sets"]
+    for place, (start, end) in enumerate(pairwise([0, *ends])):
+        kept = np.arange(start, end)
+        kept = kept[(stream.p[kept] >= 0) & (stream.weight[kept] > 0)]
+        expected = of_scikit_learn(stream.y[kept], scores[kept], stream.weight[kept], 3)
+        for metric, value in expected.items():
+            assert values[metric][place] == pytest.approx(value, rel=1e-12, nan_ok=True)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_an_unanswered_row_is_ranked_worst(n_classes):
     stream = make_stream(4, 60, n_classes)
@@ -170,6 +194,7 @@ def test_an_unanswered_row_is_ranked_worst(n_classes):
 def test_with_joined_bins_the_truth_is_within_the_bound(monkeypatch, forgetting, ascending):
     monkeypatch.setattr(_ranks, "MOST_BINS", 64)
     monkeypatch.setattr(_rankings, "_CHUNK", 128)
+    monkeypatch.setattr(_running, "_BLOCK", 256)
     stream = make_stream(11, 1200, 2, weighted=True)
     scores = make_scores(stream, digits=12)
     if ascending:
@@ -187,6 +212,23 @@ def test_with_joined_bins_the_truth_is_within_the_bound(monkeypatch, forgetting,
             assert not away > values[f"{metric}_bound"][place] + 1e-12
     assert values["auc_bound"].max() < 0.06
     assert values["average_precision_bound"].max() > 0.0
+
+
+def test_a_row_within_a_bin_is_in_doubt_and_one_of_an_equal_score_is_not():
+    joined = _ranks.Ranks(*np.array([[0.0, 2.0], [1.0, 2.0], [2.0, 4.0], [0.0, 0.0]]))
+    one = np.ones(1)
+    for score, pairs, doubt in [
+        (-1.0, 6.0, 0.0),
+        (0.5, 5.0, 1.0),
+        (1.5, 4.0, 0.0),
+        (2.0, 2.0, 0.0),
+    ]:
+        both = joined.then(_ranks.Ranks.of(score * one, 0.0 * one, one))
+        assert (both.pairs, both.doubt) == (pairs, doubt)
+        assert both.value("auc") == pairs / 6.0
+    wide = _ranks.Ranks(*np.array([[-1.0], [3.0], [0.0], [1.0]]))
+    both = joined.then(wide)
+    assert (both.pairs, both.doubt, len(both.low)) == (3.0, 3.0, 1)
 
 
 @pytest.mark.parametrize("size", [1, 2, 16, 17, 40, 150])
