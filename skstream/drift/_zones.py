@@ -112,7 +112,7 @@ def share_of_shifts(zones: Zones, alarms: NDArray[np.int64]) -> float:
     return float(widths[f1 >= unshifted - 1e-12].sum() / zones.n_rows)
 
 
-def share_of_rearrangements(zones: Sequence[Zones], alarms: Sequence[NDArray[np.int64]]) -> float:
+def share_of_rearrangements(zones: list[Zones], alarms: Sequence[NDArray[np.int64]]) -> float:
     """Share of all rearrangements of the alarms on several streams with as large a mean F1.
 
     A rearrangement moves all alarms by the same number of streams, and along these by the same
@@ -120,19 +120,35 @@ def share_of_rearrangements(zones: Sequence[Zones], alarms: Sequence[NDArray[np.
     the drifts of all are at the same rows, too. Where they are not, good alarms are good on their
     own stream alone. Streams of different lengths keep their alarms.
     """
-    n_streams, n_rows = len(zones), max(one.n_rows for one in zones)
     observed, share = 0.0, []
     for step in _steps(zones):
-        total = np.zeros(n_rows)
-        for i, rows in enumerate(alarms):
-            one = zones[(i + step) % n_streams]
-            if len(one.starts) and len(rows):
-                widths, f1 = _f1_of_shifts(one, rows)
-                total += np.resize(np.repeat(f1, widths), n_rows)  # shorter streams begin again
+        total = _sum_of_shifts(zones[step:] + zones[:step], alarms)
         if not step:
             observed = float(total[0])
         share.append(np.mean(total >= observed - 1e-9))
     return float(np.mean(share))
+
+
+def _sum_of_shifts(
+    zones: Sequence[Zones], alarms: Sequence[NDArray[np.int64]]
+) -> NDArray[np.float64]:
+    """Sum over the streams of the F1 of every shift; shorter streams begin again."""
+    n_rows = max(one.n_rows for one in zones)
+    total = np.zeros(n_rows)
+    begins, jumps = [np.zeros(1, dtype=np.int64)], [np.zeros(1)]
+    for one, rows in zip(zones, alarms, strict=True):
+        if not len(one.starts) or not len(rows):
+            continue
+        widths, f1 = _f1_of_shifts(one, rows)
+        if one.n_rows < n_rows:
+            total += np.resize(np.repeat(f1, widths), n_rows)
+            continue
+        known = widths > 0
+        begins.append((np.cumsum(widths) - widths)[known])
+        jumps.append(np.diff(f1[known], prepend=0.0))
+    steps = np.bincount(np.concatenate(begins), np.concatenate(jumps), minlength=n_rows)
+    total += np.cumsum(steps)
+    return total
 
 
 def _steps(zones: Sequence[Zones]) -> list[int]:
