@@ -51,9 +51,9 @@ def save_checkpoint(run: Any, path: Path) -> None:
 def cannot_be_saved(path: Any, error: Exception) -> TypeError:
     """Return the error for a run that cannot be pickled."""
     return TypeError(
-        f"The run cannot be saved to {path}: {error}. Models, and functions given as measures, "
-        "holdout, delay, features or reduce, must be importable by their names (no lambdas, no "
-        "functions within functions) and hold no open files or locks."
+        f"The run cannot be saved to {path}: {error}. Models, detectors, and functions given as "
+        "measures, holdout, delay, features or reduce, must be importable by their names (no "
+        "lambdas, no functions within functions) and hold no open files or locks."
     )
 
 

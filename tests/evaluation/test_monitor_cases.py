@@ -3,6 +3,7 @@
 import pickle
 import warnings
 from dataclasses import replace
+from threading import Lock
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from skstream.drift import (
     PageHinkley,
     RandomAlarm,
 )
-from skstream.evaluation import _detections, _evaluator, _watch
+from skstream.evaluation import _detections, _evaluator, _watch, _workers
 from skstream.metrics import Measure
 from skstream.streams import as_stream
 from tests.evaluation import test_monitors as laws
@@ -429,6 +430,20 @@ def test_a_function_of_the_user_that_fails_takes_no_row_from_the_monitors(monkey
     assert run.detections["all"]["last"].alarms.tolist() == list(range(1, 130))
     fails[0] = False
     assert_equal_data(run.result().detections, run.detections)
+
+
+def test_a_detector_that_cannot_be_pickled_is_named(tmp_path):
+    class Local(Failing):
+        pass
+
+    detector = Local()
+    detector.lock = Lock()
+    evaluator = PrequentialEvaluator("accuracy", monitors={"ink": DriftMonitor(detector)})
+    run = evaluator.start(laws.MODELS, classes=laws.CLASSES)
+    with pytest.raises(TypeError, match="Models, detectors, and functions .* must be importable"):
+        run.save(tmp_path / "run")
+    sent = {"Model 'last'": laws.MODELS["last"], "Monitor 'ink'": run._settings.monitors[0]}
+    assert "Monitor 'ink' cannot be sent" in str(_workers._not_sent(sent))
 
 
 # --- memory --------------------------------------------------------------------------------
