@@ -33,6 +33,22 @@ def auc_ovo(sums: Sums) -> Floats:
     return ratio(np.where(known, areas, 0.0).sum(axis=0), known.sum(axis=0, dtype=np.float64))
 
 
+def of_one_class(sums: Sums, kind: str, place: int) -> Floats:
+    """Value of one class, against the rest."""
+    value: Floats = sums.table(kind)[place].copy()
+    return value
+
+
+def ranking_of_class(kind: str, name: str, code: int, n_classes: int) -> Measure:
+    """Measure of a ranking of one class, such as the AUC of "UP" against the rest."""
+    series, place = kind, code
+    if n_classes <= 2:
+        place = 0
+        if kind == "average_precision" and code == 0:  # the areas of both classes are equal
+            series = "average_precision_of_first"
+    return _ranking(name, series, formula=partial(of_one_class, kind=series, place=place))
+
+
 def _ranking(
     name: str,
     *series: str,

@@ -49,10 +49,13 @@ class Ranking:
     pairs : bool, default=False
         Whether each class is ranked against each other one, instead of against all rows of the
         others. Of two classes only the second is ranked, in either case.
+    first : bool, default=False
+        Whether it is the first of two classes that is ranked instead.
     """
 
     measure: str
     pairs: bool = False
+    first: bool = False
 
     by_class: ClassVar[bool] = False
     of_labels: ClassVar[bool] = False
@@ -68,7 +71,7 @@ class Ranking:
     def target(self, code: int, n_classes: int) -> "Target":
         """Return which rows a series ranks."""
         if n_classes <= 2:
-            return Target(0, 1)
+            return Target(0, 0 if self.first else 1)
         if not self.pairs:
             return Target(code, code)
         own, other = divmod(code, n_classes - 1)
@@ -112,6 +115,8 @@ class Sided(NamedTuple):
         if not len(rows):
             return cls.none()
         scores = rows.s[:, target.column]
+        if rows.s.shape[1] == 1 and target.positive == 0:  # it is the score of the second class
+            scores = -scores
         positive = rows.y == target.positive
         negative = ~positive if target.negative is None else rows.y == target.negative
         unanswered = (rows.p == UNANSWERED) & np.isnan(scores)

@@ -1,7 +1,7 @@
 """The named measures: a formula each, and the elementary series it needs."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -9,6 +9,7 @@ from skstream.metrics import _formulas as formulas
 from skstream.metrics._formulas import Formula
 from skstream.metrics._measure import ANY, OF_SCORES, ROW_LOSSES, TASKS, Measure
 from skstream.metrics._probabilities import PROBABILITIES, probability_measure
+from skstream.metrics._ranking_measures import ranking_of_class
 
 _SHARE = (0.0, 1.0)
 
@@ -91,11 +92,18 @@ CLASSIFICATION = {
     )
 }
 
-#: Measures of one class, named e.g. "f1:UP".
-OF_CLASS = {
-    "f1": formulas.class_f1,
-    "precision": formulas.class_precision,
-    "recall": formulas.class_recall,
+
+def _of_class(formula: Formula, name: str, code: int, n_classes: int) -> Measure:
+    return _share(name, partial(formulas.of_class, formula=formula, code=code), *_CLASSES)
+
+
+#: Measures of one class, named e.g. "f1:UP": made of the name, the code and the number of classes.
+OF_CLASS: dict[str, Callable[[str, int, int], Measure]] = {
+    "f1": partial(_of_class, formulas.class_f1),
+    "precision": partial(_of_class, formulas.class_precision),
+    "recall": partial(_of_class, formulas.class_recall),
+    "auc": partial(ranking_of_class, "auc"),
+    "average_precision": partial(ranking_of_class, "average_precision"),
 }
 
 REGRESSION = {
@@ -157,16 +165,10 @@ def check_suits(measure: Measure, classes: Any) -> Measure:
     return measure
 
 
-def class_measure(kind: str, label: Any, code: int) -> Measure:
-    """Measure of one class, e.g. the F1 of "UP"."""
-    formula = partial(formulas.of_class, formula=OF_CLASS[kind], code=code)
-    return _share(f"{kind}:{label}", formula, *_CLASSES)
-
-
 def known_measure(name: str) -> Measure:
     """Return what is known of a measure by its name alone."""
     kind, colon, _ = name.partition(":")
     if colon and kind in OF_CLASS:
-        return Measure(**class_measure(kind, "", 0).facts)
+        return Measure(**OF_CLASS[kind](f"{kind}:", 0, 2).facts)
     measure = {**CLASSIFICATION, **REGRESSION}.get(name) or probability_measure(name)
     return Measure(name=name) if measure is None else Measure(**measure.facts)

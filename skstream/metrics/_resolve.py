@@ -30,7 +30,6 @@ from skstream.metrics._registry import (
     OF_CLASSES,
     REGRESSION,
     check_suits,
-    class_measure,
 )
 from skstream.metrics._regression import persistent_skill_score
 from skstream.metrics._rows import Array
@@ -284,7 +283,7 @@ def _by_label(name: str, kind: str, label: str, classes: Array) -> Measure:
         shown = ", ".join(repr(known) for known in labels[:20])
         more = f", ... ({len(labels)} classes)" if len(labels) > 20 else ""
         raise ValueError(f"Measure {name!r} names no class. The classes are {shown}{more}.")
-    return class_measure(kind, label, labels.index(label))
+    return check_suits(OF_CLASS[kind](name, labels.index(label), len(classes)), classes)
 
 
 def _unknown(name: str, known: list[str], classes: Array | None) -> str:

@@ -150,6 +150,7 @@ KINDS: dict[str, Kind | OfColumn | Ranking] = {
     "auc_of_pairs": Ranking("auc", pairs=True),
     "auc_bound": Ranking("auc_bound"),
     "average_precision": Ranking("average_precision"),
+    "average_precision_of_first": Ranking("average_precision", first=True),
     "average_precision_bound": Ranking("average_precision_bound"),
     "log_loss": OfColumn(LogLoss()),
     "brier": OfColumn(BrierLoss()),

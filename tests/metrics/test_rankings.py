@@ -118,6 +118,26 @@ def test_of_many_classes_they_are_those_of_scikit_learn_itself():
     assert final["average_precision"] == pytest.approx(average_precision_score(y, rows), rel=1e-12)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_one_class_is_ranked_against_the_rest(n_classes):
+    stream = make_stream(2, 150, n_classes, weighted=True)
+    scores = make_scores(stream)
+    names = [f"{kind}:{c}" for kind in ("auc", "average_precision") for c in range(n_classes)]
+    metrics = resolve_metrics(names, classes=stream.classes)
+    for forgetting in ("window:60", "fading:0.99"):
+        final = measured(stream, scores, forgetting, metrics=metrics).final()[forgetting]
+        weight = np.where(stream.p >= 0, stream.weight, 0.0)
+        rows = np.flatnonzero(weight)[-60 if forgetting == "window:60" else 0 :]
+        kept = weight[rows]
+        if forgetting != "window:60":
+            kept = kept * 0.99 ** np.arange(len(rows) - 1, -1, -1.0)
+        for name, value in final.items():
+            kind, _, code = name.partition(":")
+            function = roc_auc_score if kind == "auc" else average_precision_score
+            expected = of_two(function, stream.y[rows] == int(code), scores[rows, int(code)], kept)
+            assert value == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("name", ["all", "window", "faded"])
 def test_two_parts_are_merged(name):
     stream = make_stream(7, 130, 3, weighted=True, gaps=True)
