@@ -55,5 +55,5 @@ def _lacks(
         f"Model '{name}' ({type(model).__name__}) has {what}, which {' and '.join(lacking)} "
         f"need{'s' if one_of_many else ''}. It can be scored by {', '.join(others)}{ranks}. Leave "
         f"{'this measure' if one_of_many else 'these measures'} out, or pass "
-        'on_missing_proba="nan" to have NaN in the place of what it lacks.'
+        'an evaluator on_missing_proba="nan" to have NaN in the place of what it lacks.'
     )

@@ -129,7 +129,10 @@ def jackknife(
     table = np.repeat(answers[np.newaxis], N_BLOCKS, axis=0)
     for line, block in zip(table, np.array_split(rows, N_BLOCKS), strict=True):
         line[block] = LabelSpace(tape.classes).nothing
-    values = _final_values(tape, table, measure, forgetting)
+    scores, method = tape.scores.get(name), tape.methods.get(name)
+    if scores is not None:
+        scores = np.broadcast_to(np.asarray(scores[0]), (N_BLOCKS, *scores[0].shape))
+    values = _final_values(tape, table, measure, forgetting, scores, method)
     if not (np.isfinite(values).all() and np.isfinite(score)):
         return Interval.none("the measure is undefined without some of the rows")
     spread = float(np.sum((values - values.mean()) ** 2))
@@ -145,12 +148,21 @@ def jackknife(
 
 
 def _final_values(
-    tape: Tape, table: np.ndarray, measure: Measure, forgetting: dict[str, Forgetting]
+    tape: Tape,
+    table: np.ndarray,
+    measure: Measure,
+    forgetting: dict[str, Forgetting],
+    scores: np.ndarray | None,
+    method: str | None,
 ) -> np.ndarray:
     running = RunningMeasures(
-        {"score": measure}, forgetting, classes=tape.classes, n_models=len(table)
+        {"score": measure},
+        forgetting,
+        classes=tape.classes,
+        n_models=len(table),
+        methods=None if scores is None else [method] * len(table),
     )
     weight: Any = None if tape.weight is None else np.asarray(tape.weight)
-    running.read(ScoredRows(np.asarray(tape.y), table, weight))
+    running.read(ScoredRows(np.asarray(tape.y), table, weight, scores=scores))
     (values,) = (by_metric["score"] for by_metric in running.final().values())
     return np.asarray(values)

@@ -171,12 +171,14 @@ def test_or_it_is_nan_for_this_model_alone() -> None:
     y = labels(2)
     several = {"sgd": models()["sgd"], "svm": SGDClassifier(), "none": NoScores()}
     rank = Measure(formula=first_score, name="rank", needs="scores")
+    share = Measure(formula=first_score, name="share", needs="probabilities")
     result = PrequentialEvaluator(
-        [*METRICS, rank], random_state=0, on_missing_proba="nan"
+        [*METRICS, rank, share], random_state=0, on_missing_proba="nan"
     ).evaluate(several, X, y)
     alone = prequential().evaluate(several["sgd"], X, y)
     for metric in METRICS[1:]:
         assert result.scores["sgd"][metric] == alone.scores["SGDClassifier"][metric]
+    for metric in (*METRICS[1:], "share"):
         assert np.isnan([result.scores[name][metric] for name in ("svm", "none")]).all()
     assert result.scores["svm"]["rank"] == N - 1
     assert np.isfinite([result.scores[name]["accuracy"] for name in several]).all()

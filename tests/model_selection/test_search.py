@@ -17,7 +17,7 @@ from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import FitFailedWarning, NotFittedError, UndefinedMetricWarning
 from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
-from sklearn.metrics import balanced_accuracy_score
+from sklearn.metrics import balanced_accuracy_score, log_loss
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
@@ -28,6 +28,7 @@ from skstream import (
     PrequentialEvaluator,
     TemporalCorrection,
     make_stream_pipeline,
+    prequential_predict,
 )
 from skstream.evaluation import _groups
 from skstream.metrics import Measure
@@ -944,3 +945,27 @@ def test_halving_looks_at_shares_of_the_rows_that_came(how: str) -> None:
     one = search(race="halving", missing_labels="skip", n_warmup=40, tuning=300)
     one.partial_fit(X[:299], labels[:299], classes=["UP", "DOWN"])
     assert (one.cv_results_["dropped_at"] == -1).all()
+
+
+@pytest.mark.filterwarnings("ignore::skstream.model_selection.OptimisticScoreWarning")
+@pytest.mark.parametrize("race", [None, "halving"])
+def test_candidates_are_chosen_by_probabilities(race):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+    grid = {"alpha": [1e-4, 1.0]}
+    model = SGDClassifier(loss="log_loss", random_state=0)
+    search = PrequentialSearch(model, grid, metric="log_loss", tuning=80, race=race, random_state=0)
+    search.fit(X, y)
+    shares = {
+        alpha: prequential_predict(
+            clone(model).set_params(alpha=alpha), X, y, method="predict_proba"
+        )
+        for alpha in grid["alpha"]
+    }
+    losses = {alpha: log_loss(y[1:80], share[:79]) for alpha, share in shares.items()}
+    best = min(losses, key=losses.__getitem__)
+    assert search.best_params_ == {"alpha": best}
+    assert search.best_score_ == pytest.approx(losses[best])
+    assert search.honest_score_ == pytest.approx(log_loss(y[80:], shares[best][79:]))
+    assert " in [" in str(search)  # the interval, from the tape
