@@ -24,6 +24,7 @@ from skstream.metrics._probabilities import (
     set_size,
     top_k_accuracy,
 )
+from skstream.metrics._quantiles import pinball
 from skstream.metrics._regression import persistent_skill_score
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "kappa_temporal_score",
     "kappa_test",
     "persistent_skill_score",
+    "pinball",
     "set_size",
     "top_k_accuracy",
 ]

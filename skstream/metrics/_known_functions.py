@@ -15,6 +15,7 @@ from skstream.metrics import _set_scores as set_scores
 from skstream.metrics._formulas import Formula
 from skstream.metrics._measure import OF_SCORES, Measure, name_of
 from skstream.metrics._probabilities import PROBABILITIES, top_k_accuracy
+from skstream.metrics._quantiles import pinball
 from skstream.metrics._registry import CLASSIFICATION, REGRESSION, needs_probabilities
 from skstream.metrics._rows import Array
 from skstream.utils._sklearn import metric_function, scorer_parts
@@ -247,6 +248,10 @@ def _top_k(options: Options, classes: Array) -> Measure | None:
     return top_k_accuracy(options["k"])
 
 
+def _pinball(options: Options, _: Array) -> Measure | None:
+    return pinball(options["alpha"])
+
+
 def _area(options: Options, classes: Array) -> Measure | None:
     if options["max_fpr"] is not None or not _are_all(options["labels"], classes):
         return None
@@ -399,6 +404,7 @@ _REGRESSION: dict[str, tuple[tuple[str, ...], Builder]] = {
     "mean_absolute_error": ((), _plain(REGRESSION["mae"])),
     "mean_squared_error": ((), _plain(REGRESSION["mse"])),
     "root_mean_squared_error": ((), _plain(REGRESSION["rmse"])),
+    "mean_pinball_loss": (("alpha",), _pinball),
     "r2_score": (("force_finite",), _r2),
 }
 #: Measures whose facts hold for a function whatever its options are.
@@ -413,6 +419,7 @@ _FACTS: dict[str, Measure] = {
     "mean_absolute_error": REGRESSION["mae"],
     "mean_squared_error": REGRESSION["mse"],
     "mean_absolute_percentage_error": REGRESSION["mae"],
+    "mean_pinball_loss": REGRESSION["pinball"],
     "median_absolute_error": REGRESSION["mae"],
     **dict.fromkeys(_SET_SCORES, CLASSIFICATION["f1_macro"]),
 }

@@ -9,6 +9,7 @@ from skstream.metrics import _formulas as formulas
 from skstream.metrics._formulas import Formula
 from skstream.metrics._measure import ANY, OF_SCORES, ROW_LOSSES, TASKS, Measure
 from skstream.metrics._probabilities import PROBABILITIES, probability_measure
+from skstream.metrics._quantiles import QUANTILES, quantile_measure
 from skstream.metrics._ranking_measures import ranking_of_class
 
 _SHARE = (0.0, 1.0)
@@ -121,7 +122,7 @@ REGRESSION = {
             needs="targets",
         ),
     )
-}
+} | QUANTILES
 
 #: All measures of classifiers that have names.
 OF_CLASSES = {**CLASSIFICATION, **PROBABILITIES}
@@ -170,5 +171,6 @@ def known_measure(name: str) -> Measure:
     kind, colon, _ = name.partition(":")
     if colon and kind in OF_CLASS:
         return Measure(**OF_CLASS[kind](f"{kind}:", 0, 2).facts)
-    measure = {**CLASSIFICATION, **REGRESSION}.get(name) or probability_measure(name)
+    measure = {**CLASSIFICATION, **REGRESSION}.get(name)
+    measure = measure or probability_measure(name) or quantile_measure(name)
     return Measure(name=name) if measure is None else Measure(**measure.facts)

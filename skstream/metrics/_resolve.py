@@ -22,6 +22,7 @@ from skstream.metrics._kappas import (
 from skstream.metrics._known_functions import of_scikit_learn
 from skstream.metrics._measure import Measure
 from skstream.metrics._probabilities import PROBABILITIES, probability_measure
+from skstream.metrics._quantiles import quantile_measure
 from skstream.metrics._registry import (
     DEFAULT_CLASSIFICATION,
     DEFAULT_REGRESSION,
@@ -73,6 +74,7 @@ _OTHER_NAMES = {
     "macro_f1": "f1_macro",
     "matthews_corrcoef": "mcc",
     "mean_absolute_error": "mae",
+    "mean_pinball_loss": "pinball",
     "mean_squared_error": "mse",
     "misclassification": "error",
     "pr_auc": "average_precision",
@@ -268,9 +270,9 @@ def _by_name(name: str, classes: Array | None) -> Measure:
     known = REGRESSION if classes is None else OF_CLASSES
     if name in known:
         return check_suits(known[name], classes)
-    of_scores = None if classes is None else probability_measure(name)
-    if of_scores is not None:
-        return check_suits(of_scores, classes)
+    parametrised = (quantile_measure if classes is None else probability_measure)(name)
+    if parametrised is not None:
+        return check_suits(parametrised, classes)
     kind, colon, label = name.partition(":")
     if classes is not None and colon and kind in OF_CLASS:
         return _by_label(name, kind, label, classes)

@@ -18,6 +18,8 @@ TWINS = {
     "mse": sk.mean_squared_error,
     "rmse": sk.root_mean_squared_error,
     "r2": sk.r2_score,
+    "pinball": sk.mean_pinball_loss,
+    "quantile_coverage": lambda y, p, sample_weight: np.average(y <= p, weights=sample_weight),
     "persistent_skill": None,
 }
 
@@ -227,3 +229,18 @@ def test_targets_are_checked():
         measures.update(["a"], [0.0])
     measures.update([1, 2], [1, 4])  # integers are numbers
     assert measures.final()["cumulative"]["mae"] == 1.0
+
+
+def test_the_pinball_loss_is_least_at_the_quantile():
+    y = np.random.default_rng(0).exponential(size=5000)
+    answers = np.quantile(y, [0.8, 0.9, 0.97])
+    losses = []
+    for answer in answers:
+        measures = running(["pinball:0.9", "quantile_coverage"], "cumulative", None)
+        measures.update(y, np.full(len(y), answer))
+        values = measures.final()["cumulative"]
+        losses.append(values["pinball:0.9"])
+        assert values["quantile_coverage"] == np.mean(y <= answer)
+    assert np.argmin(losses) == 1
+    with pytest.raises(ValueError, match=r"no measure 'pinball:7'. The 'quantile' parameter"):
+        running("pinball:7", "cumulative", None)

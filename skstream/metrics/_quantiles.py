@@ -1,0 +1,104 @@
+"""Measures of regressors that predict a quantile of the target."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from skstream.metrics._formulas import Sums, ratio
+from skstream.metrics._measure import Measure
+from skstream.metrics._rows import Floats
+from skstream.utils._choices import is_real
+
+
+@dataclass(frozen=True)
+class _Pinball:
+    """Formula of the mean pinball loss."""
+
+    quantile: float
+
+    def __call__(self, sums: Sums) -> Floats:
+        above, below = sums["error_above"], sums["error_below"]
+        return ratio(self.quantile * above + (1.0 - self.quantile) * below, sums["rows"])
+
+
+def pinball(quantile: float = 0.5) -> Measure:
+    """Mean pinball loss: smallest where each answer is this quantile of its row's target.
+
+    A target above the answer costs `quantile` times the difference, one below it
+    ``1 - quantile`` times.
+
+    Parameters
+    ----------
+    quantile : float, default=0.5
+        In [0, 1]. Of 0.5 it is half the mean absolute error.
+
+    Returns
+    -------
+    Measure
+        Called ``"pinball"``, and of another quantile such as ``"pinball:0.9"``. Both are also
+        names that evaluators know.
+
+    Raises
+    ------
+    ValueError
+        If `quantile` is not in [0, 1].
+
+    Notes
+    -----
+    The value is that of `sklearn.metrics.mean_pinball_loss`. The share of the targets that are at
+    most the answer, which should be near `quantile`, is the measure ``"quantile_coverage"``: that
+    of an upper model less that of a lower one is the coverage of the interval between them.
+
+    References
+    ----------
+    R. Koenker and G. Bassett. Regression quantiles. Econometrica 46, 1978.
+
+    Examples
+    --------
+    >>> from skstream.metrics import pinball
+    >>> pinball(0.9).name
+    'pinball:0.9'
+    """
+    if not is_real(quantile) or not 0.0 <= quantile <= 1.0:
+        raise ValueError(
+            "The 'quantile' parameter of pinball must be a number in the range [0, 1]. "
+            f"Got {quantile!r} instead."
+        )
+    return Measure(
+        name="pinball" if quantile == 0.5 else f"pinball:{float(quantile):g}",
+        formula=_Pinball(float(quantile)),
+        series=frozenset({"error_above", "error_below"}),
+        needs="targets",
+        higher_is_better=False,
+        bounds=(0.0, math.inf),
+    )
+
+
+def _share_at_most(sums: Sums) -> Floats:
+    return ratio(sums["target_at_most"], sums["rows"])
+
+
+def _quantile_coverage() -> Measure:
+    return Measure(
+        name="quantile_coverage",
+        formula=_share_at_most,
+        series=frozenset({"target_at_most"}),
+        needs="targets",
+        bounds=(0.0, 1.0),
+    )
+
+
+QUANTILES = {measure.name: measure for measure in (pinball(), _quantile_coverage())}
+#: Measures whose parameter may follow their name after a colon.
+_PARAMETRISED: dict[str, Callable[[float], Measure]] = {"pinball": pinball}
+
+
+def quantile_measure(name: str) -> Measure | None:
+    """Measure of this name, perhaps with a parameter; None: there is none."""
+    kind, colon, value = name.partition(":")
+    if not colon or kind not in _PARAMETRISED:
+        return QUANTILES.get(name)
+    try:
+        return _PARAMETRISED[kind](float(value))
+    except ValueError as error:
+        raise ValueError(f"There is no measure {name!r}. {error}") from error
