@@ -1,6 +1,6 @@
 """Rows of the stream with the answers of all models, and the buffer that forms blocks of them."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -119,7 +119,7 @@ class ScoredRows:
             some(self.majority),
             some(self.inclusive),
             scores=None if self.scores is None else self.scores[:, rows],
-            derived=_each(self.derived, lambda table: table[:, rows]),
+            derived=None if self.derived is None else _parts(self.derived, (slice(None), rows)),
         )
 
     def models(self, models: slice | Integers | list[int]) -> "ScoredRows":
@@ -132,7 +132,7 @@ class ScoredRows:
             self.majority,
             self.inclusive,
             scores=None if self.scores is None else self.scores[models],
-            derived=_each(self.derived, lambda table: table[models]),
+            derived=None if self.derived is None else _parts(self.derived, models),
         )
 
     def model(self, number: int) -> "ScoredRows":
@@ -160,8 +160,8 @@ class ScoredRows:
             _joined(earlier.previous, self.previous),
             _joined(earlier.majority, self.majority),
             _joined(earlier.inclusive, self.inclusive),
-            scores=_joined(earlier.scores, self.scores, axis=1),
-            derived=_joined_derived(earlier.derived, self.derived),
+            scores=None if self.scores is None else _joined(earlier.scores, self.scores, axis=1),
+            derived=None if self.derived is None else _joined_derived(earlier, self.derived),
         )
 
     @property
@@ -189,20 +189,19 @@ def _joined(first: Array | None, second: Array | None, axis: int = 0) -> Array |
     return None if first is None or second is None else np.concatenate((first, second), axis)
 
 
-def _each(derived: Derived | None, change: Callable[[Array], Array]) -> Derived | None:
-    if derived is None:
-        return None
-    return {column: tuple(map(change, tables)) for column, tables in derived.items()}
+def _parts(derived: Derived, part: Any) -> Derived:
+    return {column: tuple(table[part] for table in tables) for column, tables in derived.items()}
 
 
-def _joined_derived(first: Derived | None, second: Derived | None) -> Derived | None:
-    if first is None or second is None:
+def _joined_derived(earlier: ScoredRows, derived: Derived) -> Derived | None:
+    if earlier.derived is None:
         return None
     return {
         column: tuple(
-            np.concatenate(pair, axis=1) for pair in zip(first[column], tables, strict=True)
+            np.concatenate(pair, axis=1)
+            for pair in zip(earlier.derived[column], tables, strict=True)
         )
-        for column, tables in second.items()
+        for column, tables in derived.items()
     }
 
 
@@ -224,7 +223,9 @@ def checked_rows(
     scores: ArrayLike | None = None,
 ) -> ScoredRows:
     """Rows from a caller; errors name the parameter, the row and what came."""
-    given = {"y": y, "p": p, "weight": weight, "previous": previous, "scores": scores}
+    given = {"y": y, "p": p, "weight": weight, "previous": previous}
+    if scores is not None:
+        given["scores"] = scores
     for name, values in given.items():
         refuse_masked(values, name)
     labels = np.asarray(y)

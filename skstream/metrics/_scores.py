@@ -127,7 +127,8 @@ class Scores:
         self.classes = classes
         self.n_models = len(told)
         # Lines whose scores are no probabilities: decision values, or none.
-        self.others = np.array([method != "predict_proba" for method in methods or ()], dtype=bool)
+        known = ["predict_proba"] * len(told) if methods is None else methods
+        self.others = np.array([method != "predict_proba" for method in known], dtype=bool)
         self.formulas = {m.formula: None for m in metrics.values() if m.formula is not None}
         kinds: frozenset[KindOf] = frozenset().union(*(one.series for one in metrics.values()))
         n_classes = 0 if classes is None else len(classes)
@@ -201,7 +202,7 @@ class Scores:
     ) -> None:
         """Read the rows of one group, and record the values of its models."""
         if group.columns is not None:
-            rows.derived = group.columns.read(rows, scored, self._are_others(group))
+            rows.derived = group.columns.read(rows, scored, self.others[group.models])
         if group.tape is not None:
             group.tape.append(rows if scored is None else rows[scored])
         for name, sums in group.sums.items():
@@ -214,10 +215,6 @@ class Scores:
         group.n_scored += len(rows) if scored is None else len(scored)
         if group.tape is not None:
             group.tape.forget(group.oldest())
-
-    def _are_others(self, group: Group) -> NDArray[np.bool_]:
-        """Whether the scores of each model of a group are no probabilities."""
-        return self.others[group.models] if len(self.others) else np.zeros(len(group.models), bool)
 
     def _values(
         self,
@@ -234,7 +231,7 @@ class Scores:
         of_formula = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
         by_formula = dict(zip(self.formulas, of_formula, strict=True))
         values = {}
-        is_other = bool(self._are_others(group)[number])
+        is_other = bool(self.others[group.models[number]])
         for metric, measure in self.metrics.items():
             if is_other and measure.needs == "probabilities":
                 values[metric] = np.full(len(ends), np.nan)
@@ -298,7 +295,7 @@ class Scores:
         """Return a copy with some of the models, in ascending order."""
         twin = self.copy()
         twin.n_models = len(models)
-        twin.others = self.others[list(models)] if len(self.others) else self.others
+        twin.others = self.others[list(models)]
         groups = []
         for group in twin.groups:
             kept = np.flatnonzero(np.isin(group.models, models))

@@ -49,7 +49,8 @@ class Kind:
 
 def values_of(rows: ScoredRows, series: Series) -> Array:
     """Weighted values of a series: bool where all weights are 1 and it is 0/1."""
-    function = kind_of(series.kind).values
+    kind = series.kind
+    function = (KINDS[kind] if isinstance(kind, str) else kind).values  # called for single rows
     assert function is not None, "this kind has no values to sum"
     values = function(rows, series.code)
     return values if rows.weight is None else rows.weight * values
