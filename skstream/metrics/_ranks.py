@@ -16,6 +16,8 @@ from skstream.metrics._rows import Floats, Integers
 
 #: Bins are joined where there are more than this.
 MOST_BINS = 1 << 14
+# Of all rows, the part below which bins do not become narrower: one in so many.
+_FINEST = 1 << 20
 # A smaller sum is set to zero: arithmetic on subnormal numbers is slow.
 _SUBNORMAL = 1e-290
 
@@ -142,6 +144,10 @@ class Ranks:
             for weight in (self.positive, self.negative)
             if (total := float(weight.sum())) > 0.0
         )
+        # Precision changes fastest at the highest scores: the bins are narrow there.
+        above = np.cumsum((self.positive + self.negative)[::-1])[::-1]
+        rank = np.log1p(above * (_FINEST / above[0]))
+        share = share + (rank - np.append(rank[1:], 0.0)) / rank[0]
         middle = np.cumsum(share) - 0.5 * share
         group = (middle * (most // 2 / middle[-1])).astype(np.intp)
         starts = np.flatnonzero(np.diff(np.minimum(group, most // 2 - 1), prepend=-1))
@@ -164,7 +170,7 @@ class Ranks:
         if measure == "auc_bound":
             return self.doubt / (positive * negative)
         if measure == "average_precision":
-            return float(average_precision(self.positive, self.negative))
+            return average_precision_of(self)
         return average_precision_bound(self)
 
 
@@ -181,20 +187,47 @@ def average_precision(positive: Floats, negative: Floats) -> Any:
         return precision.cumsum(axis=-1)[..., -1] / above[..., -1]
 
 
+def _of_joined_bins(ranks: Ranks) -> tuple[Floats, Floats, Floats, Floats]:
+    """Weights of both classes in bins of several scores, and so much with those above."""
+    joined = (ranks.low < ranks.high)[::-1]
+    of_bins = ranks.positive[::-1], ranks.negative[::-1]
+    positive, negative = (weight[joined] for weight in of_bins)
+    above, wrong = (weight.cumsum()[joined] for weight in of_bins)
+    return positive, negative, above, wrong
+
+
+def _mixed_precision(positive: Floats, negative: Floats, above: Floats, wrong: Floats) -> Floats:
+    """Mean precision in bins whose rows follow each other in a mixed order."""
+    right, before = above - positive, (above - positive) + (wrong - negative)
+    here = positive + negative
+    share = positive / here
+    with np.errstate(divide="ignore", invalid="ignore"):
+        change = (right - before * share) / here * np.log1p(here / before)
+    precision: Floats = share + np.where(before > 0.0, change, 0.0)
+    return np.clip(precision, 0.0, 1.0, out=precision)
+
+
+def average_precision_of(ranks: Ranks) -> float:
+    """Average precision; the rows of a bin of several scores count as mixed."""
+    value = float(average_precision(ranks.positive, ranks.negative))
+    positive, negative, above, wrong = _of_joined_bins(ranks)
+    if not len(positive):
+        return value
+    away = _mixed_precision(positive, negative, above, wrong) - above / (above + wrong)
+    return value + float((away * positive).sum() / ranks.positive.sum())
+
+
 def average_precision_bound(ranks: Ranks) -> float:
     """By how much the average precision may be wrong: every bin in its best or worst order."""
-    of_bins = ranks.positive[::-1], ranks.negative[::-1]
-    doubtful = (ranks.low < ranks.high)[::-1]
-    if not doubtful.any():
+    positive, negative, above, wrong = _of_joined_bins(ranks)
+    if not len(positive):
         return 0.0
-    positive, negative = (weight[doubtful] for weight in of_bins)
-    above, wrong = (weight.cumsum()[doubtful] for weight in of_bins)
-    here = above / (above + wrong)
+    here = _mixed_precision(positive, negative, above, wrong)
     with np.errstate(divide="ignore", invalid="ignore"):
         best = above / (above + (wrong - negative))
         worst = (above - positive) / (above - positive + wrong)
     away = np.fmax(np.maximum(best - here, here - worst), 0.0) * positive
-    return float(np.where(np.isnan(away), positive, away).sum() / of_bins[0].sum())
+    return float(np.where(np.isnan(away), positive, away).sum() / ranks.positive.sum())
 
 
 def pairs_of_bins(positive: Floats, negative: Floats) -> Any:
