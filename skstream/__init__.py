@@ -9,6 +9,7 @@ from skstream.baselines import (
     PersistentRegressor,
     RandomClass,
 )
+from skstream.calibration import PrequentialCalibrator
 from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
 from skstream.evaluation import (
     DelayedEvaluator,
@@ -69,6 +70,7 @@ __all__ = [
     "ParquetStream",
     "Persistent",
     "PersistentRegressor",
+    "PrequentialCalibrator",
     "PrequentialEvaluator",
     "PrequentialSearch",
     "PrequentialSplit",

@@ -34,6 +34,7 @@ ESTIMATORS = {
     "baselines",
     "temporal",
     "adaptive",
+    "calibration",
     "ensemble",
     "neighbors",
     "naive_bayes",
@@ -50,6 +51,7 @@ WITHIN_LAYER = {
     ("forgetting", "drift"),
     ("drift", "streams"),  # alarms are scored against the drifts of streams
     ("estimators", "drift"),
+    ("estimators", "forgetting"),
     ("evaluation", "compat"),  # evaluators adapt models of other libraries
 }
 # A result's plot() needs the display classes, when it is called.

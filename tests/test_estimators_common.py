@@ -19,6 +19,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from skstream.adaptive import DriftReset
 from skstream.base import learner
 from skstream.baselines import MajorityWindow, RandomClass
+from skstream.calibration import PrequentialCalibrator
 from skstream.compat import (
     CapyMOAClassifier,
     CapyMOARegressor,
@@ -62,6 +63,12 @@ EXAMPLES: dict[type, list[Any]] = {
     ],
     OnlineBagging: [
         OnlineBagging(SGDClassifier(), 2, detector=ADWIN(direction="up", clock=4), random_state=0),
+    ],
+    PrequentialCalibrator: [
+        PrequentialCalibrator(IncrementalGaussianNB(), forgetting="window:200", every=7),
+        PrequentialCalibrator(
+            SGDClassifier(random_state=0), method="temperature", forgetting="fading:0.9", every=10
+        ),
     ],
     LabelNoise: [LabelNoise(GaussianNB(), random_state=0)],
     MajorityWindow: [MajorityWindow(), MajorityWindow(window_size=3)],
@@ -217,7 +224,8 @@ def _order_matters(estimator: Any) -> bool:
             | SGDRegressor
             | RiverRegressor
             | DynamicWeightedMajority
-            | OnlineBagging,
+            | OnlineBagging
+            | PrequentialCalibrator,
         )
         for part in parts
     )

@@ -313,6 +313,7 @@ def test_kernels_say_whether_their_states_can_be_shared():
         "PerceptronRegressorKernel",
         "PersistentKernel",
         "PersistentRegressorKernel",
+        "PrequentialCalibratorKernel",
         "RandomClassKernel",
         "TemporalCorrectionKernel",
         "TemporallyAugmentedKernel",

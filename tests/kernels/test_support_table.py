@@ -50,6 +50,7 @@ from skstream import (
     OnlineBagging,
     Persistent,
     PersistentRegressor,
+    PrequentialCalibrator,
     PrequentialEvaluator,
     RandomClass,
     TemporalCorrection,
@@ -163,6 +164,7 @@ KERNEL: list[Any] = [
     TemporalCorrection(SGD),
     LabelNoise(SGD, noise=0.1, random_state=0),
     DriftReset(SGD),
+    PrequentialCalibrator(SGD),
     DriftReset(SGD, detector=RandomAlarm(random_state=0)),
     OnlineBagging(SGD, 2, random_state=0),
     DynamicWeightedMajority(SGD, random_state=0),
@@ -240,6 +242,7 @@ LOOP: dict[str, list[Any]] = {
         make_stream_pipeline(PCA(), SGD),
         OnlineBagging(DecisionTreeClassifier(), random_state=0),
         DriftReset(DecisionTreeClassifier()),
+        PrequentialCalibrator(DecisionTreeClassifier()),
     ],
     "without an integer seed": [
         *(RandomClass(), RandomClass(random_state=DRAWS)),

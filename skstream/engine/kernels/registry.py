@@ -34,6 +34,7 @@ _MODELS: _Table = {
     "skstream.baselines.Persistent": "baselines.PersistentKernel",
     "skstream.baselines.PersistentRegressor": "baselines.PersistentRegressorKernel",
     "skstream.baselines.RandomClass": "baselines.RandomClassKernel",
+    "skstream.calibration.PrequentialCalibrator": "calibration.PrequentialCalibratorKernel",
     "skstream.ensemble.DynamicWeightedMajority": (
         "ensemble.weighted_majority.DynamicWeightedMajorityKernel"
     ),
