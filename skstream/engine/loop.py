@@ -294,7 +294,9 @@ class Loop:
         if columns != classes.tolist():
             raise BadAnswer(
                 f"{method} has columns for the classes {columns}, but "
-                f"the classes here are {classes.tolist()}. Pass its classes as classes=."
+                f"the classes here are {classes.tolist()}: there must be a column for each of "
+                "these, in this order. Tell the model all of them in its first partial_fit "
+                "(classes=), or wrap it so that its predict_proba has these columns."
             )
 
     def _learn_rows(

@@ -105,6 +105,10 @@ class Tape:
         ValueError
             If the tape has none of this model.
         """
+        if model not in self.answers:
+            raise ValueError(
+                f"There is no model {model!r} on the tape; there are {list(self.answers)}."
+            )
         if self.methods.get(model) != "predict_proba":
             raise ValueError(
                 f"The tape has no probabilities of model {model!r}. They are kept where a measure "

@@ -498,6 +498,14 @@ def probability_measure(name: str) -> Measure | None:
         return PROBABILITIES.get(name)
     make, number = _PARAMETRISED[kind]
     try:
-        return make(number(value))
+        parameter = number(value)
+    except ValueError:
+        wanted = "a whole number" if number is int else "a number"
+        raise ValueError(
+            f"There is no measure {name!r}: after the colon of {kind!r} comes {wanted}, "
+            f"and here is {value!r}."
+        ) from None
+    try:
+        return make(parameter)
     except ValueError as error:
         raise ValueError(f"There is no measure {name!r}. {error}") from error

@@ -99,6 +99,13 @@ def quantile_measure(name: str) -> Measure | None:
     if not colon or kind not in _PARAMETRISED:
         return QUANTILES.get(name)
     try:
-        return _PARAMETRISED[kind](float(value))
+        parameter = float(value)
+    except ValueError:
+        raise ValueError(
+            f"There is no measure {name!r}: after the colon of {kind!r} comes a number, "
+            f"and here is {value!r}."
+        ) from None
+    try:
+        return _PARAMETRISED[kind](parameter)
     except ValueError as error:
         raise ValueError(f"There is no measure {name!r}. {error}") from error

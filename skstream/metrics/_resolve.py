@@ -271,8 +271,8 @@ def _by_name(name: str, classes: Array | None) -> Measure:
     if name in known:
         return check_suits(known[name], classes)
     parametrised = (quantile_measure if classes is None else probability_measure)(name)
-    if parametrised is not None:
-        return check_suits(parametrised, classes)
+    if parametrised is not None:  # "top_k_accuracy:2" is the measure "top_k_accuracy"
+        return check_suits(replace(parametrised, name=name), classes)
     kind, colon, label = name.partition(":")
     if classes is not None and colon and kind in OF_CLASS:
         return _by_label(name, kind, label, classes)
@@ -305,6 +305,11 @@ def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -
     if meant in other:
         own = "It" if meant == name else repr(meant)
         return f" {own} is a measure of {'regression' if per_class else 'classification'}."
+    kind, colon, parameter = name.partition(":")
+    if colon and kind in (*known, *other):
+        return f" {kind!r} takes nothing after a colon, and here is {parameter!r}."
+    if plain == "cost" and per_class:
+        return " It needs a matrix of costs: pass skstream.metrics.cost(matrix), in Python."
     if plain.startswith(_OF_PROBABILITIES):
         return (
             " It needs probabilities or decision values, and labels alone cannot give it. Measures "

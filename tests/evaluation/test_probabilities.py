@@ -353,3 +353,48 @@ def test_live_runs_of_late_labels_have_them(tmp_path: Path) -> None:
         np.testing.assert_allclose(
             result.curve("SGDClassifier", metric)[-1], wanted.curve("SGDClassifier", metric)[-1]
         )
+
+
+class Single(ClassifierMixin, BaseEstimator):
+    """Very sure, in single precision: its larger probabilities are often exactly 1."""
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> "Single":
+        if classes is not None:
+            self.classes_ = np.asarray(classes)
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        z = 30 * (np.asarray(X, np.float32)[:, :1] - np.float32(0.5))
+        return np.hstack([1 / (1 + np.exp(z)), 1 / (1 + np.exp(-z))])
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def test_small_probabilities_of_either_class_count_in_single_precision() -> None:
+    y = np.where(RNG.random(N) < 0.5, "a", "b")
+    said = Single().predict_proba(X)[1:].astype(np.float64)
+    said[said[:, 0] < said[:, 1], 1] = 1 - said[said[:, 0] < said[:, 1], 0]
+    said[said[:, 0] > said[:, 1], 0] = 1 - said[said[:, 0] > said[:, 1], 1]
+    evaluator = PrequentialEvaluator("log_loss")
+    there = evaluator.evaluate({"m": Single()}, X, y).scores["m"]["log_loss"]
+    assert there == pytest.approx(log_loss(y[1:], said), rel=1e-9)
+    swapped = np.where(y == "a", "b", "a")
+    mirrored = evaluator.evaluate({"m": Single()}, 1 - X, swapped).scores["m"]["log_loss"]
+    assert mirrored == pytest.approx(there, rel=1e-4)  # 1 - X is rounded, too
+
+
+def test_what_no_measure_can_read_is_said() -> None:
+    class Other(Single):
+        def predict_proba(self, X: Any) -> Any:
+            return np.full((len(X), 2), 0.4)
+
+    with pytest.raises(ModelError, match=r"which sums to 0.8. The .* sum to one within 1e-06"):
+        prequential().evaluate(Other(), X, labels(2))
+    with pytest.raises(ModelError, match=r"columns for the classes \['a', 'b'\].*must be a column"):
+        KnowsTwo = type("KnowsTwo", (Single,), {"classes_": property(lambda self: ["a", "b"])})
+        KnowsTwo.partial_fit = lambda self, X, y, classes=None: self
+        prequential().evaluate(KnowsTwo(), X, labels(3))
+    tape = prequential().evaluate({"bayes": MultinomialNB()}, X, labels(2)).tape
+    with pytest.raises(ValueError, match=r"no model 'zz' on the tape; there are \['bayes'\]"):
+        tape.probabilities("zz")

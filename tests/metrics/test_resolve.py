@@ -86,6 +86,11 @@ def test_labels_that_are_numbers_or_truth_values():
         ("Accuracy", CLASSES, "Did you mean 'accuracy'"),
         ("neg_mean_absolute_error", None, "Did you mean 'mae'"),
         ("roc_auc", CLASSES, "Did you mean 'auc'"),
+        ("log_loss:3", CLASSES, r"'log_loss' takes nothing after a colon, and here is '3'\."),
+        ("cost", CLASSES, r"pass skstream.metrics.cost\(matrix\)"),
+        ("gmean:x", CLASSES, "after the colon of 'gmean' comes a number, and here is 'x'"),
+        ("top_k_accuracy:2.5", CLASSES, "comes a whole number, and here is '2.5'"),
+        ("pinball:x", None, "after the colon of 'pinball' comes a number, and here is 'x'"),
         ("hinge", CLASSES, "labels alone cannot give it"),
         ("neg_log_loss", CLASSES, "Did you mean 'log_loss'"),
         ("f1_weighted", CLASSES, r"get_scorer\('f1_weighted'\)"),
@@ -119,3 +124,9 @@ def test_only_the_series_that_a_measure_needs_are_carried():
     assert len(measures._scores.groups[0].sums["cumulative"].series) == 2
     measures = running(["kappa", "kappa_temporal"], "cumulative", np.arange(30))
     assert len(measures._scores.groups[0].sums["cumulative"].series) == 64
+
+
+def test_a_parameter_that_is_the_default_stays_in_the_name():
+    names = ["top_k_accuracy", "top_k_accuracy:2", "top_k_accuracy:3"]
+    assert list(resolve_metrics(names, classes=["a", "b", "c"])) == names
+    assert list(resolve_metrics("pinball:0.5", classes=None)) == ["pinball:0.5"]

@@ -45,7 +45,7 @@ def with_scores(codes: NDArray[Any], values: NDArray[Any], task: Task) -> NDArra
         answers[:, 1] = values
     elif values.shape == (n, 2) and width == 1:
         is_share = task.scores == "predict_proba"
-        answers[:, 1] = values[:, 1] if is_share else values[:, 1] - values[:, 0]
+        answers[:, 1] = _of_second(values) if is_share else values[:, 1] - values[:, 0]
     elif values.shape == (n, width):
         answers[:, 1:] = values
     else:
@@ -55,6 +55,18 @@ def with_scores(codes: NDArray[Any], values: NDArray[Any], task: Task) -> NDArra
             f"{np.asarray(task.classes).tolist()}."
         )
     return answers
+
+
+def _of_second(probabilities: NDArray[Any]) -> NDArray[Any]:
+    """Probability of the second of two classes, from which that of the first follows.
+
+    Near one, numbers of single precision are too far apart for that: there it is one minus the
+    probability of the first class, in double precision.
+    """
+    first, second = probabilities[:, 0], probabilities[:, 1]
+    if probabilities.dtype.kind != "f" or probabilities.dtype.itemsize >= 8:
+        return second
+    return np.where(first < second, 1.0 - first.astype(np.float64), second)
 
 
 def _check_probabilities(values: NDArray[Any]) -> None:
@@ -69,9 +81,10 @@ def _check_probabilities(values: NDArray[Any]) -> None:
             return
         bad = (off > rounding) | (values < 0.0).any(axis=1)
     if bad.any():
+        row = values[bad.argmax()]
         raise BadAnswer(
-            f"predict_proba returned {values[bad.argmax()].tolist()}. The probabilities of a row "
-            "are not negative, and sum to one."
+            f"predict_proba returned {row.tolist()}, which sums to {row.sum():.10g}. The "
+            f"probabilities of a row are not negative, and sum to one within {rounding:.2g}."
         )
 
 
