@@ -137,6 +137,36 @@ class DriftReset(MetaClassifier):
         self.detector = detector
         self.warm_up = warm_up
 
+    def set_params(self, **params: Any) -> "DriftReset":
+        """Set parameters; those of the inner model also where it is fitted.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters; those of the inner model as ``estimator__parameter``, those of a detector
+            that was given as ``detector__parameter``.
+
+        Returns
+        -------
+        self : object
+            The estimator itself.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or a parameter of the detector is set where none was
+            given.
+        """
+        inner = [name for name in params if name.startswith("detector__")]
+        if inner and params.get("detector", self.detector) is None:
+            raise ValueError(
+                f"{inner[0]} cannot be set: this DriftReset has detector=None, which stands for a "
+                "DDM() of its own. To set or search the parameters of a detector, pass the "
+                "detector: DriftReset(..., detector=DDM())."
+            )
+        super().set_params(**params)
+        return self
+
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         return check_divisible_rows(self, X, reset=reset)
 

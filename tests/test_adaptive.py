@@ -256,3 +256,11 @@ def test_a_failing_first_call_leaves_nothing() -> None:
     assert not hasattr(model, "estimator_")
     model.partial_fit([[1.0]], [1], classes=[1, 2])
     assert model.classes_.tolist() == [1, 2]
+
+
+def test_parameters_of_a_detector_that_was_not_given():
+    model = DriftReset(MultinomialNB())
+    with pytest.raises(ValueError, match=r"detector__drift_level cannot be set.*detector=DDM\(\)"):
+        model.set_params(detector__drift_level=2.5)
+    model.set_params(detector=DDM(), detector__drift_level=2.5)
+    assert clone(model).get_params()["detector__drift_level"] == 2.5

@@ -1,6 +1,8 @@
 """Detectors at equal caution: as many false alarms as the others."""
 
+import math
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -8,10 +10,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from skstream.drift._base import DriftDetector
+from skstream.drift._checks import as_values, refuse_where
 from skstream.drift._given import check_detector, check_parameter
 from skstream.drift._zones import checked_number
 from skstream.utils._choices import is_integer, is_real
 from skstream.utils._seeds import drawn_seed, uniform
+from skstream.utils._warnings import warn
 
 # False alarms that are expected where a number of values is not given.
 _ALARMS = 20
@@ -31,8 +35,7 @@ class Calibration:
     value : int or float
         Its value.
     run_length : float
-        Mean distance of the false alarms at this value, in values of the series that was tried;
-        infinite where there was none.
+        Mean distance of the false alarms at this value, in values of the series that was tried.
     n_alarms : int
         Number of these alarms. The fewer they are, the less certain the distance is: its relative
         standard deviation is about ``1 / sqrt(n_alarms)``.
@@ -74,14 +77,17 @@ def calibrate(
     run_length : float, default=100_000
         Wanted mean distance of alarms on losses without a drift, at least 1.
     bounds : tuple of (low, high)
-        Values between which to look. Between two integers only integers are tried, between two
-        positive numbers the geometric mean of what is left, and otherwise the middle.
+        Values between which to look: between two positive numbers at the geometric mean of what is
+        left, and otherwise at the middle. Of a parameter that is a whole number only such values
+        are tried; give it whole bounds.
     error_rate : float, default=0.1
         Share of errors of the series that is tried, in [0, 1]: independent 0/1 losses.
     losses : array-like of shape (n_values,), default=None
-        Another series without a drift to be tried, such as losses of the model in question.
+        Another series without a drift to be tried, such as losses of the model in question; at
+        least `run_length` of them.
     n_values : int, default=None
-        Length of the series, where no losses are given; None: twenty times `run_length`.
+        Length of the series, where no losses are given, at least `run_length`; None: twenty times
+        as long.
     random_state : int, RandomState instance or None, default=0
         Seed of the series. All values of the parameter are tried on the same one.
 
@@ -95,8 +101,14 @@ def calibrate(
     TypeError
         If `detector` is not an instance of a drift detector.
     ValueError
-        If the detector has no such parameter, or the wanted distance is not between those at the
-        two bounds.
+        If the detector has no such parameter, the series is shorter than the wanted distance, or
+        this is not between those at the two bounds.
+
+    Warns
+    -----
+    UserWarning
+        If the distance at the best value found misses the wanted one by more than chance does, the
+        standard deviation of ``1 / sqrt(n_alarms)``: the number of alarms jumps there.
 
     See Also
     --------
@@ -118,26 +130,38 @@ def calibrate(
         seed = drawn_seed(random_state)
         series = (uniform(seed, "calibrate", 0, n) < error_rate).astype(np.float64)
     else:
-        series = np.asarray(losses)
-        if not series.size:
+        series = as_values(losses, "losses")
+        if not len(series):
             raise ValueError("losses must not be empty.")
+        refuse_where(np.asarray(detector._wrong(series)), series, detector._wanted, "losses")
+
+    n = len(series)
+    target = n / run_length
+    if target < 1:
+        given = "losses" if losses is not None else "n_values"
+        raise ValueError(
+            f"The series is too short: alarms are to be {run_length:g} values apart, and {given}= "
+            f"gives {n:,} values, which hold no two such alarms ({target:.2g} are expected). At "
+            f"least {math.ceil(run_length):,} values are needed, and {_ALARMS} times as many to "
+            "know the distance to about a fifth."
+        )
 
     def alarms_at(value: float) -> int:
         return len(clone(detector).set_params(**{parameter: value}).update_many(series))
 
-    low, high = bounds
-    target = len(series) / run_length
+    whole = _takes_integers(detector, parameter)
+    low, high = bounds if whole else map(float, bounds)
     n_low, n_high = alarms_at(low), alarms_at(high)
     if not min(n_low, n_high) <= target <= max(n_low, n_high):
         raise ValueError(
             f"No {parameter} in bounds={bounds!r} gives a distance of {run_length:g} between "
-            f"alarms: {len(series)} values raised {n_low} at {low!r} and {n_high} at {high!r}, and "
+            f"alarms: {n} values raised {n_low} at {low!r} and {n_high} at {high!r}, and "
             f"{target:g} are wanted. Widen the bounds."
         )
     rises = n_high > n_low
     tried = {low: n_low, high: n_high}
     for _ in range(_STEPS):
-        middle = _between(low, high)
+        middle = _between(low, high, whole)
         if middle in tried:
             break
         tried[middle] = alarms_at(middle)
@@ -147,14 +171,26 @@ def calibrate(
             high = middle
         else:
             low = middle
-    value = min(tried, key=lambda one: abs(tried[one] - target))
-    return Calibration(
+
+    def miss(value: float) -> float:
+        return abs(math.log(tried[value] / target)) if tried[value] else math.inf
+
+    value = min(tried, key=miss)
+    found = Calibration(
         detector=clone(detector).set_params(**{parameter: value}),
         parameter=parameter,
         value=value,
-        run_length=len(series) / tried[value] if tried[value] else np.inf,
+        run_length=n / tried[value],
         n_alarms=tried[value],
     )
+    if miss(value) > 1 / math.sqrt(found.n_alarms):
+        warn(
+            f"The alarms of {found.detector!r} are {found.run_length:.4g} values apart "
+            f"({found.n_alarms} in {n:,} values), and {run_length:g} were wanted: no {parameter} "
+            "that was tried comes nearer, as the number of alarms jumps there. Compare at this "
+            "distance, or take another parameter."
+        )
+    return found
 
 
 def _check(detector: Any, parameter: str, run_length: Any, bounds: Any) -> None:
@@ -167,6 +203,15 @@ def _check(detector: Any, parameter: str, run_length: Any, bounds: Any) -> None:
         raise ValueError(f"bounds must be two numbers (low, high), low < high. Got {bounds!r}.")
 
 
-def _between(low: float, high: float) -> float:
-    middle = float(np.sqrt(low * high)) if low > 0 else (low + high) / 2
-    return round(middle) if is_integer(low) and is_integer(high) else middle
+def _takes_integers(detector: DriftDetector, parameter: str) -> bool:
+    """Whether a parameter is a whole number: by what is declared of it, else by its value."""
+    kinds = {
+        getattr(one, "type", None) for one in detector._parameter_constraints.get(parameter, [])
+    }
+    numbers = kinds & {Integral, Real}
+    return numbers == {Integral} if numbers else is_integer(detector.get_params()[parameter])
+
+
+def _between(low: float, high: float, whole: bool) -> float:
+    middle = math.sqrt(low * high) if low > 0 else (low + high) / 2
+    return round(middle) if whole else middle

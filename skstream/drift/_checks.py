@@ -26,9 +26,9 @@ def as_number(x: Any) -> float:
     return value
 
 
-def as_values(values: Any) -> NDArray[np.float64]:
+def as_values(values: Any, name: str = "values") -> NDArray[np.float64]:
     """Return a sequence of usable numbers as float64, or say which one is not."""
-    refuse_masked(values, "values")
+    refuse_masked(values, name)
     try:
         array = np.asarray(values)
     except ValueError:  # sequences of unequal length
@@ -40,17 +40,19 @@ def as_values(values: Any) -> NDArray[np.float64]:
             " Use update(x) for one number, and turn an iterator into a list."
         )
     if array.dtype.kind not in "biuf":
-        array = _from_objects(array)
+        array = _from_objects(array, name)
     array = array.astype(np.float64, copy=False)
-    refuse_where(~(np.abs(array) <= LARGEST), array, _WANTED)
+    refuse_where(~(np.abs(array) <= LARGEST), array, _WANTED, name)
     return array
 
 
-def refuse_where(wrong: NDArray[np.bool_], values: NDArray[np.float64], wanted: str) -> None:
+def refuse_where(
+    wrong: NDArray[np.bool_], values: NDArray[np.float64], wanted: str, name: str = "values"
+) -> None:
     """Raise an error that names the first wrong value, if there is one."""
     if wrong.any():
         position = int(wrong.argmax())
-        raise ValueError(f"values[{position}] is {values[position]:g}. {wanted} {_UNCHANGED}")
+        raise ValueError(f"{name}[{position}] is {values[position]:g}. {wanted} {_UNCHANGED}")
 
 
 def _real(x: Any) -> float | None:
@@ -65,13 +67,13 @@ def _real(x: Any) -> float | None:
         return None
 
 
-def _from_objects(array: NDArray[Any]) -> NDArray[np.float64]:
+def _from_objects(array: NDArray[Any], name: str) -> NDArray[np.float64]:
     converted = np.empty(len(array))
     for position, item in enumerate(array):
         value = _real(item)
         if value is None:
             raise ValueError(
-                f"values[{position}] is {item!r} of type {type(item).__name__}, not a number."
+                f"{name}[{position}] is {item!r} of type {type(item).__name__}, not a number."
                 f" {_UNCHANGED}"
             )
         converted[position] = value

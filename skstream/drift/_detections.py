@@ -19,6 +19,10 @@ class Detections:
         Names of the monitor and of the model that it watched.
     fold : int
         The fold; 0 where there is one.
+    bin : int or None
+        Under delayed labels, the bin whose answers were watched; else None.
+    n_folds : int
+        Number of folds of the evaluation.
     alarms : ndarray of shape (n_alarms,), dtype int64
         The rows whose value raised an alarm, increasing.
     warnings : ndarray of shape (n_warnings,), dtype int64
@@ -40,6 +44,8 @@ class Detections:
     monitor: str
     model: str
     fold: int = 0
+    bin: int | None = None
+    n_folds: int = 1
     alarms: NDArray[np.int64]
     warnings: NDArray[np.int64]
 
@@ -52,7 +58,7 @@ class Detections:
         n = len(self.alarms)
         first = ", ".join(map(str, self.alarms[:3].tolist()))
         where = f", at {'row' if n == 1 else 'rows'} {first}{', ...' if n > 3 else ''}" if n else ""
-        fold = f" in fold {self.fold}" if self.fold else ""
+        fold = f" in fold {self.fold}" if self.fold or self.n_folds > 1 else ""
         return (
             f"{type(self).__name__}({self.monitor} of {self.model}{fold}: {_counted(n, 'alarm')}"
             f"{where}; {_counted(len(self.warnings), 'warning')})"

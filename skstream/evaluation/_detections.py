@@ -1,6 +1,7 @@
 """Detections of results: of a run as they are, and from a tape."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from skstream.drift import Detections
@@ -24,9 +25,15 @@ def by_monitor(lanes: Iterable[Mapping[str, Detections]]) -> FoundByMonitor:
         for one in lane.values():
             folds.setdefault(one.monitor, {}).setdefault(one.model, []).append(one)
     return {
-        monitor: {model: _one_or_all(listed) for model, listed in by_model.items()}
+        monitor: {model: _one_or_all(_counted(listed)) for model, listed in by_model.items()}
         for monitor, by_model in folds.items()
     }
+
+
+def _counted(folds: list[Detections]) -> list[Detections]:
+    """Tell the detections of several folds how many there are, so that each names its own."""
+    n = len(folds)
+    return folds if n == 1 else [replace(one, n_folds=max(n, one.n_folds)) for one in folds]
 
 
 def detected(result: "EvaluationResult", monitor: Any) -> FoundByModel:
@@ -64,9 +71,15 @@ def seed_of(result: "EvaluationResult") -> int:
 
 
 def narrowed(
-    found: Mapping[str, FoundByModel], models: Sequence[str], folds: Sequence[int] | None
+    found: Mapping[str, FoundByModel],
+    models: Sequence[str],
+    folds: Sequence[int] | None,
+    bins: Sequence[int] | None,
 ) -> FoundByMonitor:
-    """Return what was found in some models and at some positions among their folds; None: all."""
+    """Return what was found in some models, at some positions among their folds and in some bins.
+
+    None: all. A monitor watches one bin: it goes where its bin is left out.
+    """
 
     def some(one: Detections | list[Detections]) -> Detections | list[Detections]:
         if folds is None or isinstance(one, Detections):
@@ -76,6 +89,7 @@ def narrowed(
     return {
         monitor: {model: some(by_model[model]) for model in models}
         for monitor, by_model in found.items()
+        if bins is None or {one.bin for one in each({monitor: by_model})} <= {*bins, None}
     }
 
 

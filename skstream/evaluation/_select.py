@@ -82,7 +82,7 @@ def select(
         left_out=result.left_out if models is None else {},
         n_unanswered=_of(result.n_unanswered, names),
         baselines=tuple(name for name in names if name in result.baselines),
-        detections=narrowed(result.detections, names, fold_places),
+        detections=narrowed(result.detections, names, fold_places, changes.get("selected_bins")),
         **changes,
     )
 

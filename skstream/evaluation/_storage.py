@@ -101,7 +101,7 @@ def packed(result: EvaluationResult) -> tuple[dict[str, Any], dict[str, np.ndarr
         "methods": {} if tape is None else tape.methods,
         "costs": {name: asdict(cost) for name, cost in result.costs.items()},
         "ended": {name: asdict(one) for name, one in result.ended.items()},
-        "detections": [[one.monitor, one.model, one.fold] for one in found],
+        "detections": [[one.monitor, one.model, one.fold, one.bin, one.n_folds] for one in found],
         **{name: getattr(result, name) for name in (*_PLAIN, *_TUPLES)},
     }
     if isinstance(result, DelayedResult):
@@ -208,11 +208,12 @@ def _loaded_detections(arrays: dict[str, np.ndarray], header: dict[str, Any]) ->
                 monitor=monitor,
                 model=model,
                 fold=fold,
+                **dict(zip(("bin", "n_folds"), others, strict=False)),
                 alarms=arrays[f"alarms/{k}"],
                 warnings=arrays[f"warnings/{k}"],
             )
         }
-        for k, (monitor, model, fold) in enumerate(header.get("detections", ()))
+        for k, (monitor, model, fold, *others) in enumerate(header.get("detections", ()))
     )
 
 

@@ -72,6 +72,7 @@ class Watch:
                     monitor=monitor.name,
                     model=model,
                     fold=fold,
+                    bin=monitor.bin,
                     alarms=lane.alarms.array().copy(),
                     warnings=lane.warnings.array().copy(),
                 )
@@ -133,6 +134,7 @@ class _Monitor:
     ) -> None:
         self.name = spec.name
         self._spec = spec
+        self.bin = None if width == 1 else spec.bin
         self._width = width
         self._n_read = 0  # rows that the detectors have read
         kind = type(spec.detector).__name__

@@ -319,6 +319,13 @@ def test_live_labels_are_watched_in_their_order_and_in_the_bin_named():
         again, expected = narrow.detect(plain)["MajorityWindow"], found[name]["MajorityWindow"]
         assert again.alarms.tolist() == expected.alarms.tolist()
     assert first.detect(plain)["MajorityWindow"].alarms.tolist() != expected.alarms.tolist()
+    assert {m: of["MajorityWindow"].bin for m, of in found.items()} == {
+        name: 4 if one.bin is None else one.bin for name, one in monitors.items()
+    }
+    of_bins = {one.bin for by_model in last.detections.values() for one in by_model.values()}
+    assert of_bins == {0, 4}
+    assert list(first.detections) == [name for name, one in monitors.items() if one.bin == 0]
+    assert result.select(bins=3).detections == {}
 
 
 # --- failures ------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ def save_outcome(outcome: RunOutcome, path: Path) -> None:
         "lanes": [
             {name: getattr(lane, name) for name in _PLAIN}
             | {"cost": asdict(lane.cost), "monitors": list(lane.detections)}
+            | {"bins": {monitor: one.bin for monitor, one in lane.detections.items()}}
             | ({} if lane.ended is None else {"ended": asdict(lane.ended)})
             for lane in outcome.lanes
         ],
@@ -123,6 +124,7 @@ def _lane(
                 monitor=monitor,
                 model=lane["name"],
                 fold=lane["fold"],
+                bin=lane.get("bins", {}).get(monitor),
                 alarms=arrays[f"alarms/{k}/{d}"],
                 warnings=arrays[f"warnings/{k}/{d}"],
             )
