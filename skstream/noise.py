@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from skstream._meta import MetaClassifier
+from skstream._meta import MetaClassifier, inner_has
 from skstream.base import check_rows
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._row_hashes import Hashes, row_hashes, uniform_draws
@@ -126,13 +126,40 @@ class LabelNoise(MetaClassifier):
         """
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
+        _, noisy = self._codes(X)
+        answers: NDArray[Any] = self.classes_[noisy]
+        return answers
+
+    @inner_has("predict_proba")
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Predict class probabilities, as wrong as the labels.
+
+        Where an answer is replaced, its probability and that of the new one are exchanged.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        check_is_fitted(self)
+        X = self._check_rows(X, reset=False)
+        self._check_columns(self.estimator_)
+        shares = np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
+        return exchanged(shares, *self._codes(X))
+
+    def _codes(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Codes of the model's answers, and of those after noise."""
         codes = LabelSpace(self.classes_).encode(self.estimator_.predict(X))
         weight_learnt = np.array([self.weight_learnt_])
         noisy = with_noise(
             codes, row_hashes(X), weight_learnt, len(self.classes_), self.noise, self.seed_
         )
-        answers: NDArray[Any] = self.classes_[noisy]
-        return answers
+        return codes, noisy
 
 
 def weights_so_far(
@@ -181,3 +208,14 @@ def with_noise(
     noisy = codes.copy()
     noisy[replaced] = (codes[replaced] + np.minimum(distance, n_classes - 1)) % n_classes
     return noisy
+
+
+def exchanged(
+    shares: NDArray[np.float64], codes: NDArray[np.int64], noisy: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Probabilities with those of two classes of every row exchanged."""
+    rows = np.flatnonzero((codes >= 0) & (noisy >= 0))  # all but answers that are no class
+    codes, noisy = codes[rows], noisy[rows]
+    answers = shares.copy()
+    answers[rows, codes], answers[rows, noisy] = shares[rows, noisy], shares[rows, codes]
+    return answers

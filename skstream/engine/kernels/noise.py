@@ -1,5 +1,6 @@
 """Kernel of the label noise filter, by way of the inner model's kernel."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,9 @@ from skstream.engine.kernels.schema import (
     refused_seed,
     refused_task,
 )
+from skstream.engine.kernels.scored import answers_to
 from skstream.engine.loop import LoopFailed
-from skstream.noise import weights_so_far, with_noise
+from skstream.noise import exchanged, weights_so_far, with_noise
 from skstream.utils._row_hashes import row_hashes
 from skstream.utils._rows import take_rows
 from skstream.utils._seeds import drawn_seed
@@ -34,18 +36,25 @@ class _State(NamedTuple):
 class LabelNoiseKernel(Kernel):
     """Replaces answers of the inner kernel, by the rows and by the weight learnt at each ask."""
 
+    gives_scores = True
+
     def __init__(self, estimator: Any, task: Task):
         super().__init__(estimator, task)
         fitted = is_fitted(estimator)
         self._model = estimator.estimator_ if fitted else unfitted_copy(estimator.estimator)
-        self._inner = find_inner(self._model, task, fitted=fitted)
+        # Probabilities are exchanged between the labels before and after noise: both are wanted.
+        self._wants_shares = task.method == "predict_proba" or task.scores is not None
+        scores = "predict_proba" if self._wants_shares else None
+        inner_task = replace(task, method="predict", scores=scores)
+        self._inner = find_inner(self._model, inner_task, fitted=fitted)
         self._seed = estimator.seed_ if fitted else drawn_seed(estimator.random_state)
         self.bitwise = self._inner.bitwise
 
     @classmethod
     def refusal(cls, estimator: Any, task: Task) -> str | None:
-        """Refuse other answers than labels, and a seed that would be drawn again."""
-        return refused_task(estimator, task, ["predict"]) or refused_seed(estimator)
+        """Refuse decision values, and a seed that would be drawn again."""
+        methods = ["predict", "predict_proba"]
+        return refused_task(estimator, task, methods) or refused_seed(estimator)
 
     def initial_state(self) -> _State:
         """Return what the estimator has learnt, and its inner model."""
@@ -76,15 +85,24 @@ class LabelNoiseKernel(Kernel):
         return _State(columns, float(weights[-1]), inner), self._with_noise(codes, *of_asks)
 
     def _with_noise(
-        self, codes: NDArray[Any], hashes: NDArray[np.uint64], weights: NDArray[np.float64]
+        self, answers: NDArray[Any], hashes: NDArray[np.uint64], weights: NDArray[np.float64]
     ) -> NDArray[Any]:
-        n = len(codes)
-        if not n:
-            return codes
-        n_classes = len(class_labels(self.task))
-        return with_noise(
-            codes, hashes[:n], weights[:n], n_classes, self.estimator.noise, self._seed
-        )
+        n, n_classes = len(answers), len(class_labels(self.task))
+        codes = answers[:, 0].astype(np.int64) if self._wants_shares else answers
+        noisy = codes
+        if n:
+            noisy = with_noise(
+                codes, hashes[:n], weights[:n], n_classes, self.estimator.noise, self._seed
+            )
+        if not self._wants_shares:
+            return noisy
+        shares = answers[:, 1:]
+        if n_classes == 1:
+            shares = 1.0 - shares
+        elif n_classes == 2:
+            shares = np.column_stack([1.0 - shares, shares])
+        mixed = exchanged(shares, codes, noisy)
+        return answers_to(self.task, lambda task: noisy if task.method == "predict" else mixed)
 
     def looped(self, state: _State) -> list[Looped]:
         """Return the parts of the inner model that are executed call by call."""
