@@ -176,6 +176,12 @@ def _candidates(detectors: Any) -> list[_Candidate]:
             )
         check_parameter(detector, parameter)
         plain = [one.item() if isinstance(one, np.generic) else one for one in listed]
+        twice = [one for place, one in enumerate(plain) if one in plain[:place]]
+        if twice:
+            raise ValueError(
+                f"detectors[{name!r}] has the same value of {parameter} twice: {twice[0]!r}. Give "
+                "each value once."
+            )
         candidates += [_Candidate(name, detector, parameter, value) for value in plain]
     return candidates
 
@@ -187,6 +193,11 @@ def _one_seed(
     what = "make_losses"
     try:
         made = make_losses(seed)
+        if isinstance(made, tuple) and len(made) > 2 and np.ndim(made[0]) == 1:
+            raise ValueError(
+                "make_losses must return losses, or a tuple (losses, drifts). Got a tuple of "
+                f"{len(made)}, whose first is an array."
+            )
         if isinstance(made, tuple) and len(made) == 2 and np.ndim(made[0]) == 1:
             made, own = made
         else:

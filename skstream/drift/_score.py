@@ -21,6 +21,8 @@ from skstream.streams._drifts import Drift
 #: Share of shifts below which a detector is said to be above chance.
 LEVEL = 0.05
 PER_ROWS = 100_000
+#: Below this a number is the rounding of 0.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -288,8 +290,8 @@ def _scores(
     return DetectionScores(
         true=true,
         false=false,
-        repeated=n_within - true,
-        missed=n_drifts - true,
+        repeated=max(n_within - true, 0.0),  # expected values have errors of rounding
+        missed=max(n_drifts - true, 0.0),
         mean_delay=mean_delay,
         std_delay=std_delay,
         false_alarm_rate=_ratio(PER_ROWS * false, zones.n_rows - int(zones.lengths.sum())),
@@ -306,6 +308,8 @@ def _ratio(a: float, b: float) -> float:
 def _number(value: float) -> str:
     if np.isnan(value):
         return "-"
+    if abs(value) < _ROUNDING:
+        return "0"
     return f"{value:,.0f}" if value == round(value) else f"{value:,.4g}"
 
 

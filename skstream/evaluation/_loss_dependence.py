@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.base import clone
 
 from skstream.drift import ADWIN, DriftDetector
+from skstream.drift._checks import refuse_where
 from skstream.drift._given import check_detector
 from skstream.evaluation._rescore import lanes_of, rows_of, width_of
 from skstream.evaluation._select import bins_of, number
-from skstream.evaluation._watch import scored_rows
-from skstream.utils._choices import is_integer
+from skstream.evaluation._watch import bounded_losses, scored_rows
+from skstream.utils._choices import is_integer, is_real
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import drawn_seed, seed_estimator, uniform
 from skstream.utils._tables import aligned
@@ -87,6 +88,8 @@ class LossDependence:
         The detector that read the losses.
     models : tuple of ModelLossDependence
         One for each model and fold.
+    losses : str
+        What the losses are, in words.
 
     See Also
     --------
@@ -95,6 +98,7 @@ class LossDependence:
 
     detector: DriftDetector
     models: tuple[ModelLossDependence, ...]
+    losses: str = "0 or 1"
 
     def to_frame(self) -> Any:
         """Return one row for each model and fold.
@@ -152,7 +156,11 @@ class LossDependence:
             for one in self.models
         ]
         return "\n".join(
-            [f"Losses in their order, read by {self.detector!r}", *aligned(header, lines), _CAVEAT]
+            [
+                f"Losses ({self.losses}) in their order, read by {self.detector!r}",
+                *aligned(header, lines),
+                _CAVEAT,
+            ]
         )
 
 
@@ -169,6 +177,7 @@ def loss_dependence(
     bin: int | None,
     n_permutations: int,
     random_state: Any,
+    loss_bound: Any,
 ) -> LossDependence:
     """Measure the dependence of losses; see `EvaluationResult.loss_dependence`."""
     detector = ADWIN() if detector is None else detector
@@ -177,9 +186,11 @@ def loss_dependence(
         raise ValueError(
             f"n_permutations must be an integer of at least 1. Got {n_permutations!r} instead."
         )
+    _check_bound(result, loss_bound)
     seed = drawn_seed(random_state)
     found = []
-    for model, fold, losses in _series(result, bin):
+    for model, fold, losses in _series(result, bin, loss_bound):
+        _check_takes(detector, losses, model, fold, result.classes is None)
         new = seed_estimator(clone(detector), seed, "detector", model, fold)
         permuted = [
             clone(new).update_many(losses[_order(seed, k, len(losses))])
@@ -196,10 +207,50 @@ def loss_dependence(
                 permuted_alarms=tuple(map(len, permuted)),
             )
         )
-    return LossDependence(detector=clone(detector), models=tuple(found))
+    words = "0 or 1"
+    if result.classes is None:
+        bounded = "" if loss_bound is None else f" / {loss_bound:g}, at most 1"
+        words = f"absolute errors{bounded}"
+    return LossDependence(detector=clone(detector), models=tuple(found), losses=words)
 
 
-def _series(result: "EvaluationResult", bin: int | None) -> Iterator[tuple[str, int, np.ndarray]]:
+def _check_bound(result: "EvaluationResult", bound: Any) -> None:
+    if bound is None:
+        return
+    if not (is_real(bound) and 0.0 < bound < np.inf):
+        raise ValueError(f"loss_bound must be a positive number, or None. Got {bound!r} instead.")
+    if result.classes is not None:
+        raise ValueError(
+            f"loss_bound={bound!r} bounds the absolute errors of regressors, and the losses of "
+            "classifiers are 0 or 1. Leave it out."
+        )
+
+
+def _check_takes(
+    detector: DriftDetector, losses: np.ndarray, model: str, fold: int, of_regressor: bool
+) -> None:
+    """Say whose losses a detector refuses, and what helps."""
+    seed_estimator(clone(detector), 0).update_many([])  # its own parameters
+    try:
+        refuse_where(np.asarray(detector._wrong(losses)), losses, detector._wanted, "losses")
+    except ValueError as error:
+        advice = ""
+        if of_regressor and np.any(detector._wrong(np.array([0.5]))):
+            advice = " They are errors of a regressor: take another detector, such as ADWIN()."
+        elif of_regressor:
+            advice = (
+                " They are absolute errors: pass loss_bound=, the error from which on larger ones "
+                "count alike, which makes them losses from 0 to 1."
+            )
+        raise ValueError(
+            f"{type(detector).__name__} does not take the losses of model '{model}' (fold {fold}): "
+            f"{error}{advice}"
+        ) from error
+
+
+def _series(
+    result: "EvaluationResult", bin: int | None, bound: float | None
+) -> Iterator[tuple[str, int, np.ndarray]]:
     """Yield model, fold and losses of each lane, in the order of the rows that were scored."""
     if result.scored_sets:
         raise ValueError(
@@ -220,7 +271,10 @@ def _series(result: "EvaluationResult", bin: int | None) -> Iterator[tuple[str, 
         some = rows.models(slice(line, None, width))
         for part, answers, mask in zip(parts, some.answers, scored_rows(some), strict=True):
             y, own = some.y[mask], answers[mask]
-            part.append(y != own if tape.classes is not None else np.abs(y - own))
+            if tape.classes is not None:
+                part.append(y != own)
+            else:
+                part.append(np.abs(y - own) if bound is None else bounded_losses(y, own, bound))
     for (model, place), part in zip(lanes, parts, strict=True):
         yield model, result.folds[place], np.concatenate(part or [np.empty(0)]).astype(np.float64)
 

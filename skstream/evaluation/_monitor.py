@@ -12,7 +12,7 @@ from skstream.drift._given import check_detector
 from skstream.forgetting import AdaptiveWindow, Forgetting, as_forgetting
 from skstream.metrics import Measure
 from skstream.metrics._registry import CLASSIFICATION, REGRESSION
-from skstream.metrics._resolve import resolve_metrics
+from skstream.metrics._resolve import check_known_name, resolve_metrics
 from skstream.utils._choices import check_place, is_integer, is_real, names_as_text
 from skstream.utils._seeds import seed_estimator
 from skstream.utils._warnings import warn
@@ -167,6 +167,8 @@ def _parts(on: Any) -> tuple[Any, Forgetting | None]:
             f"The 'on' parameter of DriftMonitor must be {_FORMS}. Got {on!r} of type "
             f"{type(on).__name__} instead."
         )
+    if isinstance(measure, str):
+        check_known_name(measure)
     (forgetting,) = as_forgetting(mechanism).values()
     return measure, forgetting
 

@@ -370,6 +370,7 @@ class EvaluationResult:
         bin: int | None = None,
         n_permutations: int = 20,
         random_state: Any = 0,
+        loss_bound: float | None = None,
     ) -> LossDependence:
         """Say how much each model's losses depend on one another, and what a detector makes of it.
 
@@ -387,6 +388,9 @@ class EvaluationResult:
             Number of random orders, at least 1.
         random_state : int, RandomState instance or None, default=0
             Seed of the orders.
+        loss_bound : float, default=None
+            For regressors, as of `DriftMonitor`: absolute errors are divided by it, and are at most
+            1. None: they are read as they are.
 
         Returns
         -------
@@ -422,6 +426,7 @@ class EvaluationResult:
             bin=bin,
             n_permutations=n_permutations,
             random_state=random_state,
+            loss_bound=loss_bound,
         )
 
     def why_nothing_scored(self) -> str:

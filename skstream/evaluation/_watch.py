@@ -190,7 +190,7 @@ class _Monitor:
             if self._spec.loss_bound is None:
                 losses = (y != answers).astype(np.float64)
             else:
-                losses = _bounded_losses(y, answers, self._spec.loss_bound)
+                losses = bounded_losses(y, answers, self._spec.loss_bound)
             lane.read(losses, numbers[mask])
         self._n_read += len(rows)
 
@@ -217,7 +217,7 @@ class _Monitor:
         """Return rows whose absolute errors are the bounded losses."""
         assert self._spec.loss_bound is not None
         targets = np.where(is_given(rows.y), 0.0, np.nan)
-        losses = _bounded_losses(rows.y, rows.answers, self._spec.loss_bound)
+        losses = bounded_losses(rows.y, rows.answers, self._spec.loss_bound)
         return ScoredRows(targets, losses, rows.weight)
 
 
@@ -262,6 +262,7 @@ def scored_rows(rows: ScoredRows) -> np.ndarray:
     return scored
 
 
-def _bounded_losses(y: np.ndarray, answers: np.ndarray, bound: float) -> np.ndarray:
+def bounded_losses(y: np.ndarray, answers: np.ndarray, bound: float) -> np.ndarray:
+    """Return absolute errors as losses from 0 to 1."""
     losses: np.ndarray = np.minimum(np.abs(answers - y) / bound, 1.0)
     return losses

@@ -266,6 +266,15 @@ def _with_facts(measure: Measure, classes: Array | None) -> Measure:
     return replace(known, **given)
 
 
+def check_known_name(name: str) -> None:
+    """Say which measures there are, where one is known of no task."""
+    kind, colon, _ = name.partition(":")
+    known = {**OF_CLASSES, **REGRESSION}
+    parametrised = probability_measure(name) or quantile_measure(name)
+    if not (name in known or parametrised or (colon and kind in OF_CLASS)):
+        raise ValueError(_unknown(name, list(known), None))
+
+
 def _by_name(name: str, classes: Array | None) -> Measure:
     known = REGRESSION if classes is None else OF_CLASSES
     if name in known:

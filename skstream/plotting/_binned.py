@@ -173,6 +173,7 @@ class BinnedPerformanceDisplay(MeasureDisplay):
             are marked over time; None: those of the stream, ``result.drifts``; (): none.
         detections : dict of str to dict of str to Detections, default=None
             What drift monitors found, marked over time; None: ``result.detections``; {}: none.
+            With another `kind` there is no place for it.
         **options
             Options of `plot`: `ax`, `legend`, `styles` by model, and properties of all lines.
 
@@ -188,10 +189,15 @@ class BinnedPerformanceDisplay(MeasureDisplay):
         TypeError
             If the result has no bins, or a line has no such property.
         ValueError
-            If `kind`, `bins` or `legend` is none of the choices, or there is no checkpoint at
-            or before `at`.
+            If `kind`, `bins` or `legend` is none of the choices, there is no checkpoint at or
+            before `at`, or `detections` are given and not shown over time.
         """
         _check_binned(result)
+        if detections and kind in get_args(Kind) and kind != "time":
+            raise ValueError(
+                f"detections= are marked over time, and kind={kind!r} has no time: pass "
+                "kind='time', or plot one bin: result.select(bins=b).plot(detections=...)."
+            )
         metric, forgetting, what = names_in(result, metric, forgetting)
         shown, who = models_in(result, models)
         ends = sorted({result.bins[0], result.bins[-1]})

@@ -124,7 +124,7 @@ class DriftDisplay(BaseDisplay):
         monitor : DriftMonitor
             The detector, and what it reads.
         model : str, default=None
-            The model; None: the first one.
+            The model; it can be left out of a result of one.
         fold : int, default=None
             The fold; None: the first one.
         forgetting : str or sequence of str, default=None
@@ -148,14 +148,27 @@ class DriftDisplay(BaseDisplay):
         TypeError
             If the result is of another kind, or `monitor` is not a DriftMonitor.
         ValueError
-            If no tape was kept, there is no such fold, or the monitor does not suit the result.
+            If no tape was kept, no model is named among several, there is no such fold, or the
+            monitor does not suit the result.
         """
         if not isinstance(result, EvaluationResult) or result.bins is not None:
             raise TypeError(
                 f"Expected the result of an evaluation without bins. Got {type(result).__name__}."
             )
+        if isinstance(monitor, str):
+            where = " of that name" if monitor in result.detections else ""
+            raise TypeError(
+                f"monitor must be a DriftMonitor. Got {monitor!r}: a result keeps what its "
+                f"monitors found, and not their detectors. Pass the DriftMonitor{where} that the "
+                "evaluator was given, such as evaluator.monitors[name]."
+            )
         names = chosen(forgetting, result.forgetting_names, "forgetting")
         metric, _, _ = names_in(result, metric, names[0])
+        if model is None and len(result.model_names) > 1:
+            raise ValueError(
+                f"The result has several models, {result.model_names}, and one is shown: pass "
+                "model=."
+            )
         model = chosen(model, result.model_names, "model")[0]
         fold = result.folds[0] if fold is None else number(fold, result.folds, "fold")
         read = series_of(result, monitor, model, fold)

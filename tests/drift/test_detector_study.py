@@ -278,6 +278,12 @@ def test_seeds_that_give_the_same_losses_are_named():
         ({"make_losses": lambda s: (make_losses(s), 9)}, ValueError, "Got both"),
         ({"drifts": [5000]}, ValueError, "drifts must lie within the n_rows=4000"),
         ({"make_losses": lambda s: []}, ValueError, "returned no losses"),
+        ({"make_losses": lambda s: ([0, 1], [1], 2)}, ValueError, "Got a tuple of 3"),
+        (
+            {"detectors": {"ddm": (DDM(), "drift_level", [3.0, 4.0, 3.0])}},
+            ValueError,
+            "same value of drift_level twice: 3.0",
+        ),
         ({"make_losses": lambda s: [0.5]}, ValueError, "drifts must lie"),
         ({"make_losses": lambda s: [0.5], "drifts": ()}, ValueError, "DDM reads"),
     ],

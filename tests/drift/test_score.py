@@ -215,3 +215,9 @@ def test_bad_input_is_named(change, message):
     given_values = {"alarms": [12], "drifts": [10], "tolerance": 5, "n_rows": 100, **change}
     with pytest.raises(ValueError, match=message):
         score_detections(given_values.pop("alarms"), given_values.pop("drifts"), **given_values)
+
+
+def test_expected_values_are_not_below_0():
+    result = score_detections([5], [166], tolerance=3, n_rows=500)
+    assert result.random.repeated == 0  # 4 / 500 less a sum of probabilities
+    assert "e-" not in str(result)

@@ -15,7 +15,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import BernoulliNB
 
 import skstream as sk
-from skstream.drift import DDM, PageHinkley, RandomAlarm
+from skstream.drift import ADWIN, DDM, PageHinkley, RandomAlarm
 from skstream.evaluation import _groups, _workers
 from skstream.evaluation._checkpoint import load_run
 from skstream.evaluation.folder import (
@@ -321,6 +321,38 @@ def test_another_run_is_refused_by_what_differs(change, models, rows, message, t
     with pytest.raises(ValueError, match=f"holds another (?=run: ).*{message}"):
         change(evaluator).evaluate(models, *rows)
     assert (tmp_path / "manifest.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("monitors", "message"),
+    [
+        (
+            {"d": sk.DriftMonitor(DDM(drift_level=4.0))},
+            "the parameter detector__drift_level of monitor 'd' is 4.0 and was 3.0",
+        ),
+        (
+            {"d": sk.DriftMonitor(ADWIN(), on="adwin")},
+            r"the class of monitor 'd' is \S+ADWIN and was \S+DDM",
+        ),
+        (
+            {"e": sk.DriftMonitor(DDM())},
+            "the parameter monitors is e and was d; monitor 'd' is missing from this call; "
+            "monitor 'e' is in this call and not in the run",
+        ),
+        (None, "the parameter monitors is None and was d; monitor 'd' is missing from this call"),
+    ],
+)
+def test_other_monitors_are_named(monitors, message, tmp_path):
+    evaluator = sk.PrequentialEvaluator(
+        "accuracy",
+        random_state=1,
+        checkpoint=tmp_path,
+        monitors={"d": sk.DriftMonitor(DDM())},
+    )
+    models = {"last": sk.Persistent()}
+    evaluator.evaluate(models, X[:9], y[:9])
+    with pytest.raises(ValueError, match=f"run: {message}. Make"):
+        evaluator.set_params(monitors=monitors).evaluate(models, X[:9], y[:9])
 
 
 def test_what_differs_of_long_texts_is_shown(tmp_path):

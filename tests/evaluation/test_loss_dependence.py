@@ -94,6 +94,16 @@ def test_regressors_lose_their_absolute_error():
     result = evaluated(y, PrequentialEvaluator("mae"), {"last": PersistentRegressor()})
     (found,) = result.loss_dependence().models
     assert found.mean_loss == pytest.approx(np.abs(np.diff(y)).mean())
+    bounded = result.loss_dependence(ADWIN(bound="theorem"), loss_bound=2.0)
+    expected = np.minimum(np.abs(np.diff(y)) / 2, 1)
+    assert bounded.models[0].mean_loss == pytest.approx(expected.mean())
+    assert str(bounded).startswith("Losses (absolute errors / 2, at most 1) in their order")
+    with pytest.raises(ValueError, match=r"the losses of model 'last' .*errors: pass loss_bound="):
+        result.loss_dependence(ADWIN(bound="theorem"))
+    with pytest.raises(ValueError, match=r"DDM does not take .* another detector, such as ADWIN"):
+        result.loss_dependence(DDM(), loss_bound=1.0)
+    with pytest.raises(ValueError, match=r"loss_bound must be a positive number, or None. Got 0"):
+        result.loss_dependence(loss_bound=0)
 
 
 def test_the_table_and_the_frame_hold_both_numbers_of_alarms():
@@ -113,7 +123,7 @@ def test_the_table_and_the_frame_hold_both_numbers_of_alarms():
     ]
     assert len(frame) == 1
     assert frame.alarms[0] == found.models[0].alarms
-    assert "read by DDM()" in str(found)
+    assert str(found).startswith("Losses (0 or 1) in their order, read by DDM()")
     assert "in random order" in str(found)
     assert "autocorrelation of always 0" in repr(found)
     assert "always 0" in repr(found.models[0])
@@ -124,6 +134,7 @@ def test_the_table_and_the_frame_hold_both_numbers_of_alarms():
     [
         ({"detector": DDM}, TypeError, "detector is the class DDM"),
         ({"n_permutations": 0}, ValueError, "n_permutations must be an integer.*Got 0"),
+        ({"loss_bound": 1.0}, ValueError, "losses of classifiers are 0 or 1. Leave it out"),
         ({"bin": 1}, ValueError, "bin= is for results under delayed labels"),
     ],
 )

@@ -94,6 +94,11 @@ def test_bad_input_is_named():
         DriftDisplay.from_result(late, monitor=monitor)
     with pytest.raises(TypeError, match="must be a DriftMonitor"):
         DriftDisplay.from_result(RESULT, monitor=DDM())
+    with pytest.raises(TypeError, match=r"Got 'ph': a result keeps.* Pass the DriftMonitor that"):
+        DriftDisplay.from_result(RESULT, monitor="ph")
+    two = PrequentialEvaluator("error").evaluate({"a": MODEL["bayes"], "b": MODEL["bayes"]}, STREAM)
+    with pytest.raises(ValueError, match=r"several models, \['a', 'b'\].* pass model="):
+        DriftDisplay.from_result(two, monitor=monitor)
     with pytest.raises(KeyError, match="sgd"):
         DriftDisplay.from_result(RESULT, monitor=monitor, model="sgd")
     with pytest.raises(ValueError, match="fold"):

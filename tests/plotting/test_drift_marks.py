@@ -5,11 +5,13 @@ import pytest
 
 from skstream import (
     DelayedEvaluator,
+    DriftMonitor,
     KFoldEvaluator,
     MajorityClass,
     Persistent,
     PrequentialEvaluator,
 )
+from skstream.drift import DDM
 from skstream.plotting import ComparisonDisplay, FoldDisplay, PrequentialDisplay
 from skstream.streams import SEA, ArrayStream, Drift
 
@@ -70,6 +72,10 @@ def test_drifts_of_the_stream_are_drawn_without_being_given() -> None:
     assert spans(result.plot(drifts=()).ax_) == []
     assert spans(result.plot(drifts=[(30, 40)]).ax_) == [(30, 40, 0)]
     assert spans(late.plot().ax_) == []
+    found = {"ddm": late.detect(DriftMonitor(DDM()))}
+    with pytest.raises(ValueError, match=r"kind='bins' has no time: .* result.select\(bins=b\)"):
+        late.plot(detections=found)
+    assert late.plot(detections=found, kind="time").detections is found
     # The rows of a comparison begin after the warm-up.
     drawn = ComparisonDisplay.from_evaluation(result, "a", "b")
     assert [spans(ax) for ax in drawn.axes_] == [[(130, 140, 0)]] * 3

@@ -74,7 +74,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
 }
 #: What displays need beside the result.
 NEEDED: dict[str, dict[str, Any]] = {
-    "DriftDisplay": {"monitor": DriftMonitor(DDM())},
+    "DriftDisplay": {"monitor": DriftMonitor(DDM()), "model": "sgd"},
     "TestbedDisplay": {"stream": SHORT_TESTBED},
 }
 #: What displays are made with.

@@ -76,6 +76,9 @@ def fingerprint(
     for name, value in evaluator.get_params(deep=False).items():
         if name in _IGNORED or name in ignored or (name == "holdout" and held_out is not None):
             continue
+        if name == "monitors" and value is not None:
+            _put_monitors(found, value)
+            continue
         parts = value if isinstance(value, tuple) else ()
         for k, one in enumerate(parts):
             _put(found, f"the parameter {name}[{k}]", one)
@@ -101,6 +104,16 @@ def fingerprint(
             _put(found, f"the state of model '{name}'", model, compare=content)
     found |= _of_stream(stream, OF_STREAM)
     return found if held_out is None else found | _of_stream(held_out, OF_HOLDOUT)
+
+
+def _put_monitors(found: Fingerprint, monitors: Mapping[str, Any]) -> None:
+    """Note each parameter of each monitor, as of models."""
+    found["the parameter monitors"] = ", ".join(map(str, monitors))
+    for name, monitor in monitors.items():
+        found[f"{CLASS}monitor '{name}'"] = name_of(type(monitor.detector))
+        for parameter, value in monitor.get_params().items():
+            if parameter != "detector":
+                _put(found, f"{PARAMETER}{parameter} of monitor '{name}'", value)
 
 
 def _put(
