@@ -389,10 +389,10 @@ class RunningMeasures:
         return self
 
 
-def block_length(mechanisms: Iterable[Forgetting], shortest: int = _BLOCK) -> int:
+def block_length(mechanisms: Iterable[Forgetting], shortest: int | None = None) -> int:
     """Rows per block: more for long windows, which are read once per block."""
     sizes = [f.window_size for f in mechanisms if isinstance(f, SlidingWindow)]
-    block = shortest
+    block = _BLOCK if shortest is None else shortest
     while sizes and block < min(max(sizes) // 2, _LONGEST_BLOCK):
         block *= 2
     return block
