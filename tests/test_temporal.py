@@ -120,6 +120,9 @@ def test_correction_is_the_definition(rows, fading_factor, smoothing, previous_l
             expected = literal.correct(posterior, previous)
             np.testing.assert_allclose(P, expected, rtol=1e-12)
             if previous_label == "predicted":
+                second, best = np.sort(expected)[-2:]
+                if best - second < 1e-9:
+                    break  # the last digits decide which label is taken for the next row
                 previous = SORTED[expected.argmax()]
     N, T = literal.counts()
     np.testing.assert_allclose(model.class_counts_, N, rtol=1e-12)
@@ -555,7 +558,12 @@ class TestClassesOfAFittedModel:
             )
 
     def test_a_loss_that_is_right_is_not_advised(self) -> None:
-        noisy = LabelNoise(SGDClassifier(loss="log_loss"))
+        class Silent(LabelNoise):
+            @property
+            def predict_proba(self) -> Any:
+                raise AttributeError
+
+        noisy = Silent(SGDClassifier(loss="log_loss"))
         with pytest.raises(TypeError, match=r"gives none\. Use a model with predict_proba"):
             TemporalCorrection(noisy).fit(self.X, self.y)
 

@@ -85,7 +85,7 @@ class Tape:
         answers = np.asarray(folds[check_place("fold", fold, len(folds))])
         return LabelSpace(self.classes).decode(answers)
 
-    def probabilities(self, model: str, fold: int = 0) -> np.ndarray:
+    def probabilities(self, model: str, fold: int = 0, bin: int | None = None) -> np.ndarray:
         """Return a model's probabilities of all classes.
 
         Parameters
@@ -94,11 +94,13 @@ class Tape:
             Name of the model.
         fold : int, default=0
             Fold.
+        bin : int, default=None
+            Bin under delayed labels; None: the answers given when the label came.
 
         Returns
         -------
         y_proba : ndarray of shape (n_rows, n_classes)
-            NaN where it gave none. Under delayed labels those given when the label came.
+            NaN where it gave none.
 
         Raises
         ------
@@ -115,13 +117,35 @@ class Tape:
                 "needs them, such as 'log_loss', and the model has predict_proba."
             )
         folds = self.scores[model]
-        scores = np.asarray(folds[check_place("fold", fold, len(folds))])
+        place = check_place("fold", fold, len(folds))
+        scores = scores_of_bin(np.asarray(folds[place]), self.answers[model][place], bin)
         assert self.classes is not None
         n_classes = len(self.classes)
         if n_classes > 2:
-            return scores[:, -n_classes:]
-        second = scores[:, -1:]
-        return np.concatenate([1.0 - second, second], axis=1)[:, :n_classes]
+            return scores
+        return np.concatenate([1.0 - scores, scores], axis=1)[:, :n_classes]
+
+
+def scores_of_bin(scores: np.ndarray, answers: Any, bin: int | None) -> np.ndarray:
+    """Return the columns of one bin under delayed labels, None: of the last; else all.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows, n_columns), or (n_rows, n_bins * n_columns)
+        Of the tape.
+    answers : array of shape (n_rows,), or (n_rows, n_bins)
+        Of the same model and fold.
+    bin : int or None
+        The bin.
+    """
+    if np.ndim(answers) == 1:
+        if bin is not None:
+            raise ValueError("bin= is for tapes under delayed labels; this one has no bins.")
+        return scores
+    n_bins = np.shape(answers)[1]
+    line = n_bins - 1 if bin is None else check_place("bin", bin, n_bins)
+    width = scores.shape[1] // n_bins
+    return scores[:, line * width : (line + 1) * width]
 
 
 class StoredAnswers(Sequence[np.ndarray]):

@@ -297,10 +297,15 @@ def row_loss(result: "EvaluationResult", test: str, metric: str | None) -> str:
         return str(loss)
     if metric is not None:
         known = [name for name, facts in result.measures.items() if facts.row_loss in losses]
+        instead = f", or pass one that is: {known}" if known else ""
+        facts = result.measures.get(first, Measure(name=first))
+        folds = ", ".join(map(repr, FOLD_TESTS))
+        over_folds = (
+            "" if facts.higher_is_better is None else f"; or compare it over folds ({folds})"
+        )
         raise ValueError(
             f"The test {test!r} compares {_LOSSES[losses[0]][0]}, and measure {metric!r} is not "
-            f"the mean of such losses. Leave out metric=, or pass one that is: {known}; or compare "
-            f"{metric!r} over folds ({', '.join(map(repr, FOLD_TESTS))})."
+            f"the mean of such losses. Leave out metric={instead}{over_folds}."
         )
     return losses[0]
 

@@ -11,7 +11,7 @@ from skstream.drift import ADWIN, DriftDetector
 from skstream.drift._checks import refuse_where
 from skstream.drift._given import check_detector
 from skstream.evaluation._rescore import lanes_of, rows_of, width_of
-from skstream.evaluation._select import bins_of, number
+from skstream.evaluation._select import bin_meant
 from skstream.evaluation._watch import bounded_losses, scored_rows
 from skstream.utils._choices import is_integer, is_real
 from skstream.utils._optional import optional_import
@@ -211,6 +211,9 @@ def loss_dependence(
     if result.classes is None:
         bounded = "" if loss_bound is None else f" / {loss_bound:g}, at most 1"
         words = f"absolute errors{bounded}"
+    named = bin_meant(result, bin)
+    if named is not None:
+        words += f", of bin {named}"
     return LossDependence(detector=clone(detector), models=tuple(found), losses=words)
 
 
@@ -258,12 +261,7 @@ def _series(
             f"{result.scored_sets} are asked in sets. Evaluate with PrequentialEvaluator."
         )
     tape = result.require_tape()
-    if result.bins is None and bin is not None:
-        raise ValueError("bin= is for results under delayed labels; this one has no bins.")
-    line = 0
-    if result.bins is not None:
-        named = result.bins[-1] if bin is None else number(bin, result.bins, "bin")
-        line = bins_of(result).index(named)
+    line = bin_meant(result, bin) or 0  # the tape holds the answers of all bins
     lanes = lanes_of(tape)
     width = width_of(next(iter(lanes.values())))
     parts: list[list[np.ndarray]] = [[] for _ in lanes]

@@ -152,6 +152,15 @@ def bins_of(result: "EvaluationResult") -> tuple[int, ...]:
     return result.bins
 
 
+def bin_meant(result: "EvaluationResult", given: Any) -> int | None:
+    """Return the bin that is named, else the last one that a result shows; None without bins."""
+    if result.bins is None:
+        if given is not None:
+            raise ValueError("bin= is for results under delayed labels; this one has no bins.")
+        return None
+    return result.bins[-1] if given is None else number(given, result.bins, "bin")
+
+
 def in_words(known: Sequence[int]) -> str:
     """Write the numbers of folds or bins: "from 0 to 9", "one of 2, 5", or "2, the only one"."""
     if len(known) == 1:

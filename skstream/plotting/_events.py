@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
+from skstream.engine.tape import Tape, scores_of_bin
 from skstream.evaluation._result import EvaluationResult
-from skstream.evaluation._select import Names, chosen
-from skstream.utils._choices import check_place, is_integer
+from skstream.evaluation._select import Names, bin_meant, chosen, number
+from skstream.utils._choices import is_integer
 from skstream.utils._label_space import LabelSpace, listed
 from skstream.utils._labels import as_labels, distinct_labels
+from skstream.utils._warnings import warn
 
 #: Who looks at the largest probability of a row, whichever class it has.
 TOP = "the class of the largest probability"
@@ -57,7 +59,8 @@ def events_of_result(
     models: Names,
     label: Any,
     rows: Sequence[int] | None,
-    fold: int,
+    fold: int | None,
+    bin: int | None,
     *,
     top: bool = False,
     ranking: bool = False,
@@ -74,8 +77,10 @@ def events_of_result(
         The class whose coming is the event; None: the second of two classes.
     rows : (int, int) or None
         First row, and the row after the last; None: all.
-    fold : int
-        Fold.
+    fold : int or None
+        Fold; None: the first of the result.
+    bin : int or None
+        Bin under delayed labels; None: the last of the result.
     top : bool, default=False
         Whether, without a label, the event among more than two classes is that the class of the
         largest probability comes.
@@ -88,17 +93,42 @@ def events_of_result(
     names = _with_scores(result, tape.methods, models, ranking=ranking)
     assert tape.classes is not None
     event, words = _event(tape.classes, label, top=top)
+    named = bin_meant(result, bin)
+    if named is not None and len(result.bins or ()) > 1:
+        words = f"{words} (bin {named})"
+    place = 0 if fold is None else result.folds.index(number(fold, result.folds, "fold"))
+    if rows is None and tape.sets is not None:
+        ends = [0, *tape.sets[0].tolist()]
+        rows = (ends[-2], ends[-1])
+        words = f"{words} (last set)"
     start, stop = _stretch(rows, tape.n_rows)
     part = slice(start, stop)
     y = np.asarray(tape.y[part])
     weight = None if tape.weight is None else np.asarray(tape.weight[part])
     events = {}
     for name in names:
-        answers = np.asarray(tape.answers[name][check_place("fold", fold, result.n_folds)])[part]
-        asked = (answers if answers.ndim == 1 else answers[:, -1]) != -1
-        scores = _scores(tape, name, fold)[part]
+        answers = np.asarray(tape.answers[name][place])[part]
+        asked = (answers if named is None else answers[:, named]) != -1
+        scores = _scores(tape, name, place, named)[part]
         events[name] = _events(y, scores, weight, event, asked, start)
-    return events, words, (start, stop)
+    return _without_failed(result, events, place, models), words, (start, stop)
+
+
+def _without_failed(
+    result: EvaluationResult, events: dict[str, Events], place: int, models: Names
+) -> dict[str, Events]:
+    """Leave out models that failed, unless they are named; then their names say so."""
+    ends = result.failed_at
+    failed = {name for name in events if name in ends and ends[name][place] is not None}
+    if not failed:
+        return events
+    if models is None and len(failed) < len(events):
+        warn(
+            f"Not drawn: {', '.join(map(repr, sorted(failed)))}, which failed and answered fewer "
+            "rows than the others. Name models= to see them."
+        )
+        return {name: one for name, one in events.items() if name not in failed}
+    return {f"{name} (failed)" if name in failed else name: one for name, one in events.items()}
 
 
 def events_of_predictions(
@@ -165,16 +195,12 @@ def _with_scores(
     return names
 
 
-def _scores(tape: Any, name: str, fold: int) -> np.ndarray:
+def _scores(tape: Tape, name: str, fold: int, bin: int | None) -> np.ndarray:
     """Scores of all classes; of two classes decision values have a column and its opposite."""
     if tape.methods[name] == "predict_proba":
-        probabilities: np.ndarray = tape.probabilities(name, fold)
-        return probabilities
-    n_classes = len(tape.classes)
-    scores = np.asarray(tape.scores[name][fold])
-    if n_classes > 2:
-        return scores[:, -n_classes:]
-    return np.concatenate([-scores[:, -1:], scores[:, -1:]], axis=1)
+        return tape.probabilities(name, fold, bin)
+    scores = scores_of_bin(np.asarray(tape.scores[name][fold]), tape.answers[name][fold], bin)
+    return scores if scores.shape[1] > 1 else np.concatenate([-scores, scores], axis=1)
 
 
 def _event(classes: np.ndarray, label: Any, *, top: bool) -> tuple[int | None, str]:

@@ -129,7 +129,8 @@ class RankingDisplay(BaseDisplay):
         models: Names = None,
         label: Any = None,
         rows: Sequence[int] | None = None,
-        fold: int = 0,
+        fold: int | None = None,
+        bin: int | None = None,
         **options: Any,
     ) -> Self:
         """Plot the scores on the tape of a result.
@@ -143,9 +144,13 @@ class RankingDisplay(BaseDisplay):
         label : object, default=None
             The class that is set against the others; None: the second of two classes.
         rows : (int, int), default=None
-            First row, and the row after the last; None: all.
-        fold : int, default=0
-            Fold.
+            First row of the tape, and the row after the last. None: all; of a holdout evaluation,
+            whose sets follow one another on the tape, the last set.
+        fold : int, default=None
+            Fold; None: the first of the result.
+        bin : int, default=None
+            Bin under delayed labels; None: the last of the result, whose answers were given when
+            the label came, or the one selected.
         **options
             Options of `plot`: `ax` (two), `legend`, `styles` by model, and properties of all
             lines.
@@ -162,9 +167,9 @@ class RankingDisplay(BaseDisplay):
         ValueError
             If the tape has no scores, only one class came, or a parameter is not valid.
         """
-        return cls._of(*events_of_result(result, models, label, rows, fold, ranking=True)).plot(
-            **options
-        )
+        return cls._of(
+            *events_of_result(result, models, label, rows, fold, bin, ranking=True)
+        ).plot(**options)
 
     @classmethod
     def from_predictions(

@@ -169,7 +169,8 @@ class ReliabilityDisplay(BaseDisplay):
         n_bins: int = 10,
         strategy: Strategy = "uniform",
         level: float = 0.95,
-        fold: int = 0,
+        fold: int | None = None,
+        bin: int | None = None,
         **options: Any,
     ) -> Self:
         """Plot the probabilities on the tape of a result.
@@ -184,7 +185,8 @@ class ReliabilityDisplay(BaseDisplay):
             The class whose probabilities are shown. None: the second of two classes; of more
             classes, each row's largest probability, as `calibration_error` takes it.
         rows : (int, int), default=None
-            First row, and the row after the last; None: all.
+            First row of the tape, and the row after the last. None: all; of a holdout evaluation,
+            whose sets follow one another on the tape, the last set.
         n_panels : int, default=1
             Stretches of equal length into which they are divided.
         n_bins : int, default=10
@@ -193,8 +195,11 @@ class ReliabilityDisplay(BaseDisplay):
             Whether bins are equally wide, or hold equally many rows of the stretch and model.
         level : float, default=0.95
             Level of the confidence intervals, in (0, 1).
-        fold : int, default=0
-            Fold.
+        fold : int, default=None
+            Fold; None: the first of the result.
+        bin : int, default=None
+            Bin under delayed labels; None: the last of the result, whose answers were given when
+            the label came, or the one selected.
         **options
             Options of `plot`: `ax` (one per stretch), `legend`, `styles` by model, and properties
             of all lines.
@@ -211,7 +216,7 @@ class ReliabilityDisplay(BaseDisplay):
         ValueError
             If the tape has no probabilities, or a parameter is not valid.
         """
-        found = events_of_result(result, models, label, rows, fold, top=True)
+        found = events_of_result(result, models, label, rows, fold, bin, top=True)
         return cls._of(*found, n_panels, n_bins, strategy, level).plot(**options)
 
     @classmethod

@@ -98,7 +98,8 @@ class ThresholdDisplay(BaseDisplay):
         models: Names = None,
         label: Any = None,
         rows: Sequence[int] | None = None,
-        fold: int = 0,
+        fold: int | None = None,
+        bin: int | None = None,
         **options: Any,
     ) -> Self:
         """Plot the costs of the probabilities on the tape of a result.
@@ -115,9 +116,13 @@ class ThresholdDisplay(BaseDisplay):
         label : object, default=None
             The class that makes the event; None: the second of two classes.
         rows : (int, int), default=None
-            First row, and the row after the last; None: all.
-        fold : int, default=0
-            Fold.
+            First row of the tape, and the row after the last. None: all; of a holdout evaluation,
+            whose sets follow one another on the tape, the last set.
+        fold : int, default=None
+            Fold; None: the first of the result.
+        bin : int, default=None
+            Bin under delayed labels; None: the last of the result, whose answers were given when
+            the label came, or the one selected.
         **options
             Options of `plot`: `ax`, `legend`, `styles` by model, and properties of all lines.
 
@@ -133,7 +138,7 @@ class ThresholdDisplay(BaseDisplay):
         ValueError
             If the tape has no probabilities, or a parameter is not valid.
         """
-        found = events_of_result(result, models, label, rows, fold)
+        found = events_of_result(result, models, label, rows, fold, bin)
         return cls._of(*found, matrix).plot(**options)
 
     @classmethod

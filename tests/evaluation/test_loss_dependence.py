@@ -80,6 +80,10 @@ def test_every_lane_reads_what_a_monitor_reads():
                 listed = detected[one.model]
                 listed = listed if isinstance(listed, list) else [listed]
                 assert one.alarms == len(listed[result.folds.index(one.fold)].alarms)
+    for bin in late.bins:  # the bins of a part of the result have the same numbers
+        selected = late.select(bins=bin).loss_dependence(detector, n_permutations=1)
+        assert selected.models == late.loss_dependence(detector, bin=bin, n_permutations=1).models
+        assert f"of bin {bin}" in str(selected)
     assert [(one.model, one.fold) for one in folds.loss_dependence().models] == [
         ("a", 0),
         ("a", 1),

@@ -395,6 +395,14 @@ def test_what_no_measure_can_read_is_said() -> None:
         KnowsTwo = type("KnowsTwo", (Single,), {"classes_": property(lambda self: ["a", "b"])})
         KnowsTwo.partial_fit = lambda self, X, y, classes=None: self
         prequential().evaluate(KnowsTwo(), X, labels(3))
+    for answer, message in (
+        (np.full(1, 0.9), "one column per class"),
+        ([["x", "y"]], "no numbers"),
+    ):
+        OneOff = type("OneOff", (Single,), {"predict_proba": lambda self, X, a=answer: np.array(a)})
+        OneOff.predict = lambda self, X: np.repeat("a", len(X))
+        with pytest.raises(ModelError, match=message):
+            prequential().evaluate(OneOff(), X, labels(2))
     tape = prequential().evaluate({"bayes": MultinomialNB()}, X, labels(2)).tape
     with pytest.raises(ValueError, match=r"no model 'zz' on the tape; there are \['bayes'\]"):
         tape.probabilities("zz")

@@ -4,11 +4,18 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 from sklearn.calibration import calibration_curve
+from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.naive_bayes import BernoulliNB
 
-from skstream import KFoldEvaluator, MajorityClass, PrequentialEvaluator
+from skstream import (
+    DelayedEvaluator,
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    MajorityClass,
+    PrequentialEvaluator,
+)
 from skstream.metrics import cost
 from skstream.plotting import RankingDisplay, ReliabilityDisplay, ThresholdDisplay
 from skstream.plotting._reliability import wilson
@@ -178,3 +185,54 @@ def test_what_cannot_be_shown_is_said(result) -> None:
         ReliabilityDisplay.from_predictions([0, 1], np.full((2, 3), 1 / 3))
     with pytest.raises(ValueError, match=r"matrix must have shape \(2, 2\)"):
         ThresholdDisplay.from_result(result, matrix=np.eye(3))
+
+
+def test_of_delayed_labels_the_bin_selected_is_shown() -> None:
+    evaluator = DelayedEvaluator(["brier", "auc", cost(COSTS, threshold=0.3)], delay=60, n_bins=1)
+    result = evaluator.evaluate({"sgd": SGD}, STREAM)
+    for bin in result.bins:
+        part = result.select(bins=bin)
+        wanted = part.scores["sgd"]
+        for shown in (part, result):
+            named = {} if shown is part else {"bin": bin}
+            costs = ThresholdDisplay.from_result(shown, matrix=COSTS, **named)
+            at = int(np.flatnonzero(costs.thresholds == 0.3)[0])
+            assert costs.curves["sgd"][at] == pytest.approx(wanted["cost:0.3"])
+            ranked = RankingDisplay.from_result(shown, **named).curves["sgd"]
+            assert ranked.auc == pytest.approx(wanted["auc"], abs=1e-12)
+    last = RankingDisplay.from_result(result)
+    assert last.curves["sgd"].auc == pytest.approx(result.scores["sgd"]["auc"], abs=1e-12)
+    assert last.event == "UP (bin 2)"
+    folds = KFoldEvaluator("brier", n_folds=3, random_state=0).evaluate({"sgd": SGD}, STREAM)
+    of_two = ReliabilityDisplay.from_result(folds, fold=2).curves["sgd"][0]
+    alone = ReliabilityDisplay.from_result(folds.select(folds=2)).curves["sgd"][0]
+    np.testing.assert_array_equal(alone.observed, of_two.observed)
+
+
+def test_of_a_holdout_evaluation_the_last_set_is_shown() -> None:
+    X, y = STREAM.X, np.asarray(STREAM.y)
+    evaluator = HoldoutEvaluator(["auc", "brier"], holdout=(X[300:], y[300:]), every=100)
+    result = evaluator.evaluate({"sgd": SGD}, X[:300], y[:300])
+    ranked = RankingDisplay.from_result(result)
+    assert ranked.curves["sgd"].auc == pytest.approx(result.scores["sgd"]["auc"], abs=1e-12)
+    assert ranked.event == "UP (last set)"
+    assert ranked.rows == (202, 303)
+
+
+class FailsLater(MajorityClass):
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.n_ = getattr(self, "n_", 0) + len(y)
+        if self.n_ > 50:
+            raise RuntimeError("no more")
+        return super().partial_fit(X, y, classes, sample_weight)
+
+
+def test_models_that_failed_are_left_out_or_marked() -> None:
+    evaluator = PrequentialEvaluator("brier", error_score=np.nan)
+    with pytest.warns(FitFailedWarning, match="no more"):
+        result = evaluator.evaluate({"sgd": SGD, "late": FailsLater()}, STREAM)
+    for kind in (ReliabilityDisplay, RankingDisplay, ThresholdDisplay):
+        with pytest.warns(UserWarning, match="Not drawn: 'late', which failed"):
+            assert list(kind.from_result(result).curves) == ["sgd"]
+    marked = ThresholdDisplay.from_result(result, models=["sgd", "late"])
+    assert list(marked.curves) == ["sgd", "late (failed)"]

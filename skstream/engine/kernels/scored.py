@@ -36,6 +36,7 @@ def with_scores(codes: NDArray[Any], values: NDArray[Any], task: Task) -> NDArra
     """
     n, width = len(codes), task.n_scores
     if task.scores == "predict_proba":
+        _check_form(values, n)
         _check_probabilities(values)
     answers = np.empty((n, 1 + width))
     answers[:, 0] = codes
@@ -55,6 +56,20 @@ def with_scores(codes: NDArray[Any], values: NDArray[Any], task: Task) -> NDArra
             f"{np.asarray(task.classes).tolist()}."
         )
     return answers
+
+
+def _check_form(values: NDArray[Any], n_rows: int) -> None:
+    """Raise a `BadAnswer` at anything but a column of numbers for each class."""
+    if values.ndim == 1:
+        raise BadAnswer(
+            f"predict_proba of {n_rows} {'row' if n_rows == 1 else 'rows'} returned an answer of "
+            f"shape {values.shape}; one column per class is needed."
+        )
+    if values.dtype.kind not in "fiub":
+        raise BadAnswer(
+            f"predict_proba returned {values[:1].tolist()}, which are no numbers but "
+            f"{values.dtype}."
+        )
 
 
 def _of_second(probabilities: NDArray[Any]) -> NDArray[Any]:
