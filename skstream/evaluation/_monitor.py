@@ -11,7 +11,7 @@ from skstream.drift import DriftDetector
 from skstream.drift._given import check_detector
 from skstream.forgetting import AdaptiveWindow, Forgetting, as_forgetting
 from skstream.metrics import Measure
-from skstream.metrics._registry import CLASSIFICATION, REGRESSION
+from skstream.metrics._registry import CLASSIFICATION, OF_CLASSES, REGRESSION
 from skstream.metrics._resolve import check_known_name, resolve_metrics
 from skstream.utils._choices import check_place, is_integer, is_real, names_as_text
 from skstream.utils._seeds import seed_estimator
@@ -156,7 +156,7 @@ def _parts(on: Any) -> tuple[Any, Forgetting | None]:
     """Return the measure and the forgetting mechanism of a series; None for those not named."""
     if isinstance(on, str) and on == _LOSS:
         return None, None
-    if isinstance(on, str) and on in {**CLASSIFICATION, **REGRESSION}:
+    if isinstance(on, str) and on in {**OF_CLASSES, **REGRESSION}:
         raise ValueError(
             f"on={on!r} is a measure, and which rows it is taken over is not said: pass "
             f'on=({on!r}, "window:1000"), or another forgetting mechanism with it.'

@@ -166,6 +166,11 @@ def shown_time(given: np.ndarray) -> str:
 
 
 def _checked(values: np.ndarray, given: Any, name: str, kind: str, wanted: str) -> np.ndarray:
+    if isinstance(given, str):
+        raise ValueError(
+            f"{name} must be {wanted}, one for each row. Got the text {given!r} instead; of a "
+            f"column of a table, pass the column itself: X[{given!r}]."
+        )
     if values.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional. Got shape {values.shape} instead.")
     if values.dtype.kind not in "iuf" + kind:

@@ -387,6 +387,8 @@ def test_bad_times_are_named():
         )
     with pytest.raises(ValueError, match=r"arrival\[2\].*go back in time"):
         evaluator.evaluate(MajorityClass(), rows, y, arrival=[0, 1, 0, 3, 4], label_time=[9] * 5)
+    with pytest.raises(ValueError, match=r"arrival must be numbers .* Got the text 't' .*X\['t'\]"):
+        evaluator.evaluate(MajorityClass(), rows, y, arrival="t", label_time=[9] * 5)
     with pytest.raises(ValueError, match="pass label_time, or give the evaluator a delay"):
         evaluator.evaluate(MajorityClass(), rows, y)
     with pytest.raises(ValueError, match="classes have no mean"):

@@ -487,6 +487,7 @@ def test_an_endless_run_keeps_no_rows():
         ({"detector": "ddm"}, r"detector must be a drift detector .* Got 'ddm' of type str"),
         ({"on": 0.99}, r"'on' parameter of DriftMonitor must be .* Got 0.99 of type float"),
         ({"on": "kappa"}, r"on='kappa' is a measure, .* pass on=\('kappa', \"window:1000\"\)"),
+        ({"on": "log_loss"}, r"on='log_loss' is a measure, .* pass on=\('log_loss', "),
         ({"on": "fadin:0.9"}, r"Unknown forgetting 'fadin:0.9'"),
         ({"on": ("bogus", "window:9")}, r"^Unknown measure 'bogus'.* Known are accuracy, .*mae"),
         ({"on": ("kapa", "adwin")}, r"^Unknown measure 'kapa'. Did you mean 'kappa'"),
