@@ -15,7 +15,7 @@ from skstream.metrics._columns import Column, OfColumn
 from skstream.metrics._conformal import ConformalSets
 from skstream.metrics._formulas import Formula
 from skstream.metrics._frequencies import PriorLosses, Skill, TransitionLosses
-from skstream.metrics._measure import ROW_LOSSES, Measure
+from skstream.metrics._measure import ROW_LOSSES, Measure, measure_of_name
 from skstream.metrics._ranking_measures import RANKINGS
 from skstream.metrics._series import KindOf
 from skstream.utils._choices import is_integer, is_real
@@ -493,19 +493,4 @@ _PARAMETRISED: dict[str, tuple[Callable[[Any], Measure], type]] = {
 
 def probability_measure(name: str) -> Measure | None:
     """Measure of probabilities of this name, perhaps with a parameter; None: there is none."""
-    kind, colon, value = name.partition(":")
-    if not colon or kind not in _PARAMETRISED:
-        return PROBABILITIES.get(name)
-    make, number = _PARAMETRISED[kind]
-    try:
-        parameter = number(value)
-    except ValueError:
-        wanted = "a whole number" if number is int else "a number"
-        raise ValueError(
-            f"There is no measure {name!r}: after the colon of {kind!r} comes {wanted}, "
-            f"and here is {value!r}."
-        ) from None
-    try:
-        return make(parameter)
-    except ValueError as error:
-        raise ValueError(f"There is no measure {name!r}. {error}") from error
+    return measure_of_name(name, PROBABILITIES, _PARAMETRISED)

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from skstream.metrics._formulas import Sums, ratio
-from skstream.metrics._measure import Measure
+from skstream.metrics._measure import Measure, measure_of_name
 from skstream.metrics._rows import Floats
 from skstream.utils._choices import is_real
 
@@ -89,23 +90,10 @@ def _quantile_coverage() -> Measure:
 
 
 QUANTILES = {measure.name: measure for measure in (pinball(), _quantile_coverage())}
-#: Measures whose parameter may follow their name after a colon.
-_PARAMETRISED: dict[str, Callable[[float], Measure]] = {"pinball": pinball}
+#: Measures whose parameter may follow their name after a colon, and its type.
+_PARAMETRISED: dict[str, tuple[Callable[[Any], Measure], type]] = {"pinball": (pinball, float)}
 
 
 def quantile_measure(name: str) -> Measure | None:
     """Measure of this name, perhaps with a parameter; None: there is none."""
-    kind, colon, value = name.partition(":")
-    if not colon or kind not in _PARAMETRISED:
-        return QUANTILES.get(name)
-    try:
-        parameter = float(value)
-    except ValueError:
-        raise ValueError(
-            f"There is no measure {name!r}: after the colon of {kind!r} comes a number, "
-            f"and here is {value!r}."
-        ) from None
-    try:
-        return _PARAMETRISED[kind](parameter)
-    except ValueError as error:
-        raise ValueError(f"There is no measure {name!r}. {error}") from error
+    return measure_of_name(name, QUANTILES, _PARAMETRISED)

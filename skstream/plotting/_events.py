@@ -76,7 +76,7 @@ def events_of_result(
     label : object
         The class whose coming is the event; None: the second of two classes.
     rows : (int, int) or None
-        First row, and the row after the last; None: all.
+        First row of the tape, and the row after the last; None: all, of held-out sets the last.
     fold : int or None
         Fold; None: the first of the result.
     bin : int or None
