@@ -7,6 +7,8 @@ from importlib.util import find_spec
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
+import numpy as np
+
 from skstream.utils._optional import optional_import
 
 P = ParamSpec("P")
@@ -49,13 +51,20 @@ class Jitted(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function, compiled or plain."""
-        function = self.compiled if numba_enabled() else self.plain
-        return function(*args, **kwargs)
+        if numba_enabled():
+            return self.compiled(*args, **kwargs)
+        with np.errstate(all="ignore"):  # compiled code warns of nothing
+            return self.uncompiled(*args, **kwargs)
 
     @property
     def is_compiled(self) -> bool:
         """Whether the function was compiled already in this process."""
         return "compiled" in vars(self)
+
+    @functools.cached_property
+    def uncompiled(self) -> Callable[P, R]:
+        """The function as written, calling the functions that it uses as written, too."""
+        return _calling_helpers(self.plain, "uncompiled")
 
     @functools.cached_property
     def compiled(self) -> Callable[P, R]:
@@ -64,7 +73,7 @@ class Jitted(Generic[P, R]):
         # Without fastmath LLVM neither reorders sums nor fuses a product with a sum, so that
         # every operation rounds as it does in Python. error_model: 1 / 0 is inf, as in C.
         options: dict[str, Any] = {"nogil": True, "fastmath": False, "error_model": "numpy"}
-        function = _calling_compiled_helpers(self.plain)
+        function = _calling_helpers(self.plain, "compiled")
         try:
             compiled = numba.njit(cache=True, **options)(function)
         except RuntimeError:  # no directory in which the machine code can be stored
@@ -105,12 +114,12 @@ def is_dispatcher(value: Any) -> bool:
     return type(value).__module__.startswith("numba.") and hasattr(value, "py_func")
 
 
-def _calling_compiled_helpers(function: Callable[P, R]) -> Callable[P, R]:
-    """Copy of a function that calls the compiled form of jitted functions."""
+def _calling_helpers(function: Callable[P, R], form: str) -> Callable[P, R]:
+    """Copy of a function that calls jitted functions directly in one form, an attribute of them."""
     assert isinstance(function, FunctionType)
     names = function.__globals__
     helpers = {
-        name: names[name].compiled
+        name: getattr(names[name], form)
         for name in function.__code__.co_names
         if isinstance(names.get(name), Jitted)
     }

@@ -15,8 +15,9 @@ from sklearn.linear_model import Perceptron, SGDClassifier, SGDRegressor
 
 from skstream.engine.block import Block
 from skstream.engine.kernels import Declined, Task, make_kernel
+from skstream.engine.kernels.linear import kernel as _linear
 from skstream.engine.kernels.linear import support as _linear_support
-from skstream.engine.kernels.linear.plain import step_function
+from skstream.engine.kernels.linear.loops import step_of
 from tests.kernels._linear_reference import (
     PATHS,
     aggressive,
@@ -170,13 +171,12 @@ def test_fused_arithmetic_would_be_noticed(
     in_sums: Any, in_updates: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def learn(rows: Any, learns: Any, rule: Any, W: Any, b: Any, *others: Any) -> None:
-        step = step_function(rule)
         w = W[0].tolist()
         for i, x in enumerate(rows.tolist()):
             margin = 0.0
             for j, value in enumerate(x):
                 margin = in_sums(value, w[j], margin)
-            update = step(learns.target[i], margin + b[0], learns.eta[i], x)
+            update = step_of.plain(rule, learns.target[i], margin + b[0], learns.eta[i], 0.0)
             scale = learns.shrink[i]
             w = [in_updates(x[j], update / scale, w[j]) * scale for j in range(len(w))]
             b[0] += update
@@ -316,6 +316,23 @@ def test_declined_batches(kernel: Any) -> None:
     kernel.run(replace(learns(), batches=np.arange(21)))
 
 
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_many_features_are_left_to_the_estimator_where_loops_are_not_compiled(
+    convert: Any,
+) -> None:
+    most = _linear.UNCOMPILED_FEATURES
+    for run in PATHS:
+        for n_features in (most, most + 1):
+            with path(run):
+                kernel = kernel_for(SGDClassifier(), BINARY)
+                block = learns(convert(np.eye(20, n_features)))
+                if run == "plain" and n_features > most:
+                    with pytest.raises(Declined, match="kernel only with numba"):
+                        kernel.run(block)
+                else:
+                    kernel.run(block)
+
+
 def test_learning_dense_and_asking_sparse_rows_is_declined(kernel: Any) -> None:
     both = replace(learns(), ask_X=sparse.csr_array(X), ask_index=NONE + 1)
     kernel.run(both)  # nothing is asked
@@ -403,7 +420,10 @@ def test_kernels_can_be_pickled(run: str) -> None:
 
 
 @pytest.mark.parametrize("penalty", ["l2", None])
-def test_a_row_of_a_wide_stream_copies_no_weights(penalty: str | None) -> None:
+def test_a_row_of_a_wide_stream_copies_no_weights(
+    penalty: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_linear, "UNCOMPILED_FEATURES", np.inf)
     wide = sparse.csr_matrix((X[:6].ravel(), np.arange(18) * 3000, np.arange(7) * 3), (6, 1 << 16))
     kernel = make_kernel(SGDClassifier(loss="log_loss", penalty=penalty), BINARY)
     assert kernel is not None

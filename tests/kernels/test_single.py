@@ -22,6 +22,7 @@ from skstream import (
     prequential_predict,
 )
 from skstream.engine.kernels import Declined, Task, make_kernel
+from skstream.engine.kernels.linear import kernel as _linear
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests.kernels._linear_reference import PATHS, path
 from tests.kernels._reference import (
@@ -349,8 +350,9 @@ def test_dense_rows_then_sparse_ones() -> None:
     assert_same_state(kernel.estimator, literal)
 
 
-def test_many_sparse_columns() -> None:
+def test_many_sparse_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights outside of a stretch of rows shrink in float32, too."""
+    monkeypatch.setattr(_linear, "UNCOMPILED_FEATURES", np.inf)
     rng, task = np.random.default_rng(13), Task(np.arange(2), "predict_proba")
     X = sparse.random(150, 5000, 0.004, "csr", np.float32, random_state=0)
     block = make_block(X, rng.integers(0, 2, 150), "prequential", rng)

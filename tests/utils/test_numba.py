@@ -44,13 +44,18 @@ def test_absent_numba_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum_of_doubles(np.arange(4.0)) == 12.0
 
 
-def test_the_plain_life_runs_where_numba_is_disabled(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(function: object) -> None:
-        raise AssertionError("compiled although disabled")
+def test_disabled_numba_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    forms = []
 
-    monkeypatch.setattr(_numba, "_calling_compiled_helpers", refuse)
+    def noted(function: object, form: str) -> object:
+        forms.append(form)
+        return original(function, form)
+
+    original = _numba._calling_helpers
+    monkeypatch.setattr(_numba, "_calling_helpers", noted)
     monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
-    assert sum_of_doubles(np.arange(4.0)) == 12.0
+    assert Jitted(sum_of_doubles.plain)(np.arange(4.0)) == 12.0
+    assert forms and set(forms) == {"uncompiled"}
 
 
 def test_compiled_functions_call_compiled_helpers() -> None:

@@ -1,4 +1,4 @@
-"""Learning and asking a block of rows, compiled or plain, dense or sparse.
+"""Learning and asking a block of rows, dense or sparse.
 
 At every row scikit-learn shrinks all weights, also the 2^18 weights of hashed text, of which the
 row uses fifty. One product per weight and row is necessary, because rounding makes the order of
@@ -18,11 +18,9 @@ from scipy import sparse
 
 from skstream.engine.kernels.base import Declined
 from skstream.engine.kernels.linear import loops as _linear_loops
-from skstream.engine.kernels.linear import plain as _linear_plain
 from skstream.engine.kernels.linear.records import Floats, Integers, Learns, Rule, SparseRows, Ties
-from skstream.engine.kernels.linear.shrinking import FACTORS_PER_PASS, shrink, shrink_plainly
-from skstream.engine.kernels.linear.ties import no_room, ties_afterwards
-from skstream.utils._numba import numba_enabled
+from skstream.engine.kernels.linear.shrinking import FACTORS_PER_PASS, shrink
+from skstream.engine.kernels.linear.ties import no_room
 from skstream.utils._versions import VersionedArray
 
 # A stretch has at most so many rows, and (but for its first row) stored values.
@@ -69,7 +67,7 @@ def learn_dense(
     settle: Callable[[Ties], None] | None = None,
     room: Ties | None = None,
 ) -> None:
-    """Learn the rows of `X`, answering between them; compiled or plain.
+    """Learn the rows of `X`, answering between them.
 
     Parameters
     ----------
@@ -96,21 +94,13 @@ def learn_dense(
     room : Ties, default=None
         Where they are noted; its contents are overwritten.
     """
-    if not numba_enabled():
-        before = W.copy(), b.copy()
-        steps = _linear_plain.learn_rows(X, learns, rule, W, b, Q, asks, margins, answers)
-        if settle is not None:
-            for ties in ties_afterwards(X, learns, rule, *before, Q, asks, margins, answers, steps):
-                settle(ties)
-        return
-    learn_rows = _linear_loops.learn_rows.compiled
     if room is None or settle is None:
         room = no_room(*W.shape)
     several = True if len(b) > 1 else None
     learnt = asked = 0
     while True:
         rows = X, learns, rule, W, b, Q, asks, margins, answers
-        n_learnt, n_asked, n = learn_rows(*rows, room, several)
+        n_learnt, n_asked, n = _linear_loops.learn_rows(*rows, room, several)
         if n and settle is not None:
             number = room.number[:n]
             number += np.where(number >= 0, learnt, -asked)
@@ -140,9 +130,6 @@ def learn_sparse(
     Returns the weights after them: a version of those `known`. Of float32 rows, weights are
     float32; margins then are those of learning, not of ``predict``.
     """
-    learn_stretch, shrink_all = _linear_plain.learn_stretch, shrink_plainly
-    if numba_enabled():
-        learn_stretch, shrink_all = _linear_loops.learn_stretch.compiled, shrink.compiled
     shrinks = bool((learns.shrink != 1.0).any())
     W = known.read()
     columns, X, Q = _renumber(X, Q, W, shrinks)
@@ -154,7 +141,7 @@ def learn_sparse(
         here, rows, asked = _gather(part_of(X, begin, end), part_of(Q, first, last), slots)
         weights = active[here]
         part = Learns._make(values[begin:end] for values in learns)
-        learn_stretch(
+        _linear_loops.learn_stretch(
             rows,
             part,
             rule,
@@ -166,7 +153,7 @@ def learn_sparse(
             answers[first:last],
         )
         if shrinks:
-            shrink_all(active.reshape(-1), _padded(part.shrink.astype(W.dtype)))
+            shrink(active.reshape(-1), _padded(part.shrink.astype(W.dtype)))
         active[here] = weights
     check_bounded(margins, answers, active, b)
     if not len(margins):

@@ -2,8 +2,9 @@
 
 Everything repeats the order of operations of ``sklearn/linear_model/_sgd_fast.pyx.tp``,
 ``sklearn/utils/_weight_vector.pyx.tp`` and ``sklearn/_loss/_loss.pyx.tp``, because the default
-schedule is chaotic: another rounding makes another model within a few thousand rows. The losses
-and steps run plain too; for the loops `_linear_plain` has other forms with the same bits.
+schedule is chaotic: another rounding makes another model within a few thousand rows. Without numba
+the same loops run uncompiled, with the same bits; numbers of one precision are cast where NumPy and
+numba would otherwise choose different ones.
 """
 
 import math
@@ -388,7 +389,7 @@ def learn_stretch(
             for e in range(begin, end):
                 squared_norm += np.float64(X.values[e]) * np.float64(X.values[e])
         for k in range(len(b)):
-            p = 0.0
+            p = np.float64(0.0)
             for e in range(begin, end):
                 p += weights[X.at[e], k] * X.values[e]
             p = np.float64(kind(p)) + b[k]
@@ -441,7 +442,7 @@ def learn_single(
         past_b[i] = b
         cut = learns.cut[i]
         for k in range(len(b)):
-            p = 0.0
+            p = np.float64(0.0)
             for j in range(X.shape[1]):
                 p += W[k, j] * X[i, j]
             p = np.float64(np.float32(p)) + b[k]

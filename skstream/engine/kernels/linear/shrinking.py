@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from skstream.utils._numba import jit
@@ -10,8 +9,6 @@ from skstream.utils._numba import jit
 # Weights that are multiplied by all factors before the next weights, and factors at a time.
 TILE = 2048
 FACTORS_PER_PASS = 8
-# The same for NumPy, where a call costs as much as a thousand products.
-PLAIN_TILE = 16384
 
 
 @jit
@@ -24,12 +21,3 @@ def shrink(weights: NDArray[Any], factors: NDArray[Any]) -> None:
             f4, f5, f6, f7 = factors[i + 4], factors[i + 5], factors[i + 6], factors[i + 7]
             for j in range(len(tile)):
                 tile[j] = tile[j] * f0 * f1 * f2 * f3 * f4 * f5 * f6 * f7
-
-
-def shrink_plainly(weights: NDArray[Any], factors: NDArray[Any]) -> None:
-    """Multiply all weights by one factor after the other."""
-    scales = factors[factors != 1.0].tolist()
-    for begin in range(0, len(weights), PLAIN_TILE):
-        tile = weights[begin : begin + PLAIN_TILE]
-        for scale in scales:
-            np.multiply(tile, scale, tile)

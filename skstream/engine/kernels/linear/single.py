@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.engine.kernels.linear import loops as _linear_loops
-from skstream.engine.kernels.linear import plain as _linear_plain
+from skstream.engine.kernels.linear.loops import learn_single
 from skstream.engine.kernels.linear.records import Floats, Learns, Rule, Singles
 from skstream.engine.kernels.linear.ties import decisions
-from skstream.utils._numba import numba_enabled
 
 # So many weights are kept at a time (rows times vectors times features).
 _KEPT_NUMBERS = 1 << 19
@@ -55,8 +53,7 @@ def learn_rows(
     """
     past_W = np.empty((len(X) + 1, *W.shape), W.dtype)
     past_b = np.empty((len(X) + 1, *b.shape), b.dtype)
-    learn = _linear_loops.learn_single.compiled if numba_enabled() else _linear_plain.learn_single
-    learn(X, learns, rule, W, b, past_W, past_b)
+    learn_single(X, learns, rule, W, b, past_W, past_b)
     return past_W, past_b
 
 

@@ -8,15 +8,13 @@ scikit-learn's own product of the two is taken. Sparse rows do not need this: sc
 adds their products in the order in which they are stored.
 """
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from skstream.engine.kernels.linear import plain as _linear_plain
-from skstream.engine.kernels.linear.records import Floats, Integers, Learns, Rule, Ties
+from skstream.engine.kernels.linear.records import Floats, Ties
 from skstream.utils._rows import own_rows, take_rows
 
 # Numbers that may be noted before the rows noted are settled.
@@ -143,78 +141,3 @@ def _checked(rows: Any) -> NDArray[Any]:
     if not isinstance(rows, np.ndarray):
         rows = check_array(rows, ensure_all_finite=False)
     return np.asarray(rows)
-
-
-def ties_afterwards(
-    X: Floats,
-    learns: Learns,
-    rule: Rule,
-    W: Floats,
-    b: Floats,
-    Q: Floats,
-    asks: Integers,
-    margins: Floats,
-    answers: Floats,
-    squared_steps: float,
-) -> Iterator[Ties]:
-    """Ties of rows that were learnt without noting any, by learning them again up to each.
-
-    Parameters
-    ----------
-    X, learns, rule, Q, asks, margins, answers
-        As in `learn_dense`, after it.
-    W, b : ndarray
-        Weights and intercepts before.
-    squared_steps : float
-        Sum of the squared steps of all weight vectors.
-
-    Yields
-    ------
-    Ties
-    """
-    if not np.isfinite(squared_steps):
-        return
-    # No weight vector grew longer than this: every step moves it along a row, and penalties
-    # make it shorter.
-    sizes = [float(np.sqrt(np.vdot(rows, rows))) for rows in (X, Q)]
-    longest = float(np.linalg.norm(W)) + float(np.sqrt(squared_steps)) * sizes[0]
-    learnt = _suspects(margins, X, longest, sizes[0])
-    asked = _suspects(answers, Q, longest, sizes[1])
-    stamps = np.searchsorted(asks, asked, side="right") - 1
-    number = np.concatenate([learnt, -1 - asked])
-    stamp = np.concatenate([learnt, stamps])
-    order = np.argsort(stamp, kind="stable")
-    number, stamp = number[order], stamp[order]
-    W, b, done, room = W.copy(), b.copy(), 0, room_for_ties(*W.shape)
-    none = np.zeros(len(X) + 2, dtype=np.int64)
-    again = np.empty_like(margins)
-    for begin in range(0, len(number), len(room.number)):
-        n = min(len(room.number), len(number) - begin)
-        for i in range(n):
-            until = int(stamp[begin + i])
-            if until > done:
-                part = Learns._make(values[done:until] for values in learns)
-                rows, asks_of_none = X[done:until], none[: until - done + 2]
-                into = again[done:until], answers[:0]
-                _linear_plain.learn_rows(rows, part, rule, W, b, Q[:0], asks_of_none, *into)
-                done = until
-            room.W[i], room.b[i] = W, b
-        yield Ties(room.unit, number[begin : begin + n], room.W[:n], room.b[:n])
-
-
-def _suspects(raw: Floats, rows: Floats, longest: float, size: float) -> NDArray[np.intp]:
-    """Rows that may tie; `longest` and `size` bound the lengths of weights and of rows."""
-    if not len(raw):
-        return np.empty(0, dtype=np.intp)
-    if raw.shape[1] == 1:
-        apart, largest = np.abs(raw[:, 0]), np.zeros(len(raw))
-    else:
-        two_best = np.partition(raw, -2, axis=1)[:, -2:]
-        apart, largest = two_best[:, 1] - two_best[:, 0], np.abs(two_best).sum(axis=1)
-    # Adding the intercepts rounds once more.
-    apart -= 1e-15 * largest
-    unit = 2.0 * _unit(rows.shape[1]) * longest
-    near = np.flatnonzero(apart <= unit * size)
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows[near], rows[near]))
-    suspects: NDArray[np.intp] = near[apart[near] <= unit * lengths]
-    return suspects
