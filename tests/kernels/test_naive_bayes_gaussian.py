@@ -18,7 +18,6 @@ from skstream import DynamicWeightedMajority, PrequentialEvaluator
 from skstream.engine.block import Block
 from skstream.engine.kernels import Declined, Kernel, Task, make_kernel
 from skstream.engine.kernels.naive_bayes import gaussian_states as states_module
-from skstream.engine.kernels.naive_bayes import moments as moments_module
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests._data import load_stream
 from tests._examples import examples
@@ -112,7 +111,6 @@ def assert_equals_loop(
     weight=st.sampled_from(["none", "whole", "any"]),
     kinds=st.lists(st.sampled_from(FEATURES), min_size=1, max_size=6),
     has_priors=st.booleans(),
-    short=st.booleans(),
     n=st.integers(2, 90),
     seed=st.integers(0, 2**32 - 1),
 )
@@ -124,7 +122,6 @@ def test_equals_the_loop(
     weight: str,
     kinds: list[str],
     has_priors: bool,
-    short: bool,
     n: int,
     seed: int,
 ) -> None:
@@ -134,20 +131,7 @@ def test_equals_the_loop(
     block = make_block(X, y, timeline, rng, weights(rng, n, weight))
     if has_priors:
         model = clone(model).set_params(priors=rng.dirichlet(np.ones(n_classes)))
-    with pytest.MonkeyPatch.context() as patch:
-        if short:
-            # So short that a small example has many anchors.
-            patch.setattr(moments_module, "_FIRST_ROWS", 5)
-            patch.setattr(moments_module, "_ANCHOR_EVERY", 16)
-        assert_equals_loop(model, block, Task(np.arange(n_classes) * 2, method), rng)
-
-
-@pytest.mark.parametrize(("model", "n_classes"), [(MODELS[0], 1), (MODELS[1], 2)])
-def test_beyond_the_second_anchor(model: Any, n_classes: int) -> None:
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, n_classes, 2200)
-    block = make_block(features(rng, y, FEATURES), y, "prequential", rng)
-    assert_equals_loop(model, block, Task(np.arange(n_classes)), rng)
+    assert_equals_loop(model, block, Task(np.arange(n_classes) * 2, method), rng)
 
 
 @pytest.mark.parametrize("model", MODELS[:2], ids=repr)
@@ -158,20 +142,6 @@ def test_real_streams(model: Any, name: str) -> None:
     rng = np.random.default_rng(1)
     block = make_block(X, codes, "prequential", rng)
     assert_equals_loop(model, block, Task(classes, "predict"), rng)
-
-
-@pytest.mark.parametrize("model", MODELS[:2], ids=repr)
-def test_one_row_per_call(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where a call ends right at an anchor."""
-    monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
-    monkeypatch.setattr(moments_module, "_ANCHOR_EVERY", 3)
-    rng = np.random.default_rng(13)
-    y = rng.integers(0, 2, 300)
-    block = make_block(features(rng, y, ["normal"] * 4), y, "prequential", rng)
-    task = Task(np.arange(2), "predict_proba")
-    parts = cut(block, list(range(1, block.n_learns + block.n_asks)))
-    whole, by_row = kernel_for(model, task), kernel_for(model, task)
-    np.testing.assert_array_equal(run_kernel(by_row, parts), whole.run(block))
 
 
 @pytest.mark.parametrize("weight", [None, 3.0])
@@ -343,31 +313,6 @@ def test_declines_and_changes_nothing(model: Any, bad: str) -> None:
         assert_same_state(fresh.estimator, clone(model))
 
 
-def test_declines_where_weights_leave_too_few_digits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A heavy row upon many light ones: sums of squares cancel, but the loop is exact."""
-    monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
-    rng = np.random.default_rng(8)
-    X = rng.normal(size=(60, 1)) * 1e-3
-    X[40:] = 5.0
-    weight = np.where(np.arange(60) < 40, 1e-6, 1e6)
-    # The same rows in two classes, but those of the first without harm.
-    X, weight = np.repeat(X, 2, axis=0), np.repeat(weight, 2)
-    y = np.arange(120) % 2
-    weight[y == 0] = 1.0
-    kernel = kernel_for(GaussianNB(), Task(np.arange(2)))
-    first, second = (
-        make_block(X[rows], y[rows], "prequential", rng, weight[rows])
-        for rows in (slice(0, 80), slice(80, 120))
-    )
-    kernel.run(first)
-    before = twin(kernel)
-    with pytest.raises(Declined):
-        kernel.run(second)
-    kernel.export()
-    before.export()
-    assert_same_state(kernel.estimator, before.estimator)
-
-
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -416,49 +361,30 @@ def test_constant_features_give_nan_as_in_scikit_learn() -> None:
             assert (answers == y[1:]).mean() > 0.6
 
 
-@pytest.mark.parametrize("kinds", [["normal"], ["tenths", "normal"], ["large", "normal"]])
-def test_a_broken_twin_is_caught(kinds: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("broken", ["learns the other class", "forgets the newest row"])
+def test_a_broken_twin_is_caught(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
     rng = np.random.default_rng(10)
     y = rng.integers(0, 2, 400)
-    block = make_block(features(rng, y, kinds), y, "prequential", rng)
+    block = make_block(features(rng, y, ["normal"]), y, "prequential", rng)
     task = Task(np.arange(2), "predict_proba")
     assert_equals_loop(GaussianNB(), block, task, rng)
-    if kinds == ["normal"]:
-        right = states_module.SummedGroups._learn_class
+    right = states_module._learn_row.plain
 
-        def one_ahead(self: Any, k: int, piece: Any, x: Any) -> Any:
-            means, variances, state = right(self, k, piece, x)
-            return means, variances, np.minimum(state + 1, len(means) - 1)
+    def learn_other(x: Any, t: Any, w: Any, n: Any, means: Any, variances: Any, k: Any) -> None:
+        right(x, t, w, n, means, variances, 1 - k)
 
-        monkeypatch.setattr(states_module.SummedGroups, "_learn_class", one_ahead)
-    else:
-        # Prefix sums where rounding decides.
-        monkeypatch.setattr(moments_module, "_TINY_VARIANCE", -1.0)
-    with pytest.raises(AssertionError):
+    def learn_late(x: Any, t: Any, *others: Any) -> None:
+        right(x, max(t - 1, 0), *others)
+
+    wrong = learn_other if broken == "learns the other class" else learn_late
+    monkeypatch.setattr(states_module, "_learn_row", wrong)
+    monkeypatch.setattr(states_module, "_run_rows", states_module._run_rows.plain)
+    with np.errstate(all="ignore"), pytest.raises(AssertionError):
         assert_equals_loop(GaussianNB(), block, task, rng)
 
 
-def test_anchors_on_a_grid_of_the_calls_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums that begin anew with every call would round otherwise in every cutting."""
-    monkeypatch.setenv("SKSTREAM_DISABLE_NUMBA", "1")
-    rng = np.random.default_rng(11)
-    y = rng.integers(0, 2, 400)
-    block = make_block(features(rng, y, ["normal"] * 3), y, "prequential", rng)
-    right = moments_module.Moments.learn
-
-    def anchored_by_call(self: Any, x: Any, weight: Any) -> Any:
-        self._drop_anchor()
-        return right(self, x, weight)
-
-    monkeypatch.setattr(moments_module.Moments, "learn", anchored_by_call)
-    task = Task(np.arange(2), "predict_proba")
-    whole = kernel_for(GaussianNB(), task).run(block)
-    parts = run_kernel(kernel_for(GaussianNB(), task), cut(block, list(range(50, 700, 50))))
-    assert not np.array_equal(whole, parts)
-
-
-def test_both_lives_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compiled_and_uncompiled_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
     rng = np.random.default_rng(12)
     y = rng.integers(0, 3, 200)
@@ -489,7 +415,6 @@ def test_the_mean_of_negative_zeros_is_zero(model: Any, weight: float | None, dt
 
 @pytest.mark.parametrize("seed", [0, 1, 11])
 def test_ties_decide_on_members_as_in_the_loop(seed: int) -> None:
-    pytest.importorskip("numba")
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 2, (150, 2)), rng.integers(0, 3, 150)
     model = DynamicWeightedMajority(

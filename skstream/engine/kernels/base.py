@@ -8,6 +8,7 @@ import numpy as np
 
 from skstream.engine.block import Block
 from skstream.engine.sharing import key_of
+from skstream.utils._numba import numba_enabled
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,15 @@ class Declined(Exception):
     def __init__(self, reason: str):
         super().__init__(reason)
         self.reason = reason
+
+
+def decline_uncompiled(n: int, what: str, most: int) -> None:
+    """Decline where loops would run uncompiled over more than `most` numbers at every row.
+
+    There the estimator's own loop, whose inner loops are compiled, is no slower.
+    """
+    if n > most and not numba_enabled():
+        raise Declined(f'{n} {what} have a kernel only with numba (pip install "skstream[fast]")')
 
 
 class NotFittedYet(Declined):

@@ -30,6 +30,7 @@ from skstream.engine.kernels.base import (
     Declined,
     Kernel,
     Task,
+    decline_uncompiled,
 )
 from skstream.engine.kernels.input import Learnt, check_stored_once, read_block
 from skstream.engine.kernels.linear.answers import codes, probabilities
@@ -171,11 +172,7 @@ class LinearKernel(Kernel):
         dtype, b = state.W.read().dtype, state.b.copy()
         if any(X.dtype != dtype for X in (rows.learn, rows.ask) if X.shape[0]):
             raise Declined(OTHER_PRECISION)
-        if not numba_enabled() and rows.columns.number > UNCOMPILED_FEATURES:
-            raise Declined(
-                f"{rows.columns.number} features have a kernel only with numba "
-                '(pip install "skstream[fast]")'
-            )
+        decline_uncompiled(rows.columns.number, "features", UNCOMPILED_FEATURES)
         if dtype == np.float32 and not agrees_with_sklearn(np.float32, numba_enabled()):
             raise Declined("float32 rows have no kernel on this processor")
         if sparse.issparse(rows.learn) or sparse.issparse(rows.ask):

@@ -10,11 +10,18 @@ from sklearn.base import clone
 from sklearn.utils.multiclass import unique_labels
 
 from skstream.engine.block import Block, part_of
-from skstream.engine.kernels.base import OTHER_PRECISION, Declined, Kernel, Task, value_of
+from skstream.engine.kernels.base import (
+    OTHER_PRECISION,
+    Declined,
+    Kernel,
+    Task,
+    decline_uncompiled,
+    value_of,
+)
 from skstream.engine.kernels.cuts import Floats
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.naive_bayes.gaussian_single import SingleGroups, single_answers
-from skstream.engine.kernels.naive_bayes.gaussian_states import LoopedGroups, SummedGroups
+from skstream.engine.kernels.naive_bayes.gaussian_states import MomentGroups
 from skstream.engine.kernels.naive_bayes.scores import (
     answers,
     is_proper_prior,
@@ -23,15 +30,17 @@ from skstream.engine.kernels.naive_bayes.scores import (
 )
 from skstream.engine.kernels.schema import Columns
 from skstream.engine.kernels.scored import answers_to
-from skstream.utils._numba import numba_enabled
 from skstream.utils._running_sums import running_sums
 from skstream.utils._validation import is_fitted
 
 # Outside of these, squares over- or underflow, or scikit-learn takes a weight for 0.
 _MIN_VALUE, _MAX_VALUE = 1e-100, 1e100
 _MIN_WEIGHT, _MAX_WEIGHT = 1e-6, 1e6
+# Without numba a mean of a class takes a microsecond at every row: so many are twice as fast as
+# the estimator's own loop.
+UNCOMPILED_MEANS = 200
 
-Groups = LoopedGroups | SummedGroups | SingleGroups
+Groups = MomentGroups | SingleGroups
 
 
 class _State(NamedTuple):
@@ -46,8 +55,8 @@ class _State(NamedTuple):
 class GaussianKernel(Kernel):
     """GaussianNB, taught row by row: then its floor is 0, and constant features give NaN.
 
-    With numba, scikit-learn's recurrence for mean and variance, bit for bit; else prefix sums. In
-    float32 answers are to the last bit, too.
+    Means and variances are scikit-learn's own recurrence, bit for bit; in float32 answers are to
+    the last bit, too.
     """
 
     bitwise = False
@@ -118,6 +127,8 @@ class GaussianKernel(Kernel):
         if block.weight is not None and _is_extreme_weight(block.weight):
             raise Declined("weights above 1e6 or below 1e-6 have no kernel")
         assert columns.number is not None
+        if count.dtype == np.float64:
+            decline_uncompiled(columns.number * self._n_classes, "class means", UNCOMPILED_MEANS)
         if state.groups is None:
             groups = self._new_groups(*self._no_moments(columns.number, count.dtype))
         else:
@@ -134,9 +145,9 @@ class GaussianKernel(Kernel):
         after = _State(columns, weights[-1].copy(), groups, has_learnt)
         near = tied(scores, self.task.asking("predict"))
         # Of rows that are all alike only the shares of the classes are compared: these are exact.
-        if len(near) and isinstance(groups, LoopedGroups) and groups.variances.any():
+        if len(near) and isinstance(groups, MomentGroups) and groups.variances.any():
             begin = state.groups or self._new_groups(*self._no_moments(columns.number, count.dtype))
-            assert isinstance(begin, LoopedGroups)
+            assert isinstance(begin, MomentGroups)
             return after, self._settled(scores, near, block, learn, ask, begin, weights)
         if count.dtype == np.float32:
             return after, single_answers(scores, self.task)
@@ -149,7 +160,7 @@ class GaussianKernel(Kernel):
         block: Block,
         learn: Floats,
         ask: Floats,
-        groups: LoopedGroups,
+        groups: MomentGroups,
         weights: Floats,
     ) -> NDArray[Any]:
         """Answers, those of near ties by scikit-learn itself, with what was learnt until then.
@@ -178,8 +189,7 @@ class GaussianKernel(Kernel):
     ) -> Groups:
         if means.dtype == np.float32:
             return SingleGroups(weights, means, variances)
-        kind = LoopedGroups if numba_enabled() else SummedGroups
-        return kind(self._n_classes, weights, means, variances)
+        return MomentGroups(self._n_classes, weights, means, variances)
 
     def _known_moments(self) -> tuple[Floats, Floats, Floats]:
         """Weights, means and variances by group, of a fitted estimator."""

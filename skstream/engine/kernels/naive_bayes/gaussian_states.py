@@ -1,31 +1,22 @@
-"""Likelihoods of Gaussian naive Bayes over time: a compiled loop, or prefix sums in NumPy.
+"""Likelihoods of Gaussian naive Bayes over time, by a loop over rows and features.
 
-Both keep weight, mean and variance of several groups of rows: one per class, and for a model
+It keeps weight, mean and variance of several groups of rows: one per class, and for a model
 with a floor that follows all rows, one of all rows.
 """
 
-import copy
 import math
 
 import numpy as np
 
 from skstream.engine.block import Block
-from skstream.engine.kernels.cuts import (
-    Floats,
-    Integers,
-    Piece,
-    distinct,
-    pieces,
-    rows_per_piece,
-)
-from skstream.engine.kernels.naive_bayes.moments import Moments
+from skstream.engine.kernels.cuts import Floats
 from skstream.utils._numba import jit
 
 _LOG_2_PI = math.log(2.0 * math.pi)
 
 
-class LoopedGroups:
-    """The state as arrays, for the compiled loop.
+class MomentGroups:
+    """The state as arrays.
 
     Parameters
     ----------
@@ -40,9 +31,9 @@ class LoopedGroups:
         self.means = np.array(means, order="C")
         self.variances = np.array(variances, order="C")
 
-    def copy(self) -> "LoopedGroups":
+    def copy(self) -> "MomentGroups":
         """Return a copy, to be brought forward."""
-        return LoopedGroups(self._n_classes, self.weights, self.means, self.variances)
+        return MomentGroups(self._n_classes, self.weights, self.means, self.variances)
 
     def log_likelihoods(self, block: Block, learn: Floats, ask: Floats, smoothing: float) -> Floats:
         """Learn and ask in order; of shape (n_asks, n_classes)."""
@@ -51,100 +42,6 @@ class LoopedGroups:
         state = self.weights, self.means, self.variances
         _run_rows(learn, block.y, weight, ask, block.stamp, *state, smoothing, scores)
         return scores
-
-
-class SummedGroups:
-    """The state as `Moments`; parameters as those of `LoopedGroups`."""
-
-    def __init__(self, n_classes: int, weights: Floats, means: Floats, variances: Floats):
-        self._n_classes = n_classes
-        self._groups = [
-            Moments(mean, var, float(weight))
-            for mean, var, weight in zip(means, variances, weights, strict=True)
-        ]
-
-    def copy(self) -> "SummedGroups":
-        """Return a copy, to be brought forward."""
-        groups = copy.copy(self)
-        groups._groups = [copy.copy(group) for group in self._groups]  # their arrays do not change
-        return groups
-
-    @property
-    def weights(self) -> Floats:
-        """Weights, of shape (n_groups,)."""
-        return np.array([group.weight for group in self._groups])
-
-    @property
-    def means(self) -> Floats:
-        """Means, of shape (n_groups, n_features)."""
-        return np.array([group.mean for group in self._groups])
-
-    @property
-    def variances(self) -> Floats:
-        """Variances, of shape (n_groups, n_features)."""
-        return np.array([group.var for group in self._groups])
-
-    def log_likelihoods(self, block: Block, learn: Floats, ask: Floats, smoothing: float) -> Floats:
-        """Learn and ask in order; of shape (n_asks, n_classes)."""
-        scores = np.empty((block.n_asks, self._n_classes))
-        for piece in pieces(block, rows_per_piece(learn.shape[1])):
-            asked = ask[piece.asks]
-            floor = None
-            if len(self._groups) > self._n_classes:
-                everything = self._groups[-1].learn(learn[piece.learns], piece.weight)
-                floor = smoothing * everything[1].max(axis=1)[piece.stamp]
-            for k in range(self._n_classes):
-                states = self._learn_class(k, piece, learn[piece.learns])
-                scores[piece.asks, k] = (
-                    _plain_scores(asked, *states)
-                    if floor is None
-                    else _floored_scores(asked, *states, floor, smoothing)
-                )
-        return scores
-
-    def _learn_class(self, k: int, piece: Piece, x: Floats) -> tuple[Floats, Floats, Integers]:
-        """Means and variances of a class over time, and which of them hold at each ask."""
-        mine = piece.y == k
-        weight = None if piece.weight is None else piece.weight[mine]
-        means, variances = self._groups[k].learn(x[mine], weight)
-        return means, variances, np.concatenate([[0], np.cumsum(mine)])[piece.stamp]
-
-
-def _plain_scores(ask: Floats, means: Floats, variances: Floats, state: Integers) -> Floats:
-    """Log likelihoods; NaN, as in scikit-learn, where a variance is 0."""
-    first, which = distinct(state)
-    used = state[first]
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        constants = np.einsum("ij->i", np.log(variances[used])) + len(means[0]) * _LOG_2_PI
-        factors = np.divide(1.0, variances[used])
-        squares = ask - np.take(means[used], which, axis=0)
-        squares *= squares
-        sums = np.einsum("ij,ij->i", squares, np.take(factors, which, axis=0))
-        scores: Floats = -0.5 * (constants[which] + sums)
-    return scores
-
-
-def _floored_scores(
-    ask: Floats,
-    means: Floats,
-    variances: Floats,
-    state: Integers,
-    floor: Floats,
-    smoothing: float,
-) -> Floats:
-    """Log likelihoods with a floor of shape (n_asks,) under all variances."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        spread = np.take(variances, state, axis=0)
-        spread += floor[:, None]
-        squares = ask - np.take(means, state, axis=0)
-        squares *= squares
-        squares /= spread
-        squares += np.log(spread, out=spread)
-        scores: Floats = -0.5 * (np.einsum("ij->i", squares) + ask.shape[1] * _LOG_2_PI)
-    if smoothing > 0:
-        # All rows learnt are alike.
-        scores[floor == 0] = 0.0
-    return scores
 
 
 @jit
