@@ -231,7 +231,7 @@ def test_a_bag_is_fast(monkeypatch: pytest.MonkeyPatch) -> None:
         "step",
         lambda self, state, block: calls.append(block.n_learns) or step(self, state, block),
     )
-    X = np.random.default_rng(0).normal(size=(100_000, 2))
+    X = np.random.default_rng(0).normal(size=(20_000, 2))
     evaluator = PrequentialEvaluator("accuracy", random_state=0)
     result = evaluator.evaluate(OnlineBagging(IncrementalGaussianNB()), X, X[:, 0] > 0)
     assert result.paths["OnlineBagging"] == "kernel" and len(calls) < 1000
