@@ -1,20 +1,178 @@
-"""CapyMOA's learners as estimators."""
+"""CapyMOA's learners as estimators, and rows as they take them, made of many rows at once."""
 
 import io
 import numbers
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import check_random_state
 
+from skstream.base import about_texts
 from skstream.compat._by_row import ByRow, ClassifierByRow, RegressorByRow
-from skstream.compat._capymoa_schema import Columns
-from skstream.compat._moa_instances import MOAInstances, takes_prepared
+from skstream.utils._labels import is_missing
 from skstream.utils._optional import optional_import
+from skstream.utils._rows import is_frame, take_rows
+
+_ROWS_AT_ONCE = 1000
+_TARGET = "target"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of the columns, and of those with categories the places of their values.
+
+    Attributes
+    ----------
+    names : list of str
+        As they stand in the schema.
+    places : dict of int to dict
+        Numbers of the columns with categories, and the place of each category.
+    """
+
+    names: list[str]
+    places: dict[int, dict[Any, int]]
+
+    @classmethod
+    def of(cls, X: Any, categories: Mapping[Any, Any] | None) -> "Columns":
+        """Return what is known from the first rows and from what the user says."""
+        if len(X.shape) == 1:
+            raise ValueError(f"X holds raw texts. {about_texts('CapyMOA')}")
+        own = list(X.columns) if is_frame(X) else list(range(X.shape[1]))
+        given = dict(categories or {})
+        unknown = [name for name in given if name not in own]
+        if unknown:
+            raise ValueError(f"categories names {unknown[0]!r}, but the columns are {own}.")
+        places = {}
+        for number, name in enumerate(own):
+            values = given[name] if name in given else _declared(X, number)
+            if values is not None:
+                places[number] = {value: place for place, value in enumerate(values)}
+            elif _has_texts(X, number):
+                raise ValueError(
+                    f"Column {name!r} holds texts, and CapyMOA must know all categories of a "
+                    f"column before the first row. Pass categories={{{name!r}: [...]}}."
+                )
+        names = [str(name) for name in own]
+        return cls([f"{name} " if name == _TARGET else name for name in names], places)
+
+    def schema(self, schemas: Any, classes: NDArray[Any] | None) -> Any:
+        """Return a schema, made by CapyMOA's own class."""
+        categories = {
+            self.names[number]: [str(value) for value in places]
+            for number, places in self.places.items()
+        }
+        if classes is not None:
+            categories[_TARGET] = [str(label) for label in classes.tolist()]
+        return schemas.from_custom(
+            features=[*self.names, _TARGET], target=_TARGET, categories=categories, name="stream"
+        )
+
+    def numbers(self, X: Any, index: NDArray[np.intp]) -> Iterator[NDArray[np.float64]]:
+        """Yield rows at an index as arrays of many; NaN: missing, or no known category."""
+        for begin in range(0, len(index), _ROWS_AT_ONCE):
+            yield self._numbers(take_rows(X, index[begin : begin + _ROWS_AT_ONCE]))
+
+    def _numbers(self, rows: Any) -> NDArray[np.float64]:
+        if sparse.issparse(rows):
+            rows = rows.toarray()
+        if not self.places and not is_frame(rows):
+            return np.array(rows, dtype=np.float64)
+        numbers = np.empty(rows.shape)
+        for number in range(rows.shape[1]):
+            values = _column(rows, number)
+            places = self.places.get(number)
+            if places is None:
+                numbers[:, number] = [np.nan if is_missing(v) else float(v) for v in values]
+            else:
+                numbers[:, number] = [places.get(value, np.nan) for value in values]
+        return numbers
+
+
+def _column(X: Any, number: int) -> list[Any]:
+    if not is_frame(X):
+        column = X[:, number]
+    else:
+        column = X.iloc[:, number] if hasattr(X, "iloc") else X[:, number]
+    values: list[Any] = column.to_list() if hasattr(column, "to_list") else column.tolist()
+    return values
+
+
+def _declared(X: Any, number: int) -> list[Any] | None:
+    """Categories that the type of a column lists; None if it is of another type."""
+    if not is_frame(X):
+        return None
+    if not hasattr(X, "iloc"):
+        known = getattr(X.dtypes[number], "categories", None)
+        return None if known is None else list(known)
+    values = getattr(X.dtypes.iloc[number], "categories", None)
+    return None if values is None else values.tolist()
+
+
+def _has_texts(X: Any, number: int) -> bool:
+    if sparse.issparse(X) or (not is_frame(X) and X.dtype.kind not in "OUS"):
+        return False
+    return any(isinstance(value, str | bytes) for value in _column(X, number))
+
+
+_PURPOSE = "A learner of CapyMOA"
+# Methods of CapyMOA's wrappers that ask nothing else of an instance.
+_METHODS = {
+    "MOAClassifier": ("train", "predict", "predict_proba"),
+    "MOARegressor": ("train", "predict"),
+}
+
+
+class Prepared:
+    """What CapyMOA's wrappers of MOA's learners ask of an instance."""
+
+    __slots__ = ("java_instance",)
+
+    def __init__(self, java_instance: Any):
+        self.java_instance = java_instance
+
+
+class MOAInstances:
+    """Maker of the Java objects that CapyMOA makes of the same rows, with fewer calls of Java."""
+
+    def __init__(self, schema: Any):
+        self._header = schema.get_moa_header()
+        self._dense = optional_import("com.yahoo.labs.samoa.instances", _PURPOSE).DenseInstance
+        self._example = optional_import("moa.core", _PURPOSE).InstanceExample
+        self._arrays = optional_import("jpype", _PURPOSE).JArray
+
+    def rows(self, numbers: NDArray[np.float64]) -> Iterator[Any]:
+        """Yield rows as Java arrays; the last value is the target, which is missing."""
+        complete = np.full((len(numbers), numbers.shape[1] + 1), np.nan)
+        complete[:, :-1] = numbers
+        yield from self._arrays.of(complete)
+
+    def unlabelled(self, row: Any) -> Prepared:
+        """Return an instance without its target."""
+        instance = self._dense(1.0, row)
+        instance.setDataset(self._header)
+        return Prepared(self._example(instance))
+
+    def labelled(self, row: Any, target: float) -> Prepared:
+        """Return an instance with its target."""
+        row[-1] = target
+        return self.unlabelled(row)
+
+
+def takes_prepared(learner: Any) -> bool:
+    """Whether a learner is MOA's, and called by nothing but CapyMOA's wrapper of these."""
+    base, kind = optional_import("capymoa.base", _PURPOSE), type(learner)
+    for name, methods in _METHODS.items():
+        wrapper = getattr(base, name, None)
+        if wrapper is not None and issubclass(kind, wrapper):
+            return all(getattr(kind, method) is getattr(wrapper, method) for method in methods)
+    return False
+
 
 _PURPOSE = "A learner of CapyMOA"
 _LARGEST_SEED = 2**31 - 1  # of Java's int

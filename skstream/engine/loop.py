@@ -1,15 +1,16 @@
 """The generic path: the model's own ``predict`` and ``partial_fit``, call by call."""
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from itertools import takewhile
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn import config_context
 
 from skstream.base import learner
 from skstream.engine.block import Block, Company
-from skstream.engine.checks import checked_once, checks_only_rows
 from skstream.engine.failures import RAISED, BadAnswer, ends_program
 from skstream.engine.kernels import Task
 from skstream.engine.kernels.registry import changed_methods
@@ -414,3 +415,51 @@ def no_answers(task: Task, n: int = 0) -> np.ndarray:
     if task.method == "decision_function" and task.classes is not None and len(task.classes) > 2:
         return np.full((n, len(task.classes)), np.nan)
     return np.full(n, np.nan)
+
+
+# Models of which nothing is checked for NaN and infinity but the rows, targets and weights given:
+# in those of other models, numbers that were computed from them may be, too.
+_MODELS = {
+    "BernoulliNB",
+    "CategoricalNB",
+    "ComplementNB",
+    "GaussianNB",
+    "MultinomialNB",
+    "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegressor",
+    "Perceptron",
+    "SGDClassifier",
+    "SGDRegressor",
+}
+
+
+def checks_only_rows(estimator: Any) -> bool:
+    """Whether an estimator is one of scikit-learn's own that checks what it is given, no more."""
+    kind = type(estimator)
+    is_known = kind.__name__ in _MODELS and kind.__module__.startswith("sklearn.")
+    return is_known and changed_methods(estimator) is None
+
+
+def checked_once(estimator: Any, block: Block) -> AbstractContextManager[Any]:
+    """Context in which a model that `checks_only_rows` need not look for NaN row by row.
+
+    Only where all rows of the block are known to be finite, so that no error is lost. A fitted
+    model has had its parameters checked by its first call, and does not check them again.
+    """
+    if not is_fitted(estimator) or block.company is not None:
+        return nullcontext()
+    given = [take_rows(block.learn_X, block.learn_index), take_rows(block.ask_X, block.ask_index)]
+    if not all(map(_is_finite, given)) or not np.isfinite(block.y).all():
+        return nullcontext()
+    context: AbstractContextManager[Any] = config_context(
+        assume_finite=True, skip_parameter_validation=True
+    )
+    return context
+
+
+def _is_finite(X: Any) -> bool:
+    values = X.data if sparse.issparse(X) else X
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiub":
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())

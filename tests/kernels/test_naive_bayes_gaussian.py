@@ -17,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 from skstream import DynamicWeightedMajority, PrequentialEvaluator
 from skstream.engine.block import Block
 from skstream.engine.kernels import Declined, Kernel, Task, make_kernel
-from skstream.engine.kernels.naive_bayes import gaussian_states as states_module
+from skstream.engine.kernels.naive_bayes import gaussian as states_module
 from skstream.naive_bayes import IncrementalGaussianNB
 from tests._data import load_stream
 from tests._examples import examples

@@ -1,14 +1,222 @@
-"""Priors, densities and posterior probabilities of a mixture at any rows."""
+"""Components, priors, densities and posterior probabilities of a mixture at any rows.
 
-from collections.abc import Mapping, Sequence
+Vectors of many rows are lists of columns, and every sum is written out: the result of a row is the
+same to the last bit, whichever rows are computed with it.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skstream.streams._generators._components import Component
-from skstream.streams._generators._paths import Columns, Path
-from skstream.streams._generators._turns import Floats
+from skstream.streams._generators._components import Component, Phase
+from skstream.streams._generators._turns import Floats, turned
+
+Columns = list[Floats]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A component from the first row of a phase on, until the next one begins.
+
+    `axes` maps standard normal vectors to the Gaussian around its center; its square is the
+    covariance. These values are those at the beginning; `phase` is None before the first phase.
+    """
+
+    phase: Phase | None
+    center: Floats
+    axes: Floats
+    weight: float
+
+    def share(self, rows: Floats) -> Floats:
+        """Return the share of the change that is done."""
+        if self.phase is None:
+            return np.zeros_like(rows)
+        start, end = self.phase.start, self.phase.end
+        if start == end:
+            return np.ones_like(rows)
+        share: Floats = np.clip((rows - start) / (end - start), 0.0, 1.0)
+        return share
+
+    def weight_at(self, share: Floats) -> Floats:
+        """Weight after a share of the change."""
+        if self.phase is None or self.phase.weight is None:
+            return np.full_like(share, self.weight)
+        # Of both ends, so that the last one is met exactly.
+        return self.weight * (1 - share) + self.phase.weight * share
+
+    def center_at(self, share: Floats) -> Columns:
+        """Center after a share of the change."""
+        columns: Columns = [np.full_like(share, value) for value in self.center]
+        if self.phase is not None and self.phase.orbit:
+            columns = turned(columns, self.phase.plane, self.phase.orbit * share)
+        if self.phase is not None and self.phase.move is not None:
+            columns = [
+                column + by * share for column, by in zip(columns, self.phase.move, strict=True)
+            ]
+        return columns
+
+    def spread(self, vectors: Columns, share: Floats) -> Columns:
+        """Standard normal vectors as those of the Gaussian, before the center is added."""
+        columns = _product(self.axes, vectors)
+        if self.phase is not None and self.phase.rotate:
+            columns = turned(columns, self.phase.plane, self.phase.rotate * share)
+        if self.phase is not None and self.phase.scale != 1:
+            factor = self._factor(share)
+            columns = [column * factor for column in columns]
+        return columns
+
+    def place(self, vectors: Columns, share: Floats) -> Columns:
+        """Standard normal vectors as rows of the component."""
+        return [
+            middle + column
+            for middle, column in zip(
+                self.center_at(share), self.spread(vectors, share), strict=True
+            )
+        ]
+
+    def whiten(self, columns: Columns, share: Floats) -> tuple[Columns, Floats]:
+        """Return the inverse of `place`, and the logarithm of the determinant of the axes."""
+        columns = [
+            column - middle for column, middle in zip(columns, self.center_at(share), strict=True)
+        ]
+        volume = np.full_like(share, np.linalg.slogdet(self.axes)[1])
+        if self.phase is not None and self.phase.rotate:
+            columns = turned(columns, self.phase.plane, -self.phase.rotate * share)
+        inverse: Floats = np.linalg.inv(self.axes).astype(np.float64)
+        columns = _product(inverse, columns)
+        if self.phase is not None and self.phase.scale != 1:
+            factor = self._factor(share)
+            columns = [column / factor for column in columns]
+            volume += len(columns) * np.log(factor)
+        return columns, volume
+
+    def after(self, phase: Phase) -> "Piece":
+        """Return the piece of the next phase: what this one has left."""
+        end = np.ones(1)
+        size = len(self.center)
+        axes = [self.spread([np.full(1, value) for value in row], end) for row in np.eye(size)]
+        return Piece(
+            phase,
+            np.concatenate(self.center_at(end)),
+            np.column_stack([np.concatenate(axis) for axis in axes]),
+            float(self.weight_at(end)[0]),
+        )
+
+    def _factor(self, share: Floats) -> Floats:
+        scale = 1.0 if self.phase is None else self.phase.scale
+        factor: Floats = np.sqrt(1 + (scale - 1) * share)
+        return factor
+
+
+class Path:
+    """One component along the stream."""
+
+    def __init__(self, component: Component) -> None:
+        self.start = component.start
+        self.n_features = len(component.center)
+        directions: Any = component.rotation
+        if isinstance(directions, float):
+            directions = _turned_axes(self.n_features, directions)
+        axes = np.array(directions) * np.sqrt(np.array(component.variances))
+        pieces = [Piece(None, np.array(component.center), axes, component.weight)]
+        for phase in component.phases:
+            pieces.append(pieces[-1].after(phase))
+        self._pieces = pieces
+        self._starts = np.array([phase.start for phase in component.phases], dtype=np.float64)
+
+    def weight(self, rows: Floats) -> Floats:
+        """Weight at some rows; 0 where the component does not exist yet."""
+        (weight,) = self._joined(rows, [], lambda piece, _, share: [piece.weight_at(share)])
+        return np.where(rows >= self.start, weight, 0.0)
+
+    def center(self, rows: Floats) -> Columns:
+        """Center at some rows, by columns."""
+        return self._joined(rows, [], lambda piece, _, share: piece.center_at(share))
+
+    def place(self, rows: Floats, vectors: Columns) -> Columns:
+        """Standard normal vectors as rows of the component."""
+        return self._joined(rows, vectors, Piece.place)
+
+    def whiten(self, rows: Floats, columns: Columns) -> tuple[Columns, Floats]:
+        """Return the inverse of `place`, and the logarithm of the determinant of the axes."""
+
+        def flat(piece: Piece, part: Columns, share: Floats) -> Columns:
+            vectors, volume = piece.whiten(part, share)
+            return [*vectors, volume]
+
+        *vectors, volume = self._joined(rows, columns, flat)
+        return vectors, volume
+
+    def log_density(self, rows: Floats, columns: Columns) -> Floats:
+        """Return the logarithm of the density of each vector at its row."""
+        vectors, volume = self.whiten(rows, columns)
+        squares = vectors[0] * vectors[0]
+        for vector in vectors[1:]:
+            squares = squares + vector * vector
+        return -0.5 * squares - (volume + 0.5 * self.n_features * math.log(2 * math.pi))
+
+    def covariance(self, rows: Floats) -> Floats:
+        """Covariance at some rows, of shape (n_rows, n_features, n_features)."""
+        units = np.eye(self.n_features)
+        axes = np.empty((len(rows), self.n_features, self.n_features))
+        for k, unit in enumerate(units):
+            vectors = [np.full_like(rows, value) for value in unit]
+            columns = self._joined(rows, vectors, Piece.spread)
+            axes[:, :, k] = np.column_stack(columns)
+        covariance: Floats = axes @ axes.transpose(0, 2, 1)
+        return covariance
+
+    def _joined(
+        self,
+        rows: Floats,
+        columns: Columns,
+        make: Callable[[Piece, Columns, Floats], Columns],
+    ) -> Columns:
+        """Results of all rows, each made by the piece in which it lies."""
+        results: Columns = []
+        for piece, at in self._parts(rows):
+            part = make(piece, [column[at] for column in columns], piece.share(rows[at]))
+            if isinstance(at, slice):
+                return part
+            results = results or [np.empty_like(rows) for _ in part]
+            for result, values in zip(results, part, strict=True):
+                result[at] = values
+        return results
+
+    def _parts(self, rows: Floats) -> Iterator[tuple[Piece, Any]]:
+        """Yield each piece with its rows; a slice where all rows are of one piece."""
+        numbers: NDArray[np.intp] = np.searchsorted(self._starts, rows, side="right")
+        present = np.flatnonzero(np.bincount(numbers, minlength=1))
+        if len(present) <= 1:
+            yield self._pieces[present[0] if len(present) else 0], slice(None)
+            return
+        for k in present:
+            yield self._pieces[k], np.flatnonzero(numbers == k)
+
+
+def _turned_axes(n_features: int, degrees: float) -> Floats:
+    """Directions of the axes, in columns; turned in the plane of the first two features."""
+    if n_features == 1:
+        return np.eye(1)
+    angles = np.full(n_features, degrees)
+    return np.array(turned(list(np.eye(n_features)), (0, 1), angles))
+
+
+def _product(matrix: Floats, vectors: Columns) -> Columns:
+    """Return the product of a matrix and vectors; zeros of the matrix cost nothing."""
+    columns = []
+    for row in matrix:
+        used = [(value, vector) for value, vector in zip(row, vectors, strict=True) if value]
+        column = used[0][0] * used[0][1] if used else np.zeros_like(vectors[0])
+        for value, vector in used[1:]:
+            column = column + value * vector
+        columns.append(column)
+    return columns
+
 
 #: By what vectors whose squares overflow are multiplied, and how often at most: from 1e308 to 1.
 _NEARER = 1e-11

@@ -19,8 +19,8 @@ from scipy import sparse
 from skstream.engine.kernels.base import Declined
 from skstream.engine.kernels.linear import loops as _linear_loops
 from skstream.engine.kernels.linear.records import Floats, Integers, Learns, Rule, SparseRows, Ties
-from skstream.engine.kernels.linear.shrinking import FACTORS_PER_PASS, shrink
 from skstream.engine.kernels.linear.ties import no_room
+from skstream.utils._numba import jit
 from skstream.utils._versions import VersionedArray
 
 # A stretch has at most so many rows, and (but for its first row) stored values.
@@ -226,3 +226,20 @@ def _padded(factors: NDArray[Any]) -> NDArray[Any]:
     padded = np.ones(-(-len(factors) // FACTORS_PER_PASS) * FACTORS_PER_PASS, factors.dtype)
     padded[: len(factors)] = factors
     return padded
+
+
+# Weights that are multiplied by all factors before the next weights, and factors at a time.
+TILE = 2048
+FACTORS_PER_PASS = 8
+
+
+@jit
+def shrink(weights: NDArray[Any], factors: NDArray[Any]) -> None:
+    """Multiply all weights by one factor after the other."""
+    for begin in range(0, len(weights), TILE):
+        tile = weights[begin : begin + TILE]
+        for i in range(0, len(factors), FACTORS_PER_PASS):
+            f0, f1, f2, f3 = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
+            f4, f5, f6, f7 = factors[i + 4], factors[i + 5], factors[i + 6], factors[i + 7]
+            for j in range(len(tile)):
+                tile[j] = tile[j] * f0 * f1 * f2 * f3 * f4 * f5 * f6 * f7

@@ -18,8 +18,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import expit
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils.class_weight import compute_class_weight
 
@@ -33,7 +35,6 @@ from skstream.engine.kernels.base import (
     decline_uncompiled,
 )
 from skstream.engine.kernels.input import Learnt, check_stored_once, read_block
-from skstream.engine.kernels.linear.answers import codes, probabilities
 from skstream.engine.kernels.linear.blocks import (
     asks_between,
     check_bounded,
@@ -491,3 +492,41 @@ def _joined(
 def _first_learn(block: Block) -> tuple[Any, Any, float]:
     row = own_rows(take_rows(block.learn_X, block.learn_index[:1]))
     return row, block.y[0], 1.0 if block.weight is None else float(block.weight[0])
+
+
+# Since 1.9 classes that are all impossible (margins below -745) are equally probable; before
+# that their probabilities are NaN.
+NORMALISES_IMPOSSIBLE = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
+
+
+def codes(raw: Floats) -> NDArray[np.int64]:
+    """Codes of the best classes; of classes that tie the lowest.
+
+    Parameters
+    ----------
+    raw : ndarray of shape (n_asks, n_vectors)
+        Decision values; one column for two classes.
+    """
+    if raw.shape[1] == 1:
+        return (raw[:, 0] > 0).astype(np.int64)
+    best: NDArray[np.int64] = raw.argmax(axis=1).astype(np.int64, copy=False)
+    return best
+
+
+def probabilities(raw: Floats, loss: str) -> Floats:
+    """Probabilities of all classes from decision values, for the two losses that have them."""
+    probability: Floats
+    if loss == "log_loss":
+        probability = expit(raw)
+    else:
+        probability = (np.clip(raw, -1, 1) + 1.0) / 2.0
+    if raw.shape[1] == 1:
+        return np.hstack([1 - probability, probability])
+    total = probability.sum(axis=1, keepdims=True)
+    if loss != "log_loss" or NORMALISES_IMPOSSIBLE:
+        impossible = total[:, 0] == 0
+        probability[impossible] = 1.0
+        total[impossible] = probability.shape[1]
+    with np.errstate(invalid="ignore"):
+        probability /= total
+    return probability
