@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Every process that a test starts imports the package: let it be compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' skstream/__init__.py)
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' skstream/utils/_version.py)
 # Stamps: an environment is installed again only for another version or another pyproject.toml.
 LATEST := .venv/latest/installed-$(VERSION)
 PREVIOUS := .venv/previous/installed-$(VERSION)

@@ -42,8 +42,7 @@ from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.streams import CSVStream, ParquetStream, as_stream, label_profile
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
-
-__version__ = "0.1.0.dev0"
+from skstream.utils._version import __version__ as __version__
 
 __all__ = [
     "AdaptiveWindow",

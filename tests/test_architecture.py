@@ -54,8 +54,9 @@ WITHIN_LAYER = {
     ("estimators", "forgetting"),
     ("evaluation", "compat"),  # evaluators adapt models of other libraries
 }
-# A result's plot() needs the display classes, when it is called.
-LATE_UPWARD = {("evaluation", "plotting"), ("drift", "plotting")}
+
+# The one way from results to what draws them, by name and when something is drawn.
+DISPLAYS_BY_NAME = "skstream.utils._displays"
 
 SKLEARN_PRIVATE_HOME = "skstream.utils._sklearn"
 OPTIONAL_PACKAGES = {*EXTRAS}
@@ -85,14 +86,13 @@ def upward_imports(source: str, module: str) -> list[Import]:
     room = room_of(module)
     if room is None:
         return []
-    return [i for i in imports_of(source) if not _is_downward(room, i)]
+    found = (i for i in imports_of(source) if not _is_downward(room, i))
+    return [i for i in found if (module, i.module) != (DISPLAYS_BY_NAME, "skstream.plotting")]
 
 
 def _is_downward(room: str, found: Import) -> bool:
     if found.module == "skstream":
-        # Only the version stands there for all; the public names are for users.
-        if found.name == "__version__":
-            return True
+        # The public names are for users.
         target = room_of(f"skstream.{found.name}")
         if found.name is None or not any(target in rooms for rooms in LAYERS):
             return False
@@ -100,12 +100,7 @@ def _is_downward(room: str, found: Import) -> bool:
         target = room_of(found.module)
     else:
         return True
-    return (
-        target == room
-        or layer_of(target) < layer_of(room)
-        or (room, target) in WITHIN_LAYER
-        or (found.late and (room, target) in LATE_UPWARD)
-    )
+    return target == room or layer_of(target) < layer_of(room) or (room, target) in WITHIN_LAYER
 
 
 def private_sklearn_imports(source: str, module: str) -> list[Import]:
@@ -139,7 +134,7 @@ def relative_imports(source: str) -> list[Import]:
 
 def definitions_in_init(source: str, module: str) -> list[str]:
     """Statements of an ``__init__`` that are no docstring, no import, and not ``__all__``."""
-    names = {"__all__", "__version__"} if module == "skstream" else {"__all__"}
+    names = {"__all__"}
     return [
         ast.unparse(statement)
         for position, statement in enumerate(ast.parse(source).body)
@@ -260,7 +255,8 @@ def test_every_public_module_has_an_explicit_all() -> None:
         ("skstream.stats._q", "from skstream.temporal import TemporalCorrection"),
         ("skstream.base", "from skstream.engine.block import Block"),
         ("skstream.engine.run", "from skstream.evaluation import PrequentialEvaluator"),
-        ("skstream.evaluation._result", "from skstream.plotting import PrequentialDisplay"),
+        ("skstream.evaluation._result", "def plot():\n    from skstream.plotting import x"),
+        ("skstream.evaluation._file", "from skstream import __version__"),
         ("skstream.evaluation._result", "def f():\n    from skstream.cli import main"),
         ("skstream.plotting._fold", "from skstream.cli import main"),
     ],
@@ -278,8 +274,6 @@ def test_an_upward_import_is_caught(module: str, source: str) -> None:
         ("skstream.adaptive", "from skstream.drift import DDM"),
         ("skstream.temporal", "from skstream.base import tags"),
         ("skstream.engine.run", "import skstream.utils._sklearn"),
-        ("skstream.evaluation._file", "from skstream import __version__"),
-        ("skstream.evaluation._result", "def plot():\n    from skstream.plotting import x"),
         ("skstream.cli", "from skstream.evaluation import PrequentialEvaluator"),
         ("skstream.utils._seeds", "import numpy\nfrom sklearn.base import clone"),
     ],
@@ -355,7 +349,6 @@ def test_a_relative_import_is_caught() -> None:
         "import os\n'a second string'",
         "if True:\n    import os",
         "__all__ = other = []",
-        "__version__ = '1'",
     ],
 )
 def test_a_definition_in_an_init_is_caught(source: str) -> None:
@@ -365,7 +358,6 @@ def test_a_definition_in_an_init_is_caught(source: str) -> None:
 def test_exports_in_an_init_are_allowed() -> None:
     source = "'''Measures.'''\nfrom skstream.metrics._kappa import kappa_score\n__all__ = ['a']"
     assert not definitions_in_init(source, "skstream.metrics")
-    assert not definitions_in_init("__version__ = '1'", "skstream")
 
 
 def test_a_missing_public_name_is_caught() -> None:

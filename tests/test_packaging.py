@@ -17,7 +17,7 @@ PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))
 
 def test_version_has_one_source() -> None:
     assert PYPROJECT["project"]["dynamic"] == ["version"]
-    assert PYPROJECT["tool"]["hatch"]["version"]["path"] == "skstream/__init__.py"
+    assert PYPROJECT["tool"]["hatch"]["version"]["path"] == "skstream/utils/_version.py"
 
 
 def test_installed_version_is_the_package_version() -> None:

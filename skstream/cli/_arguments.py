@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from skstream import __version__
 from skstream.cli._generators import COMPOSITIONS, GENERATORS
 from skstream.cli._models import MODELS
 from skstream.metrics._registry import OF_CLASSES, REGRESSION
+from skstream.utils._version import __version__
 
 Command = Callable[[argparse.Namespace], int]
 

@@ -19,6 +19,7 @@ from skstream.drift._score import (
 )
 from skstream.drift._zones import Zones, checked_number, share_of_rearrangements, zones_of
 from skstream.streams._drifts import Drift, as_drifts
+from skstream.utils._displays import display
 from skstream.utils._near import did_you_mean
 from skstream.utils._npz import npz_path, read_npz, write_npz
 from skstream.utils._optional import optional_import
@@ -335,9 +336,7 @@ class DetectorStudy:
         display : OperatingCharacteristicDisplay
             With attributes ``ax_``, ``figure_``, ``lines_`` and ``legend_``.
         """
-        from skstream.plotting import OperatingCharacteristicDisplay
-
-        return OperatingCharacteristicDisplay.from_result(self, **options)
+        return display("OperatingCharacteristicDisplay").from_result(self, **options)
 
     def save(self, path: str | Path) -> Path:
         """Save as data: one NPZ file without pickles, to be read by `load_detector_study`.

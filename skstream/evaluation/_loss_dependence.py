@@ -14,6 +14,7 @@ from skstream.evaluation._rescore import lanes_of, rows_of, width_of
 from skstream.evaluation._select import bin_meant
 from skstream.evaluation._watch import bounded_losses, scored_rows
 from skstream.utils._choices import is_integer, is_real
+from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import drawn_seed, seed_estimator, uniform
 from skstream.utils._tables import aligned
@@ -130,9 +131,7 @@ class LossDependence:
         display : LossDependenceDisplay
             With attributes ``ax_``, ``figure_``, ``lines_`` and ``legend_``.
         """
-        from skstream.plotting import LossDependenceDisplay
-
-        return LossDependenceDisplay.from_result(self, **options)
+        return display("LossDependenceDisplay").from_result(self, **options)
 
     def __repr__(self) -> str:
         found = ", ".join(f"{one.model}: {one.autocorrelation:.3f}" for one in self.models)

@@ -32,6 +32,7 @@ from skstream.evaluation._undefined import (
 from skstream.forgetting import Forgetting
 from skstream.metrics import Measure
 from skstream.streams import Drift
+from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
 from skstream.utils._warnings import warn
 
@@ -623,10 +624,8 @@ class EvaluationResult:
         display : PrequentialDisplay, or FoldDisplay of several folds
             With attributes ``ax_``, ``figure_``, ``lines_`` and ``legend_``.
         """
-        from skstream.plotting import FoldDisplay, PrequentialDisplay
-
-        display = FoldDisplay if self.n_folds > 1 else PrequentialDisplay
-        return display.from_result(self, metric, **options)
+        name = "FoldDisplay" if self.n_folds > 1 else "PrequentialDisplay"
+        return display(name).from_result(self, metric, **options)
 
     def save(self, path: str | Path) -> Path:
         """Save as data: one NPZ file without pickles, to be read by `load_result`.

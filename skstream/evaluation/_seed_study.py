@@ -15,6 +15,7 @@ from skstream.evaluation._storage import FORMAT, STUDY, packed, unpacked
 from skstream.stats import BestModelResult, compare_with_best
 from skstream.stats._best import Correction, why_not_told
 from skstream.stats._report import plural
+from skstream.utils._displays import display
 from skstream.utils._npz import npz_path, read_npz, write_npz
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned
@@ -362,9 +363,7 @@ class SeedStudy:
         display : SeedDisplay
             With attributes ``ax_``, ``figure_``, ``lines_`` and ``legend_``.
         """
-        from skstream.plotting import SeedDisplay
-
-        return SeedDisplay.from_result(self, metric, **options)
+        return display("SeedDisplay").from_result(self, metric, **options)
 
     def save(self, path: str | Path) -> Path:
         """Save as data: one NPZ file without pickles, to be read by `load_study`.

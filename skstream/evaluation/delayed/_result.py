@@ -11,6 +11,7 @@ from skstream.evaluation._input import why_no_weight
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._select import in_words
 from skstream.evaluation.delayed._counts import Waits
+from skstream.utils._displays import display
 
 PRESETS = ("first", "last", "first_and_last", "uniform", "second_half", "exponential")
 
@@ -191,10 +192,8 @@ class DelayedResult(EvaluationResult):
         display : BinnedPerformanceDisplay
             With attributes ``ax_``, ``figure_``, ``lines_`` and ``legend_``.
         """
-        from skstream.plotting import BinnedPerformanceDisplay
-
         options.setdefault("kind", "time" if len(self.bins) == 1 else "bins")
-        return BinnedPerformanceDisplay.from_result(self, metric, **options)
+        return display("BinnedPerformanceDisplay").from_result(self, metric, **options)
 
 
 def bin_weights(weights: str | Sequence[float], n_bins: int, bins: Sequence[int]) -> np.ndarray:

@@ -28,6 +28,7 @@ from skstream.streams._composition import sources_of
 from skstream.streams._file_stream import FileStream
 from skstream.utils._content import NotComparable, content, name_of
 from skstream.utils._rows import Schema, is_frame
+from skstream.utils._version import __version__
 
 #: What is the same, and its value as text.
 Fingerprint = dict[str, str]
@@ -44,8 +45,6 @@ OF_STREAM, OF_HOLDOUT = STREAMS
 
 def versions() -> dict[str, str]:
     """Return the versions of what wrote a checkpoint."""
-    from skstream import __version__  # late: it is set after this module is read
-
     return {
         "skstream": __version__,
         "scikit-learn": sklearn.__version__,
