@@ -172,11 +172,11 @@ def test_long_runs_agree_to_the_last_bit(name: str, run: str) -> None:
 
 
 def broken_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A dot product in the order of BLAS."""
+    """Products added from the last feature to the first: another rounding on every processor."""
 
     def learn(X: Any, learns: Any, rule: Any, W: Any, b: Any, Q: Any, *others: Any) -> None:
         for i, x in enumerate(X):
-            margin = float(W[0] @ x) + b[0]
+            margin = sum((W[0] * x)[::-1].tolist()) + b[0]
             update = step_of.plain(rule, learns.target[i], margin, learns.eta[i], 0.0)
             update *= learns.own_weight[i]
             scale = learns.shrink[i]
