@@ -240,8 +240,8 @@ class PrequentialCalibrator(MetaClassifier):
         return scores_of(values, response_of(self.estimator_) or "", len(self.classes_))
 
     def _values(self, X: Any) -> Floats:
-        """Answers of the model inside."""
-        return array_of(getattr(self.estimator_, response_of(self.estimator_) or "")(X))
+        """Copy of the answers of the model inside, which may write its next ones into its array."""
+        return array_of(getattr(self.estimator_, response_of(self.estimator_) or "")(X)).copy()
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of the highest calibrated probability, of equal ones the lowest.

@@ -149,7 +149,8 @@ class LabelNoise(MetaClassifier):
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)
         self._check_columns(self.estimator_)
-        shares = np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
+        # A copy: the model answers once more, maybe into the same array.
+        shares = np.array(self.estimator_.predict_proba(X), dtype=np.float64)
         return exchanged(shares, *self._codes(X))
 
     def _codes(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

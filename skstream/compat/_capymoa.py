@@ -3,6 +3,7 @@
 import io
 import numbers
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -231,7 +232,9 @@ class CapyMOARegressorCalls:
     def asker(self, method: str) -> Callable[[Any], Any]:
         """Return what answers to one row, whose target it does not see."""
         answer, make = getattr(self.learner, method), self._unlabelled
-        return lambda row: answer(make(row))
+        return lambda row: copy(
+            answer(make(row))
+        )  # it may write its next answer into the same array
 
     def answered(self, answers: list[Any], method: str) -> NDArray[Any]:
         """Return predictions as an array; NaN for none."""

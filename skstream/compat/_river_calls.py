@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,9 @@ class RiverClassifierCalls(RiverRegressorCalls):
         """Return the River method that answers to one row."""
         name = "predict_proba_one" if method == "predict_proba" else "predict_one"
         ask: Callable[[Any], Any] = getattr(self.model, name)
-        return ask
+        if method != "predict_proba":
+            return ask
+        return lambda row: copy(ask(row))  # the model may write its next answer into the same dict
 
     def answered(self, answers: list[Any], method: str) -> NDArray[Any]:
         """Return labels, None for none, or probabilities in the order of the classes."""

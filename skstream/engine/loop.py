@@ -255,7 +255,8 @@ class Loop:
     def _answers_to(self, task: Task, X: Any, index: np.ndarray) -> np.ndarray:
         """One kind of answer to some rows."""
         rows = own_rows(take_rows(X, index))  # the model may change and keep them
-        answer = array_of(getattr(self.estimator, task.method)(rows))
+        # A copy: the model may return an array of its own, and write its next answer into it.
+        answer = array_of(getattr(self.estimator, task.method)(rows)).copy()
         return answer if answer.shape == (len(index),) else _reshaped(answer, len(index), task)
 
     def _ask_in_company(self, X: Any, company: Company) -> np.ndarray:

@@ -180,7 +180,7 @@ class OnlineBagging(Ensemble):
         X = own_rows(X)  # the member may write into it
         if hasattr(model, "predict_proba"):
             self._check_columns(model)
-            shares: Floats = np.asarray(model.predict_proba(X), dtype=np.float64)
+            shares: Floats = np.array(model.predict_proba(X), dtype=np.float64)
             return shares
         return votes(LabelSpace(self.classes_).encode(model.predict(X)), len(self.classes_))
 

@@ -282,14 +282,17 @@ def _are_same(one: Any, other: Any) -> bool:
 
 
 def _checked(rows: Any, n_rows: int) -> Any:
-    """Rows that a transformer returned, if they can be stacked and cut again unchanged."""
+    """Copy of rows that a transformer returned, if they can be stacked and cut again unchanged.
+
+    A copy: the transformer may return an array of its own, and write the next rows into it.
+    """
     if isinstance(rows, np.ndarray):
         known = type(rows) is np.ndarray and rows.ndim == 2 and rows.flags.c_contiguous
     else:
         known = is_frame(rows) or (sparse.issparse(rows) and rows.format == "csr")
     if not known or rows.shape[0] != n_rows:
         raise Declined(f"rows in a {type(rows).__name__} of their own have no kernel")
-    return rows
+    return rows.clone() if hasattr(rows, "clone") else rows.copy()
 
 
 def _stacked(parts: list[Any]) -> Any:
