@@ -192,6 +192,38 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
                 scores[:, k] -= 0.5 * (logs.sum() + squares.sum(axis=1))
         return scores
 
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Compute logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Logarithms, in the order of `classes_`.
+        """
+        scores = shifted(self.predict_joint_log_proba(X))
+        logs: NDArray[np.float64] = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        return logs
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Compute class probabilities, which sum to one also where likelihoods are tiny.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of `classes_`.
+        """
+        return normalised(self.predict_joint_log_proba(X))
+
     def __sklearn_is_fitted__(self) -> bool:
         # Rows of weight 0 set the classes, but the model cannot predict yet.
         return getattr(self, "total_count_", 0.0) > 0
@@ -200,6 +232,24 @@ class IncrementalGaussianNB(ForgetfulFit, GaussianNB):
         tags = super().__sklearn_tags__()
         tags.array_api_support = False
         return tags
+
+
+def normalised(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities of joint log likelihoods.
+
+    Divided by their sum: of log likelihoods of -1e10, a difference to the logarithm of the sum, as
+    scikit-learn takes it, is only known to 1e-6.
+    """
+    shares = np.exp(shifted(scores))
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares
+
+
+def shifted(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Joint log likelihoods less the largest of each row."""
+    best = scores.max(axis=1, keepdims=True)
+    difference: NDArray[np.float64] = scores - np.where(np.isfinite(best), best, 0.0)
+    return difference
 
 
 def _check_priors(priors: Any, n_classes: int) -> NDArray[np.float64]:

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
+from skstream import DelayedEvaluator, PrequentialEvaluator
 from skstream.naive_bayes import IncrementalGaussianNB
+from tests._data import load_stream
 from tests._examples import examples
 
 ATTRIBUTES = ("theta_", "var_", "raw_var_", "class_count_", "class_prior_", "epsilon_")
@@ -200,3 +202,26 @@ def test_says_what_is_wrong_with_labels() -> None:
         model.partial_fit(X[:1], [9])
     with pytest.raises(ValueError, match="is not the same as on last call"):
         model.partial_fit(X, y, classes=[0, 1])
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+def test_probabilities_sum_to_one_where_likelihoods_are_tiny(engine: str) -> None:
+    """A column that is constant for long, beside one of small numbers, gives scores of -1e10."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([1e-3 * rng.normal(size=400), np.zeros(400)])
+    X[300:, 1] = 1.0 + rng.normal(size=100)
+    y = rng.integers(0, 2, 400)
+    model = IncrementalGaussianNB().fit(X[:300], y[:300])
+    assert model.predict_joint_log_proba(X[300:]).min() < -1e10
+    shares = model.predict_proba(X[300:])
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X[300:])), shares, rtol=1e-9)
+    evaluator = PrequentialEvaluator("log_loss", engine=engine)
+    assert np.isfinite(evaluator.evaluate({"m": model}, X, y).scores["m"]["log_loss"])
+
+
+def test_electricity_with_late_labels_is_scored_to_its_end() -> None:
+    X, y = load_stream("electricity", 6000)
+    evaluator = DelayedEvaluator("log_loss", delay=48, n_bins=1, poll_every=None)
+    scores = evaluator.evaluate({"m": IncrementalGaussianNB()}, X, y).scores["m"]
+    assert np.isfinite(scores["log_loss"])

@@ -232,9 +232,8 @@ class CapyMOARegressorCalls:
     def asker(self, method: str) -> Callable[[Any], Any]:
         """Return what answers to one row, whose target it does not see."""
         answer, make = getattr(self.learner, method), self._unlabelled
-        return lambda row: copy(
-            answer(make(row))
-        )  # it may write its next answer into the same array
+        # Copies: the learner may write its next answer into the same array.
+        return lambda row: copy(answer(make(row)))
 
     def answered(self, answers: list[Any], method: str) -> NDArray[Any]:
         """Return predictions as an array; NaN for none."""

@@ -34,6 +34,7 @@ from skstream.engine.kernels.naive_bayes.scores import (
 )
 from skstream.engine.kernels.schema import Columns
 from skstream.engine.kernels.scored import answers_to
+from skstream.naive_bayes import normalised
 from skstream.utils._numba import jit
 from skstream.utils._running_sums import running_sums
 from skstream.utils._validation import is_fitted
@@ -253,7 +254,7 @@ class GaussianKernel(Kernel):
     def step(self, state: _State, block: Block) -> tuple[_State, NDArray[Any]]:
         """Execute a block; return the state after it, and the answers to its asks in order."""
         if not block.n_learns and not block.n_asks:
-            return state, answers(np.empty((0, self._n_classes)), self.task)
+            return state, self._answers(np.empty((0, self._n_classes)))
         if state.groups is None and block.n_asks and block.stamp[0] == 0:
             raise Declined("asking before anything is learnt has no kernel")
         learn, ask, columns = read_block(
@@ -291,7 +292,11 @@ class GaussianKernel(Kernel):
             return after, self._settled(scores, near, block, learn, ask, begin, weights)
         if count.dtype == np.float32:
             return after, single_answers(scores, self.task)
-        return after, answers(scores, self.task)
+        return after, self._answers(scores)
+
+    def _answers(self, scores: Floats) -> NDArray[Any]:
+        """Answers of the model, from joint log likelihoods of shape (n_asks, n_classes)."""
+        return answers(scores, self.task)
 
     def _settled(
         self,
@@ -307,7 +312,7 @@ class GaussianKernel(Kernel):
 
         Ensembles replace members by their answers: another order of a sum must not decide there.
         """
-        given = answers(scores, self.task)
+        given = self._answers(scores)
         model, groups, done = clone(self.estimator), groups.copy(), 0
         kernel = type(self)(model, self.task)
         kernel.export(_State(Columns(ask.shape[1]), weights[-1], groups, has_learnt=True))
@@ -380,6 +385,9 @@ class IncrementalGaussianKernel(GaussianKernel):
     """IncrementalGaussianNB, taught row by row; the last group of rows is all of them."""
 
     _keeps_single = False
+
+    def _answers(self, scores: Floats) -> NDArray[Any]:
+        return answers(scores, self.task, normalised)
 
     @classmethod
     def _takes_up(cls, estimator: Any, classes: NDArray[Any]) -> bool:

@@ -1,5 +1,6 @@
 """What the naive Bayes kernels share: checks of parameters, class priors, answers from scores."""
 
+from collections.abc import Callable
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -84,19 +85,26 @@ def tied(scores: Floats, task: Task) -> NDArray[np.intp]:
         return np.flatnonzero(apart <= _ROUNDING * (1.0 + np.abs(best)))
 
 
-def answers(scores: Floats, task: Task) -> NDArray[Any]:
+def answers(
+    scores: Floats, task: Task, normalise: Callable[[Floats], Floats] | None = None
+) -> NDArray[Any]:
     """Codes, probabilities or both, from joint log likelihoods of shape (n_asks, n_classes).
 
-    As in scikit-learn, the first class whose score is NaN is the answer.
+    As in scikit-learn, the first class whose score is NaN is the answer. Probabilities are formed
+    by `normalise`; None: as scikit-learn does.
     """
-    return answers_to(task, partial(_answers, scores))
+    return answers_to(task, partial(_answers, scores, normalise or _probabilities))
 
 
-def _answers(scores: Floats, task: Task) -> NDArray[Any]:
+def _answers(scores: Floats, normalise: Callable[[Floats], Floats], task: Task) -> NDArray[Any]:
     """Answers of one kind."""
     if task.method == "predict":
         codes: NDArray[np.int64] = scores.argmax(axis=1)
         return codes
+    return normalise(scores)
+
+
+def _probabilities(scores: Floats) -> Floats:
     best = scores.max(axis=1, keepdims=True)
     shift = np.where(np.isfinite(best), best, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
