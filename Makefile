@@ -23,11 +23,12 @@ PLAIN := .venv/plain/installed-$(VERSION)
 IN_LATEST := .venv/latest/bin/python -m
 IN_PREVIOUS := .venv/previous/bin/python -m
 
-.PHONY: help demo test lint types package doctest test-previous test-latest docs bench clean
+.PHONY: help demo test lint types package doctest test-previous test-latest test-cores docs bench clean
 
 help:
 	@echo "make demo    install, compare models on a stream, end with a table and a picture"
-	@echo "make test    everything CI runs: lint, types, package, doctests, tests with two scikit-learns"
+	@echo "make test    everything CI runs: lint, types, package, doctests, tests with two scikit-learns,"
+	@echo "             kernels with the BLAS loops of another processor"
 	@echo "make docs    build the documentation into build/docs"
 	@echo "make bench   run every benchmark (long)"
 	@echo "make clean   remove environments, caches and build results"
@@ -39,7 +40,7 @@ demo: $(DEMO)
 # What uses one processor runs side by side; the tests use several themselves.
 test:
 	$(MAKE) -j$(WORKERS) lint types package docs doctest
-	$(MAKE) test-previous test-latest
+	$(MAKE) test-previous test-latest test-cores
 
 lint: $(LATEST)
 	$(IN_LATEST) ruff check .
@@ -67,6 +68,14 @@ test-previous: $(PREVIOUS)
 # The newest scikit-learn, with every extra.
 test-latest: $(LATEST)
 	CI=1 $(IN_LATEST) pytest -q -n $(WORKERS) --dist worksteal tests
+
+# Kernels whose bits depend on the order in which BLAS adds, as on a processor of another kind:
+# OpenBLAS chooses its loops by the processor, unless it is told. Elsewhere than on x86 this name is
+# not known, and the tests run as they did.
+test-cores: $(LATEST)
+	CI=1 OPENBLAS_CORETYPE=Nehalem SKSTREAM_TEST_EXAMPLES=0.25 $(IN_LATEST) pytest -q -n $(WORKERS) \
+	    --dist worksteal $(addprefix tests/kernels/test_,$(addsuffix .py, \
+	    linear linear_long naive_bayes_ties neural_network single ties))
 
 # Every page anew (-E): pages read by an earlier build are not warned about again.
 docs: $(LATEST)
