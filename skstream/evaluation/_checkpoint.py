@@ -13,11 +13,11 @@ import joblib
 
 from skstream.utils._files import atomic_write, no_such_file
 
-CHECKPOINT_FORMAT = 6
+CHECKPOINT_FORMAT = 7
 
 # The first line from format 2 on: "skstream checkpoint <format> <sha256 of the rest>".
 _MAGIC = b"skstream checkpoint "
-_HEADER_BYTES = len(_MAGIC) + len(b"6 ") + 64 + len(b"\n")
+_HEADER_BYTES = len(_MAGIC) + len(b"7 ") + 64 + len(b"\n")
 #: How a pickle starts, and so a checkpoint of format 1, which had no header.
 _PICKLE = b"\x80"
 _ZIP = b"PK\x03\x04"
@@ -27,10 +27,14 @@ NOT_PICKLED = (PicklingError, AttributeError, TypeError)
 
 @dataclass(frozen=True)
 class KeptRun:
-    """A run in a run folder, and the checksums of all rows of the stream that it has taken."""
+    """A run in a run folder, and the checksums of all rows of the stream that it has taken.
+
+    `identity` says of which folder it is; see `Manifest.identity`.
+    """
 
     run: Any
     read: Mapping[str, tuple[int, ...]]
+    identity: str = ""
 
 
 def save_checkpoint(run: Any, path: Path) -> None:

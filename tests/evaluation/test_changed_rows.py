@@ -17,8 +17,7 @@ import skstream as sk
 from skstream.evaluation import _evaluator, _pace
 from skstream.evaluation._checkpoint import load_run
 from skstream.evaluation._groups import Groups
-from skstream.evaluation.folder import GroupFolder, _fingerprint
-from skstream.evaluation.folder._every import Every
+from skstream.evaluation.folder import _fingerprint, existing
 from skstream.evaluation.folder._group import Keeper
 from skstream.streams import as_stream
 from tests.evaluation.test_checkpoints import assert_same_result
@@ -144,7 +143,7 @@ def goes_on(folder, *call, **options):
 
 def pass_over(folder, *source):
     """Do the part of a call in which rows are compared, from the second row on."""
-    group = GroupFolder(folder / "group-0", Every(), "")
+    group = existing(folder).group(0)
     next(group.keeper(load_run(group.checkpoint)).chunks(as_stream(Source(*source))))
 
 

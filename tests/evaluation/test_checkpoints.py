@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 from datetime import timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -492,15 +491,6 @@ def test_a_foreign_checkpoint_is_not_unpickled(tmp_path):
     evaluator.set_params(checkpoint=tmp_path)
     with pytest.raises(ValueError, match="is not the checkpoint of a run folder"):
         evaluate(evaluator, Source())
-
-
-def test_an_outcome_of_other_models_is_refused(tmp_path):
-    for name, models in (("one", {"a": Diary()}), ("two", {"b": Diary()})):
-        evaluator_in("prequential", tmp_path / name).evaluate(models, X, y)
-    outcome = Path("group-0") / "outcome.npz"
-    (tmp_path / "one" / outcome).replace(tmp_path / "two" / outcome)
-    with pytest.raises(ValueError, match=r"outcome\.npz is of other models than the manifest"):
-        sk.collect_result(tmp_path / "two")
 
 
 def test_a_damaged_outcome_can_be_computed_again(tmp_path):

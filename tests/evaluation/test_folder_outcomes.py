@@ -1,6 +1,8 @@
 """Outcomes as data: whatever a run did comes back from its file unchanged."""
 
 import json
+import shutil
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -70,13 +72,13 @@ def test_an_outcome_comes_back_as_it_was(name, options, tmp_path):
     _, outcome = run_of(evaluator, models, X, y, **options)
     outcome = replace(outcome, read={"labels": (1, 2)})
     save_outcome(outcome, tmp_path / "outcome.npz")
-    assert_equal_data(load_outcome(tmp_path / "outcome.npz"), outcome)
+    assert_equal_data(load_outcome(tmp_path / "outcome.npz")[0], outcome)
 
 
 def test_an_outcome_of_regressors_comes_back(tmp_path):
     _, outcome = run_of(sk.PrequentialEvaluator(), SGDRegressor(), X, np.arange(60) / 7)
     save_outcome(outcome, tmp_path / "outcome.npz")
-    assert_equal_data(load_outcome(tmp_path / "outcome.npz"), outcome)
+    assert_equal_data(load_outcome(tmp_path / "outcome.npz")[0], outcome)
 
 
 @pytest.mark.parametrize("labels", [["a", "b"], [0, 1], [False, True], [0.5, 2.5]])
@@ -114,3 +116,28 @@ def test_a_foreign_or_damaged_file_is_named(tmp_path):
     np.savez(path, header=np.array(json.dumps({"format": _outcome_file.FORMAT})))
     with pytest.raises(ValueError, match="its parts are not those that its header lists"):
         load_outcome(path)
+
+
+@pytest.mark.parametrize("file", ["outcome.npz", "run.checkpoint"])
+@pytest.mark.parametrize("how", [{"alpha": 1.0}, {"seed": 1}, {}], ids=["alpha", "seed", "same"])
+def test_files_of_another_run_are_refused(file, how, tmp_path):
+    """As after a backup of another run was put back: its models have the same names."""
+    is_stopped = file == "run.checkpoint"
+
+    def evaluate(name, alpha=1e-4, seed=0):
+        models = {"sgd": SGDClassifier(alpha=alpha)} | ({"m": Breaks(at=33)} if is_stopped else {})
+        evaluator = sk.PrequentialEvaluator(
+            "accuracy", random_state=seed, checkpoint=tmp_path / name, checkpoint_every=10
+        )
+        return evaluator.evaluate(models, X, y)
+
+    ended = pytest.raises(sk.ModelError) if is_stopped else nullcontext()
+    for name, options in (("own", {}), ("other", how)):
+        with ended:
+            evaluate(name, **options)
+    shutil.copy(*(tmp_path / name / "group-0" / file for name in ("other", "own")))
+    with ended if not how else pytest.raises(ValueError, match=rf"{file} is of another run than"):
+        evaluate("own")
+    if how and not is_stopped:
+        with pytest.raises(ValueError, match="is of another run than"):
+            sk.collect_result(tmp_path / "own")

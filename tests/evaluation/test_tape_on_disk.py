@@ -305,7 +305,7 @@ def test_scores_do_not_need_the_tape(name, how, tmp_path):
 @pytest.mark.parametrize("how", [os.unlink, lambda path: path.write_bytes(b"no array")])
 def test_a_model_that_died_has_no_answers_beside_a_tape_that_cannot_be_read(how, tmp_path):
     evaluate("prequential", tmp_path)
-    outcome = load_outcome(tmp_path / "group-0" / "outcome.npz")
+    outcome, _ = load_outcome(tmp_path / "group-0" / "outcome.npz")
     how(tmp_path / "group-0" / "tape" / "answers-0.npy")
     dead = {("dead", 0): sk.ModelError("it died", "dead", 0)}
     lane = joined([outcome], dead, [("sgd", 0), ("dead", 0)]).lanes[1]

@@ -42,6 +42,8 @@ class GroupFolder:
         Number of the model in the group that runs alone, because workers have died; None: all.
     keeps_run : bool
         Whether the last checkpoint stays when the group is finished: one of its models goes on.
+    run_identity : str
+        That of the manifest.
     """
 
     path: Path
@@ -49,6 +51,12 @@ class GroupFolder:
     token: str
     lane: int | None = None
     keeps_run: bool = False
+    run_identity: str = ""
+
+    @property
+    def identity(self) -> str:
+        """What its files say of the run and the group that have written them."""
+        return f"{self.run_identity} {self._own.relative_to(self.path.parent).as_posix()}"
 
     def of_lane(self, lane: int) -> "GroupFolder":
         """Return the folder of one of the models, which runs alone."""
@@ -97,9 +105,21 @@ class GroupFolder:
     def load_outcome(self) -> RunOutcome:
         """Return what the finished group did."""
         try:
-            return load_outcome(self.outcome)
+            outcome, identity = load_outcome(self.outcome)
         except ValueError as error:
             raise self._unreadable(error) from error
+        self._check_own(identity, self.outcome)
+        return outcome
+
+    def _check_own(self, identity: str, file: Path) -> None:
+        """Raise an error if a file was written by another run, or another group."""
+        if identity != self.identity:
+            raise ValueError(
+                f"{file} is of another run than {self.path.parent / 'manifest.json'}, or of "
+                "another group of its models: it was copied from elsewhere. Put the folder back as "
+                f"it was, or remove {self._own} and make the same call again, which computes its "
+                "models again from the first row."
+            )
 
     def load_run(self, lane: int) -> Any:
         """Return the run that a finished group has kept, the one that has a model."""
@@ -133,11 +153,13 @@ class GroupFolder:
                 f"{self.checkpoint} is not the checkpoint of a run folder: another file was put "
                 f"in its place. Remove {self._own} to compute its models again from the first row."
             )
+        self._check_own(kept.identity, self.checkpoint)
         return kept
 
     def finish(self, outcome: RunOutcome) -> None:
         """Write what the group did; unless it keeps its run, that is not needed any more."""
-        self._write(outcome.n_rows, lambda: save_outcome(outcome, self.outcome), self.outcome)
+        file, own = self.outcome, self.identity
+        self._write(outcome.n_rows, lambda: save_outcome(outcome, file, own), file)
         self.tidy()
 
     def tidy(self) -> None:
@@ -152,7 +174,7 @@ class GroupFolder:
 
     def save(self, kept: KeptRun) -> None:
         """Replace the checkpoint."""
-        n_rows = kept.run.n_rows
+        n_rows, kept = kept.run.n_rows, replace(kept, identity=self.identity)
         self.write_tape(kept.run, all_of_it=True)
         self._write(n_rows, lambda: save_checkpoint(kept, self.checkpoint), self.checkpoint)
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -10,7 +11,7 @@ from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._outcome import Place
 from skstream.utils._files import atomic_write
 
-FORMAT = 7
+FORMAT = 8
 KIND = "skstream run folder"
 _ADVICE = "Take a copy of it, or begin in another folder."
 
@@ -51,6 +52,13 @@ class Manifest:
     keeps_runs: bool = False
     n_tuning: int | None = None
     drops: bool = False
+
+    @property
+    def identity(self) -> str:
+        """What tells the run from others: a digest of what must be the same, and of the seed."""
+        seed = self.header.parameters.get("seed")
+        text = json.dumps([self.fingerprint, seed], sort_keys=True, default=str)
+        return sha256(text.encode()).hexdigest()[:32]
 
     def save(self, path: Path) -> None:
         """Write the manifest, completely or not at all."""

@@ -14,13 +14,13 @@ from skstream.streams._drifts import as_drifts
 from skstream.utils._npy import StoredArray
 from skstream.utils._npz import read_npz, write_npz
 
-FORMAT = 5  # 2 is that of saved results
+FORMAT = 6  # 2 is that of saved results
 #: Fields of a lane that JSON holds as they are.
 _PLAIN = ("name", "fold", "path", "failure", "n_valid", "n_unanswered", "method")
 
 
-def save_outcome(outcome: RunOutcome, path: Path) -> None:
-    """Write the outcome of a finished run, completely or not at all.
+def save_outcome(outcome: RunOutcome, path: Path, identity: str = "") -> None:
+    """Write the outcome of a finished run, completely or not at all, and of which group it is.
 
     Fitted models are left out. Columns of the tape that lie in files of their own stay there.
     """
@@ -46,6 +46,7 @@ def save_outcome(outcome: RunOutcome, path: Path) -> None:
         arrays |= {f"poll_costs/{name}": one for name, one in waits.poll_costs.items()}
     header = {
         "format": FORMAT,
+        "identity": identity,
         "lanes": [
             {name: getattr(lane, name) for name in _PLAIN}
             | {"cost": asdict(lane.cost), "monitors": list(lane.detections)}
@@ -69,8 +70,8 @@ def save_outcome(outcome: RunOutcome, path: Path) -> None:
     write_npz(path, header, arrays, compress=False)
 
 
-def load_outcome(path: Path) -> RunOutcome:
-    """Read what `save_outcome` wrote.
+def load_outcome(path: Path) -> tuple[RunOutcome, str]:
+    """Read the outcome that `save_outcome` wrote, and of which group it is.
 
     Raises
     ------
@@ -83,7 +84,7 @@ def load_outcome(path: Path) -> RunOutcome:
             name: StoredArray(Path(os.path.normpath(path.parent / file)), n_rows, checksum)
             for name, (file, n_rows, checksum) in header["stored"].items()
         }
-        return _made(arrays | columns, header)
+        return _made(arrays | columns, header), str(header["identity"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(
             f"{path} is not the outcome of a group of models: its parts do not fit together "

@@ -70,26 +70,18 @@ class RunFolder:
 
     def _group(self, name: str) -> GroupFolder:
         assert self.manifest is not None
-        keeps_run = self.manifest.keeps_runs
-        return GroupFolder(self.path / name, self._every, self._token, keeps_run=keeps_run)
+        return GroupFolder(
+            self.path / name,
+            self._every,
+            self._token,
+            keeps_run=self.manifest.keeps_runs,
+            run_identity=self.manifest.identity,
+        )
 
     def finished(self) -> dict[int, RunOutcome]:
         """Outcomes of the groups that are finished, by their numbers."""
-        assert self.manifest is not None
-        outcomes = {}
-        for number, (group, places) in enumerate(
-            zip(self.groups, self.manifest.groups, strict=True)
-        ):
-            if group.is_finished:
-                outcome = group.load_outcome()
-                if [(lane.name, lane.fold) for lane in outcome.lanes] != places:
-                    raise ValueError(
-                        f"{group.outcome} is of other models than the manifest of the folder says: "
-                        f"it was copied from another run. Remove {group.path} to compute these "
-                        "models again."
-                    )
-                outcomes[number] = outcome
-        return outcomes
+        groups = enumerate(self.groups)
+        return {number: group.load_outcome() for number, group in groups if group.is_finished}
 
     def begin(
         self,
