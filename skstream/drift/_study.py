@@ -447,13 +447,16 @@ _COLUMNS = {
 }
 
 
-def load_detector_study(path: str | Path) -> DetectorStudy:
+def load_detector_study(path: str | Path, *, max_bytes: int | None = None) -> DetectorStudy:
     """Load a study saved by ``study.save``. Only data is read; no code is executed.
 
     Parameters
     ----------
     path : str or Path
         File to read.
+    max_bytes : int, default=None
+        Most bytes of memory that its arrays may take, against small files made to fill it. None:
+        one GiB, or a hundred times the size of the file if that is more.
 
     Returns
     -------
@@ -485,7 +488,7 @@ def load_detector_study(path: str | Path) -> DetectorStudy:
     """
     path = Path(path)
     what = "a study of detectors saved by skstream"
-    arrays, header = read_npz(path, FORMAT, what)
+    arrays, header = read_npz(path, FORMAT, what, max_bytes=max_bytes)
     if header.get("kind") != KIND:
         raise ValueError(f"{path} is not {what}. Results are loaded with load_result.")
     detectors = []

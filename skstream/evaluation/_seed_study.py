@@ -518,13 +518,16 @@ class SeedStudy:
         return self.results[0].measures[metric].higher_is_better is not None
 
 
-def load_study(path: str | Path) -> SeedStudy:
+def load_study(path: str | Path, *, max_bytes: int | None = None) -> SeedStudy:
     """Load a study saved by ``study.save``. Only data is read; no code is executed.
 
     Parameters
     ----------
     path : str or Path
         File to read.
+    max_bytes : int, default=None
+        Most bytes of memory that its arrays may take, against small files made to fill it. None:
+        one GiB, or a hundred times the size of the file if that is more.
 
     Returns
     -------
@@ -553,7 +556,7 @@ def load_study(path: str | Path) -> SeedStudy:
     True
     """
     path = Path(path)
-    arrays, header = read_npz(path, FORMAT, "a study saved by skstream")
+    arrays, header = read_npz(path, FORMAT, "a study saved by skstream", max_bytes=max_bytes)
     if header.get("kind") != STUDY:
         raise ValueError(f"{path} holds no study over seeds. Results are loaded with load_result.")
     parts: list[dict[str, np.ndarray]] = [{} for _ in header["results"]]

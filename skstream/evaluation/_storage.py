@@ -112,13 +112,16 @@ def packed(result: EvaluationResult) -> tuple[dict[str, Any], dict[str, np.ndarr
     return header, arrays
 
 
-def load_result(path: str | Path) -> EvaluationResult:
+def load_result(path: str | Path, *, max_bytes: int | None = None) -> EvaluationResult:
     """Load a result saved by ``result.save``. Only data is read; no code is executed.
 
     Parameters
     ----------
     path : str or Path
         File to read.
+    max_bytes : int, default=None
+        Most bytes of memory that its arrays may take, against small files made to fill it. None:
+        one GiB, or a hundred times the size of the file if that is more.
 
     Returns
     -------
@@ -149,7 +152,7 @@ def load_result(path: str | Path) -> EvaluationResult:
     if path.is_dir():
         raise ValueError(f"{path} is a folder. Give the path of a file written by result.save.")
     hint = " Checkpoints of runs are loaded with load_run."
-    arrays, header = read_npz(path, FORMAT, "a result saved by skstream", hint)
+    arrays, header = read_npz(path, FORMAT, "a result saved by skstream", hint, max_bytes)
     if header.get("kind") == STUDY:
         raise ValueError(f"{path} holds a study over seeds: load it with load_study.")
     return unpacked(path, arrays, header)
@@ -158,15 +161,24 @@ def load_result(path: str | Path) -> EvaluationResult:
 def unpacked(path: Path, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationResult:
     """Make a result from the header and the arrays that hold it; `path` is for messages."""
     try:
-        return _made(arrays, header)
+        result = _made(arrays, header)
     except KeyError as error:
         raise ValueError(
             f"{path} is not a result saved by skstream: its part {error} is missing."
         ) from error
     except (TypeError, AttributeError) as error:
-        raise ValueError(
-            f"{path} is not a result saved by skstream: its parts do not fit together ({error})."
-        ) from error
+        raise _unfitting(path, error) from error
+    try:
+        str(result)  # reads what it says: what has a wrong type shows here, and not later
+    except Exception as error:
+        raise _unfitting(path, error) from error
+    return result
+
+
+def _unfitting(path: Path, error: Exception) -> ValueError:
+    return ValueError(
+        f"{path} is not a result saved by skstream: its parts do not fit together ({error})."
+    )
 
 
 def _made(arrays: dict[str, np.ndarray], header: dict[str, Any]) -> EvaluationResult:

@@ -1,5 +1,6 @@
 """Writing files completely or not at all."""
 
+import functools
 import hashlib
 import os
 import re
@@ -77,13 +78,25 @@ def atomic_write(path: str | os.PathLike[str], *, flush: bool = True) -> Iterato
     with temporary_beside(target) as temporary:
         if mode is not None:
             temporary.chmod(stat.S_IMODE(mode))
-        yield temporary
-        if flush:
-            _flush_to_disk(temporary)
-        os.replace(temporary, target)
+        with naming(path):
+            yield temporary
+            if flush:
+                _flush_to_disk(temporary)
+            os.replace(temporary, target)
     if flush:
         _flush_folder_to_disk(target.parent)
     remove_stale(target)
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Let an error of the system that names no file, such as that of a full disk, name one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror or str(error), os.fspath(path)) from error
 
 
 @contextmanager
@@ -107,7 +120,7 @@ def _mode_of(path: Path) -> int | None:
 
 def _new_file_beside(target: Path) -> Path:
     """Make an empty file whose permissions are those that the process gives to new files."""
-    writer = f"{_system()}-{os.getpid()}-{secrets.token_hex(6)}"
+    writer = f"{system()}-{os.getpid()}-{secrets.token_hex(6)}"
     temporary = target.with_name(_name_of_temporary(target, writer))
     _OWN.add(temporary.name)
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
@@ -118,10 +131,13 @@ def _name_of_temporary(target: Path, writer: str) -> str:
     return f".{target.stem[:_SHOWN]}.{writer}.tmp{target.suffix[:_SHOWN]}"
 
 
-def _system() -> str:
+@functools.cache
+def system() -> str:
     """Name the system that gives this process its number: the host, or a container on it."""
     name = socket.gethostname()
     with suppress(OSError):
+        # Machines and containers may share a name; of what has started once, no two have these.
+        name += Path("/proc/sys/kernel/random/boot_id").read_text()
         name += os.readlink("/proc/self/ns/pid")
     return hashlib.sha256(name.encode()).hexdigest()[:8]
 
@@ -138,7 +154,7 @@ def remove_stale(target: Path) -> None:
             if found and other.name not in _OWN:
                 with suppress(OSError):
                     age = time.time() - other.stat().st_mtime
-                    here = found[1] == _system()
+                    here = found[1] == system()
                     if age > SECONDS_UNTIL_STALE or (here and _has_ended(int(found[2]))):
                         other.unlink()
 

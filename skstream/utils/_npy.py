@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.utils._files import naming
+
 #: Bytes before the values; the same for any number of rows, so that it can be written over.
 _HEADER = 128
 #: Bytes that are read at once to compare a checksum.
@@ -163,7 +165,7 @@ class GrowingArray:
                 f"it has {size:,} instead of {known:,} bytes. Put the file back, or {_advice(path)}"
             )
         # Not shortened: a result of an earlier attempt may look at the rows after these.
-        with path.open("r+b") as file:
+        with naming(path), path.open("r+b") as file:
             file.write(self._header(self._n_written))
         if self._n_written:
             self.stored(folder).open()
@@ -181,20 +183,17 @@ class GrowingArray:
         if not self._waiting and (self._is_synced or not sync or not self._n_written):
             return
         path, n_rows, checksum = folder / self.name, self.n_rows, self._checksum
-        try:
-            with path.open("r+b") as file:
-                file.seek(_HEADER + self._n_written * self._row_bytes)
-                for block in self._waiting:
-                    file.write(block.data)
-                    checksum = zlib.crc32(block.data, checksum)
-                file.flush()  # the header says no more than what is there
-                file.seek(0)
-                file.write(self._header(n_rows))
-                file.flush()
-                if sync:
-                    os.fsync(file.fileno())
-        except OSError as error:
-            raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+        with naming(path), path.open("r+b") as file:
+            file.seek(_HEADER + self._n_written * self._row_bytes)
+            for block in self._waiting:
+                file.write(block.data)
+                checksum = zlib.crc32(block.data, checksum)
+            file.flush()  # the header says no more than what is there
+            file.seek(0)
+            file.write(self._header(n_rows))
+            file.flush()
+            if sync:
+                os.fsync(file.fileno())
         self._n_written, self._checksum = n_rows, checksum
         self._waiting, self._is_synced = [], sync
 

@@ -10,6 +10,13 @@ import numpy as np
 
 from skstream.utils._files import atomic_write, no_such_file
 
+#: A file may take so much memory, or so many times its own size, without being asked for.
+USUAL_BYTES, USUAL_RATIO = 1 << 30, 100
+
+
+class _TooLarge(ValueError):
+    """The arrays of a file take more memory than is allowed."""
+
 
 def npz_path(path: str | Path) -> Path:
     """Return the path of a file to be written, with ``.npz`` where it has no suffix."""
@@ -32,7 +39,7 @@ def write_npz(
 
 
 def read_npz(
-    path: Path, number: int, what: str, hint: str = ""
+    path: Path, number: int, what: str, hint: str = "", max_bytes: int | None = None
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Read the arrays and the header of a file that may be anything.
 
@@ -46,6 +53,9 @@ def read_npz(
         What the file should be, as in "a result saved by skstream".
     hint : str, default=""
         Sentence that ends the error of a file that is something else.
+    max_bytes : int, default=None
+        Most bytes of memory that its arrays may take. None: the larger one of `USUAL_BYTES` and
+        `USUAL_RATIO` times the size of the file.
 
     Returns
     -------
@@ -58,6 +68,15 @@ def read_npz(
         raise no_such_file(path)
     try:
         with zipfile.ZipFile(path) as archive:
+            n_bytes = sum(part.file_size for part in archive.infolist())
+            if max_bytes is None:
+                max_bytes = max(USUAL_BYTES, USUAL_RATIO * path.stat().st_size)
+            if n_bytes > max_bytes:
+                raise _TooLarge(
+                    f"{path} takes {n_bytes:,} bytes of memory, more than {max_bytes:,}: a small "
+                    "file from elsewhere may have been made to fill the memory. If you trust it, "
+                    f"load it with max_bytes={n_bytes}."
+                )
             damaged = archive.testzip()  # compares every checksum; reading arrays may not do so
             if damaged is not None:
                 raise ValueError(f"the checksum of its part {damaged} is wrong")
@@ -71,7 +90,7 @@ def read_npz(
             raise ValueError("its header names no format")
         if found == number and header.pop("parts", None) != sorted(arrays):
             raise ValueError("its parts are not those that its header lists")
-    except (FileNotFoundError, PermissionError, MemoryError):
+    except (FileNotFoundError, PermissionError, MemoryError, _TooLarge):
         raise
     except Exception as error:  # the errors of zipfile and zlib on damaged files are not documented
         # A damaged list of its parts lets zipfile look for them before the beginning of the file.

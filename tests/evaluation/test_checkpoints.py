@@ -579,8 +579,8 @@ def test_two_runs_at_once_are_refused(tmp_path):
 
 
 def lock_of(path, **other):
-    own = {"host": _lock.socket.gethostname(), "pid": os.getpid(), "token": "x", "started": None}
-    path.write_text(json.dumps({**own, **other}))
+    own = {"host": "node", "system": _lock.system(), "pid": os.getpid(), "token": "x"}
+    path.write_text(json.dumps({**own, "started": None, **other}))
 
 
 @pytest.mark.parametrize("dead", ["pid", "started", "own", "silent", "broken"])
@@ -593,15 +593,16 @@ def test_the_lock_of_a_dead_run_is_taken_over(dead, tmp_path):
     elif dead == "own":
         lock_of(lock)
     else:
-        lock_of(lock, host="elsewhere") if dead == "silent" else lock.write_text("")
+        lock_of(lock, system="other") if dead == "silent" else lock.write_text("")
         os.utime(lock, (0, 0))
     evaluator_in("prequential", tmp_path).evaluate(MODELS, X, y)
     assert not lock.exists()
 
 
 def test_a_lock_of_another_machine_holds(tmp_path):
-    lock_of(tmp_path / "lock", host="elsewhere", pid=17)
-    with pytest.raises(RuntimeError, match=r"is in use: process 17 on elsewhere"):
+    """Also of a container whose host name is the same: its processes cannot be looked for here."""
+    lock_of(tmp_path / "lock", system="other", pid=2**22 + 1)
+    with pytest.raises(RuntimeError, match=r"is in use: process 4194305 on node"):
         evaluator_in("prequential", tmp_path).evaluate(MODELS, X, y)
 
 

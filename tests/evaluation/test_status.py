@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import time
 from dataclasses import replace
 from threading import Event
@@ -18,6 +17,7 @@ from skstream.evaluation._progress import _in_words, _repeated
 from skstream.evaluation._workers import Workers
 from skstream.evaluation.folder._reports import Report, Reporter, slowest
 from skstream.evaluation.folder._status import GroupStatus, RunStatus, duration
+from skstream.utils._files import system
 from tests.evaluation._models import Breaks, numbered_rows
 
 X, y = numbered_rows(300), np.tile(["a", "b", "b"], 100)
@@ -120,7 +120,7 @@ def test_a_lock_without_signs_of_life_is_stale(folder):
 
 
 def test_a_killed_process_of_this_machine_is_stale(folder):
-    lock = {"host": socket.gethostname(), "pid": 2**22 + 1, "started": "1", "token": "t"}
+    lock = {"host": "here", "system": system(), "pid": 2**22 + 1, "started": "1", "token": "t"}
     assert unfinished(folder, {"state": "running"}, lock).state == "stale"
 
 

@@ -1,5 +1,7 @@
 """Checkpoints and results as files: whole or not at all, and damage is found."""
 
+import errno
+import json
 import os
 import signal
 import subprocess
@@ -21,6 +23,7 @@ from skstream import (
 )
 from skstream.evaluation import _checkpoint, _storage
 from skstream.streams import make_demo_stream
+from skstream.utils import _npz
 from tests._examples import newest_alone
 
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
@@ -94,10 +97,10 @@ def test_a_save_that_fails_midway_leaves_the_checkpoint_before(tmp_path, run, mo
 
     def fails(value, file):
         file.write(b"half")
-        raise OSError("No space left on device")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(_checkpoint.joblib, "dump", fails)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match=r"No space left on device.*run\.joblib"):
         run.save(path)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["run.joblib"]
@@ -243,3 +246,27 @@ def test_damage_near_the_end_of_a_result_is_said_in_words(tmp_path, delayed_resu
         except ValueError as error:
             assert "Errno" not in str(error)
             assert "damaged" in str(error)
+
+
+def test_small_files_do_not_fill_the_memory_unasked(tmp_path, run, monkeypatch):
+    path = run.result().save(tmp_path / "result.npz")
+    monkeypatch.setattr(_npz, "USUAL_BYTES", 1000)
+    monkeypatch.setattr(_npz, "USUAL_RATIO", 0)
+    with pytest.raises(ValueError, match=r"result\.npz takes .* bytes of memory, .*max_bytes=\d+"):
+        load_result(path)
+    assert load_result(path, max_bytes=1 << 20).n_rows == run.n_rows
+
+
+@pytest.mark.parametrize(
+    ("part", "value"), [("costs", {"sgd": {"seconds_asking": "x"}}), ("n_rows", "many")]
+)
+def test_a_header_of_wrong_types_is_one_error_on_loading(part, value, tmp_path, run):
+    path = run.result().save(tmp_path / "result.npz")
+    with np.load(path) as file:
+        arrays = dict(file)
+    header = json.loads(str(arrays["header"]))
+    assert part in header
+    arrays["header"] = np.array(json.dumps({**header, part: value}))
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match=r"result\.npz is not a result saved by skstream"):
+        load_result(path)

@@ -37,7 +37,7 @@ def left_by(process: int, system: str) -> str:
 def test_what_ended_processes_of_this_system_left_is_removed_at_once(tmp_path):
     ended = subprocess.Popen(["true"])
     ended.wait()
-    here = _files._system()
+    here = _files.system()
     gone = [left_by(ended.pid, here), left_by(os.getpid(), here)]
     kept = [left_by(os.getppid(), here), left_by(ended.pid, "76543210"), left_by(10**30, here)]
     for name in (*gone, *kept):
@@ -55,4 +55,4 @@ def test_what_ended_processes_of_this_system_left_is_removed_at_once(tmp_path):
 
 def test_the_writer_is_in_the_name(tmp_path):
     with atomic_write(tmp_path / "run.joblib") as temporary:
-        assert f".{_files._system()}-{os.getpid()}-" in temporary.name
+        assert f".{_files.system()}-{os.getpid()}-" in temporary.name

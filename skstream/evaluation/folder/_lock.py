@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from skstream.utils._files import remove_stale, temporary_beside
+from skstream.utils._files import remove_stale, system, temporary_beside
 
 #: Seconds between two signs of life of the run that holds a lock.
 SECONDS_BETWEEN_SIGNS = 10.0
@@ -60,6 +60,7 @@ class Lock:
         pid = os.getpid()
         own = {
             "host": socket.gethostname(),
+            "system": system(),
             "pid": pid,
             "started": _start_of(pid),
             "token": self.token,
@@ -124,9 +125,13 @@ def read_lock(path: Path) -> dict[str, Any]:
 
 
 def is_alive(lock: dict[str, Any]) -> bool:
-    """Whether the process that holds a lock may still run."""
-    if lock.get("host") != socket.gethostname() or os.name == "nt":
-        return True  # its signs of life tell
+    """Whether the process that holds a lock may still run.
+
+    Processes of other machines and containers cannot be looked for, also of such as have the same
+    host name: there, the age of the last sign of life tells.
+    """
+    if lock.get("system") != system() or os.name == "nt":
+        return True
     pid = lock.get("pid")
     if not isinstance(pid, int):
         return True
