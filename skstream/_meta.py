@@ -21,6 +21,7 @@ from skstream.base import (
     check_rows,
     check_weight,
     learner,
+    learning_parts,
     offered_if,
     set_fitted,
     supports_sample_weight,
@@ -61,6 +62,9 @@ class MetaClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEsti
     Subclasses define which columns the inner model sees when a row is learnt, and what they keep of
     the row.
     """
+
+    #: Whether fresh copies of the model take the place of others along the stream.
+    _makes_fresh_models = False
 
     # Weights decide what is learnt and counted here, so they are requested; this classifier knows
     # the classes and passes them to the inner one.
@@ -176,7 +180,20 @@ class MetaClassifier(ForgetfulFit, ClassifierMixin, MetaEstimatorMixin, BaseEsti
     def _remember(self, codes: NDArray[np.int64], weight: NDArray[np.float64] | None) -> None:
         raise NotImplementedError
 
+    def check_fresh_models(self) -> None:
+        """Raise an error if fresh copies of the model take the rows that they learn as the time."""
+        if not self._makes_fresh_models:
+            return
+        for part in learning_parts(self.estimator):
+            if getattr(type(part), "_rows_are_time", False) is True:
+                raise ValueError(
+                    f"{type(self).__name__} replaces models by fresh ones, and a fresh "
+                    f"{type(part).__name__} counts its rows from the first one again: it would "
+                    "answer for other rows. Evaluate it alone, beside the other models."
+                )
+
     def _check_estimator(self) -> None:
+        self.check_fresh_models()
         check_can_learn(self.estimator)
         if not hasattr(self.estimator, "predict"):
             raise TypeError(

@@ -126,6 +126,7 @@ class DriftReset(MetaClassifier):
     }
     # Answers to the rows of one call do not depend on each other.
     _asks_row_by_row = False
+    _makes_fresh_models = True
 
     background_estimator_: Any
     detector_: DriftDetector

@@ -54,7 +54,8 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
     - with folds, which learn some of the rows or draw weights for them;
     - on a stream whose first or last row is known to have another number in the stream that it is
       made of, as of `skstream.streams.skip`, or to come from a mixture of other components;
-    - with weights other than 0 and 1, also those that an ensemble such as `OnlineBagging` draws.
+    - with weights other than 0 and 1;
+    - in `DriftReset` and ensembles, whose fresh members would count from the first row again.
 
     They cannot know it, or the answers lag by a few rows, in these cases, which are yours to avoid:
 
@@ -182,6 +183,9 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"X has {X.shape[1]} features, but the stream of BayesOptimal has {n_features}."
             )
+        moved = moved_columns(self, self.stream)
+        if moved is not None:
+            raise ValueError(moved)
         rows: NDArray[np.float64] = X.toarray() if sparse.issparse(X) else X
         return rows
 
@@ -189,6 +193,18 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def moved_columns(known: Any, stream: Any) -> str | None:
+    """What is wrong if columns have the names of the stream's features in another order."""
+    names = getattr(known, "feature_names_in_", None)
+    own = list(stream.feature_names)
+    if names is None or list(names) == own or not set(names) & set(own):
+        return None
+    return (
+        f"The columns are {list(names)}, and the features of BayesOptimal's stream {own}: it reads "
+        "them by their place. Give the columns in the order of the stream."
+    )
 
 
 def _check_known(labels: Any, known: NDArray[Any]) -> None:

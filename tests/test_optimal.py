@@ -6,9 +6,15 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from skstream import KFoldEvaluator, LabelNoise, PrequentialEvaluator, prequential_predict
+from skstream import (
+    DriftReset,
+    KFoldEvaluator,
+    LabelNoise,
+    PrequentialEvaluator,
+    prequential_predict,
+)
 from skstream.engine.kernels import Task
-from skstream.ensemble import OnlineBagging
+from skstream.ensemble import DynamicWeightedMajority, OnlineBagging
 from skstream.optimal import BayesOptimal
 from skstream.streams import (
     Component,
@@ -159,3 +165,33 @@ def test_a_stream_of_other_components_is_refused():
         evaluator.evaluate(BayesOptimal(STREAM), first(load_testbed("NSGT"), 50))
     other_rows = first(load_testbed("NSCX", random_state=3), 50)  # of the same mixture
     assert evaluator.evaluate(BayesOptimal(STREAM), other_rows).n_rows == 50
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+def test_columns_in_another_order_are_refused(engine):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=STREAM.feature_names)
+    evaluator = PrequentialEvaluator("error", engine=engine)
+    for rows in (frame, frame.set_axis(["a", "b"], axis=1)):
+        found = evaluator.evaluate(BayesOptimal(STREAM), rows, Y).scores["BayesOptimal"]["error"]
+        assert (
+            found == evaluator.evaluate(BayesOptimal(STREAM), X, Y).scores["BayesOptimal"]["error"]
+        )
+    with pytest.raises(Exception, match=r"columns are \['x2', 'x1'\].* order of the stream"):
+        evaluator.evaluate(BayesOptimal(STREAM), frame[frame.columns[::-1]], Y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DriftReset(BayesOptimal(STREAM)),
+        DynamicWeightedMajority(BayesOptimal(STREAM)),
+        LabelNoise(DriftReset(LabelNoise(BayesOptimal(STREAM)))),
+    ],
+    ids=["reset", "majority", "nested"],
+)
+def test_fresh_models_that_would_count_from_the_first_row_are_refused(model):
+    with pytest.raises(ValueError, match="counts its rows from the first one again"):
+        PrequentialEvaluator("error").evaluate(model, STREAM)
+    with pytest.raises(ValueError, match="counts its rows from the first one again"):
+        model.partial_fit(X[:1], Y[:1], classes=STREAM.classes)

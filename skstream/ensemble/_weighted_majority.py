@@ -96,6 +96,7 @@ class DynamicWeightedMajority(Ensemble):
     (9, 9)
     """
 
+    _makes_fresh_models = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": "no_validation",
         "beta": [Interval(Real, 0, 1, closed="neither")],

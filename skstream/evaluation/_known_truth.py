@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from skstream._meta import MetaClassifier
 from skstream.base import learning_parts
 from skstream.streams import Stream
 from skstream.streams._composition import FirstRows, origin_of
@@ -26,6 +27,8 @@ def check_rows_are_time(
     """
     for name, model in models.items():
         for part in learning_parts(model):
+            if isinstance(part, MetaClassifier):
+                part.check_fresh_models()
             if getattr(type(part), "_rows_are_time", False) is not True:
                 continue
             n_learnt = part.n_rows_learnt_ if warm_start and is_fitted(part) else 0

@@ -169,7 +169,7 @@ def unpacked(path: Path, arrays: dict[str, np.ndarray], header: dict[str, Any]) 
     except (TypeError, AttributeError) as error:
         raise _unfitting(path, error) from error
     try:
-        str(result)  # reads what it says: what has a wrong type shows here, and not later
+        repr(result), str(result)  # what has a wrong type shows here, and not later
     except Exception as error:
         raise _unfitting(path, error) from error
     return result

@@ -258,7 +258,7 @@ def test_small_files_do_not_fill_the_memory_unasked(tmp_path, run, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("part", "value"), [("costs", {"sgd": {"seconds_asking": "x"}}), ("n_rows", "many")]
+    ("part", "value"), [("costs", {"sgd": {"seconds_asking": "x"}}), ("metrics", 3)]
 )
 def test_a_header_of_wrong_types_is_one_error_on_loading(part, value, tmp_path, run):
     path = run.result().save(tmp_path / "result.npz")

@@ -48,6 +48,9 @@ class BayesOptimalKernel(Kernel):
         rows = read_block(block, state.columns, dtypes=EXACT_OR_SINGLE)
         if rows.columns.number not in (None, len(self.estimator.stream.feature_names)):
             raise Declined(OTHER_COLUMNS)
+        names = rows.columns.names
+        if names is not None and list(names) != list(self.estimator.stream.feature_names):
+            raise Declined("BayesOptimal has no kernel for columns of other names")
         answers: NDArray[Any] = np.empty((0, len(class_labels(self.task))))
         if block.n_asks:
             answers = self.estimator.stream.posterior(rows.ask, state.n_rows + block.stamp)
