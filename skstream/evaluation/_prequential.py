@@ -102,19 +102,10 @@ class PrequentialEvaluator(StreamEvaluator):
     protocol = "prequential"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
-        "n_warmup": [Interval(numbers.Integral, 0, None, closed="left")],
         "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
     }
 
     batch_size: int = 1
-
-    def _validate(self) -> None:
-        super()._validate()
-        if self.n_warmup == 0 and not self.warm_start:
-            raise ValueError(
-                "n_warmup=0 asks for the first row before anything was learnt: pass fitted models "
-                "and warm_start=True, or n_warmup=1."
-            )
 
     def _timelines(self, seed: int) -> list[Timeline]:
         return [PrequentialTimeline(n_warmup=self.n_warmup, batch_size=self.batch_size)]
