@@ -312,7 +312,7 @@ def test_nan_in_a_row_is_reported_with_the_row():
         ({"metrics": "acuracy"}, "accuracy"),
         ({"forgetting": "sliding"}, "cumulative"),
         ({"batch_size": 0}, "batch_size"),
-        ({"n_warmup": 0}, "n_warmup"),
+        ({"n_warmup": -1}, "n_warmup"),
         ({"missing_labels": "drop"}, "missing_labels"),
         ({"engine": "fast"}, "engine"),
     ],
