@@ -42,13 +42,13 @@ class Labels:
         Their numbers, ascending.
     time : float
         When.
-    weight : ndarray of shape (n_rows,), dtype float64
-        The user's ``sample_weight``; rows of weight 0 are not learnt.
+    weight : ndarray of shape (n_rows,), dtype float64, or None
+        The user's ``sample_weight``, if there is one; rows of weight 0 are not learnt.
     """
 
     rows: np.ndarray
     time: float
-    weight: np.ndarray
+    weight: np.ndarray | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,8 @@ class DelayedState:
         asked, because a row without a first answer is not scored.
     unlabelled : ndarray of int64
         Rows that get no label, ascending, where the timeline keeps them.
+    is_weighted : bool
+        Whether any weight was given so far: from then on models learn with weights.
     """
 
     pending: PendingTable[PendingRows] = field(
@@ -99,6 +101,7 @@ class DelayedState:
     next_row: int = 0
     first_answered: int = NONE_YET
     unlabelled: np.ndarray = field(default_factory=no_rows)
+    is_weighted: bool = False
 
     def unlearnt(self) -> np.ndarray:
         """Rows that have arrived and are not learnt, ascending."""
@@ -254,6 +257,8 @@ class DelayedTimeline:
         Before each arrival come all labels that are due by then; at the end of the stream all
         whose time is known.
         """
+        if isinstance(event, DatedArrivals | Labels) and event.weight is not None:
+            state = replace(state, is_weighted=True)
         match event:
             case DatedArrivals():
                 return self._arrive(state, event)
@@ -288,11 +293,12 @@ class DelayedTimeline:
         """Process labels of waiting rows one after the other, at one time."""
         table = state.pending
         at = table.look_up(event.rows)
+        weight = np.ones(len(at)) if event.weight is None else event.weight
         labelled = replace(
             table.take(at),
             label_time=np.full(len(at), event.time),
-            learnable=event.weight > 0,
-            weight=event.weight,
+            learnable=weight > 0,
+            weight=weight,
         )
         if state.n_dated:  # rows with a known label time: some labels may be due
             left = table.drop(at).rows().followed_by(labelled)
@@ -416,7 +422,7 @@ class DelayedTimeline:
         learnt = labelled.row[labelled.learnable]
         return DelayedOperations(
             learn_rows=learnt,
-            weight=labelled.weight if len(learnt) and labelled.weight[0] != 1 else None,
+            weight=labelled.weight[labelled.learnable] if state.is_weighted else None,
             ask_rows=row[answered],
             stamp=np.zeros(n_asks, dtype=np.int64),
             groups=np.array([0, n_asks] if n_asks else [0]),
@@ -474,10 +480,9 @@ class DelayedTimeline:
         answered = state.n_learnt + stamp >= self.n_warmup
         firsts = row[answered & (kind == FIRST)]
         answered &= row >= min([state.first_answered, *firsts[:1].tolist()])
-        weight = events.weight[learns]
         return DelayedOperations(
             learn_rows=events.row[learns],
-            weight=None if (weight == 1).all() else weight,
+            weight=events.weight[learns] if state.is_weighted else None,
             ask_rows=row[answered],
             stamp=stamp[answered],
             groups=_groups(kind[answered], position[answered]),
@@ -510,6 +515,7 @@ class DelayedTimeline:
             next_row=operations.settled,
             first_answered=first,
             unlabelled=unlabelled,
+            is_weighted=state.is_weighted,
         )
         return after, operations
 

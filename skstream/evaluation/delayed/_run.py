@@ -425,7 +425,9 @@ class DelayedRun(StreamRun):
         t : number or datetime, default=None
             Time; None: the time of the last event.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of learning and scoring, as in `evaluate`; 0: neither learnt nor scored.
+            Weights of learning and scoring, as in `evaluate`; 0: neither learnt nor scored. From
+            the first call with weights on, models learn all rows with weights, 1 where there is
+            none.
         on_unknown : {"error", "ignore"}, default="error"
             What to do with ids of rows that do not wait, such as dropped rows: raise an error, or
             leave them out. For rows that have their label, see ``on_relabel`` of the evaluator.
@@ -469,8 +471,8 @@ class DelayedRun(StreamRun):
             self._n_relabelled += known.n_again
             return self
         codes, weight = codes[kept], weight[kept]
-        labels = Labels(rows, clock.now, weight)
         weighted = sample_weight is not None
+        labels = Labels(rows, clock.now, weight if weighted else None)
         note = partial(self._note_labelled, known, codes, clock, weighted)
         self._take_event(note, labels, None, codes, skip=on_error == "skip")
         return self
