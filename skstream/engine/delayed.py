@@ -52,6 +52,13 @@ class Labels:
 
 
 @dataclass(frozen=True, slots=True)
+class Dated(Labels):
+    """Labels of waiting rows that come by themselves, each at its own `time`."""
+
+    time: np.ndarray  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, slots=True)
 class TimePassed:
     """Time has passed: labels that are due by `time` come, the earliest first.
 
@@ -262,6 +269,8 @@ class DelayedTimeline:
         match event:
             case DatedArrivals():
                 return self._arrive(state, event)
+            case Dated():
+                return self._date(state, event), self._nothing(state)
             case Labels():
                 return self._label(state, event)
             case TimePassed():
@@ -291,23 +300,23 @@ class DelayedTimeline:
 
     def _label(self, state: DelayedState, event: Labels) -> tuple[DelayedState, DelayedOperations]:
         """Process labels of waiting rows one after the other, at one time."""
+        if state.n_dated:  # rows with a known label time: some labels may be due
+            return self._let_come(self._date(state, event), event.time)
         table = state.pending
         at = table.look_up(event.rows)
-        weight = np.ones(len(at)) if event.weight is None else event.weight
-        labelled = replace(
-            table.take(at),
-            label_time=np.full(len(at), event.time),
-            learnable=weight > 0,
-            weight=weight,
-        )
-        if state.n_dated:  # rows with a known label time: some labels may be due
-            left = table.drop(at).rows().followed_by(labelled)
-            rows = left.take(np.argsort(left.row))
-            dated = replace(state, pending=PendingTable.of(rows), n_dated=state.n_dated + len(at))
-            return self._let_come(dated, event.time)
+        labelled = _with_labels(table.take(at), event)
         one_by_one = self._label_one if len(at) == 1 else self._label_many
         operations = one_by_one(state, at, labelled)
         return self._after(state, operations, table.drop(at), 0)
+
+    def _date(self, state: DelayedState, event: Labels) -> DelayedState:
+        """Note when the labels of waiting rows come."""
+        table = state.pending
+        at = table.look_up(event.rows)
+        left = table.drop(at).rows().followed_by(_with_labels(table.take(at), event))
+        rows = left.take(np.argsort(left.row))
+        n_dated = state.n_dated + len(at)
+        return replace(state, pending=PendingTable.of(rows), n_dated=n_dated)
 
     def _drop(
         self, state: DelayedState, rows: np.ndarray
@@ -537,6 +546,13 @@ class DelayedTimeline:
         polled = np.repeat(np.arange(len(born)), count)
         nth = np.arange(len(polled)) - np.repeat(np.cumsum(count) - count, count)
         return polled, first[polled] + every * nth
+
+
+def _with_labels(rows: PendingRows, event: Labels) -> PendingRows:
+    """Return waiting rows with the time and weight of their labels."""
+    weight = np.ones(len(rows)) if event.weight is None else event.weight
+    time = np.broadcast_to(np.asarray(event.time, dtype=np.float64), len(rows))
+    return replace(rows, label_time=time, learnable=weight > 0, weight=weight)
 
 
 def _n_dated(rows: PendingRows) -> int:

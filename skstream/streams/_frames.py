@@ -54,20 +54,31 @@ class FrameColumns:
         (X, y, meta)
             A frame without these columns, and the columns.
         """
-        frame = _as_frame(frame, where)
-        names = list(frame.columns)
-        for key, name in {"target": self.target, **self.meta}.items():
-            if name not in names:
-                texts = [str(one) for one in names]
-                raise ValueError(
-                    f"{key} names the column {name!r}, which is not in {where}."
-                    f"{did_you_mean(name, texts)} Columns: {shown([repr(one) for one in names])}."
-                )
-        taken = list(dict.fromkeys([self.target, *self.meta.values()]))
-        if len(taken) == len(names):
-            raise ValueError(f"{where} has no column beside {shown(taken)}, and so no feature.")
-        X = frame.drop(columns=taken) if hasattr(frame, "iloc") else frame.drop(taken)
-        return X, frame[self.target], {key: frame[name] for key, name in self.meta.items()}
+        X, held = split_columns(frame, {"target": self.target, **self.meta}, where)
+        return X, held.pop("target"), held
+
+
+def split_columns(
+    frame: Any, taken: Mapping[str, str], where: str, *, features: bool = True
+) -> tuple[Any, dict[str, Any]]:
+    """Split a frame into the columns that are named, by key, and a frame of the others.
+
+    There must be others, unless `features` is False; `where` says in errors which frame it is.
+    """
+    frame = _as_frame(frame, where)
+    names = list(frame.columns)
+    for key, name in taken.items():
+        if name not in names:
+            texts = [str(one) for one in names]
+            raise ValueError(
+                f"{key} names the column {name!r}, which is not in {where}."
+                f"{did_you_mean(name, texts)} Columns: {shown([repr(one) for one in names])}."
+            )
+    known = list(dict.fromkeys(taken.values()))
+    if features and len(known) == len(names):
+        raise ValueError(f"{where} has no column beside {shown(known)}, and so no feature.")
+    X = frame.drop(columns=known) if hasattr(frame, "iloc") else frame.drop(known)
+    return X, {key: frame[name] for key, name in taken.items()}
 
 
 def holds_columns(X: Any) -> bool:

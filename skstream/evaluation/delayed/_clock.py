@@ -113,7 +113,7 @@ class Clock:
         return clock, times
 
     def event(self, t: Any, first_row: int, n_rows: int) -> "tuple[Clock, Times]":
-        """Read the time of a live event, or return the numbers of its rows if it is None."""
+        """Read the time of a live event, or of each of its rows; None: the numbers of the rows."""
         if t is None:
             clock, times = self._row_numbers(first_row, n_rows)
             if first_row < self.now:
@@ -122,13 +122,38 @@ class Clock:
                     f"event was at {self.shown}. Pass t=..., as in the calls before."
                 )
             return clock, times
-        times = self.read_one(t, "t")
-        if not np.isfinite(times.values[0]) or times.values[0] < self.now:
+        alone = np.ndim(t) == 0
+        times = self.read_one(t, "t") if alone else self.read(t, "t")
+        n_times = len(times.values)
+        if not alone and n_times != n_rows:
             raise ValueError(
-                f"t is {times.shown(0)}, but the last event was at {self.shown}. Events must "
+                f"t has {n_times:,} times, and there are {n_rows:,} rows. Pass one time for all, "
+                "or one per row."
+            )
+        before = np.append(self.now, times.values[:-1])
+        wrong = ~np.isfinite(times.values) | (times.values < before)
+        if wrong.any():
+            at = int(wrong.argmax())
+            name, shown = "t" if alone else f"t[{at}]", times.shown(at)
+            previous = times.shown(at - 1) if at else self.shown
+            raise ValueError(
+                f"{name} is {shown}, but the last event was at {previous}. Events must "
                 "come in the order of their time."
-                if self.shown
-                else f"t is {times.shown(0)}, which is no time."
+                if previous
+                else f"{name} is {shown}, which is no time."
+            )
+        return self.after(times), times
+
+    def unordered(self, given: Any, name: str) -> "tuple[Clock, Times]":
+        """Read times of live events in any order, none of them before the newest event."""
+        times = self.read(given, name)
+        wrong = ~np.isfinite(times.values) | (times.values < self.now)
+        if wrong.any():
+            at = int(wrong.argmax())
+            since = f", and the last event was at {self.shown}" if self.shown else ""
+            raise ValueError(
+                f"{name}[{at}] is {times.shown(at)}{since}. Pass finite times, none of them before "
+                "what was passed already."
             )
         return self.after(times), times
 

@@ -8,7 +8,14 @@ from zlib import crc32
 
 import numpy as np
 
-from skstream.engine.delayed import DatedArrivals, DelayedState, Dropped, Labels, TimePassed
+from skstream.engine.delayed import (
+    Dated,
+    DatedArrivals,
+    DelayedState,
+    Dropped,
+    Labels,
+    TimePassed,
+)
 from skstream.engine.failures import ModelError
 from skstream.engine.loop import no_answers
 from skstream.engine.run import Answered, Step
@@ -29,11 +36,13 @@ from skstream.evaluation.delayed._clock import (
 )
 from skstream.evaluation.delayed._counts import Waits
 from skstream.evaluation.delayed._live_input import (
+    Batch,
     KnownIds,
     LiveIds,
     as_ids,
     asked_rows,
     label_weights,
+    read_batch,
 )
 from skstream.evaluation.delayed._scoring import AskedWhileWaiting
 from skstream.evaluation.delayed._settings import DelaySettings
@@ -190,26 +199,48 @@ class DelayedRun(StreamRun):
             )
 
     def _take(
-        self, chunk: EncodedRows, arrival: Times, label_time: np.ndarray, advance: Advance = ignored
+        self,
+        chunk: EncodedRows,
+        arrival: Times,
+        label_time: np.ndarray,
+        advance: Advance = ignored,
+        batch: Batch | None = None,
     ) -> None:
+        """Take rows, piece by piece, with the labels between them.
+
+        `batch` is what a user has passed to a live run: the rows have ids, those without a label
+        wait, and labels come until its last event.
+        """
         n, begin = chunk.n_rows, 0
+        skip = batch is not None and batch.skip
 
         def rest(first: int) -> Callable[[], None]:
             times = arrival.piece(first, n), label_time[first:]
-            return partial(self._take, chunk.take(slice(first, n)), *times)
+            left = None if batch is None else batch.after(first)
+            return partial(self._take, chunk.take(slice(first, n)), *times, batch=left)
 
         while begin < n:
             if self._timeline_state.n_due(arrival.values[begin]) > self._pace.size:
                 with self._before_rest(rest(begin)):
-                    self._let_labels_come(arrival.values[begin])
+                    self._let_labels_come(arrival.values[begin], skip=skip)
             end = self._end_of_piece(begin, arrival.values, label_time)
             self._label_times_read = crc32(label_time[begin:end].data, self._label_times_read)
             with self._before_rest(rest(end)):
                 self._arrive(
-                    chunk.take(slice(begin, end)), arrival.piece(begin, end), label_time[begin:end]
+                    chunk.take(slice(begin, end)),
+                    arrival.piece(begin, end),
+                    label_time[begin:end],
+                    None if batch is None else batch.ids[begin:end],
+                    skip=skip,
                 )
             advance(end - begin)
             begin = end
+        if batch is not None:
+            with self._before_rest(rest(n)):
+                self._let_labels_come(batch.last, skip=skip)
+            if batch.last > self._clock.now:
+                self._clock = self._clock.at(batch.last, batch.shown)
+            self._drop_oldest()
 
     def _end_of_piece(self, begin: int, arrival: np.ndarray, label_time: np.ndarray) -> int:
         """Find how many rows can be processed at once, with the labels that come between them."""
@@ -224,24 +255,36 @@ class DelayedRun(StreamRun):
             end = begin + (end - begin) // 2
         return end
 
-    def _arrive(self, piece: EncodedRows, arrival: Times, label_time: np.ndarray) -> None:
+    def _arrive(
+        self,
+        piece: EncodedRows,
+        arrival: Times,
+        label_time: np.ndarray,
+        ids: list[Any] | None,
+        *,
+        skip: bool,
+    ) -> None:
+        expected = np.isfinite(label_time)
         arrivals = DatedArrivals(
             self._n_arrived,
             piece.labelled,
             piece.weight,
             arrival=arrival.values,
             label_time=label_time,
-            expected=np.isfinite(label_time),
+            expected=expected if ids is None else np.ones(len(expected), dtype=bool),
         )
         clock = self._clock.at(float(arrival.values[-1]), arrival.shown(-1))
         note = partial(self._note_arrived, arrivals, piece.y, clock)
-        self._take_event(note, arrivals, piece.X, piece.y)
+        if ids is not None:
+            labelled = [ids[at] for at in np.flatnonzero(expected)]
+            note = partial(self._note_batch, ids, labelled, arrivals, piece.y, clock)
+        self._take_event(note, arrivals, piece.X, piece.y, skip=skip)
 
-    def _let_labels_come(self, horizon: float) -> None:
+    def _let_labels_come(self, horizon: float, *, skip: bool = False) -> None:
         """Let the labels come that are due by a time, not too many at once."""
         while self._timeline_state.n_due(horizon):
             due = TimePassed(horizon, most=self._pace.size)
-            self._take_event(self._note, due)
+            self._take_event(self._note, due, skip=skip)
 
     @exclusive
     def close(self) -> Self:
@@ -280,8 +323,8 @@ class DelayedRun(StreamRun):
             empty frame of a queue, are no event: time does not pass.
         ids : array-like of shape (n_rows,)
             What to call the rows when their labels come; hashable, each waiting only once.
-        t : number or datetime, default=None
-            Time of arrival; None: the number of the row.
+        t : number, datetime, or array-like of shape (n_rows,), default=None
+            Time of arrival of all rows, or of each; None: the number of the row.
         on_error : {"raise", "skip"}, default="raise"
             What to do with rows that a model cannot answer (NaN, say). "raise": the whole call is
             an error. "skip": only these rows are left out, for all models; they do not wait,
@@ -320,19 +363,27 @@ class DelayedRun(StreamRun):
                 return {name: self._as_labels(none, np.arange(0), 0) for name, _ in self._places}
             self._ids.check_new(ids)
             clock, arrival = self._clock.event(t, self._n_arrived, len(ids))
-            times = arrival.values if t is None else np.full(len(ids), arrival.values[0])
-            if self._timeline_state.n_dated:  # rows of a stream: labels come by themselves
+            times = np.broadcast_to(arrival.values, len(ids))
+            state = self._timeline_state
+            if state.n_dated:  # rows of a stream: labels come by themselves
+                if state.n_due(times[-1]) > state.n_due(times[0]):
+                    raise ValueError(
+                        "Labels of earlier rows, whose time is known, come between the times of "
+                        "these rows. Ask in one call about the rows between two labels."
+                    )
                 due = TimePassed(float(times[0]))
                 self._take_event(self._note, due)
-            at, step, codes = self._ask(chunk, ids, times, skip=on_error == "skip")
+            at, step, codes = self._ask(
+                chunk, ids, times, skip=on_error == "skip", numbered=t is None
+            )
         if len(at) < len(ids):
             refused = np.delete(np.arange(len(ids)), at)
             self._ids.refuse([ids[place] for place in refused])
             self._n_refused += len(refused)
         if step is not None:
-            clock = clock.at(
-                float(times[len(at) - 1]), arrival.shown(min(len(at), len(arrival.given)) - 1)
-            )
+            newest = len(at) - 1 if t is None else int(at[-1])
+            shown = arrival.shown(min(newest, len(arrival.given) - 1))
+            clock = clock.at(float(step.event.arrival[-1]), shown)
             its_ids = [ids[place] for place in at]
             note = partial(self._note_asked, its_ids, step.event, chunk.y[at], clock)
             self._commit(step, note)
@@ -342,17 +393,19 @@ class DelayedRun(StreamRun):
         }
 
     def _ask(
-        self, chunk: EncodedRows, ids: list[Any], times: np.ndarray, *, skip: bool
+        self, chunk: EncodedRows, ids: list[Any], times: np.ndarray, *, skip: bool, numbered: bool
     ) -> tuple[np.ndarray, Step | None, list[np.ndarray]]:
         """Ask about all rows, or those that can be answered; an error changes nothing.
 
+        `numbered` says that the times are the numbers of the rows, which follow each other.
         Returns which rows, the step, and the answers of all models.
         """
         at = np.arange(len(ids))
         while len(at):
             try:
                 some = chunk.take(at)
-                return at, *self._ask_on_trial(some, times[: len(at)], skip=skip)
+                its_times = times[: len(at)] if numbered else times[at]
+                return at, *self._ask_on_trial(some, its_times, skip=skip)
             except ModelError as error:
                 row = at[error.row - self._n_arrived]
                 if not skip:
@@ -423,7 +476,8 @@ class DelayedRun(StreamRun):
         y : array-like of shape (n_rows,)
             Their labels or targets.
         t : number or datetime, default=None
-            Time; None: the time of the last event.
+            Time of all labels; None: the time of the last event. (Labels of several times:
+            `update`.)
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of learning and scoring, as in `evaluate`; 0: neither learnt nor scored. From
             the first call with weights on, models learn all rows with weights, 1 where there is
@@ -454,8 +508,7 @@ class DelayedRun(StreamRun):
         """
         self._require_open()
         check_on_error(on_error)
-        if on_unknown not in ("error", "ignore"):
-            raise ValueError(f'on_unknown must be "error" or "ignore". Got {on_unknown!r} instead.')
+        _check_on_unknown(on_unknown)
         ids = as_ids(ids)
         codes = encoded_labels(y, self._space)
         if len(ids) != len(codes):
@@ -463,6 +516,11 @@ class DelayedRun(StreamRun):
         weight = label_weights(sample_weight, len(ids))
         clock = self._clock
         if t is not None:
+            if np.ndim(t):
+                raise ValueError(
+                    f"t holds {len(t):,} times. Pass one time for all labels of the call, or "
+                    "labels of several times as a frame: update(None, labels)."
+                )
             clock, now = clock.event(t, self._n_arrived, len(ids))
             clock = clock.at(float(now.values[0]), now.shown(0))
         known = self._ids.rows_of(ids, self._delay.on_relabel, on_unknown)
@@ -475,6 +533,96 @@ class DelayedRun(StreamRun):
         labels = Labels(rows, clock.now, weight if weighted else None)
         note = partial(self._note_labelled, known, codes, clock, weighted)
         self._take_event(note, labels, None, codes, skip=on_error == "skip")
+        return self
+
+    @exclusive
+    def update(
+        self,
+        rows: Any = None,
+        labels: Any = None,
+        *,
+        id: str = "id",
+        time: str = "time",
+        label: str = "label",
+        sample_weight: str | None = None,
+        on_unknown: str = "error",
+        on_error: str = "raise",
+    ) -> Self:
+        """Let rows arrive and labels come, in the order of their times.
+
+        The rows and labels of a period, in two frames: all events are taken in the order in which
+        `evaluate` takes them. So `evaluate` can be continued: pass the past in the first call, and
+        go on with `ask` and `label`, or with further frames.
+
+        Parameters
+        ----------
+        rows : dataframe of shape (n_rows, n_features + 2), default=None
+            Rows that arrive, in any order: features, ids and times of arrival. None: no rows.
+        labels : dataframe of shape (n_labels, 3), default=None
+            Labels that become known, in any order: ids (of rows of this call, or that wait), times
+            and labels. Other columns are ignored. None: no labels.
+        id, time, label : str, default="id", "time", "label"
+            Names of the columns.
+        sample_weight : str, default=None
+            Column of `labels` that holds weights of learning and scoring, as in `label`.
+        on_unknown : {"error", "ignore"}, default="error"
+            As in `label`.
+        on_error : {"raise", "skip"}, default="raise"
+            As in `label`. A row that a model cannot answer stops the run, which waits for
+            `go_on`.
+
+        Returns
+        -------
+        self : DelayedRun
+            The run. Rows whose label has not come wait for it (`n_pending`).
+
+        Raises
+        ------
+        KeyError
+            If no row of an id waits. Nothing of the call has been taken then.
+        ValueError
+            If something is wrong with the ids, times, rows or labels, as in `ask` and `label`, or
+            a label comes before its row. Nothing of the call has been taken then.
+        ModelError
+            If a model fails; names the model and the row. See `go_on`.
+
+        Examples
+        --------
+        >>> from skstream import DelayedEvaluator, Persistent
+        >>> run = DelayedEvaluator("accuracy", n_bins=2).start(Persistent(), classes=["a", "b"])
+        >>> rows = {"id": [1, 2, 3], "time": [0, 4, 6], "x": [0.5, 0.1, 0.9]}
+        >>> labels = {"id": [2, 1], "time": [9, 5], "label": ["b", "a"]}
+        >>> run.update(rows, labels).n_pending
+        1
+        """
+        self._require_open()
+        check_on_error(on_error)
+        _check_on_unknown(on_unknown)
+        if rows is None and labels is None:
+            return self
+        with self._first_rows():
+            batch = read_batch(
+                rows,
+                labels,
+                {"id": id, "time": time, "label": label, "sample_weight": sample_weight},
+                self._ids,
+                (self._delay.on_relabel, on_unknown),
+                self._clock,
+                self._space,
+                self._n_arrived,
+                skip=on_error == "skip",
+            )
+            if batch.n_rows:
+                self._check_schema(batch.rows.X)
+        known, self._clock = batch.known, batch.clock
+        self._n_relabelled += known.n_again
+        take = partial(self._take, batch.rows, batch.arrival, batch.label_time, batch=batch)
+        if len(known.rows):
+            dated = Dated(known.rows, batch.known_times, batch.known_weight)
+            note = partial(self._note_dated, known, batch.known_y, dated)
+            with self._before_rest(take):
+                self._take_event(note, dated, None, batch.known_y)
+        take()
         return self
 
     def _note(self, answered: list[Answered]) -> None:
@@ -500,6 +648,20 @@ class DelayedRun(StreamRun):
         self._ids.add(ids, self._n_arrived)
         self._note_arrived(arrivals, y, clock, answered)
         self._drop_oldest()
+
+    def _note_batch(self, ids: list[Any], labelled: list[Any], *arrived: Any) -> None:
+        """Note rows of a live run, with ids, and those of them whose label is known."""
+        self._ids.add(ids, self._n_arrived)
+        self._ids.labelled(labelled)
+        self._note_arrived(*arrived)
+
+    def _note_dated(
+        self, known: KnownIds, y: np.ndarray, dated: Dated, answered: list[Answered]
+    ) -> None:
+        """Note when labels of waiting rows come, and which."""
+        self._scoring.label(known.rows, y, weighted=dated.weight is not None)
+        self._ids.labelled(known.ids)
+        self._note(answered)
 
     def _note_labelled(
         self,
@@ -613,3 +775,8 @@ class DelayedRun(StreamRun):
         )
         read = {} if self._delay.label_times is None else {LABEL_TIMES: (self._label_times_read,)}
         return replace(super().outcome(), waits=waits, read=read, drifts=scoring.drifts.known())
+
+
+def _check_on_unknown(on_unknown: str) -> None:
+    if on_unknown not in ("error", "ignore"):
+        raise ValueError(f'on_unknown must be "error" or "ignore". Got {on_unknown!r} instead.')
