@@ -15,6 +15,7 @@ from skstream import DelayedEvaluator, MajorityClass, ModelError, Persistent, lo
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams._chunk import Chunk
 from tests._examples import examples, newest_alone
+from tests.evaluation._models import Breaks, Diary, numbered_rows
 
 CLASSES = ["down", "up"]
 
@@ -573,7 +574,7 @@ def test_every_row_of_a_call_has_its_own_time(numbers):
     assert_same(*results)
     assert results[0].waits.delays == results[1].waits.delays
     run = DelayedEvaluator("accuracy").start(Persistent(), classes=CLASSES)
-    with pytest.raises(ValueError, match=r"t\[2\] is .*, but the last event was at"):
+    with pytest.raises(ValueError, match=r"t\[1\] is .*, but the last event was at"):
         run.ask(rows, [0, 1, 2], t[::-1][1:] + t[:1])
     with pytest.raises(ValueError, match="t has 2 times, and there are 3 rows"):
         run.ask(rows, [0, 1, 2], t[:2])
@@ -590,3 +591,33 @@ def test_times_of_rows_that_are_skipped_are_left_out_with_them():
     assert run.label([2, 3], y[2:], 10).result().waits.delays["max"] == 6
     with pytest.raises(ValueError, match="t holds 2 times"):
         run.label([2, 3], y[2:], [11, 12])
+
+
+@pytest.mark.parametrize("how", ["skip", "go_on", "saved"])
+def test_a_model_that_fails_in_the_middle_of_frames_loses_no_event(how, tmp_path):
+    n = 20
+    rows, y = numbered_rows(n), np.resize(["up", "down"], n)
+    arrival, label_time = np.arange(0.0, 2 * n, 2), np.arange(0.0, 2 * n, 2) + 7
+    models = {"breaks": Breaks(at=9), "fine": Diary()}
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, poll_every=2, keep_tape=True)
+    expected = evaluator.start(models, classes=CLASSES)
+    for time, m, is_label in events_of(arrival, label_time):
+        if is_label:
+            expected.label([f"id {m}"], y[m : m + 1], time, on_error="skip")
+        else:
+            expected.ask(rows[m : m + 1], [f"id {m}"], time)
+    frames = frames_of(rows, y, arrival, label_time, -1, 99)
+    names = {"id": "order", "label": "sold"}
+    run = evaluator.start(models, classes=CLASSES)
+    if how == "skip":
+        run.update(*frames, **names, on_error="skip")
+    else:
+        with pytest.raises(ModelError, match="'breaks' failed while learning row 9"):
+            run.update(*frames, **names)
+        if how == "saved":
+            run = load_run(run.save(tmp_path / "run"))
+        run.go_on("skip")
+    assert_same(run.result(), expected.result())
+    assert run.n_skipped == {"breaks": 1, "fine": 0}
+    assert run.n_pending == 0
+    run.ask(rows[:1], ["new"], label_time[-1])
