@@ -92,6 +92,7 @@ def prequential_predict(
         Rows that are all predicted, then all learnt in one ``partial_fit``.
     n_warmup : int, default=1
         Rows learnt first, unasked; in one call where the model cannot learn the first row alone.
+        0: as for evaluators.
     missing_labels : {"error", "skip"}, default="error"
         Rows without a label are an error, or are asked and not learnt.
     unanswered : {"error", "wrong"}, default="error"

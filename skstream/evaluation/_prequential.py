@@ -31,7 +31,9 @@ class PrequentialEvaluator(StreamEvaluator):
         Rows learnt first, unasked: a model that has learnt nothing has no answer. They are not
         scored, but every baseline learns their labels. A model that cannot learn the first row
         alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all of them in one call.
-        0, with `warm_start`: fitted models are asked from the first row on.
+        0: there is no warm-up. Models must be able to answer then: fitted models, with
+        `warm_start`, and the baselines that repeat, count or average labels, which begin with the
+        lowest class, or 0.
     record_every : int, default=None
         Distance of the checkpoints of the curves, in rows. None: at most 1,024, the distance
         doubling as the stream grows. The last row is always a checkpoint.

@@ -82,7 +82,7 @@ class DelayedRun(DatedRun):
             Predictions by model; None or NaN while it has not learnt enough to answer, and for
             rows that were refused. A fitted model given with ``warm_start=True`` answers from
             the first call on; what it answers before `n_warmup` labels were learnt is not
-            scored, as in `evaluate`.
+            scored, as in `evaluate`; with ``n_warmup=0`` all of it is.
 
         Raises
         ------
