@@ -627,6 +627,25 @@ def test_a_long_chunk_is_taken_in_pieces(monkeypatch):
     assert max(sizes) <= 1 << 13
 
 
+@pytest.mark.parametrize("chunk", [40, 7])
+@pytest.mark.parametrize("missing", ["error", "skip"])
+def test_labels_that_are_known_after_the_last_arrival_are_pending(chunk, missing):
+    y = Y.astype(object)
+    y[33:] = None  # a label comes after 7 rows
+    evaluator = DelayedEvaluator("accuracy", delay=7, n_bins=2, missing_labels=missing)
+    pieces = [(X[k : k + chunk], y[k : k + chunk]) for k in range(0, 40, chunk)]
+    waits = evaluator.evaluate(Persistent(), pieces, classes=np.unique(Y)).waits
+    assert (waits.n_labelled, waits.n_pending, waits.n_never) == (33, 7, 0)
+    y[32] = None
+    pieces = [(X[k : k + chunk], y[k : k + chunk]) for k in range(0, 40, chunk)]
+    if missing == "error":
+        with pytest.raises(ValueError, match="Row 32 has no label"):
+            evaluator.evaluate(Persistent(), pieces, classes=np.unique(Y))
+    else:
+        waits = evaluator.evaluate(Persistent(), pieces, classes=np.unique(Y)).waits
+        assert (waits.n_labelled, waits.n_pending, waits.n_never) == (32, 7, 1)
+
+
 @pytest.mark.parametrize("keep_tape", [True, "disk"])
 def test_predictions_are_in_the_order_of_rows(tmp_path, keep_tape):
     delay = np.array([5, 0, np.inf, 1, 9, 0, np.inf, 2] * 5)

@@ -18,6 +18,7 @@ from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._stream_run import StreamRun
 from skstream.evaluation.delayed._clock import (
+    Awaited,
     Clock,
     Times,
     advice_on_delays,
@@ -73,6 +74,7 @@ class DatedRun(StreamRun):
             settings.n_scores,
         )
         self._clock = Clock()
+        self._awaited = Awaited()
         self._ids = LiveIds()
         self._n_delayed = 0  # rows up to the last that took its label time from `delay`
         self._label_times_read = 0  # checksum
@@ -114,20 +116,28 @@ class DatedRun(StreamRun):
         """
         self._require_open()
         with self._first_rows():
-            rows, clock, arrival, label_time = self._dated(chunk)
-        self._clock = clock
+            rows, clock, arrival, label_time, awaited = self._dated(chunk)
+        self._clock, self._awaited = clock, awaited
         if "label_time" not in chunk.meta:
             self._n_delayed = self._n_arrived + rows.n_rows
         with advice_on_delays(self._delay.label_times, chunk.X, self._n_arrived):
             self._take(rows, arrival, label_time, advance)
         return self
 
-    def _dated(self, chunk: Chunk) -> tuple[EncodedRows, Clock, Times, np.ndarray]:
+    def _dated(self, chunk: Chunk) -> tuple[EncodedRows, Clock, Times, np.ndarray, Awaited]:
         """Return the next rows of a stream, the clock after them, and their times."""
         rows = self._encoded(chunk, "skip")
         arrived, given = chunk.meta.get("arrival"), chunk.meta.get("label_time")
         clock, arrival = self._clock.arrivals(arrived, self._n_arrived, rows.n_rows)
-        return rows, clock, arrival, self._label_times_of(rows, arrival, clock, given)
+        times = self._label_times_of(rows, arrival, clock, given)
+        missing, now = np.flatnonzero(~rows.labelled), arrival.values[-1:].max(initial=-np.inf)
+        awaited = self._awaited.after(
+            self._n_arrived + missing,
+            times[missing],
+            now,
+            optional=self._settings.missing_labels != "error",
+        )
+        return rows, clock, arrival, np.where(rows.labelled, times, np.inf), awaited
 
     def pass_over(self, chunk: Chunk) -> None:
         """Read label times that a function gives; others follow from what is compared anyway.
@@ -138,7 +148,7 @@ class DatedRun(StreamRun):
             The next of these rows.
         """
         if callable(getattr(self._delay.label_times, "delay", None)):
-            rows, clock, arrival, label_time = self._dated(chunk)
+            rows, clock, arrival, label_time, self._awaited = self._dated(chunk)
             self._label_times_read = crc32(label_time.data, self._label_times_read)
             self._clock = clock.at(float(arrival.values[-1]), arrival.shown(-1))
             self._n_arrived += rows.n_rows
@@ -314,9 +324,8 @@ class DatedRun(StreamRun):
             if delays is None
             else delays.times(chunk.X, arrival, self._n_arrived, clock)
         )
-        optional = self._settings.missing_labels != "error"
-        check_label_times(times, arrival, chunk.labelled | optional, self._n_arrived)
-        return np.where(chunk.labelled, times.values, np.inf)
+        check_label_times(times, arrival, self._n_arrived)
+        return times.values
 
     def _score(self) -> None:
         if self._scoring.is_due:
@@ -359,11 +368,13 @@ class DatedRun(StreamRun):
             self._score_steps()
         scoring = self._scoring
         n_labelled = scoring.poll_costs.n_labels
+        n_awaited = int(np.count_nonzero(self._awaited.rows < self._n_arrived))
+        n_never = scoring.n_never - n_awaited
         waits = Waits(
             n_bins=self._delay.n_bins,
             n_labelled=n_labelled,
-            n_pending=self._n_arrived - n_labelled - scoring.n_never - self._n_dropped,
-            n_never=scoring.n_never,
+            n_pending=self._n_arrived - n_labelled - n_never - self._n_dropped,
+            n_never=n_never,
             n_unanswered=scoring.n_unanswered,
             n_dropped=self._n_dropped,
             n_relabelled=self._n_relabelled,

@@ -80,7 +80,7 @@ class DelayedEvaluator(StreamEvaluator):
         doubling as the stream grows. The last row is always a checkpoint.
     missing_labels : {"error", "skip"}, default="error"
         Rows whose label is missing at its label time are an error, or are treated as never
-        labelled.
+        labelled. Where that time is after the last arrival, the row is pending, and asked once.
     keep_tape : bool, "auto" or "disk", default="auto"
         Keep labels and answers, so that the result can be scored again and compared.
         "auto": where the length of the stream is known. "disk": in files of the folder
