@@ -181,7 +181,7 @@ def learner(estimator: Any) -> Learn:
 
     - `weight`, an array of shape (n_rows,) of positive weights or None, is passed on where
       ``partial_fit`` has a parameter ``sample_weight``. Elsewhere a row of weight k is repeated
-      k times within the one call. Where all weights are 1, none are passed.
+      k times within the one call.
     - `classes` is passed on unless it is None or ``partial_fit`` has no such parameter. Give it
       with the first rows.
     - A frozen estimator learns nothing.
@@ -228,7 +228,7 @@ def learner(estimator: Any) -> Learn:
 
     def learn(X: Any, y: Any, weight: NDArray[np.float64] | None, classes: Any) -> None:
         known = {"classes": classes} if takes_classes and classes is not None else {}
-        if weight is None or (weight == 1.0).all():
+        if weight is None or not (takes_weight or (weight != 1.0).any()):
             partial_fit(X, y, **known)
         elif takes_weight:
             partial_fit(X, y, sample_weight=weight, **known)

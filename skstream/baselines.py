@@ -37,6 +37,9 @@ class _Baseline(ForgetfulFit, BaseEstimator):
     """An estimator that accepts rows of any kind and uses only their number."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {}
+    #: What evaluators take as the answer before anything was learnt, where there is no warm-up: the
+    #: position of the class, or the number; None: there is no answer. `predict` has none yet.
+    first_answer: ClassVar[int | None] = 0
 
     def _check_input(
         self, X: Any, y: NDArray[Any], sample_weight: Any, *, first: bool
@@ -383,6 +386,7 @@ class RandomClass(_LabelBaseline):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"random_state": ["random_state"]}
+    first_answer = None
 
     class_counts_: NDArray[np.float64]
     weight_learnt_: float

@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
+from skstream import PrequentialEvaluator, prequential_predict
 from skstream.adaptive import DriftReset
 from skstream.base import learner
 from skstream.baselines import MajorityWindow, RandomClass
@@ -313,6 +314,21 @@ def test_asking_changes_nothing_to_any_depth(model: Any) -> None:
             before = joblib.hash(model)
             getattr(model, method)(X)
             assert joblib.hash(model) == before
+
+
+@pytest.mark.filterwarnings("ignore")  # forty rows leave much undefined
+@every_model
+def test_predict_equals_evaluate(model: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((40, 3))
+    y = rng.choice(["a", "b", "c"], 40) if is_classifier(model) else rng.random(40)
+    seeds = [name for name in model.get_params() if name.endswith("random_state")]
+    model = clone(model).set_params(**dict.fromkeys(seeds))  # so that they are the call's
+    options: dict[str, Any] = {"random_state": 3, "batch_size": 7}
+    evaluator = PrequentialEvaluator("accuracy" if is_classifier(model) else "mae", **options)
+    expected = evaluator.evaluate({"m": model}, X, y).predictions("m")
+    answers = prequential_predict({"m": model}, X, y, **options)
+    np.testing.assert_array_equal(answers, expected[1:] if len(expected) == 40 else expected)
 
 
 @every_model

@@ -44,7 +44,7 @@ class Block:
     y : ndarray of shape (n_learns,)
         Class codes (positions in the sorted classes, int64), or targets (float64).
     weight : ndarray of shape (n_learns,), dtype float64, or None
-        Learning weights, all positive; None where all are 1.
+        Learning weights, all positive; None where the run has none.
     ask_index : ndarray of shape (n_asks,), dtype intp
         Position in `ask_X` of every row asked. A row may be asked more than once.
     stamp : ndarray of shape (n_asks,), dtype int64

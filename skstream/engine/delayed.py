@@ -42,13 +42,20 @@ class Labels:
         Their numbers, ascending.
     time : float
         When.
-    weight : ndarray of shape (n_rows,), dtype float64
-        The user's ``sample_weight``; rows of weight 0 are not learnt.
+    weight : ndarray of shape (n_rows,), dtype float64, or None
+        The user's ``sample_weight``, if there is one; rows of weight 0 are not learnt.
     """
 
     rows: np.ndarray
     time: float
-    weight: np.ndarray
+    weight: np.ndarray | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dated(Labels):
+    """Labels of waiting rows that come by themselves, each at its own `time`."""
+
+    time: np.ndarray  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,8 @@ class DelayedState:
         asked, because a row without a first answer is not scored.
     unlabelled : ndarray of int64
         Rows that get no label, ascending, where the timeline keeps them.
+    is_weighted : bool
+        Whether any weight was given so far: from then on models learn with weights.
     """
 
     pending: PendingTable[PendingRows] = field(
@@ -99,6 +108,7 @@ class DelayedState:
     next_row: int = 0
     first_answered: int = NONE_YET
     unlabelled: np.ndarray = field(default_factory=no_rows)
+    is_weighted: bool = False
 
     def unlearnt(self) -> np.ndarray:
         """Rows that have arrived and are not learnt, ascending."""
@@ -254,9 +264,13 @@ class DelayedTimeline:
         Before each arrival come all labels that are due by then; at the end of the stream all
         whose time is known.
         """
+        if isinstance(event, DatedArrivals | Labels) and event.weight is not None:
+            state = replace(state, is_weighted=True)
         match event:
             case DatedArrivals():
                 return self._arrive(state, event)
+            case Dated():
+                return self._date(state, event), self._nothing(state)
             case Labels():
                 return self._label(state, event)
             case TimePassed():
@@ -286,22 +300,23 @@ class DelayedTimeline:
 
     def _label(self, state: DelayedState, event: Labels) -> tuple[DelayedState, DelayedOperations]:
         """Process labels of waiting rows one after the other, at one time."""
+        if state.n_dated:  # rows with a known label time: some labels may be due
+            return self._let_come(self._date(state, event), event.time)
         table = state.pending
         at = table.look_up(event.rows)
-        labelled = replace(
-            table.take(at),
-            label_time=np.full(len(at), event.time),
-            learnable=event.weight > 0,
-            weight=event.weight,
-        )
-        if state.n_dated:  # rows with a known label time: some labels may be due
-            left = table.drop(at).rows().followed_by(labelled)
-            rows = left.take(np.argsort(left.row))
-            dated = replace(state, pending=PendingTable.of(rows), n_dated=state.n_dated + len(at))
-            return self._let_come(dated, event.time)
+        labelled = _with_labels(table.take(at), event)
         one_by_one = self._label_one if len(at) == 1 else self._label_many
         operations = one_by_one(state, at, labelled)
         return self._after(state, operations, table.drop(at), 0)
+
+    def _date(self, state: DelayedState, event: Labels) -> DelayedState:
+        """Note when the labels of waiting rows come."""
+        table = state.pending
+        at = table.look_up(event.rows)
+        left = table.drop(at).rows().followed_by(_with_labels(table.take(at), event))
+        rows = left.take(np.argsort(left.row))
+        n_dated = state.n_dated + len(at)
+        return replace(state, pending=PendingTable.of(rows), n_dated=n_dated)
 
     def _drop(
         self, state: DelayedState, rows: np.ndarray
@@ -416,7 +431,7 @@ class DelayedTimeline:
         learnt = labelled.row[labelled.learnable]
         return DelayedOperations(
             learn_rows=learnt,
-            weight=labelled.weight if len(learnt) and labelled.weight[0] != 1 else None,
+            weight=labelled.weight[labelled.learnable] if state.is_weighted else None,
             ask_rows=row[answered],
             stamp=np.zeros(n_asks, dtype=np.int64),
             groups=np.array([0, n_asks] if n_asks else [0]),
@@ -474,10 +489,9 @@ class DelayedTimeline:
         answered = state.n_learnt + stamp >= self.n_warmup
         firsts = row[answered & (kind == FIRST)]
         answered &= row >= min([state.first_answered, *firsts[:1].tolist()])
-        weight = events.weight[learns]
         return DelayedOperations(
             learn_rows=events.row[learns],
-            weight=None if (weight == 1).all() else weight,
+            weight=events.weight[learns] if state.is_weighted else None,
             ask_rows=row[answered],
             stamp=stamp[answered],
             groups=_groups(kind[answered], position[answered]),
@@ -510,6 +524,7 @@ class DelayedTimeline:
             next_row=operations.settled,
             first_answered=first,
             unlabelled=unlabelled,
+            is_weighted=state.is_weighted,
         )
         return after, operations
 
@@ -531,6 +546,13 @@ class DelayedTimeline:
         polled = np.repeat(np.arange(len(born)), count)
         nth = np.arange(len(polled)) - np.repeat(np.cumsum(count) - count, count)
         return polled, first[polled] + every * nth
+
+
+def _with_labels(rows: PendingRows, event: Labels) -> PendingRows:
+    """Return waiting rows with the time and weight of their labels."""
+    weight = np.ones(len(rows)) if event.weight is None else event.weight
+    time = np.broadcast_to(np.asarray(event.time, dtype=np.float64), len(rows))
+    return replace(rows, label_time=time, learnable=weight > 0, weight=weight)
 
 
 def _n_dated(rows: PendingRows) -> int:

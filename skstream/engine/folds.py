@@ -75,11 +75,11 @@ class FoldTimeline:
     def _learning_weight(self, start: int, stop: int) -> np.ndarray:
         weight: np.ndarray
         if self.strategy == "bootstrap":
-            weight = poisson_weights(self.seed, self.fold, start, stop)
+            weight = poisson_weights(self.seed, self.fold, start, stop).astype(np.float64)
         else:
             is_chosen = self._chosen_fold(start, stop) == self.fold
             weight = is_chosen if self.strategy == "split" else ~is_chosen
-        return weight.astype(np.float64)
+        return weight
 
     def _chosen_fold(self, start: int, stop: int) -> np.ndarray:
         chosen: np.ndarray

@@ -23,6 +23,7 @@ from skstream.engine.failures import (
     in_short,
     model_error,
 )
+from skstream.engine.first_answers import first_answers
 from skstream.engine.gaps import marked, missing
 from skstream.engine.kernels import Declined, Kernel, Task
 from skstream.engine.kernels.base import Looped, NotFittedYet
@@ -248,6 +249,8 @@ class ModelRun:
     def run(self, block: Block, operations: Operations) -> np.ndarray:
         """Execute a block; -1 or NaN where nothing had been learnt when asked.
 
+        Without a warm-up, some models state an answer to such questions: see `first_answers`.
+
         If a model fails, its answers up to the failure are kept, in a kernel or in the loop, and
         all later answers are missing (-1 or NaN); `failure` says why.
         """
@@ -259,7 +262,7 @@ class ModelRun:
             self._has_learnt = block.n_learns > 0
         if early == 0:
             return self._execute(block, operations)
-        before = no_answers(self.task, early)
+        before = first_answers(self._estimator, self.task, early)
         if block.n_learns == 0:
             return before
         learns, asks = slice(0, block.n_learns), slice(early, block.n_asks)

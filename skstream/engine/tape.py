@@ -33,6 +33,8 @@ class Tape:
         Codes or predicted targets, by model: -1 (NaN) where the model was not asked, had learnt
         nothing yet or had failed; -2 where it was asked and gave no answer, which counts as a
         wrong one. Under delayed labels the rows are those that got their label, in that order.
+    row : ndarray of shape (n_rows,) or None
+        Under delayed labels, the numbers of the rows in the stream.
     previous : ndarray of shape (n_rows,) or None
         Answers of the persistent baseline in all bins but the last, if they are not the labels of
         the row before.
@@ -54,6 +56,7 @@ class Tape:
     y: np.ndarray
     weight: np.ndarray | None
     answers: dict[str, Any]
+    row: np.ndarray | None = None
     previous: np.ndarray | None = None
     majority: np.ndarray | None = None
     inclusive: np.ndarray | None = None

@@ -23,7 +23,7 @@ class Arrivals:
     labelled : ndarray of shape (n_rows,), dtype bool
         Whether the row has a label.
     weight : ndarray of shape (n_rows,), dtype float64, or None
-        The user's ``sample_weight``; None where all are 1.
+        The user's ``sample_weight``; None where there is none.
     """
 
     first_row: int
@@ -62,7 +62,7 @@ class Operations:
     learn_rows : ndarray of shape (n_learns,), dtype int64
         Rows to learn, in order.
     weight : ndarray of shape (n_learns,), dtype float64, or None
-        Learning weights, all positive; None where all are 1.
+        Learning weights, all positive; None where the run has none.
     ask_rows : ndarray of shape (n_asks,), dtype int64
         Rows to ask about, in order.
     stamp : ndarray of shape (n_asks,), dtype int64
@@ -148,7 +148,8 @@ def operate_rows(
     arrivals : Arrivals
         The rows.
     fold_weight : ndarray of shape (n_rows,) or None
-        Learning weights of the fold, on top of the user's; 0: not learnt. None: all 1.
+        Learning weights of the fold, on top of the user's; 0: not learnt. Of dtype bool: whether
+        the fold learns the row, which is no weight. None: it learns all.
     tested : ndarray of shape (n_rows,), dtype bool, or None
         Rows the fold is asked about; None: all.
 
@@ -165,16 +166,16 @@ def operate_rows(
     weight = arrivals.weight
     asked = np.arange(arrivals.n_rows) >= warm
     if fold_weight is not None:
-        fold_weight = np.where(asked, fold_weight, 1.0)
+        fold_weight = np.where(asked, fold_weight, fold_weight.dtype.type(1))
         learnable = learnable & (fold_weight > 0)
-        weight = fold_weight if weight is None else weight * fold_weight
+        if fold_weight.dtype != bool:
+            weight = fold_weight if weight is None else weight * fold_weight
     if tested is not None:
         asked &= tested
     learnt_before = np.cumsum(learnable) - learnable
     learns, asks = np.flatnonzero(learnable), np.flatnonzero(asked)
     if weight is not None:
         weight = weight[learns]
-        weight = None if (weight == 1).all() else weight
     operations = Operations(
         learn_rows=arrivals.first_row + learns,
         weight=weight,

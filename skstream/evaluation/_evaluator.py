@@ -25,17 +25,12 @@ from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
 from skstream.evaluation._settings import (
     Settings,
-    check_fitted,
-    check_fitted_classes,
     check_unanswered,
     checked_timelines,
     is_regression,
-    models_going_on,
     named_models,
     names_of_baselines,
     prepared_models,
-    warn_of_kept_state,
-    warn_of_left_out_state,
 )
 from skstream.evaluation.folder import RunFolder, fingerprint, opened
 from skstream.forgetting import Forgetting, as_forgetting
@@ -65,7 +60,7 @@ COMMON_CONSTRAINTS: dict[str, Any] = {
     "metrics": "no_validation",
     "forgetting": "no_validation",
     "monitors": "no_validation",
-    "n_warmup": [Interval(numbers.Integral, 1, None, closed="left")],
+    "n_warmup": [Interval(numbers.Integral, 0, None, closed="left")],
     "record_every": [Interval(numbers.Integral, 1, None, closed="left"), None],
     "missing_labels": [StrOptions({"error", "skip"})],
     "keep_tape": ["boolean", StrOptions({"auto", "disk"})],
@@ -353,17 +348,14 @@ class StreamEvaluator(BaseEstimator):
             protocol=settings.protocol,
             warm_start=self.warm_start,
         )
-        if self.warm_start:
-            named = models_going_on(named, settings.classes)
-            check_fitted_classes(named, settings.classes)
-            warn_of_left_out_state(named)
-            if self.n_warmup == 0:
-                check_fitted(named)
-        else:
-            warn_of_kept_state(named)
         n_folds = len(settings.timelines)
         prepared = prepared_models(
-            named, n_folds, seed=settings.parameters["seed"], warm_start=self.warm_start
+            named,
+            settings.classes,
+            n_folds,
+            seed=settings.parameters["seed"],
+            warm_start=self.warm_start,
+            n_warmup=self.n_warmup,
         )
         return settings, prepared, [(name, fold) for name in named for fold in range(n_folds)]
 

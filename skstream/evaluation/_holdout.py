@@ -68,6 +68,9 @@ class HoldoutEvaluator(StreamEvaluator):
         Rows of each set from a stream of fresh ones; None: as many as `every`.
     n_warmup : int, default=1
         Rows learnt before models are asked for the first time.
+        0: there is no warm-up. Models must be able to answer then: fitted models, with
+        `warm_start`, and the baselines that repeat, count or average labels, which begin with the
+        lowest class, or 0.
     missing_labels : {"error", "skip"}, default="error"
         Rows without a label are an error, or are neither learnt nor scored.
     keep_tape : bool, "auto" or "disk", default="auto"

@@ -18,6 +18,9 @@ _WAITING = 1 << 23
 #: Rows for which weights of 1 are written at once.
 _ONES = 1 << 16
 
+#: Types of the columns that hold neither labels nor targets.
+_TYPES = {"weight": np.dtype(np.float64), "row": np.dtype(np.int64)}
+
 #: Bytes of answers in memory from which on "auto" says how many they are.
 BYTES_OF_LARGE_TAPE = 10**9
 
@@ -114,7 +117,7 @@ class KeptTape:
                     len(rows), self._width * self._n_scores[lane]
                 )
                 self._n_waiting += recorder.append(columns) or 0
-        for name in BASELINES:
+        for name in ("row", *BASELINES):
             answers = getattr(rows, name)
             if answers is not None:
                 self._append(name, answers)
@@ -132,7 +135,7 @@ class KeptTape:
     def _append(self, name: str, values: np.ndarray) -> None:
         column = self._columns.get(name)
         if column is None:
-            dtype = np.dtype(np.float64) if name == "weight" else self._dtype
+            dtype = _TYPES.get(name, self._dtype)
             column = self._columns[name] = self._recorder(name, dtype)
             if self._folder is not None:
                 column.reopen(self._folder)
@@ -215,6 +218,7 @@ class KeptTape:
     def pieces(self) -> Iterator[ScoredRows]:
         """Return all rows, some at a time."""
         held = {name: opened(column) for name, column in self.labels().items()}
+        held.pop("row", None)  # scores do not depend on it
         lanes = [opened(self.answers(lane)) for lane in range(len(self._answers))]
         scores = [opened(self.scores(lane)) for lane in range(len(self._scores))]
         return pieces_of(lanes, scores, **held)

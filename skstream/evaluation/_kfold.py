@@ -41,7 +41,9 @@ class KFoldEvaluator(StreamEvaluator):
     n_warmup : int, default=1
         Rows learnt first, unasked, by every fold with weight 1. A model that cannot learn the
         first row alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all of them in one
-        call.
+        call. 0: there is no warm-up. Models must be able to answer then: fitted models, with
+        `warm_start`, and the baselines that repeat, count or average labels, which begin with the
+        lowest class, or 0.
     record_every : int, default=None
         Distance of the checkpoints of the curves, in rows. None: at most 1,024, the distance
         doubling as the stream grows. The last row is always a checkpoint.

@@ -1,12 +1,12 @@
 """Predictions of one model along a stream, without scores."""
 
 import numbers
+import secrets
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from skstream.engine.failures import failures_named
 from skstream.engine.kernels import Task
 from skstream.engine.model import Engine as EngineName
 from skstream.engine.model import ModelRun, Unanswered
@@ -23,18 +23,25 @@ from skstream.evaluation._input import EncodedRows, encoded, why_no_weight
 from skstream.evaluation._known_truth import check_rows_are_time
 from skstream.evaluation._pace import Pace
 from skstream.evaluation._progress import Bar, progress_bar
-from skstream.evaluation._settings import check_unanswered, named_models, warn_of_kept_state
+from skstream.evaluation._settings import check_unanswered, named_models, prepared_models
 from skstream.streams import as_stream
 from skstream.streams._stream import refuse_endless
 from skstream.utils._interrupt import deferred_interrupt
 from skstream.utils._label_space import LabelSpace
-from skstream.utils._seeds import seed_estimator
 from skstream.utils._sklearn import Interval, StrOptions, validate_parameter_constraints
-from skstream.utils._validation import is_regressor, unfitted_copy
+from skstream.utils._validation import is_regressor
 from skstream.utils._warnings import warn
 
 # Parameters that mean what they mean for an evaluator.
-_COMMON = ("n_warmup", "missing_labels", "unanswered", "engine", "random_state", "progress")
+_COMMON = (
+    "n_warmup",
+    "missing_labels",
+    "unanswered",
+    "engine",
+    "warm_start",
+    "random_state",
+    "progress",
+)
 # Most rows of a piece, as in the runs of evaluators; and of the first one, if a kernel executes it.
 _MOST_ROWS = 1 << 16
 _FIRST_ROWS_OF_KERNELS = 1 << 12
@@ -58,6 +65,7 @@ def prequential_predict(
     missing_labels: str = "error",
     unanswered: Unanswered = "error",
     engine: EngineName = "auto",
+    warm_start: bool = False,
     random_state: int | None = 0,
     return_rows: bool = False,
     progress: bool = False,
@@ -84,6 +92,7 @@ def prequential_predict(
         Rows that are all predicted, then all learnt in one ``partial_fit``.
     n_warmup : int, default=1
         Rows learnt first, unasked; in one call where the model cannot learn the first row alone.
+        0: as for evaluators.
     missing_labels : {"error", "skip"}, default="error"
         Rows without a label are an error, or are asked and not learnt.
     unanswered : {"error", "wrong"}, default="error"
@@ -91,8 +100,11 @@ def prequential_predict(
         None among the predictions of a classifier (NaN among probabilities).
     engine : {"auto", "loop"}, default="auto"
         "auto" uses an exact kernel where there is one.
+    warm_start : bool, default=False
+        Start from a copy of the fitted model instead of an unfitted clone.
     random_state : int, default=0
-        Seed of the estimator's random_state parameters that are None.
+        Seed of the estimator's random_state parameters that are None: the answers are those that
+        an evaluator with this seed gets. None: drawn.
     return_rows : bool, default=False
         Return the numbers of the rows asked, too.
     progress : bool, default=False
@@ -135,6 +147,7 @@ def prequential_predict(
             "missing_labels": missing_labels,
             "unanswered": unanswered,
             "engine": engine,
+            "warm_start": warm_start,
             "random_state": random_state,
             "progress": progress,
         },
@@ -143,17 +156,20 @@ def prequential_predict(
     ((name, model),) = named_models(estimator).items()
     stream = as_stream(X, y, sample_weight=sample_weight)
     refuse_endless(stream)
-    check_rows_are_time({name: model}, stream, missing_labels=missing_labels)
+    check_rows_are_time({name: model}, stream, missing_labels=missing_labels, warm_start=warm_start)
     warn_of_one_batch(batch_size, stream.n_rows, n_warmup)
     task = Task(_classes(model, stream, classes), method, batch_size, n_warmup)
     check_unanswered(unanswered, regression=task.classes is None)
-    warn_of_kept_state({name: model})
-    with failures_named(name, 0, "being copied"):
-        copy = unfitted_copy(model)
-        if random_state is not None:
-            copy = seed_estimator(copy, random_state, name)
+    prepared = prepared_models(
+        {name: model},
+        task.classes,
+        1,
+        seed=secrets.randbits(32) if random_state is None else random_state,
+        warm_start=warm_start,
+        n_warmup=n_warmup,
+    )
     timeline = PrequentialTimeline(n_warmup=n_warmup, batch_size=batch_size)
-    lane = Lane(ModelRun(name, 0, copy, task, engine, unanswered), timeline)
+    lane = Lane(ModelRun(name, 0, prepared[name, 0], task, engine, unanswered), timeline)
     answers = _Answers(lane, LabelSpace(task.classes), return_rows)
     first_row = n_learnable = 0
     weightless = True

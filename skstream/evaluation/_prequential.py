@@ -31,7 +31,9 @@ class PrequentialEvaluator(StreamEvaluator):
         Rows learnt first, unasked: a model that has learnt nothing has no answer. They are not
         scored, but every baseline learns their labels. A model that cannot learn the first row
         alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all of them in one call.
-        0, with `warm_start`: fitted models are asked from the first row on.
+        0: there is no warm-up. Models must be able to answer then: fitted models, with
+        `warm_start`, and the baselines that repeat, count or average labels, which begin with the
+        lowest class, or 0.
     record_every : int, default=None
         Distance of the checkpoints of the curves, in rows. None: at most 1,024, the distance
         doubling as the stream grows. The last row is always a checkpoint.
@@ -102,19 +104,10 @@ class PrequentialEvaluator(StreamEvaluator):
     protocol = "prequential"
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **COMMON_CONSTRAINTS,
-        "n_warmup": [Interval(numbers.Integral, 0, None, closed="left")],
         "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
     }
 
     batch_size: int = 1
-
-    def _validate(self) -> None:
-        super()._validate()
-        if self.n_warmup == 0 and not self.warm_start:
-            raise ValueError(
-                "n_warmup=0 asks for the first row before anything was learnt: pass fitted models "
-                "and warm_start=True, or n_warmup=1."
-            )
 
     def _timelines(self, seed: int) -> list[Timeline]:
         return [PrequentialTimeline(n_warmup=self.n_warmup, batch_size=self.batch_size)]

@@ -471,7 +471,7 @@ class EvaluationResult:
 
         Returns
         -------
-        y_pred : ndarray of shape (n_rows,), or (n_rows, n_bins + 2) under delayed labels
+        y_pred : ndarray of shape (n_rows,)
             Predicted labels or targets; None or NaN for rows that were not asked.
         """
         tape = self.require_tape()

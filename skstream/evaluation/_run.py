@@ -1,6 +1,7 @@
 """A run: models evaluated together while rows arrive."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -51,6 +52,7 @@ class EvaluationRun(StreamRun):
         places: list[tuple[str, int]],
     ):
         super().__init__(settings, models, places)
+        self._is_weighted = False  # whether a row so far had a weight
         self._scoring: ScoringOfArrivals = AskedOnce(settings.classes, settings.n_scores)
         self._unlabelled = no_rows()  # those without a label that a failure may still leave out
 
@@ -65,7 +67,8 @@ class EvaluationRun(StreamRun):
         y : array-like of shape (n_rows,)
             Labels or targets; None or NaN where missing, if the evaluator allows it.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of learning and scoring.
+            Weights of learning and scoring. From the first call with weights on, models learn all
+            rows with weights, 1 where a call has none.
         on_error : {"raise", "skip"}, default="raise"
             What to do where a model fails. "raise": stop, and wait for a call of `go_on` with your
             decision. "skip": a row that a model cannot answer is scored for no model, and a model
@@ -91,6 +94,8 @@ class EvaluationRun(StreamRun):
         with self._first_rows():
             chunk = self._checked(X, y, sample_weight)
             rows = self._encoded(chunk, self._settings.missing_labels)
+        if rows.weight is None and self._is_weighted:
+            rows = replace(rows, weight=np.ones(rows.n_rows))
         self._take(rows, on_error == "skip")
         return self
 
@@ -141,6 +146,7 @@ class EvaluationRun(StreamRun):
             self._n_unlabelled += len(unlabelled)
             open_ones = self._unlabelled[self._unlabelled >= self._n_finished]
             self._unlabelled = np.concatenate([open_ones, unlabelled])
+        self._is_weighted |= piece.weight is not None
         self._n_arrived += piece.n_rows
         self._scoring.arrive(piece.y, piece.weight)
         self._note(answered)

@@ -11,6 +11,7 @@ from skstream import baselines
 from skstream.base import check_can_learn, learning_parts, nested, without_predict
 from skstream.compat._adapted import adapted, going_on, is_foreign, is_new_around_learnt, name_of
 from skstream.engine.failures import failures_named
+from skstream.engine.first_answers import states_first_answer
 from skstream.engine.kernels import Task
 from skstream.engine.model import Engine, ModelRun, Unanswered
 from skstream.engine.run import Lane
@@ -245,9 +246,24 @@ def is_regression(models: Mapping[str, Any]) -> bool:
 
 
 def prepared_models(
-    models: Mapping[str, Any], n_folds: int, *, seed: int, warm_start: bool
+    models: Mapping[str, Any],
+    classes: np.ndarray | None,
+    n_folds: int,
+    *,
+    seed: int,
+    warm_start: bool,
+    n_warmup: int,
 ) -> dict[tuple[str, int], Any]:
-    """Make a seeded copy of every model for every fold; a fitted copy for a warm start."""
+    """Make a seeded copy of every model for every fold; a fitted copy for a warm start.
+
+    Models that could not answer the first question are refused.
+    """
+    if warm_start:
+        models = _models_going_on(models, classes)
+        _check_fitted_classes(models, classes)
+        _warn_of_left_out_state(models)
+    else:
+        _warn_of_kept_state(models)
     prepared = {}
     for name, model in models.items():
         for fold in range(n_folds):
@@ -257,10 +273,12 @@ def prepared_models(
                     if warm_start
                     else seed_estimator(unfitted_copy(model), seed, name, fold)
                 )
+    if n_warmup == 0:
+        check_can_answer(prepared)
     return prepared
 
 
-def models_going_on(models: Mapping[str, Any], classes: np.ndarray | None) -> dict[str, Any]:
+def _models_going_on(models: Mapping[str, Any], classes: np.ndarray | None) -> dict[str, Any]:
     """Models for a warm start: those of River keep what they have learnt."""
     found = {}
     for name, model in models.items():
@@ -269,7 +287,7 @@ def models_going_on(models: Mapping[str, Any], classes: np.ndarray | None) -> di
     return found
 
 
-def warn_of_kept_state(models: Mapping[str, Any]) -> None:
+def _warn_of_kept_state(models: Mapping[str, Any]) -> None:
     """Warn of plain objects that have learnt, where every model should begin with nothing.
 
     Also of those inside pipelines and meta-estimators, which are copied with them.
@@ -286,7 +304,7 @@ def warn_of_kept_state(models: Mapping[str, Any]) -> None:
             )
 
 
-def warn_of_left_out_state(models: Mapping[str, Any]) -> None:
+def _warn_of_left_out_state(models: Mapping[str, Any]) -> None:
     """Warn of parts that have learnt inside models that have not, and so begin anew with them."""
     for name, model in models.items():
         if is_plain(model) or is_fitted(model):
@@ -311,20 +329,22 @@ def _knows_more_than_a_clone(part: Any) -> bool:
     return not is_plain(part) and is_fitted(part) and not is_fitted(unfitted_copy(part))
 
 
-def check_fitted(models: Mapping[str, Any]) -> None:
-    """Refuse models that have learnt nothing where they are asked from the first row on.
+def check_can_answer(models: Mapping[tuple[str, int], Any]) -> None:
+    """Refuse models that could not answer the first row, where there is no warm-up.
 
     Of plain objects it cannot be known: they are asked.
     """
-    for name, model in models.items():
-        if not (is_fitted(model) or is_plain(model)):
+    for (name, _), model in models.items():
+        if not (is_fitted(model) or is_plain(model) or states_first_answer(model)):
             raise ValueError(
-                f"Model '{name}' has learnt nothing, and n_warmup=0 asks it for the first row. Fit "
-                "it before, or pass n_warmup=1."
+                f"Model '{name}' has learnt nothing, and n_warmup=0 asks it for the first row. "
+                "Fit it before and pass warm_start=True, or pass n_warmup=1. (Of the baselines, "
+                "those that repeat, count or average labels state a first answer, and need "
+                "neither.)"
             )
 
 
-def check_fitted_classes(models: Mapping[str, Any], classes: np.ndarray | None) -> None:
+def _check_fitted_classes(models: Mapping[str, Any], classes: np.ndarray | None) -> None:
     """Refuse models that start fitted and may answer labels that are not among the classes."""
     if classes is None:
         return

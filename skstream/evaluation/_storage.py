@@ -24,7 +24,7 @@ FORMAT = 2
 #: What the header of a file calls a `SeedStudy`.
 STUDY = "SeedStudy"
 #: Columns of a tape beside its labels, where it has them.
-_TAPE_COLUMNS = ("weight", *BASELINES)
+_TAPE_COLUMNS = ("weight", "row", *BASELINES)
 #: Fields of a result that JSON holds as they are, and those that it turns into lists.
 _PLAIN = (
     "protocol",

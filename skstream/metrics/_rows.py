@@ -66,6 +66,8 @@ class ScoredRows:
     derived : dict of Column to tuple of ndarray, default=None
         What measures of probabilities have made of the scores: see `skstream.metrics._columns`.
         Arrays of shape (n_models, n_rows).
+    row : ndarray of shape (n_rows,), dtype int64, default=None
+        Numbers of the rows in the stream, for the tape; None where they come in their order.
     """
 
     __slots__ = (
@@ -75,6 +77,7 @@ class ScoredRows:
         "inclusive",
         "majority",
         "previous",
+        "row",
         "scores",
         "sets",
         "weight",
@@ -92,6 +95,7 @@ class ScoredRows:
         sets: Sets | None = None,
         scores: Floats | None = None,
         derived: Derived | None = None,
+        row: NDArray[np.int64] | None = None,
     ) -> None:
         self.y = y
         self.answers = answers
@@ -102,6 +106,7 @@ class ScoredRows:
         self.sets = sets
         self.scores = scores
         self.derived = derived
+        self.row = row
         self._wrong: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
@@ -120,6 +125,7 @@ class ScoredRows:
             some(self.inclusive),
             scores=None if self.scores is None else self.scores[:, rows],
             derived=None if self.derived is None else _parts(self.derived, (slice(None), rows)),
+            row=some(self.row),
         )
 
     def models(self, models: slice | Integers | list[int]) -> "ScoredRows":

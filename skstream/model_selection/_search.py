@@ -207,7 +207,7 @@ class PrequentialSearch(MetaEstimatorMixin, BaseEstimator):
         "race": [StrOptions({"anytime", "halving"}), None],
         "alpha": [Interval(numbers.Real, 0, 1, closed="neither")],
         "refit": ["boolean"],
-        "n_warmup": [Interval(numbers.Integral, 1, None, closed="left")],
+        "n_warmup": [Interval(numbers.Integral, 0, None, closed="left")],
         "batch_size": [Interval(numbers.Integral, 1, None, closed="left")],
         "missing_labels": [StrOptions({"error", "skip"})],
         "keep_tape": ["boolean", StrOptions({"auto"})],

@@ -11,7 +11,7 @@ from skstream.evaluation import PrequentialEvaluator
 from skstream.evaluation._execute import Execution
 from skstream.evaluation._groups import grouped
 from skstream.evaluation._outcome import Place
-from skstream.evaluation._settings import Settings, named_models
+from skstream.evaluation._settings import Settings, check_can_answer, named_models
 from skstream.forgetting import Cumulative
 from skstream.metrics import Measure
 from skstream.metrics._registry import CLASSIFICATION, MAJORITIES, REGRESSION
@@ -343,6 +343,8 @@ def plan_of(
     # the model alone: what a candidate does depends on no other, and luck is the same for all.
     seed, alone = settings.parameters["seed"], type(search.estimator).__name__
     models = {(name, 0): seed_estimator(one, seed, alone, 0) for name, one in named.items()}
+    if search.n_warmup == 0:
+        check_can_answer(models)
     rules = rules_of(search, settings, tuning)
     n_tuning = n_rows if tuning is None else tuning
     n_scored = None if n_tuning is None else max(1, n_tuning - search.n_warmup)

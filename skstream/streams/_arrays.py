@@ -1,7 +1,6 @@
 """Streams of data in memory, and of any source that yields chunks."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from numbers import Integral
 from os import PathLike
@@ -13,97 +12,10 @@ from scipy import sparse
 
 from skstream.streams._chunk import Chunk
 from skstream.streams._drifts import Drift, as_drifts
+from skstream.streams._frames import FrameColumns, holds_columns
 from skstream.streams._stream import Stream
-from skstream.streams._table_parameters import shown
 from skstream.utils._labels import find_classes
-from skstream.utils._near import did_you_mean
-from skstream.utils._optional import optional_import
-from skstream.utils._rows import as_rows, is_frame
-
-
-@dataclass(frozen=True)
-class FrameColumns:
-    """Which columns of a frame are no features.
-
-    Attributes
-    ----------
-    target : str
-        Column of the labels.
-    meta : dict of str to str
-        Columns of meta data, by their key.
-    """
-
-    target: str
-    meta: dict[str, str]
-
-    @classmethod
-    def of(cls, target: Any, meta: dict[str, Any]) -> "FrameColumns":
-        """Check the names that a user gives beside `target`."""
-        given = {key: name for key, name in meta.items() if name is not None}
-        for key, name in {"target": target, **given}.items():
-            if not isinstance(name, str):
-                raise TypeError(
-                    f"{key} must be the name of a column where target= is given. Got "
-                    f"{type(name).__name__} instead."
-                )
-        return cls(target, given)
-
-    def split(self, frame: Any, where: str) -> tuple[Any, Any, dict[str, Any]]:
-        """Features, labels and meta data of a frame; `where` says in errors which one it is.
-
-        Parameters
-        ----------
-        frame : object
-            Pandas or polars frame, Arrow table or record batch, or dict of columns.
-        where : str
-            "X", or which frame of a stream.
-
-        Returns
-        -------
-        (X, y, meta)
-            A frame without these columns, and the columns.
-        """
-        frame = _as_frame(frame, where)
-        names = list(frame.columns)
-        for key, name in {"target": self.target, **self.meta}.items():
-            if name not in names:
-                texts = [str(one) for one in names]
-                raise ValueError(
-                    f"{key} names the column {name!r}, which is not in {where}."
-                    f"{did_you_mean(name, texts)} Columns: {shown([repr(one) for one in names])}."
-                )
-        taken = list(dict.fromkeys([self.target, *self.meta.values()]))
-        if len(taken) == len(names):
-            raise ValueError(f"{where} has no column beside {shown(taken)}, and so no feature.")
-        X = frame.drop(columns=taken) if hasattr(frame, "iloc") else frame.drop(taken)
-        return X, frame[self.target], {key: frame[name] for key, name in self.meta.items()}
-
-
-def holds_columns(X: Any) -> bool:
-    """Whether an object is a frame, or becomes one: a table of Arrow, or a dict of columns."""
-    arrow = type(X).__module__.partition(".")[0] == "pyarrow" and hasattr(X, "to_pandas")
-    return is_frame(X) or isinstance(X, Mapping) or (arrow and hasattr(X, "num_columns"))
-
-
-def _as_frame(frame: Any, where: str) -> Any:
-    if not holds_columns(frame):
-        raise TypeError(
-            f"{where} is a {type(frame).__name__}. With target=, a stream is made of pandas or "
-            f"polars frames, Arrow tables or record batches, or dicts of columns."
-        )
-    if not isinstance(frame, Mapping):
-        return as_rows(frame)
-    single = [name for name, values in frame.items() if np.ndim(values) == 0]
-    if single:
-        raise ValueError(
-            f"{where} is a dict whose value of {single[0]!r} is no column: it seems to be a single "
-            f"row. Pass batches of rows (of a Hugging Face dataset: dataset.iter(batch_size=1000))."
-        )
-    try:
-        library = optional_import("pandas", "A dict of columns")
-    except ImportError:
-        library = optional_import("polars", "A dict of columns")
-    return library.DataFrame({name: list(values) for name, values in frame.items()})
+from skstream.utils._rows import is_frame
 
 
 def check_chunk_size(chunk_size: Any) -> int:

@@ -17,7 +17,7 @@ from skstream import (
     load_result,
     load_run,
 )
-from skstream.baselines import MeanRegressor
+from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.engine.run import Engine
 from skstream.evaluation import DelayedResult
 from skstream.evaluation.delayed._counts import DelayCounts
@@ -625,3 +625,54 @@ def test_a_long_chunk_is_taken_in_pieces(monkeypatch):
     evaluator.evaluate(Persistent(), np.zeros((40_000, 1)), np.arange(40_000) % 2)
     assert sum(sizes) == 40_000
     assert max(sizes) <= 1 << 13
+
+
+@pytest.mark.parametrize("chunk", [40, 7])
+@pytest.mark.parametrize("missing", ["error", "skip"])
+def test_labels_that_are_known_after_the_last_arrival_are_pending(chunk, missing):
+    y = Y.astype(object)
+    y[33:] = None  # a label comes after 7 rows
+    evaluator = DelayedEvaluator("accuracy", delay=7, n_bins=2, missing_labels=missing)
+    pieces = [(X[k : k + chunk], y[k : k + chunk]) for k in range(0, 40, chunk)]
+    waits = evaluator.evaluate(Persistent(), pieces, classes=np.unique(Y)).waits
+    assert (waits.n_labelled, waits.n_pending, waits.n_never) == (33, 7, 0)
+    y[32] = None
+    pieces = [(X[k : k + chunk], y[k : k + chunk]) for k in range(0, 40, chunk)]
+    if missing == "error":
+        with pytest.raises(ValueError, match="Row 32 has no label"):
+            evaluator.evaluate(Persistent(), pieces, classes=np.unique(Y))
+    else:
+        waits = evaluator.evaluate(Persistent(), pieces, classes=np.unique(Y)).waits
+        assert (waits.n_labelled, waits.n_pending, waits.n_never) == (32, 7, 1)
+
+
+@pytest.mark.parametrize("keep_tape", [True, "disk"])
+def test_predictions_are_in_the_order_of_rows(tmp_path, keep_tape):
+    delay = np.array([5, 0, np.inf, 1, 9, 0, np.inf, 2] * 5)
+    checkpoint = {"checkpoint": tmp_path / "run"} if keep_tape == "disk" else {}
+    evaluator = DelayedEvaluator(
+        "accuracy", delay=delay, n_bins=2, keep_tape=keep_tape, random_state=0, **checkpoint
+    )
+    result = evaluator.evaluate({"nb": MultinomialNB()}, X, Y)
+    result = load_result(result.save(tmp_path / "result"))
+    labelled = np.flatnonzero(np.isfinite(delay))
+    order = labelled[np.lexsort((labelled, (np.arange(40) + delay)[labelled]))]
+    by_label, by_row = result.predictions("nb", order="labels"), result.predictions("nb")
+    assert by_row.shape == (40, 4)
+    assert by_label.shape == (30, 4)
+    assert (by_row[order] == by_label).all()
+    assert (by_row[delay == np.inf] == None).all()  # noqa: E711
+    last = by_row[:, -1]
+    n_scored = sum(answer is not None for answer in last)
+    assert sum(last == Y) / n_scored == pytest.approx(result.scores["nb"]["accuracy"])
+    with pytest.raises(ValueError, match="order must be"):
+        result.predictions("nb", order="time")
+
+
+def test_predictions_of_regressors_in_the_order_of_rows():
+    y = np.arange(6.0)
+    evaluator = DelayedEvaluator("mae", delay=[3, 0, 1, np.inf, 0, 0], n_bins=1)
+    answers = evaluator.evaluate(PersistentRegressor(), np.zeros((6, 1)), y).predictions(
+        "PersistentRegressor"
+    )
+    np.testing.assert_array_equal(answers[:, -1], [np.nan, np.nan, 0, np.nan, 2, 4])

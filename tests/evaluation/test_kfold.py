@@ -37,8 +37,8 @@ def test_folds_learn_and_are_asked_what_the_weights_say():
         asked = [rows[0] for what, rows, *_ in model.calls_ if what == "ask"]
         assert learnt == [0, *(np.flatnonzero(weights[1:]) + 1).tolist()]
         assert asked == (np.flatnonzero(weights[1:] == 0) + 1).tolist()
-        given = [w[0] for what, *_, w in model.calls_ if what == "learn" and w is not None]
-        assert given == [w for w in weights[1:].tolist() if w > 1]
+        given = [w[0] for what, *_, w in model.calls_ if what == "learn"]
+        assert given == [1, *(w for w in weights[1:].tolist() if w)]
 
 
 def test_scores_are_one_curve_per_fold():

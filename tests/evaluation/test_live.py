@@ -1,6 +1,7 @@
 """Live use of the delayed evaluator: weights, mistakes, containers, checkpoints, bounds."""
 
 import datetime
+import pickle
 import warnings
 
 import numpy as np
@@ -14,6 +15,7 @@ from skstream import DelayedEvaluator, MajorityClass, ModelError, Persistent, lo
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.streams._chunk import Chunk
 from tests._examples import examples, newest_alone
+from tests.evaluation import _models
 
 CLASSES = ["down", "up"]
 
@@ -462,3 +464,166 @@ def test_rows_without_ids_are_refused_in_words():
     run = DelayedEvaluator("accuracy", n_bins=2).start(MajorityClass(), classes=["a", "b"])
     with pytest.raises(TypeError, match=r"ids is missing: label\(\) finds the waiting rows"):
         run.ask([[0.0]], t=1)
+
+
+def frames_of(rows, y, arrival, label_time, low, high, weight=None):
+    """Rows and labels of a period as frames; labels not in the order of time."""
+    pytest.importorskip("pandas")  # or polars
+    new = np.flatnonzero((arrival > low) & (arrival <= high))
+    labels = np.flatnonzero((label_time > low) & (label_time <= high) & np.isfinite(label_time))
+    labels = np.random.default_rng(0).permutation(labels)
+    come = {"order": [f"id {m}" for m in labels], "time": label_time[labels], "sold": y[labels]}
+    if weight is not None:
+        come["w"] = weight[labels]
+    named = {f"x{j}": rows[new, j] for j in range(rows.shape[1])}
+    return {"time": arrival[new], **named, "order": [f"id {m}" for m in new]}, come
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@given(st.integers(0, 50), st.integers(-1, 60), st.booleans())
+@examples(6)
+def test_frames_of_rows_and_labels_are_the_events_in_their_order(weighted, seed, cut, loop):
+    pandas = pytest.importorskip("pandas")
+    rows, y = stream_rows(40, seed)
+    arrival, label_time = times_of(40, seed)
+    label_time[::7] = np.inf
+    weight = np.resize([1.0, 0.5, 0.0, 2.0], 40) if weighted else None
+    evaluator = DelayedEvaluator(
+        "accuracy",
+        n_bins=3,
+        poll_every=2,
+        keep_tape=True,
+        random_state=0,
+        engine="loop" if loop else "auto",
+    )
+    models = {"sgd": SGDClassifier(), "last": Persistent()}
+    one_by_one = evaluator.start(models, classes=CLASSES)
+    frame = pandas.DataFrame(rows, columns=["x0", "x1", "x2"])
+    go_on(one_by_one, events_of(arrival, label_time), frame, y, weight)
+    run = evaluator.start(models, classes=CLASSES)
+    names = {"id": "order", "label": "sold", "sample_weight": "w" if weighted else None}
+    for low, high in ((-1, cut), (cut, np.inf)):
+        pair = frames_of(rows, y, arrival, label_time, low, high, weight)
+        run = pickle.loads(pickle.dumps(run.update(*pair, **names)))
+    found, expected = run.result(), one_by_one.result()
+    assert_same(found, expected)
+    assert found.waits.n_pending == expected.waits.n_pending == np.isinf(label_time).sum()
+    assert found.waits.n_never == 0
+
+
+def test_an_evaluation_goes_on_as_a_live_run():
+    rows, y = stream_rows(60)
+    arrival, label_time = times_of(60)
+    label_time[50:] += 1000  # not known yet
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, poll_every=None, keep_tape=True)
+    past = evaluator.evaluate(
+        {"last": Persistent()}, rows, y, arrival=arrival, label_time=label_time, classes=CLASSES
+    )
+    run = evaluator.start({"last": Persistent()}, classes=CLASSES)
+    rows_of_past, labels = frames_of(rows, y, arrival, label_time, -1, 900)
+    names = {"id": "order", "label": "sold"}
+    run.update(rows_of_past, labels, **names)
+    assert run.n_pending == 10
+    run.label(["id 55"], [y[55]], 950)
+    order = np.argsort(label_time[50:], kind="stable")
+    ids = [f"id {50 + m}" for m in order if m != 5]
+    times = [label_time[int(one[3:])] for one in ids]
+    run.update(labels={"id": ids, "time": times, "label": [y[int(one[3:])] for one in ids]})
+    assert run.n_pending == 0
+    first = slice(0, 50)
+    assert (run.result().predictions("last")[first] == past.predictions("last")[first]).all()
+
+
+def test_mistakes_in_frames_change_nothing():
+    pytest.importorskip("pandas")  # or polars
+    rows = {"id": [1, 2], "time": [5, 3], "x": [0.1, 0.2]}
+    run = DelayedEvaluator("accuracy").start(Persistent(), classes=CLASSES)
+    mistakes = [
+        ((rows, {"id": [1], "time": [4], "label": ["up"]}), {}, "id 1 comes at 4, before its row"),
+        ((rows, {"id": [1, 1], "time": [6, 7], "label": ["up"] * 2}), {}, "1 comes twice"),
+        ((rows, {"id": [3], "time": [6], "label": ["up"]}), {}, "No row of id 3 waits"),
+        ((rows, {"id": [1], "time": [np.nan], "label": ["up"]}), {}, "time of labels.0. is nan"),
+        ((rows, {"id": [1], "time": [6], "label": ["off"]}), {}, "'off'"),
+        ((rows,), {"id": "key"}, "id names the column 'key', which is not in rows"),
+        (([[1, 2]],), {}, "rows is a list"),
+    ]
+    for frames, options, message in mistakes:
+        with pytest.raises((ValueError, KeyError, TypeError), match=message):
+            run.update(*frames, **options)
+        assert run.n_rows == 0
+    run.update(rows, {"id": [2], "time": [9], "label": ["up"]})
+    assert (run.n_rows, run.n_pending) == (2, 1)
+    with pytest.raises(ValueError, match=r"time of rows\[0\] is 8, and the last event was at 9"):
+        run.update({"id": [4], "time": [8], "x": [0.3]})
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+def test_every_row_of_a_call_has_its_own_time(numbers):
+    rows, y = stream_rows(3)
+    day = np.datetime64("2026-01-01T00:00")
+    t = [0, 2, 7] if numbers else [day, day + 2, day + 7]
+    late = 9 if numbers else day + 9
+    results = []
+    for together in (True, False):
+        evaluator = DelayedEvaluator("accuracy", keep_tape=True, n_warmup=0)
+        run = evaluator.start(Persistent(), classes=CLASSES)
+        if together:
+            run.ask(rows, [0, 1, 2], t)
+        else:
+            for m in range(3):
+                run.ask(rows[[m]], [m], t[m])
+        results.append(run.label([0, 1, 2], y, late).result())
+    assert_same(*results)
+    assert results[0].waits.delays == results[1].waits.delays
+    run = DelayedEvaluator("accuracy").start(Persistent(), classes=CLASSES)
+    with pytest.raises(ValueError, match=r"t\[1\] is .*, but the last event was at"):
+        run.ask(rows, [0, 1, 2], t[::-1][1:] + t[:1])
+    with pytest.raises(ValueError, match="t has 2 times, and there are 3 rows"):
+        run.ask(rows, [0, 1, 2], t[:2])
+    assert run.n_rows == 0
+
+
+def test_times_of_rows_that_are_skipped_are_left_out_with_them():
+    rows, y = stream_rows(4)
+    rows[1] = np.nan
+    run = DelayedEvaluator("accuracy").start(SGDClassifier(random_state=0), classes=CLASSES)
+    run.ask(rows[:1], [0], 0)
+    run.label([0], y[:1], 1)
+    run.ask(rows[1:], [1, 2, 3], [2, 4, 8], on_error="skip")
+    assert run.label([2, 3], y[2:], 10).result().waits.delays["max"] == 6
+    with pytest.raises(ValueError, match="t holds 2 times"):
+        run.label([2, 3], y[2:], [11, 12])
+
+
+class BreaksAt(_models.Breaks):
+    def partial_fit(self, X, y, classes=None):
+        return super().partial_fit(np.asarray(X), y, classes)
+
+
+@pytest.mark.parametrize("how", ["skip", "go_on", "saved"])
+def test_a_model_that_fails_in_the_middle_of_frames_loses_no_event(how, tmp_path):
+    n = 20
+    rows, y = _models.numbered_rows(n, 3), np.resize(["up", "down"], n)
+    arrival, label_time = np.arange(0.0, 2 * n, 2), np.arange(0.0, 2 * n, 2) + 7
+    models = {"breaks": BreaksAt(at=9), "fine": Persistent()}
+    evaluator = DelayedEvaluator("accuracy", n_bins=2, poll_every=2, keep_tape=True)
+    expected = evaluator.start(models, classes=CLASSES)
+    for time, m, is_label in events_of(arrival, label_time):
+        if is_label:
+            expected.label([f"id {m}"], y[m : m + 1], time, on_error="skip")
+        else:
+            expected.ask(rows[m : m + 1], [f"id {m}"], time)
+    frames = frames_of(rows, y, arrival, label_time, -1, 99)
+    names = {"id": "order", "label": "sold"}
+    run = evaluator.start(models, classes=CLASSES)
+    if how == "skip":
+        run.update(*frames, **names, on_error="skip")
+    else:
+        with pytest.raises(ModelError, match="'breaks' failed while learning row 9"):
+            run.update(*frames, **names)
+        if how == "saved":
+            run = load_run(run.save(tmp_path / "run"))
+        run.go_on("skip")
+    assert_same(run.result(), expected.result())
+    assert run.n_skipped == {"breaks": 1, "fine": 0}
+    assert run.n_pending == 0

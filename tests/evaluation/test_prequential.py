@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, SGDClassifier, SGDRegressor
 from sklearn.metrics import accuracy_score, cohen_kappa_score, mean_absolute_error
 from sklearn.naive_bayes import MultinomialNB
+from sklearn.preprocessing import StandardScaler
 
 from skstream import (
+    DelayedEvaluator,
     EvaluationInterrupted,
     MajorityClass,
     ModelError,
@@ -15,6 +18,7 @@ from skstream import (
     PrequentialEvaluator,
     load_result,
     load_run,
+    make_stream_pipeline,
     prequential_predict,
 )
 from skstream.baselines import MeanRegressor, PersistentRegressor
@@ -85,12 +89,48 @@ def test_weight_zero_is_asked_but_neither_learnt_nor_scored():
     calls = result.models["Diary"].calls_
     assert [rows for what, rows, *_ in calls if what == "ask"] == [[1], [2], [3]]
     assert [(rows, w) for what, rows, _, w in calls if what == "learn"] == [
-        ([0], None),
-        ([1], None),
+        ([0], [1.0]),
+        ([1], [1.0]),
         ([3], [2.0]),
     ]
     # Row 1: answer a, truth b. Row 3 (weight 2): answer b, truth a.
     assert result.scores["Diary"]["accuracy"] == 0.0
+
+
+@pytest.mark.parametrize("engine", ["auto", "loop"])
+@pytest.mark.parametrize("chunk_size", [7, 120])
+def test_weights_are_passed_in_every_call_or_in_none(engine, chunk_size):
+    rng = np.random.default_rng(0)
+    X, weight = np.abs(rng.normal(size=(120, 3))), rng.choice([1.0, 0.5], 120)
+    y = (X[:, 0] + 0.3 * rng.normal(size=120) > 0.6).astype(int)
+    model = make_stream_pipeline(StandardScaler(), SGDClassifier(random_state=0))
+    literal, answers = clone(model), []
+    for i in range(120):
+        if i:
+            answers.append(literal.predict(X[i : i + 1])[0])
+        row = X[i : i + 1], y[i : i + 1], [0, 1] if i == 0 else None
+        literal.partial_fit(*row, sample_weight=weight[i : i + 1])
+    options = {"engine": engine, "return_models": True, "keep_tape": True}
+    stream = as_stream(X, y, sample_weight=weight, chunk_size=chunk_size)
+    for evaluator in (PrequentialEvaluator(**options), DelayedEvaluator(delay=0, **options)):
+        result = evaluator.evaluate({"m": model}, stream)
+        assert result.predictions("m").reshape(120, -1)[1:, -1].tolist() == answers
+        scaler = result.models["m"].pipeline_[0]
+        assert scaler.n_samples_seen_ == literal.pipeline_[0].n_samples_seen_ == weight.sum()
+
+
+def test_a_live_run_passes_weights_from_the_first_call_with_weights_on():
+    X, weight = numbered_rows(6), [None, None, [2.0], None, [1.0], None]
+    run = PrequentialEvaluator("accuracy", return_models=True).start(Diary(), classes=["a", "b"])
+    late = DelayedEvaluator("accuracy", return_models=True).start(Diary(), classes=["a", "b"])
+    for i, w in enumerate(weight):
+        run.update(X[[i]], LABELS[i : i + 1], sample_weight=w)
+        late.ask(X[[i]], [i])
+        late.label([i], LABELS[i : i + 1], sample_weight=w)
+    for one in (run, late):
+        calls = one.result().models["Diary"].calls_
+        given = [w for what, *_, w in calls if what == "learn"]
+        assert given == [None, None, [2.0], [1.0], [1.0], [1.0]]
 
 
 def test_models_without_sample_weight_get_the_row_repeated():
@@ -312,7 +352,7 @@ def test_nan_in_a_row_is_reported_with_the_row():
         ({"metrics": "acuracy"}, "accuracy"),
         ({"forgetting": "sliding"}, "cumulative"),
         ({"batch_size": 0}, "batch_size"),
-        ({"n_warmup": 0}, "n_warmup"),
+        ({"n_warmup": -1}, "n_warmup"),
         ({"missing_labels": "drop"}, "missing_labels"),
         ({"engine": "fast"}, "engine"),
     ],

@@ -80,7 +80,9 @@ def evaluate(name, folder=None, models=MODELS, source=None, **params):
 
 def in_memory(result):
     """The same result with all of its tape in memory."""
-    columns = {name: getattr(result.tape, name) for name in ("y", "weight", *_rescore.BASELINES)}
+    columns = {
+        name: getattr(result.tape, name) for name in ("y", "weight", "row", *_rescore.BASELINES)
+    }
     columns = {k: None if v is None else np.array(v) for k, v in columns.items()}
     answers = {name: np.asarray(one) for name, one in result.tape.answers.items()}
     return replace(result, tape=replace(result.tape, answers=answers, **columns))

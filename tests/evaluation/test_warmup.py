@@ -1,5 +1,6 @@
 """Warm-ups of models that need several rows first: learnt in one call, however the rows come."""
 
+import pickle
 from functools import partial
 
 import numpy as np
@@ -8,19 +9,26 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.decomposition import PCA, IncrementalPCA
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
 from skstream import (
     DelayedEvaluator,
+    HoldoutEvaluator,
     KFoldEvaluator,
     MajorityClass,
+    MajorityWindow,
     ModelError,
+    Persistent,
     PrequentialEvaluator,
     load_run,
     prequential_predict,
 )
+from skstream.baselines import MeanRegressor, PersistentRegressor, RandomClass
 from skstream.pipeline import make_stream_pipeline
+from skstream.streams._chunk import Chunk
+from tests._data import data_path
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 4))
@@ -291,3 +299,88 @@ def test_a_batch_of_more_than_all_rows_is_said() -> None:
     for asked in (evaluate, partial(prequential_predict, batch_size=1000)):
         with pytest.warns(UserWarning, match="batch_size=1000 is more than the 400 rows"):
             asked(MajorityClass(), rows, labels)
+
+
+EVERY_PROTOCOL = [
+    PrequentialEvaluator(),
+    PrequentialEvaluator(batch_size=4),
+    KFoldEvaluator(n_folds=2, strategy="split"),
+    HoldoutEvaluator(holdout="next", every=5),
+    DelayedEvaluator(delay=7, n_bins=3, poll_every=2),
+]
+
+
+@pytest.mark.parametrize("evaluator", EVERY_PROTOCOL, ids=lambda e: f"{e.protocol}-{e.batch_size}")
+def test_without_a_warm_up_fitted_models_and_baselines_answer_every_row(evaluator):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((40, 2)), np.array(["a", "b"])[rng.integers(0, 2, 40)]
+    models = {
+        "sgd": SGDClassifier(random_state=0).partial_fit(X[:9], y[:9], classes=["a", "b"]),
+        "last": Persistent(),
+        "window": MajorityWindow(5),
+        "majority": MajorityClass(),
+    }
+    options = {"n_warmup": 0, "warm_start": True, "random_state": 0, "metrics": ["accuracy"]}
+    evaluator = clone(evaluator).set_params(**options)
+    whole = evaluator.evaluate(models, X, y)
+    assert sorted(whole.tape.answers) == sorted(models)
+    for answers in whole.tape.answers.values():
+        asked = answers >= 0
+        assert asked.all() or evaluator.protocol.startswith("k-fold")
+    if evaluator.protocol in ("prequential", "delayed"):
+        assert whole.n_rows == 40
+        first = {name: whole.tape.answers[name].reshape(40, -1)[0, 0] for name in models}
+        assert (first["last"], first["majority"], first["window"]) == (0, 0, 0)  # the lowest class
+        assert whole.classes[first["sgd"]] == models["sgd"].predict(X[:1])[0]
+        alone = clone(evaluator).set_params(warm_start=False)
+        with pytest.raises(ValueError, match="'sgd' has learnt nothing, and n_warmup=0"):
+            alone.evaluate(models, X, y)
+
+    def equal(other):
+        for name in models:
+            np.testing.assert_array_equal(other.tape.answers[name], whole.tape.answers[name])
+        return other.scores == whole.scores
+
+    assert equal(clone(evaluator).set_params(engine="loop").evaluate(models, X, y))
+    pieces = [(X[k : k + 3], y[k : k + 3]) for k in range(0, 40, 3)]
+    chunks = clone(evaluator).set_params(keep_tape=True)
+    assert equal(chunks.evaluate(models, pieces, classes=["a", "b"]))
+    run = chunks.start(models, classes=["a", "b"])
+    for k, piece in enumerate(pieces):
+        run = pickle.loads(pickle.dumps(run)) if k in (0, 1, 7) else run
+        run.feed(Chunk.of(*piece, {}))
+    assert equal(run.close().result())
+
+
+def test_the_first_answer_of_baselines_in_every_kind_of_score():
+    X, y, targets = np.zeros((6, 1)), np.array(list("bcabca")), np.arange(6.0) + 1
+    evaluator = PrequentialEvaluator("log_loss", n_warmup=0, keep_tape=True)
+    result = evaluator.evaluate([Persistent(), MajorityClass()], X, y)
+    assert result.predictions("Persistent").tolist() == ["a", "b", "c", "a", "b", "c"]
+    assert result.tape.probabilities("MajorityClass")[0].tolist() == [1 / 3] * 3
+    proba = prequential_predict(MajorityClass(), X, y, n_warmup=0, method="predict_proba")
+    np.testing.assert_array_equal(proba, result.tape.probabilities("MajorityClass"))
+    for model, answers in ((PersistentRegressor(), [0, 1, 2]), (MeanRegressor(), [0, 1, 1.5])):
+        assert prequential_predict(model, X, targets, n_warmup=0)[:3].tolist() == answers
+    with pytest.raises(ValueError, match="'RandomClass' has learnt nothing"):
+        prequential_predict(RandomClass(), X, y, n_warmup=0)
+    with pytest.raises(NotFittedError):
+        Persistent().predict(X)
+
+
+def test_rows_asked_before_the_first_label_count_as_in_the_tables_of_the_paper():
+    pandas = pytest.importorskip("pandas")
+    labels = pandas.read_parquet(data_path("covertype_labels"))["class"].to_numpy()[:24500]
+    targets = pandas.read_parquet(data_path("bike_sharing_hour"))["cnt"].to_numpy(dtype=float)
+    cases = [
+        ("accuracy", labels, 1000, Persistent(), (0.3420, 0.7051)),
+        ("accuracy", labels, 1000, MajorityClass(), (0.3116, 0.3962)),
+        ("mae", targets, 168, MeanRegressor(), (132.30, 131.80)),
+    ]
+    for metric, y, delay, model, printed in cases:
+        evaluator = DelayedEvaluator(
+            metric, delay=delay, n_bins=1, poll_every=None, n_warmup=0, keep_tape=False
+        )
+        result = evaluator.evaluate(model, np.zeros((len(y), 1)), y)
+        values = result.by_bin(type(model).__name__)[[0, -1]]
+        np.testing.assert_array_equal(values.round(4 if metric == "accuracy" else 2), printed)

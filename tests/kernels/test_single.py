@@ -120,7 +120,8 @@ def test_weights_of_a_standard_scaler(weights: list[float], run: str) -> None:
             try:
                 out = kernel.run(block)
             except Declined as declined:
-                assert weights != [1.0] and "weights" in declined.reason
+                idle = not (scaler.with_mean or scaler.with_std)
+                assert (weights != [1.0] or idle) and "weights" in declined.reason
                 continue
         assert_same_rows(out.learn_X, out.learn_index, learnt)
         assert_same_rows(out.ask_X, out.ask_index, asked)

@@ -368,10 +368,10 @@ def test_mistakes_are_found_when_the_scorer_is_made(arguments, error, message):
 
 
 def test_an_evaluator_asks_fitted_models_from_the_first_row_on():
-    with pytest.raises(ValueError, match="n_warmup=0 asks for the first row before anything"):
-        PrequentialEvaluator(n_warmup=0).evaluate(SGD, X, Y)
-    with pytest.raises(ValueError, match="Model 'SGDClassifier' has learnt nothing"):
-        PrequentialEvaluator(n_warmup=0, warm_start=True).evaluate(SGD, X, Y)
+    for warm_start in (False, True):
+        evaluator = PrequentialEvaluator(n_warmup=0, warm_start=warm_start)
+        with pytest.raises(ValueError, match="Model 'SGDClassifier' has learnt nothing, and n_war"):
+            evaluator.evaluate(SGD, X, Y)
     fitted = clone(SGD).fit(X[:N], Y[:N])
     for batch_size in (1, 3):
         evaluator = PrequentialEvaluator(n_warmup=0, warm_start=True, batch_size=batch_size)

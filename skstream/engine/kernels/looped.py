@@ -209,8 +209,6 @@ class LoopedTransformer(TransformKernel):
                 continue
             rows = own_rows(take_rows(block.learn_X, block.learn_index[begin:end]))
             weight = None if block.weight is None else block.weight[begin:end].copy()
-            if weight is not None and (weight == 1.0).all():
-                weight = None  # as `learner` does
             rows = learn_and_transform(
                 transformer, rows, labels[begin:end], weight, None, first=False
             )

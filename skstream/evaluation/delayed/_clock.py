@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -113,7 +113,7 @@ class Clock:
         return clock, times
 
     def event(self, t: Any, first_row: int, n_rows: int) -> "tuple[Clock, Times]":
-        """Read the time of a live event, or return the numbers of its rows if it is None."""
+        """Read the time of a live event, or of each of its rows; None: the numbers of the rows."""
         if t is None:
             clock, times = self._row_numbers(first_row, n_rows)
             if first_row < self.now:
@@ -122,13 +122,38 @@ class Clock:
                     f"event was at {self.shown}. Pass t=..., as in the calls before."
                 )
             return clock, times
-        times = self.read_one(t, "t")
-        if not np.isfinite(times.values[0]) or times.values[0] < self.now:
+        alone = np.ndim(t) == 0
+        times = self.read_one(t, "t") if alone else self.read(t, "t")
+        n_times = len(times.values)
+        if not alone and n_times != n_rows:
             raise ValueError(
-                f"t is {times.shown(0)}, but the last event was at {self.shown}. Events must "
+                f"t has {n_times:,} times, and there are {n_rows:,} rows. Pass one time for all, "
+                "or one per row."
+            )
+        before = np.append(self.now, times.values[:-1])
+        wrong = ~np.isfinite(times.values) | (times.values < before)
+        if wrong.any():
+            at = int(wrong.argmax())
+            name, shown = "t" if alone else f"t[{at}]", times.shown(at)
+            previous = times.shown(at - 1) if at else self.shown
+            raise ValueError(
+                f"{name} is {shown}, but the last event was at {previous}. Events must "
                 "come in the order of their time."
-                if self.shown
-                else f"t is {times.shown(0)}, which is no time."
+                if previous
+                else f"{name} is {shown}, which is no time."
+            )
+        return self.after(times), times
+
+    def unordered(self, given: Any, name: str) -> "tuple[Clock, Times]":
+        """Read times of live events in any order, none of them before the newest event."""
+        times = self.read(given, name)
+        wrong = ~np.isfinite(times.values) | (times.values < self.now)
+        if wrong.any():
+            at = int(wrong.argmax())
+            since = f", and the last event was at {self.shown}" if self.shown else ""
+            raise ValueError(
+                f"{name}[{at}] is {times.shown(at)}{since}. Pass finite times, none of them before "
+                "what was passed already."
             )
         return self.after(times), times
 
@@ -217,11 +242,8 @@ class Clock:
         return timedelta(microseconds=round(duration))
 
 
-def check_label_times(times: Times, arrival: Times, labelled: np.ndarray, first_row: int) -> None:
-    """Raise an error for labels that come before their rows, or that are missing when they come.
-
-    `labelled` says which rows have a label; all True if labels may be missing.
-    """
+def check_label_times(times: Times, arrival: Times, first_row: int) -> None:
+    """Raise an error for labels that come before their rows."""
     early = times.values < arrival.values
     if early.any():
         at = int(early.argmax())
@@ -230,14 +252,42 @@ def check_label_times(times: Times, arrival: Times, labelled: np.ndarray, first_
             f"arrival[{first_row + at}] = {arrival.shown(at)}. Labels cannot precede their "
             "rows; use np.inf (or NaT) for never."
         )
-    missing = ~labelled & np.isfinite(times.values)
-    if missing.any():
-        at = first_row + int(missing.argmax())
-        raise MissingLabelError(
-            f"Row {at} has no label (None or NaN), but a time at which it comes. Use np.inf "
-            'as the time of labels that never come, or missing_labels="skip".',
-            at,
-        )
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """Rows of a stream whose label is not there, and should come after the last arrival.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_awaited,), dtype int64
+        Their numbers, ascending.
+    times : ndarray of shape (n_awaited,), dtype float64
+        When the labels should come.
+    """
+
+    rows: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    times: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+    def after(
+        self, missing: np.ndarray, times: np.ndarray, now: float, *, optional: bool
+    ) -> "Awaited":
+        """Return those after further rows without a label arrived, the last row at `now`.
+
+        The others should have come: that is an error, or, if labels are optional, they never come.
+        """
+        rows = np.concatenate([self.rows, missing])
+        times = np.concatenate([self.times, times])
+        late = times <= now
+        if late.any() and not optional:
+            at = int(rows[late.argmax()])
+            raise MissingLabelError(
+                f"Row {at} has no label (None or NaN), but a time at which it comes. Use np.inf "
+                'as the time of labels that never come, or missing_labels="skip".',
+                at,
+            )
+        waits = ~late & np.isfinite(times)
+        return Awaited(rows[waits], times[waits])
 
 
 def shown_duration(duration: float | timedelta) -> str:

@@ -72,13 +72,15 @@ class DelayedEvaluator(StreamEvaluator):
     n_warmup : int, default=1
         Labels learnt before anything is asked. Rows that arrive earlier are unscored. A model that
         cannot learn the first row alone (`IncrementalPCA`, `MiniBatchKMeans` as a step) learns all
-        of them in one call.
+        of them in one call. 0: there is no warm-up. Models must be able to answer then: fitted
+        models, with `warm_start`, and the baselines that repeat, count or average labels, which
+        begin with the lowest class, or 0.
     record_every : int, default=None
         Distance of the checkpoints of the curves, in labels. None: at most 1,024, the distance
         doubling as the stream grows. The last row is always a checkpoint.
     missing_labels : {"error", "skip"}, default="error"
         Rows whose label is missing at its label time are an error, or are treated as never
-        labelled.
+        labelled. Where that time is after the last arrival, the row is pending, and asked once.
     keep_tape : bool, "auto" or "disk", default="auto"
         Keep labels and answers, so that the result can be scored again and compared.
         "auto": where the length of the stream is known. "disk": in files of the folder

@@ -1,17 +1,19 @@
 """Input of live runs: ids by which the user identifies rows, rows asked, weights of labels."""
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from skstream.evaluation._input import EncodedRows, checked_weights
+from skstream.evaluation._input import EncodedRows, checked_weights, encoded_labels
+from skstream.evaluation.delayed._clock import Clock, Times
+from skstream.streams._frames import holds_columns, split_columns
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import refuse_single
 from skstream.utils._masked import unmasked
-from skstream.utils._rows import as_rows
+from skstream.utils._rows import as_rows, take_rows
 
 #: Number of labelled ids kept, to distinguish a second label from one of an unknown row.
 REMEMBERED_IDS = 1 << 17
@@ -182,3 +184,146 @@ def label_weights(sample_weight: Any, n: int) -> np.ndarray:
     if weights.shape != (n,):
         raise ValueError(f"sample_weight has shape {weights.shape}, but there are {n} labels.")
     return checked_weights(weights, lambda at: f"sample_weight[{at}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Rows and labels of several times, which a live run takes in one call.
+
+    Attributes
+    ----------
+    rows : EncodedRows
+        Rows that arrive, in the order of time.
+    ids : list
+        Their ids.
+    arrival : Times
+        When they arrive.
+    label_time : ndarray of shape (n_rows,), dtype float64
+        When their labels come; infinite where that is not known yet.
+    known : KnownIds
+        Rows that wait already, whose labels come.
+    known_y, known_times, known_weight : ndarray, or None
+        These labels, their times, and their weights if there are any.
+    clock : Clock
+        The clock of the run, with the kind of the times.
+    last : float
+        Time of the last event.
+    shown : str
+        The same as the user gave it.
+    skip : bool
+        Whether models that fail skip the row.
+    """
+
+    rows: EncodedRows
+    ids: list[Any]
+    arrival: Times
+    label_time: np.ndarray
+    known: KnownIds
+    known_y: np.ndarray
+    known_times: np.ndarray
+    known_weight: np.ndarray | None
+    clock: Clock
+    last: float
+    shown: str
+    skip: bool
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that arrive."""
+        return len(self.ids)
+
+    def after(self, n: int) -> "Batch":
+        """Return the same without the ids of the first rows."""
+        return replace(self, ids=self.ids[n:])
+
+
+def read_batch(
+    rows: Any,
+    labels: Any,
+    names: Mapping[str, str | None],
+    known_ids: LiveIds,
+    rules: tuple[str, str],
+    clock: Clock,
+    space: LabelSpace,
+    first_row: int,
+    *,
+    skip: bool,
+) -> Batch:
+    """Read two frames, of rows and of labels; an error leaves everything unchanged.
+
+    `names` are the columns that are no features, `rules` what to do with second labels and unknown
+    ids.
+    """
+    X, ids, arrival = None, [], Times(np.empty(0), np.empty(0), "", "time")
+    if rows is not None:
+        X, held = _split(rows, "rows", {key: names[key] for key in ("id", "time")}, features=True)
+        ids = as_ids(held["id"])
+        known_ids.check_new(ids)
+        clock, arrival = clock.unordered(held["time"], "time of rows")
+    order = np.argsort(arrival.values, kind="stable")
+    ids = [ids[at] for at in order]
+    arrival = replace(arrival, values=arrival.values[order], given=arrival.given[order])
+    n, weight, its_weight = len(ids), None, None
+    y, label_time = np.full(n, space.nothing), np.full(n, np.inf)
+    label_ids: list[Any] = []
+    codes, times = y[:0], Times(np.empty(0), np.empty(0), "", "time")
+    if labels is not None:
+        taken = {key: name for key, name in names.items() if name is not None}
+        _, held = _split(labels, "labels", taken, features=False)
+        label_ids = as_ids(held["id"])
+        codes = encoded_labels(held["label"], space)
+        clock, times = clock.unordered(held["time"], "time of labels")
+        if "sample_weight" in held:
+            weight, its_weight = label_weights(held["sample_weight"], len(codes)), np.ones(n)
+    place_of = {one: place for place, one in enumerate(ids)}
+    check_ids(label_ids)
+    now = [at for at, one in enumerate(label_ids) if one in place_of]
+    before = [at for at, one in enumerate(label_ids) if one not in place_of]
+    places = [place_of[label_ids[at]] for at in now]
+    for at, place in zip(now, places, strict=True):
+        if label_time[place] < np.inf:
+            raise ValueError(f"id {label_ids[at]!r} comes twice among the labels.")
+        if times.values[at] < arrival.values[place]:
+            raise ValueError(
+                f"The label of id {label_ids[at]!r} comes at {times.shown(at)}, before its row, "
+                f"which arrives at {arrival.shown(place)}. Labels cannot precede their rows."
+            )
+        label_time[place] = times.values[at]
+    y[places] = codes[now]
+    if weight is not None and its_weight is not None:
+        its_weight[places] = weight[now]
+    known = known_ids.rows_of([label_ids[at] for at in before], *rules)
+    at_known = np.array(before, dtype=np.intp)[known.places]
+    last, shown = clock.now, clock.shown
+    for some in (arrival, times):
+        if len(some.values) and some.values.max() >= last:
+            last, shown = float(some.values.max()), some.shown(int(some.values.argmax()))
+    X = np.empty((0, 0)) if X is None else take_rows(as_rows(X, first_row=first_row), order)
+    return Batch(
+        rows=EncodedRows(X, y, np.isfinite(label_time), its_weight),
+        ids=ids,
+        arrival=arrival,
+        label_time=label_time,
+        known=known,
+        known_y=codes[at_known],
+        known_times=times.values[at_known],
+        known_weight=None if weight is None else weight[at_known],
+        clock=clock,
+        last=last,
+        shown=shown,
+        skip=skip,
+    )
+
+
+def _split(
+    frame: Any, what: str, taken: Mapping[str, str | None], *, features: bool
+) -> tuple[Any, dict[str, Any]]:
+    if not holds_columns(frame):
+        raise TypeError(
+            f"{what} is a {type(frame).__name__}. Pass a pandas or polars frame, an Arrow table, "
+            "or a dict of columns; arrays go to ask(X, ids, t) and label(ids, y, t)."
+        )
+    wrong = {key: name for key, name in taken.items() if not isinstance(name, str)}
+    for key, name in wrong.items():
+        raise TypeError(f"{key} must be the name of a column. Got {type(name).__name__} instead.")
+    return split_columns(frame, {k: str(v) for k, v in taken.items()}, what, features=features)

@@ -85,6 +85,49 @@ class DelayedResult(EvaluationResult):
         )
         return rescored if self.selected_bins is None else rescored.select(bins=self.bins)
 
+    def predictions(
+        self, model: str, *, fold: int | None = None, order: str = "rows"
+    ) -> np.ndarray:
+        """Return the answers of a model in every bin.
+
+        Parameters
+        ----------
+        model : str
+            Name of the model.
+        fold : int, default=None
+            Fold; None: the first.
+        order : {"rows", "labels"}, default="rows"
+            "rows": one line for every row that arrived, in this order. "labels": one line for
+            every labelled row, in the order in which the labels came, as on the tape.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_arrived, n_bins + 2), or (n_rows, n_bins + 2) by labels
+            Predicted labels or targets; None or NaN for rows that were not asked, and by rows for
+            those without a label.
+        """
+        if order not in ("rows", "labels"):
+            raise ValueError(f'order must be "rows" or "labels". Got {order!r} instead.')
+        answers = super().predictions(model, fold=fold)
+        if order == "labels":
+            return answers
+        tape, waits = self.require_tape(), self.waits
+        if tape.row is None:
+            raise ValueError(
+                "This result was saved without the numbers of its rows, by an earlier version. "
+                'Pass order="labels".'
+            )
+        n_arrived = waits.n_labelled + waits.n_never + waits.n_pending + waits.n_dropped
+        shape = n_arrived, answers.shape[1]
+        if n_arrived == len(answers):
+            by_row = np.empty(shape, dtype=answers.dtype)
+        elif tape.classes is None:
+            by_row = np.full(shape, np.nan)
+        else:
+            by_row = np.full(shape, None, dtype=object)
+        by_row[tape.row] = answers
+        return by_row
+
     def why_nothing_scored(self) -> str:
         """Return why no row was scored; an empty text if a row was, or may still be, scored."""
         waits = self.waits

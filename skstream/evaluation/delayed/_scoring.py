@@ -193,7 +193,7 @@ class AskedWhileWaiting:
                 self.n_answered[lane] = self._n_settled + n
         weight = labelled.weight if self._is_weighted else None
         previous = known if self._known_at_arrival else None
-        rows = ScoredRows(y, lines, weight, previous, scores=scores)
+        rows = ScoredRows(y, lines, weight, previous, scores=scores, row=labelled.row)
         if failed:
             rows = rows[: max(0, min(self.n_answered[lane] for lane in failed) - self._n_settled)]
         self._n_settled += len(rows)

@@ -159,7 +159,7 @@ def with_weights(block: Block, weights: Floats) -> Block:
         block,
         learn_index=block.learn_index[kept],
         y=block.y[kept],
-        weight=None if (own == 1.0).all() else own,
+        weight=own,
         stamp=n_before[block.stamp],
         batches=None if block.batches is None else np.unique(n_before[block.batches]),
     )

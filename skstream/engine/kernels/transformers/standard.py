@@ -48,8 +48,7 @@ class _State(NamedTuple):
 class StandardScalerKernel(TransformKernel):
     """StandardScaler, taught row by row; CSR rows without centring.
 
-    Whole weights only: between a weighted row and one of weight 1, which ``partial_fit`` gets
-    without a weight, scikit-learn cuts the sum of the weights to an integer.
+    Whole weights only, so that their sum is a whole number, as it is for rows without weights.
     """
 
     expands = False
@@ -98,8 +97,7 @@ class StandardScalerKernel(TransformKernel):
         else:
             learn, ask = self._scale(block, learn, ask, moments)
         if block.n_learns:
-            newest_is_weighted = block.weight is not None and block.weight[-1] != 1.0
-            state = _State(columns, moments, bool(newest_is_weighted), has_learnt=True)
+            state = _State(columns, moments, block.weight is not None, has_learnt=True)
         scaled = replace(
             block,
             learn_X=learn,
@@ -114,7 +112,7 @@ class StandardScalerKernel(TransformKernel):
         if weight is not None and ((weight != np.trunc(weight)) | (weight > _MAX_WEIGHT)).any():
             raise Declined("StandardScaler has no kernel for fractional or huge weights")
         is_single = rows[0].dtype == np.float32
-        if weight is not None and is_single and (weight != 1.0).any():
+        if weight is not None and is_single:
             n_after = n_learnt + weight.sum()
             if self._is_idle or n_after >= _MAX_SINGLE_COUNT:
                 raise Declined("StandardScaler has no kernel for such weights of float32 rows")
