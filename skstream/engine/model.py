@@ -118,6 +118,11 @@ class ModelRun:
         self._seconds_in_kernel = 0.0
 
     @property
+    def has_learnt(self) -> bool:
+        """Whether the model knows anything: from before, or of rows that it was shown."""
+        return self._has_learnt
+
+    @property
     def path(self) -> str:
         """How the model was executed; after a colon, why not completely by a kernel."""
         if self._kernel is None and not self._by_kernel:

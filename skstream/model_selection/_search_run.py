@@ -201,7 +201,7 @@ class SearchRun(EvaluationRun):
     @property
     def has_learnt(self) -> bool:
         """Whether the models have learnt a row."""
-        return bool(self._engine.states[0].n_learnt)
+        return any(lane.model.has_learnt for lane in self._engine.lanes)
 
     def close(self) -> Self:
         """Execute an incomplete batch, after which no rows can follow; else leave the run open."""
