@@ -83,7 +83,7 @@ docs: $(LATEST)
 
 bench: $(LATEST)
 	set -e; for script in benchmarks/bench_*.py; do \
-	    echo "== $$script"; .venv/latest/bin/python $$script; done
+	    name=$$(basename $$script .py); echo "== $$name"; $(IN_LATEST) benchmarks.$$name; done
 
 clean:
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis

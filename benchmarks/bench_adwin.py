@@ -1,6 +1,6 @@
 """Values per second of ADWIN, beside River's and MOA's where the interpreter has them.
 
-    python benchmarks/bench_adwin.py [--n 1000000] [--repeats 5] [--cpu]
+    python -m benchmarks.bench_adwin [--n 1000000] [--repeats 5] [--cpu]
 
 River and MOA (through CapyMOA) read one value at a time; the slow ones are timed on fewer values,
 since their speed does not depend on the length. Every speed is the median of the repeats. On a busy

@@ -3,7 +3,7 @@
 All three ask and learn the same rows of an array; making the instances counts in all. It needs
 CapyMOA and Java.
 
-    python benchmarks/bench_capymoa.py
+    python -m benchmarks.bench_capymoa
 """
 
 import argparse

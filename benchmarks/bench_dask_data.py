@@ -3,7 +3,7 @@
 Ten models that are called row by row, in batches, on an array that is sent to two worker processes.
 Bytes are those of the loopback interface, client, scheduler and workers together.
 
-    python benchmarks/bench_dask_data.py --megabytes 100
+    python -m benchmarks.bench_dask_data --megabytes 100
 """
 
 import argparse

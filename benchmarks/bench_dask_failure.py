@@ -3,7 +3,7 @@
 One model ends the process it learns in by its own process number, the first time it is run. The
 scheduler gives the dead worker's models and folds to others, and a new worker takes its place.
 
-    python benchmarks/bench_dask_failure.py
+    python -m benchmarks.bench_dask_failure
 """
 
 import argparse

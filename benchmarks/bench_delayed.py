@@ -1,10 +1,10 @@
 """Speed of evaluation under delayed labels, and a soak of live use.
 
-python benchmarks/bench_delayed.py electricity    # delays of one to two days, B = 50, K = 10
-python benchmarks/bench_delayed.py long           # 10^6 rows, delay 1000, K = 100
-python benchmarks/bench_delayed.py linear         # cost against asks and pending rows
-python benchmarks/bench_delayed.py live           # one row per call, 200 and 20,000 pending
-python benchmarks/bench_delayed.py soak --rows 1000000
+python -m benchmarks.bench_delayed electricity    # delays of one to two days, B = 50, K = 10
+python -m benchmarks.bench_delayed long           # 10^6 rows, delay 1000, K = 100
+python -m benchmarks.bench_delayed linear         # cost against asks and pending rows
+python -m benchmarks.bench_delayed live           # one row per call, 200 and 20,000 pending
+python -m benchmarks.bench_delayed soak --rows 1000000
 """
 
 import argparse
@@ -36,7 +36,7 @@ def demo_rows(n_rows: int, n_features: int = 10) -> tuple[np.ndarray, np.ndarray
 
 def electricity(options: argparse.Namespace) -> None:
     """Seconds of evaluation on Electricity, delays of 48 to 96 rows."""
-    from _delayed_streams import electricity_rows
+    from benchmarks._delayed_streams import electricity_rows
 
     X, y = electricity_rows()
     delay = np.random.default_rng(0).integers(48, 97, len(y)).astype(np.float64)

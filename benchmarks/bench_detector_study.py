@@ -1,6 +1,6 @@
 """How long a study of five detectors over many seeds takes; the wall clock.
 
-    python benchmarks/bench_detector_study.py [--seeds 100] [--n 100000] [--n-jobs 2]
+    python -m benchmarks.bench_detector_study [--seeds 100] [--n 100000] [--n-jobs 2]
 
 The target is under one minute for 100 seeds of 100,000 values on two cores, scores and table
 included. There are 19 drifts, at other rows for each seed.

@@ -1,6 +1,6 @@
 """Speed of detectors, beside River's where the interpreter has it.
 
-    python benchmarks/bench_detectors.py [--n 300000] [--repeats 5]
+    python -m benchmarks.bench_detectors [--n 300000] [--repeats 5]
 
 The first table is about `update_many`, with one drift and with an alarm every 2,000 values; the
 second about values that are read one at a time.

@@ -5,8 +5,8 @@
    two cores.
 2. Ten folds of four models on generated rows, with one worker and with two.
 
-    python benchmarks/bench_folds.py
-    python benchmarks/bench_folds.py --rows 1000000 --repeat 3
+    python -m benchmarks.bench_folds
+    python -m benchmarks.bench_folds --rows 1000000 --repeat 3
 """
 
 import argparse

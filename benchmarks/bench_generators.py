@@ -1,6 +1,6 @@
 """Speed of the generators, beside those of River and CapyMOA where the interpreter has them.
 
-    python benchmarks/bench_generators.py [--rows 1000000] [--repeats 3]
+    python -m benchmarks.bench_generators [--rows 1000000] [--repeats 3]
 
 Each makes its rows in chunks, which are thrown away; a value is one feature of a row. The peers
 give one row at a time, as their users take them, and make fewer of them. The fastest of the

@@ -4,7 +4,7 @@ A frame of 20 mixed columns (12 of numbers, two with gaps, five of categories, o
 through a ColumnTransformer into a model without a kernel, or through a function of the user's own
 into one with a kernel. Both ways give the same answers, which is checked.
 
-    python benchmarks/bench_hybrid.py
+    python -m benchmarks.bench_hybrid
 """
 
 import argparse

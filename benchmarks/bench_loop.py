@@ -2,7 +2,7 @@
 
 Both do the same work row by row, alternating in one run; the figure is the median ratio.
 
-    python benchmarks/bench_loop.py
+    python -m benchmarks.bench_loop
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Rows per second of the running measures, beside River's and CapyMOA's where they are installed.
 
-    python benchmarks/bench_measures.py [--rows 1000000] [--repeats 5] [--cpu]
-    python benchmarks/bench_measures.py --soak 100000000
+    python -m benchmarks.bench_measures [--rows 1000000] [--repeats 5] [--cpu]
+    python -m benchmarks.bench_measures --soak 100000000
 
 The first prints the speed of five kappas (accuracy, kappa, kappa_m, kappa_temporal, kappa_plus) at
 every row and at checkpoints, with the curves built, of 2, 7 and 1,000 classes (the last on fewer

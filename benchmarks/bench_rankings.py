@@ -1,7 +1,7 @@
 """Values per second of AUC and average precision as they run, beside River's rolling areas.
 
-    python benchmarks/bench_rankings.py [--rows 1000000] [--repeats 3] [--cpu]
-    SKSTREAM_DISABLE_NUMBA=1 python benchmarks/bench_rankings.py
+    python -m benchmarks.bench_rankings [--rows 1000000] [--repeats 3] [--cpu]
+    SKSTREAM_DISABLE_NUMBA=1 python -m benchmarks.bench_rankings
 
 Prints the speed of each under every mechanism of forgetting, with the curves built: at every row,
 at every thousandth, and at up to 1,024 checkpoints; of two classes, and the area of seven classes

@@ -4,7 +4,7 @@ The bare loop has its rows as dictionaries already, and keeps nothing but the nu
 answers. The evaluator gets an array, makes the dictionaries, and measures accuracy and kappas. Both
 run in turn; the figure is the median ratio of their processor time. All answers are compared.
 
-    python benchmarks/bench_river.py
+    python -m benchmarks.bench_river
 """
 
 import argparse

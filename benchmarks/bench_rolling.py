@@ -1,6 +1,6 @@
 """Rolling features of many keys: the kernel, its loop, and pandas over the whole frame at once.
 
-    python benchmarks/bench_rolling.py [--rows 500000] [--keys 100000] [--window 10] [--clock cpu]
+    python -m benchmarks.bench_rolling [--rows 500000] [--keys 100000] [--window 10] [--clock cpu]
 
 Every row is asked (by what its key did in the rows learnt before) and then learnt, in blocks.
 pandas computes the same windows as a batch, ``groupby(key).rolling(window, closed="left")``, which

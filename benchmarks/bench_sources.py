@@ -5,7 +5,7 @@ alone give record batches, the streams matrices and labels. All readers take tur
 and the ratio is the median over the turns. Memory is the highest of a fresh process that goes
 through a file, for files of several lengths (Linux).
 
-    python benchmarks/bench_sources.py
+    python -m benchmarks.bench_sources
 """
 
 import argparse

@@ -8,8 +8,8 @@ beside, which averages over other streams and learners: compare the shape.
 McNemar's counts are summed over the folds, as in the paper. The anytime comparison takes the mean
 loss over the folds asked about a row. Fractions are over streams times repetitions.
 
-    python benchmarks/calibration.py --rows 300 --repetitions 10     (few enough for tests to fail)
-    python benchmarks/calibration.py --rows 45312 --repetitions 100 --n-jobs 8 --results file.jsonl
+    python -m benchmarks.calibration --rows 300 --repetitions 10     (few enough for tests to fail)
+    python -m benchmarks.calibration --rows 45312 --repetitions 100 --n-jobs 8 --results file.jsonl
 
 With --results every finished repetition is kept, and a later call goes on from there. More
 streams: add a function (rows, seed) -> (X, y) to STREAMS.
@@ -27,12 +27,12 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from _random_features import StreamRBFSampler
 from joblib import Parallel, delayed
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
 import skstream
+from benchmarks._random_features import StreamRBFSampler
 from skstream import KFoldEvaluator, LabelNoise, ParquetStream, make_stream_pipeline, stats
 from skstream.streams import LED, SEA, RandomRBF, RotatingHyperplane
 

@@ -6,8 +6,8 @@ variances have a floor; SGD stands in for learners that are not in scikit-learn.
 from the first row on, as in the paper; rows that others are asked before the first label are
 unscored.
 
-    python benchmarks/delayed_reproductions.py
-    python benchmarks/delayed_reproductions.py --streams electricity --bins 100
+    python -m benchmarks.delayed_reproductions
+    python -m benchmarks.delayed_reproductions --streams electricity --bins 100
 """
 
 import argparse
@@ -16,11 +16,11 @@ from time import perf_counter
 
 import numpy as np
 import sklearn
-from _delayed_streams import STREAMS, DelayedStream
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.preprocessing import StandardScaler
 
 import skstream
+from benchmarks._delayed_streams import STREAMS, DelayedStream
 from skstream import (
     DelayedEvaluator,
     MajorityClass,

@@ -4,18 +4,18 @@ Accuracy of the first answers, and kappa_temporal against two baselines: the lab
 before the row's own ("newest"), and the newest label known when the row arrived
 ("known_at_arrival"), which is all that a real predictor can repeat.
 
-    python benchmarks/delayed_temporal.py
+    python -m benchmarks.delayed_temporal
 """
 
 import argparse
 import warnings
 
 import sklearn
-from _delayed_streams import electricity_rows
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
 import skstream
+from benchmarks._delayed_streams import electricity_rows
 from skstream import (
     DelayedEvaluator,
     Persistent,

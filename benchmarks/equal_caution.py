@@ -4,8 +4,8 @@ A detector that raises more alarms detects sooner. Here each one first gets the 
 its alarms on independent 0/1 losses of one rate are 100,000 losses apart; then that rate changes
 once, after 10,000 losses, and the delay is measured over many seeds.
 
-    python benchmarks/equal_caution.py
-    python benchmarks/equal_caution.py --seeds 20 --run-length 10000
+    python -m benchmarks.equal_caution
+    python -m benchmarks.equal_caution --seeds 20 --run-length 10000
 
 DDM is taken as it is: it never alarms once it has read long enough without a change, so that no
 value of its levels has that distance. Printed are mean and standard deviation of the delay; in
@@ -19,10 +19,10 @@ from functools import partial
 from time import perf_counter
 
 import numpy as np
-from _kernel_speed import versions
 from scipy.signal import lfilter
 from sklearn.base import clone
 
+from benchmarks._kernel_speed import versions
 from skstream.drift import (
     ADWIN,
     DDM,

@@ -9,8 +9,8 @@ Printed are the errors (percent) at some rows: by a large set of fresh rows of t
 prequential over all history, over windows and with fading factors; and how far, at each row from
 10,000 on, each estimate was from the fresh rows.
 
-    python benchmarks/estimates_of_error.py
-    python benchmarks/estimates_of_error.py --rows 20000 --seeds 3 --picture figure3.png
+    python -m benchmarks.estimates_of_error
+    python -m benchmarks.estimates_of_error --rows 20000 --seeds 3 --picture figure3.png
 """
 
 import argparse

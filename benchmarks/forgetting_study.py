@@ -5,8 +5,8 @@ take; in the sixth a linear model learns two Gaussian classes that turn by 90 de
 rows, and its true error is computed from its coefficients at every row. The figures are root mean
 squared differences of estimate and true error in percentage points, over all rows and streams.
 
-    python benchmarks/forgetting_study.py
-    python benchmarks/forgetting_study.py --streams 50 --picture docs/images/forgetting_study.png
+    python -m benchmarks.forgetting_study
+    python -m benchmarks.forgetting_study --streams 50 --picture docs/images/forgetting_study.png
 
 Twenty streams take about three minutes on one core.
 """

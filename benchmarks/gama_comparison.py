@@ -5,9 +5,9 @@ their squared errors remembers all rows, a window of 250 or a fading factor of 0
 7: naive Bayes against naive Bayes that is relearnt after alarms, on SEA, whose concept changes
 every 15,000 rows; McNemar's signed statistic, with the paper's threshold of 6.635 (1 per cent).
 
-    python benchmarks/gama_comparison.py
-    python benchmarks/gama_comparison.py --figures 6 --seeds 3
-    python benchmarks/gama_comparison.py --pictures docs/images
+    python -m benchmarks.gama_comparison
+    python -m benchmarks.gama_comparison --figures 6 --seeds 3
+    python -m benchmarks.gama_comparison --pictures docs/images
 
 Where this differs from the paper: it says nothing of its load data and networks. Here the demand of
 New South Wales in Electricity is forecast for the next day from the same half-hours of the day and
@@ -25,11 +25,11 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from _delayed_streams import PERIODS_OF_A_DAY, numbers, read_columns
-from _kernel_speed import versions
 from sklearn.neural_network import MLPRegressor
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks._delayed_streams import PERIODS_OF_A_DAY, numbers, read_columns
+from benchmarks._kernel_speed import versions
 from skstream import DriftReset, PrequentialEvaluator, make_stream_pipeline
 from skstream.naive_bayes import IncrementalGaussianNB
 from skstream.stats import McNemarCurve, QStatisticResult, mcnemar_curve

@@ -5,10 +5,10 @@ error of a model (Table 2), or the ratio of two (Table 3). Printed are rows from
 first alarm: mean and standard deviation over the seeds; in round brackets, where there are any, the
 seeds that missed the change and those with an alarm before it; in square brackets the paper's.
 
-    python benchmarks/gama_drift.py
-    python benchmarks/gama_drift.py --trees
-    python benchmarks/gama_drift.py --streams Waveform --seeds 3
-    python benchmarks/gama_drift.py --stationary
+    python -m benchmarks.gama_drift
+    python -m benchmarks.gama_drift --trees
+    python -m benchmarks.gama_drift --streams Waveform --seeds 3
+    python -m benchmarks.gama_drift --stationary
 
 Where this differs from the paper: its learner is VFDT, with naive Bayes ("NBa") or the majority
 class ("MC") in the leaves. Here it is naive Bayes alone, beside the paper's NBa; and naive Bayes
@@ -28,11 +28,11 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from _kernel_speed import versions
 from joblib import Parallel, delayed
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.preprocessing import OneHotEncoder
 
+from benchmarks._kernel_speed import versions
 from skstream import DriftMonitor, DriftReset, MajorityClass, PrequentialEvaluator
 from skstream.compat import from_river
 from skstream.drift import DetectionResult, ErrorRatio, PageHinkley, score_detections

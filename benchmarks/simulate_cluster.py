@@ -6,9 +6,9 @@ worker is free. The expected time by workers and mean time between failures of o
 checkpoint interval that minimises it, are printed beside what formulas say of one group on one
 worker: Young (1974), Daly (2006) and the exact expectation.
 
-    python benchmarks/simulate_cluster.py                 # 10^10 rows x 10 folds x 20 models
-    python benchmarks/simulate_cluster.py --looped 4      # four of the models run call by call
-    python benchmarks/simulate_cluster.py --rows 1e8 --workers 1 2 4 --mtbf-days 0.05 1
+    python -m benchmarks.simulate_cluster                 # 10^10 rows x 10 folds x 20 models
+    python -m benchmarks.simulate_cluster --looped 4      # four of the models run call by call
+    python -m benchmarks.simulate_cluster --rows 1e8 --workers 1 2 4 --mtbf-days 0.05 1
 
 "no failure" is the longest group's work; "best" the mean time at the best interval, of which the
 workers lost the share "lost" (checkpoints, work done again, starts); then the mean time at the

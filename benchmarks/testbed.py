@@ -4,10 +4,10 @@ Nine streams, each with ten seeds; the error over all rows, in per cent, mean of
 brackets the paper's. A star: the best of a row, and all that Wilcoxon's test over the seeds (5 per
 cent, each alone, as in the paper) does not tell from it, the best possible answers left out.
 
-    python benchmarks/testbed.py
-    python benchmarks/testbed.py --sets NSGT NSCX --seeds 3
-    python benchmarks/testbed.py --trees --sets NSGT --seeds 1
-    python benchmarks/testbed.py --sets NSCX --pictures docs/images
+    python -m benchmarks.testbed
+    python -m benchmarks.testbed --sets NSGT NSCX --seeds 3
+    python -m benchmarks.testbed --trees --sets NSGT --seeds 1
+    python -m benchmarks.testbed --sets NSCX --pictures docs/images
 
 Where the columns differ from the paper's: it does not say the period of its dynamic weighted
 majority. With 20 rows the errors come close to it; the 50 of Kolter and Maloof are shown too. Its
@@ -24,9 +24,9 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from _kernel_speed import versions
 from sklearn.linear_model import SGDClassifier
 
+from benchmarks._kernel_speed import versions
 from skstream import PrequentialEvaluator, evaluate_over_seeds
 from skstream.compat import from_river
 from skstream.drift import ADWIN

@@ -33,7 +33,10 @@ from skstream.evaluation._evaluator import EVERY_CHECKPOINT, StreamEvaluator
 from skstream.metrics._resolve import resolve_metrics
 from skstream.streams import Drift, Stream, StreamError, label_profile, make_demo_stream
 from skstream.streams._csv import NULL_VALUES
+from skstream.streams._file_system import is_uri
+from skstream.streams._label_columns import label_columns
 from skstream.streams._open import open_files
+from skstream.streams._profile import words_of
 from skstream.streams._table_parameters import shown
 from skstream.utils._files import atomic_write
 from skstream.utils._model_strings import make_model
@@ -46,6 +49,8 @@ MAX_LABELS = 1000
 
 DEMO_MODELS = ("nb", "corrected('nb')", "augmented('nb')", "sgd", "scaled-sgd")
 DEMO_FORGETTING = ("cumulative", "window:1000")
+#: Inputs of Electricity from which its label is not read off.
+FORECAST_INPUTS = ("day", "period", "nswdemand", "vicdemand", "transfer")
 DEMO_ROWS = 20_000
 
 #: Files of the folder given as --save.
@@ -337,9 +342,13 @@ def _about(opened: Opened, classes: Any) -> str:
             f"Stream: {opened.names[0]}\n{holdout}Features: {shown(stream.feature_names or [])}\n"
             f"Target: {labels}\nDrifts: {_drifts_in_words(stream.drifts)}"
         )
+    leak = ""
+    if classes is not None and not any(map(is_uri, opened.names)):
+        found = label_columns(opened.stream)
+        leak = f"\nCareful. {words_of(found).replace('exclude=', '--exclude')}" if found else ""
     return (
         f"Stream: {order}{shown(names)}\n{holdout}Features: {files.features_in_words()}\n"
-        f"Target: {getattr(files, 'target', 'first on each line')} ({labels})"
+        f"Target: {getattr(files, 'target', 'first on each line')} ({labels}){leak}"
     )
 
 
@@ -387,7 +396,13 @@ def _first_nan(X: Any) -> tuple[int, int] | None:
 def _demo_stream(path: str | None) -> tuple[Stream, str]:
     """Return the file given, else the generated stream; and say which it is."""
     if path is not None:
-        return open_files([path], "class"), path
+        stream = open_files([path], "class")
+        if not set(FORECAST_INPUTS) < set(stream.feature_names or ()):
+            return stream, path
+        # Electricity: of its other columns, a price gives the label.
+        return open_files([path], "class", columns=list(FORECAST_INPUTS)), (
+            f"{path}, the five inputs of the literature ({', '.join(FORECAST_INPUTS)})"
+        )
     return make_demo_stream(DEMO_ROWS), (
         f"generated, {DEMO_ROWS:,} rows with temporal dependence and a drift (name a file with "
         "--data)"

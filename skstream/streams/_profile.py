@@ -3,7 +3,7 @@
 import html
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from numbers import Integral
 from typing import Any
@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skstream.streams._label_columns import LabelColumn, label_columns
 from skstream.streams._stream import Stream, refuse_endless
 from skstream.utils._label_space import LabelSpace
 from skstream.utils._labels import as_labels, distinct_labels
+from skstream.utils._warnings import warn
 
 _BLOCK = 65536
 _HALF = 31  # bits of a code in a pair of codes
@@ -47,6 +49,9 @@ class LabelProfile:
     delta : ndarray of shape (n_classes, max_lag)
         Delta(l) for l = 1, ..., `max_lag`: the probability that a class continues after l labels of
         that class in a row, minus the same after l + 1. NaN where no such row occurs.
+    label_columns : tuple of LabelColumn
+        Columns of the stream from which the label can be read (`name`, `window`, `accuracy`); none
+        are looked for where labels alone are given.
 
     See Also
     --------
@@ -62,6 +67,7 @@ class LabelProfile:
     succession: float
     successors: NDArray[Any]
     delta: NDArray[np.float64]
+    label_columns: tuple[LabelColumn, ...] = ()
 
     @property
     def temporal_dependence(self) -> bool:
@@ -153,6 +159,13 @@ def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:
     ValueError
         If there is no label, or `max_lag` is below 1.
 
+    Warns
+    -----
+    UserWarning
+        If the label can be read from a column of a stream: a rule with one threshold on it, or on
+        its difference to its mean over some rows before, is nearly always right. It is learnt from
+        5,000 rows and judged by the 5,000 after them.
+
     Notes
     -----
     P(M) is the prior of the majority class and P(T) the probability that two consecutive labels
@@ -190,7 +203,19 @@ def label_profile(y: Any, *, max_lag: int = 10) -> LabelProfile:
     counter = _RunCounter(int(max_lag) + 2)
     for labels in _blocks(y):
         counter.update(labels)
-    return counter.profile()
+    found = label_columns(y) if isinstance(y, Stream) else ()
+    if found:
+        warn(words_of(found))
+    return replace(counter.profile(), label_columns=found)
+
+
+def words_of(found: tuple[LabelColumn, ...]) -> str:
+    """Say which columns give the label, and what to do."""
+    which = "; ".join(map(str, found[:5])) + (f"; and {len(found) - 5} more" * (len(found) > 5))
+    return (
+        f"A column that is the label: {which}. A model that sees it reads the label off, and its "
+        "score is no forecast. Leave it out (exclude=) unless it is known before the label."
+    )
 
 
 def _blocks(y: Any) -> Iterator[NDArray[Any]]:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skstream.streams import as_stream, label_profile
+from skstream.streams import ParquetStream, as_stream, label_profile
+from tests._data import data_path
 from tests._examples import examples
 
 MAX_LAG = 4
@@ -210,3 +211,61 @@ def test_many_classes_need_no_table_of_all_pairs():
     profile = label_profile(np.arange(60_000))
     assert profile.succession == 0.0
     assert not profile.temporal_dependence
+
+
+def prices(rng, n=6000):
+    """A price with a level that changes, whose label is whether it is above its mean of a day."""
+    price = np.cumsum(rng.normal(size=n)) * 0.1 + rng.normal(size=n)
+    mean = np.convolve(price, np.ones(48) / 48, mode="valid")[:-1]
+    label = np.where(np.append(np.zeros(48, dtype=bool), price[48:] > mean), "UP", "DOWN")
+    return price, label
+
+
+def test_a_column_that_is_the_label_is_named():
+    rng = np.random.default_rng(0)
+    price, label = prices(rng)
+    noise, category = rng.normal(size=6000), np.where(label == "UP", "x", "y")
+    X = np.column_stack([noise, price])
+    with pytest.warns(
+        UserWarning, match=r"'column 1', less its mean over the 48 rows before, gives"
+    ):
+        profile = label_profile(as_stream(X, label))
+    assert [(one.name, one.window) for one in profile.label_columns] == [("column 1", 48)]
+    assert profile.label_columns[0].accuracy > 0.99
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"noise": noise, "kind": category, "flag": label == "UP"})
+    with pytest.warns(UserWarning, match="'kind' gives the label in 100.0 %.*'flag' gives"):
+        label_profile(as_stream(frame, label))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda rng, y: rng.normal(size=(len(y), 150)),  # many columns, none of which knows it
+        lambda rng, y: np.column_stack([y + 0.3 * rng.normal(size=len(y)), np.zeros(len(y))]),
+        lambda rng, y: np.append(y[:1], y[:-1])[:, None],  # the label before, which is known
+    ],
+    ids=["many", "good", "before"],
+)
+def test_honest_columns_are_not_called_the_label(make):
+    rng = np.random.default_rng(1)
+    for share in (0.5, 0.02):
+        y = (rng.random(4000) < share).astype(int)
+        assert label_profile(as_stream(make(rng, y).astype(float), y)).label_columns == ()
+    y = np.repeat(rng.integers(0, 2, 40), 100)  # persistent labels
+    assert label_profile(as_stream(make(rng, y).astype(float), y)).label_columns == ()
+
+
+def test_of_few_rows_nothing_is_said():
+    y = np.tile([0, 1], 50)
+    assert label_profile(as_stream(y[:, None].astype(float), y)).label_columns == ()
+
+
+def test_the_label_of_electricity_is_read_off_a_price():
+    path = data_path("electricity")
+    with pytest.warns(UserWarning, match="'nswprice', less its mean over the 48 rows before"):
+        profile = label_profile(ParquetStream(path, target="class"))
+    assert [one.name for one in profile.label_columns] == ["nswprice"]
+    five = ["day", "period", "nswdemand", "vicdemand", "transfer"]
+    stream = ParquetStream(path, target="class", columns=five)
+    assert label_profile(stream).label_columns == ()

@@ -1,0 +1,152 @@
+"""Columns from which the label can be read: a column that is the label is no feature."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skstream.streams._stream import Stream
+from skstream.utils._label_space import LabelSpace
+from skstream.utils._labels import as_labels, distinct_labels
+from skstream.utils._rows import is_frame
+
+# Rows that are looked at, and the fewest for which anything is said.
+MOST_ROWS, FEWEST_ROWS = 10_000, 200
+# Rows before a row whose mean is subtracted from a column; 0: the column as it is.
+WINDOWS = (0, 1, 7, 12, 24, 48, 96, 144, 168, 288, 336)
+# Wider streams are looked at without windows.
+_MOST_COLUMNS = 100
+# A column is the label if its rule errs in no more rows than this, and than this share of the
+# errors of the better one of the majority and the label before.
+MOST_ERRORS, SHARE_OF_NAIVE_ERRORS = 0.01, 0.1
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """A column from which the label can be read.
+
+    Attributes
+    ----------
+    name : str
+        Its name, or "column 3" where columns have none.
+    window : int
+        Rows before a row whose mean is subtracted; 0: the column as it is.
+    accuracy : float
+        Share of the second half of the rows in which a rule with one threshold, or one label for
+        each category, learnt from the first half, gives the label.
+    """
+
+    name: str
+    window: int
+    accuracy: float
+
+    def __str__(self) -> str:
+        less = f", less its mean over the {self.window} rows before," if self.window > 1 else ""
+        less = ", less its value in the row before," if self.window == 1 else less
+        return f"{self.name!r}{less} gives the label in {100 * self.accuracy:.1f} % of the rows"
+
+
+def label_columns(stream: Stream) -> tuple[LabelColumn, ...]:
+    """Find columns from which the label can be read, in the first rows of a stream.
+
+    Nearly always right are rules with one threshold on a column, or on its difference to its mean
+    over some rows before; and with one label for each category. They are learnt from the first half
+    of the rows, and judged by the second half, beside the majority and the label before.
+    """
+    parts, labels, n_rows = [], [], 0
+    for X, y, _ in stream:
+        kept = min(len(y), MOST_ROWS - n_rows)
+        parts.append(_columns(X, kept, getattr(stream, "feature_names", None)))
+        labels.append(np.asarray(y[:kept], dtype=object))
+        n_rows += kept
+        if n_rows >= MOST_ROWS:
+            break
+    if not parts:
+        return ()
+    known = LabelSpace(distinct_labels(as_labels(np.concatenate(labels))))
+    codes = known.encode(as_labels(np.concatenate(labels)))
+    rows = np.flatnonzero(codes >= 0)
+    codes = codes[rows]
+    if len(rows) < FEWEST_ROWS or codes.max() == 0:
+        return ()
+    half = len(codes) // 2
+    naive = max((codes[half:] == np.bincount(codes).argmax()).mean(), _persistence(codes[half:]))
+    found = []
+    for name in parts[0]:
+        columns = [part.get(name) for part in parts]
+        if any(column is None for column in columns):
+            continue
+        column = np.concatenate(columns)[rows]
+        windows = WINDOWS if len(parts[0]) <= _MOST_COLUMNS and column.dtype.kind == "f" else (0,)
+        best = max(
+            (LabelColumn(name, w, _accuracy(_less_mean(column, w), codes, half)) for w in windows),
+            key=lambda one: (one.accuracy, -one.window),
+        )
+        errors = 1.0 - best.accuracy
+        if errors <= min(MOST_ERRORS, SHARE_OF_NAIVE_ERRORS * (1.0 - naive)):
+            found.append(best)
+    return tuple(found)
+
+
+def _columns(X: Any, n_rows: int, names: Any) -> dict[str, NDArray[Any]]:
+    """Dense columns of the first rows by name: numbers as float64, all else as objects."""
+    if is_frame(X):
+        named = {str(name): np.asarray(X[name])[:n_rows] for name in X.columns}
+    elif isinstance(X, np.ndarray) and X.ndim == 2:
+        if names is None or len(names) != X.shape[1]:
+            names = [f"column {j}" for j in range(X.shape[1])]
+        named = {str(name): X[:n_rows, j] for j, name in enumerate(names)}
+    else:
+        return {}  # of sparse rows, none is looked at
+    return {name: _values(column) for name, column in named.items()}
+
+
+def _values(column: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError):
+        return column.astype(object)
+
+
+def _persistence(codes: NDArray[np.int64]) -> float:
+    return float((codes[1:] == codes[:-1]).mean())
+
+
+def _less_mean(column: NDArray[Any], window: int) -> NDArray[Any]:
+    """The column less its mean over some rows before; the first rows, which have fewer, as 0."""
+    if window == 0:
+        return column
+    sums = np.concatenate([[0.0], np.cumsum(column)])
+    means = (sums[window:-1] - sums[: -window - 1]) / window
+    return np.concatenate([np.zeros(window), column[window:] - means])
+
+
+def _accuracy(column: NDArray[Any], codes: NDArray[np.int64], half: int) -> float:
+    """Share of the second half that a rule learnt from the first half answers right."""
+    if column.dtype.kind == "f" and not np.isfinite(column).all():
+        return 0.0
+    learn, ask = slice(0, half), slice(half, None)
+    if column.dtype.kind != "f":
+        return _of_categories(column, codes, half)
+    order = column[learn].argsort(kind="stable")
+    values, sorted_codes = column[learn][order], codes[learn][order]
+    is_class = sorted_codes[:, None] == np.arange(codes.max() + 1)
+    below = np.cumsum(is_class, axis=0)
+    above = below[-1] - below
+    ends = np.append(values[1:] != values[:-1], True)  # a threshold lies between two values
+    right = np.where(ends, below.max(axis=1) + above.max(axis=1), -1)
+    at = int(right.argmax())
+    threshold = values[at] if at + 1 == len(values) else (values[at] + values[at + 1]) / 2
+    low, high = below[at].argmax(), above[at].argmax()
+    return float((np.where(column[ask] <= threshold, low, high) == codes[ask]).mean())
+
+
+def _of_categories(column: NDArray[Any], codes: NDArray[np.int64], half: int) -> float:
+    texts = [str(value) for value in column.tolist()]
+    label_of: dict[str, NDArray[np.int64]] = {}
+    for text, code in zip(texts[:half], codes[:half].tolist(), strict=True):
+        counts = label_of.setdefault(text, np.zeros(int(codes.max()) + 1, dtype=np.int64))
+        counts[code] += 1
+    answers = [int(label_of[text].argmax()) if text in label_of else -1 for text in texts[half:]]
+    return float((np.array(answers) == codes[half:]).mean())
