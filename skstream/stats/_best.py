@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import combinations, count
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -15,7 +15,10 @@ from skstream.stats._wilcoxon import wilcoxon
 from skstream.utils._optional import optional_import
 
 Correction = Literal["holm", "none"]
-_WORDS = {"holm": "corrected as by Holm", "none": "not corrected for their number"}
+_WORDS = {
+    "holm": "corrected as by Holm for all pairs of models",
+    "none": "not corrected for their number",
+}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -140,9 +143,11 @@ def compare_with_best(
     higher_is_better : bool, default=True
         Whether a larger score is the better one. False for losses.
     correction : {"holm", "none"}, default="holm"
-        "holm" corrects the p-values for the number of models compared with the best, so that the
-        probability to tell apart any that is equal to it is at most `alpha`. "none" takes each
-        test alone, as Cervantes et al. print their tables.
+        "holm" corrects the p-values for all pairs of models, not for those with the best alone:
+        the best is chosen by the same scores, and is with every other one in a pair whichever it
+        is. So the probability to tell apart any two that are equal is at most `alpha`. "none"
+        takes each test alone, as Cervantes et al. print their tables: some of many equal models
+        is then told apart in most tables.
     alpha : float, default=0.05
         Level of the tests, in (0, 1).
 
@@ -164,11 +169,11 @@ def compare_with_best(
 
     Notes
     -----
-    The best model is found from the scores that are then tested, so that its lead is a little too
-    large on average. With n seeds and one other model the p-value is at least ``2 ** (1 - n)``:
-    from 6 seeds on a difference can be significant at 5 %. With Holm's correction and k models the
-    smallest p-value is at least ``(k - 1) * 2 ** (1 - n)``: six models take 8 seeds. Where there
-    are too few, the statement says so.
+    With n seeds and one other model the p-value is at least ``2 ** (1 - n)``: from 6 seeds on a
+    difference can be significant at 5 %. With Holm's correction and k models the smallest p-value
+    is at least ``k * (k - 1) / 2 * 2 ** (1 - n)``: six models take 10 seeds. Where there are too
+    few, the statement says so. `benchmarks.best_levels` simulates the level for many models, with
+    ties, with dependence between models, and with some that differ.
 
     References
     ----------
@@ -197,8 +202,14 @@ def compare_with_best(
     best = int(means.argmax() if higher_is_better else means.argmin())
     pvalues = np.ones(n_models)
     others = np.flatnonzero(np.arange(n_models) != best)
-    found = np.array([wilcoxon(table[:, best], table[:, j]).pvalue for j in others])
-    pvalues[others] = holm(found) if correction == "holm" else found
+    # All pairs, as the best of another sample would be in others of them.
+    pairs = list(combinations(range(n_models), 2)) if correction == "holm" else []
+    pairs = pairs or [(best, int(j)) for j in others]
+    found = np.array([wilcoxon(table[:, i], table[:, j]).pvalue for i, j in pairs])
+    found = holm(found) if correction == "holm" else found
+    for (i, j), pvalue in zip(pairs, found.tolist(), strict=True):
+        if best in (i, j):
+            pvalues[i if j == best else j] = pvalue
     told = pvalues < alpha
     return BestModelResult(
         names=checked,
@@ -219,7 +230,7 @@ def why_not_told(
     n_blocks: int, n_models: int, correction: str, alpha: float, blocks: str = "values"
 ) -> str:
     """Say why even a model that wins everywhere is not told from any other; empty if one is."""
-    n_tests = n_models - 1 if correction == "holm" else 1
+    n_tests = n_models * (n_models - 1) // 2 if correction == "holm" else 1
     if 2.0 ** (1 - n_blocks) * n_tests < alpha:  # the least p-value, as Holm corrects it
         return ""
     enough = next(n for n in count(n_blocks) if 2.0 ** (1 - n) * n_tests < alpha)
