@@ -3,8 +3,8 @@
     python -m benchmarks.best_levels --tables 1000
 
 The best model is chosen by the scores that are then tested. The share of tables in which at least
-one of the models that are equal to the truly best is told apart should be at most alpha, with Holm's
-correction for all pairs; beside it, that with a correction for the tests against the best alone, and
+one of the models that are equal to the truly best is told apart should be at most alpha with Holm's
+correction for all pairs; beside it, that with one for the tests against the best alone, and that
 with none.
 """
 

@@ -294,7 +294,8 @@ def check_can_learn(estimator: Any) -> None:
     instead = f"{relative}, or another model" if relative else "a model"
     raise TypeError(
         f"{type(estimator).__name__} cannot learn from a stream: it has no partial_fit. "
-        f"Use {instead} with partial_fit."
+        f"Use {instead} with partial_fit. To judge it as fitted, unchanged along the stream: "
+        "sklearn.frozen.FrozenEstimator(fitted)."
     )
 
 

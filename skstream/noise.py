@@ -63,8 +63,8 @@ class LabelNoise(MetaClassifier):
     get the same draw. The division of rows into calls and the order of the calls change nothing. A
     weight has the effect of repetition.
 
-    Bifet et al. print p(1 - q) + (1 - p) q / n_classes for the new accuracy, which is right for a
-    uniform draw over all classes.
+    Bifet et al. print p(1 - q) + (1 - p) q / n_classes for the new accuracy, which is right for no
+    draw: a uniform draw over all classes would give p(1 - q) + q / n_classes.
 
     References
     ----------

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike
+from sklearn.metrics import get_scorer
 
 from skstream.metrics._class_means import (
     arithmetic_accuracy_score,
@@ -121,7 +122,8 @@ def resolve_metrics(metrics: Any, *, classes: ArrayLike | None) -> dict[str, Mea
     Parameters
     ----------
     metrics : None, str, callable, Measure, list or dict
-        A name such as ``"kappa"`` or, for one class, ``"f1:UP"``; a function ``f(y_true, y_pred)``
+        A name such as ``"kappa"`` or, for one class, ``"f1:UP"``, or of one of scikit-learn's
+        scorers, with its sign, such as ``"neg_log_loss"``; a function ``f(y_true, y_pred)``
         in the style of scikit-learn; a ``functools.partial`` of one; one of scikit-learn's scorers;
         a `Measure`; a list of these, or a dict that gives them names. Functions of
         `skstream.metrics` and of scikit-learn, partials of them and scorers run as fast as the
@@ -201,7 +203,7 @@ def task_of(metrics: Any) -> str | None:
 def _task_of_name(name: str) -> str | None:
     plain = _plain_name(name)
     meant = _OTHER_NAMES.get(plain, plain)
-    if meant in REGRESSION:
+    if meant in REGRESSION or name in scorer_names(regression=True):
         return "targets"
     of_class = meant.partition(":")[0] in (*OF_CLASS, *OF_CLASSES)
     return "labels" if meant in OF_CLASSES or of_class else None
@@ -271,7 +273,8 @@ def check_known_name(name: str) -> None:
     kind, colon, _ = name.partition(":")
     known = {**OF_CLASSES, **REGRESSION}
     parametrised = probability_measure(name) or quantile_measure(name)
-    if not (name in known or parametrised or (colon and kind in OF_CLASS)):
+    scorers = [*scorer_names(regression=False), *scorer_names(regression=True)]
+    if not (name in known or parametrised or (colon and kind in OF_CLASS) or name in scorers):
         raise ValueError(_unknown(name, list(known), None))
 
 
@@ -285,7 +288,14 @@ def _by_name(name: str, classes: Array | None) -> Measure:
     kind, colon, label = name.partition(":")
     if classes is not None and colon and kind in OF_CLASS:
         return _by_label(name, kind, label, classes)
-    raise ValueError(_unknown(name, list(known), classes))
+    unknown = _unknown(name, list(known), classes)
+    if name not in scorer_names(regression=classes is None):
+        raise ValueError(unknown)
+    scorer = get_scorer(name)
+    try:
+        return replace(of_scikit_learn(scorer, classes, _resolve) or Measure(scorer), name=name)
+    except ValueError as error:
+        raise ValueError(f"{unknown} As scikit-learn's scorer {name!r}: {error}") from error
 
 
 def _by_label(name: str, kind: str, label: str, classes: Array) -> Measure:
@@ -325,11 +335,9 @@ def _hint(name: str, known: list[str], other: list[str], per_class: list[str]) -
             f"of these are {', '.join(PROBABILITIES)}."
         )
     scorers = scorer_names(regression=not per_class)
-    scorer = next((one for one in (name, plain, f"neg_{plain}") if one in scorers), None)
+    scorer = next((one for one in (plain, f"neg_{plain}") if one in scorers), None)
     if scorer is not None:
-        return (
-            f" It is scikit-learn's: pass sklearn.metrics.get_scorer({scorer!r}), or its function."
-        )
+        return f" Did you mean scikit-learn's scorer {scorer!r}?"
     return did_you_mean(plain, known + per_class)
 
 

@@ -74,10 +74,9 @@ def label_columns(stream: Stream) -> tuple[LabelColumn, ...]:
     naive = max((codes[half:] == np.bincount(codes).argmax()).mean(), _persistence(codes[half:]))
     found = []
     for name in parts[0]:
-        columns = [part.get(name) for part in parts]
-        if any(column is None for column in columns):
+        if not all(name in part for part in parts):
             continue
-        column = np.concatenate(columns)[rows]
+        column: NDArray[Any] = np.concatenate([part[name] for part in parts])[rows]
         windows = WINDOWS if len(parts[0]) <= _MOST_COLUMNS and column.dtype.kind == "f" else (0,)
         best = max(
             (LabelColumn(name, w, _accuracy(_less_mean(column, w), codes, half)) for w in windows),

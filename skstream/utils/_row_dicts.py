@@ -73,7 +73,7 @@ class RowDicts:
 def dicts_of(X: Any, missing: str) -> list[Any]:
     """Rows as dictionaries; texts of an array without columns stay what they are."""
     if sparse.issparse(X):
-        return _sparse_dicts(X)
+        return _sparse_dicts(X, missing)
     if not is_frame(X):
         if X.ndim == 1:
             return list(X.tolist())
@@ -112,8 +112,18 @@ def _gaps(rows: list[Any]) -> dict[int, list[int]]:
     return found
 
 
-def _sparse_dicts(X: Any) -> list[dict[int, Any]]:
+def _sparse_dicts(X: Any, missing: str) -> list[dict[int, Any]]:
+    if not X.has_canonical_format:  # a feature that is stored twice has the sum of both
+        X = X.copy()
+        X.sum_duplicates()
     bounds, columns, values = X.indptr.tolist(), X.indices.tolist(), X.data.tolist()
+    if X.data.dtype.kind == "f" and np.isnan(X.data).any():
+        if missing == "omit":
+            known = ~np.isnan(X.data)
+            bounds = np.concatenate([[0], np.cumsum(known)])[X.indptr].tolist()
+            columns, values = X.indices[known].tolist(), X.data[known].tolist()
+        else:
+            values = [None if value != value else value for value in values]
     return [
         dict(zip(columns[begin:end], values[begin:end], strict=True))
         for begin, end in pairwise(bounds)

@@ -44,6 +44,7 @@ from river import (
 from river import bandit as bandit_policies
 
 from skstream.compat import RiverClassifier, RiverRegressor, from_river
+from skstream.utils._row_dicts import dicts_of
 
 RNG = np.random.default_rng(0)
 N = 100
@@ -463,3 +464,13 @@ def test_what_a_part_has_learnt_is_left_out_with_a_warning() -> None:
         PrequentialEvaluator("accuracy").evaluate({"m": model}, X, y)
         new = make_stream_pipeline(StandardScaler(), from_river(tree.HoeffdingTreeClassifier()))
         warm.evaluate({"m": new}, X, y)
+
+
+@pytest.mark.parametrize("missing", ["omit", "none"])
+def test_sparse_rows_hold_what_their_matrix_holds(missing) -> None:
+    """Features stored twice are summed, and stored NaN are missing, as in dense rows."""
+    data, columns = np.array([1.0, 2.0, np.nan, 5.0]), np.array([0, 0, 1, 1])
+    rows = sparse.csr_array((data, columns, np.array([0, 3, 4])), shape=(2, 2))
+    gap = {} if missing == "omit" else {1: None}
+    assert dicts_of(rows, missing) == [{0: 3.0, **gap}, {1: 5.0}]
+    assert rows.nnz == 4  # the caller's matrix is as it was
