@@ -146,13 +146,14 @@ def function_task(function: Any) -> str | None:
 
 
 def scorer_names(*, regression: bool) -> list[str]:
-    """Names that `sklearn.metrics.get_scorer` knows, of regression or of anything else."""
+    """Names that `get_scorer` knows, of regression or of anything else but several labels a row."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
     return [
         name
         for name in get_scorer_names()
         if get_scorer(name)._score_func.__module__.endswith("._regression") == regression
+        and not name.endswith("_samples")
     ]
 
 

@@ -262,6 +262,7 @@ def test_of_few_rows_nothing_is_said():
 
 
 def test_the_label_of_electricity_is_read_off_a_price():
+    pytest.importorskip("pyarrow")
     path = data_path("electricity")
     with pytest.warns(UserWarning, match="'nswprice', less its mean over the 48 rows before"):
         profile = label_profile(ParquetStream(path, target="class"))
