@@ -135,6 +135,10 @@ def make_stream_preprocessor(
         raise ValueError(f"No column is left to prepare: {[*X.columns]} are all left out.")
     if verbose:
         print("\n".join(_in_words(columns_of, parts)))
+    if not all(isinstance(name, str) for name in X.columns):
+        # ColumnTransformer takes numbers for places, and columns may have numbers for names.
+        place_of = {name: place for place, name in enumerate(X.columns)}
+        parts = [(title, part, [place_of[name] for name in names]) for title, part, names in parts]
     return ColumnTransformer(parts, sparse_threshold=float(sparse_output))
 
 

@@ -207,3 +207,24 @@ def test_names_of_parts_can_be_told_apart() -> None:
     frame = pandas.DataFrame({"a__b": texts, "a_b": texts})
     parts = columns_by_part(make_stream_preprocessor(frame, verbose=False))
     assert [*parts] == ["text_0", "text_1"]
+
+
+def test_columns_whose_names_are_numbers_are_prepared_as_themselves():
+    """As after header=None and pop: then names are not places."""
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(
+        {
+            0: rng.choice(["a", "b"], 60),
+            1: rng.normal(size=60),
+            2: rng.integers(0, 2, 60),
+            3: rng.choice(["x", "y"], 60),
+            4: rng.normal(size=60),
+        }
+    )
+    frame.pop(2)
+    named = frame.set_axis([f"column {name}" for name in frame.columns], axis=1)
+    by_number, by_text = (
+        make_stream_preprocessor(one, verbose=False, sparse_output=False).fit(one).transform(one)
+        for one in (frame, named)
+    )
+    np.testing.assert_array_equal(by_number, by_text)
