@@ -1,7 +1,7 @@
 """Columns of dates and times as numbers."""
 
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -86,8 +86,8 @@ class DatetimeFeatures(StreamTransformer):
     -----
     Columns hold datetimes of NumPy, pandas (with a time zone, too), polars or Arrow, `datetime` and
     `date` objects, texts in the format of ISO 8601 ("2026-03-01", "2026-03-01T13:30:00+01:00"), or
-    numbers: seconds since 1970. With a time zone, the hour is that of the clock there. What is
-    smaller than a microsecond is left out.
+    numbers: seconds since 1970. With a time zone, the hour is that of the clock there, and the
+    timestamp is seconds since 1970 in UTC. What is smaller than a microsecond is left out.
 
     Examples
     --------
@@ -177,7 +177,11 @@ class DatetimeFeatures(StreamTransformer):
             moments = microseconds("DatetimeFeatures", X, place, column)
             self._check_kind(X, place, column, moments)
             missing = moments == _NAT
-            of_column = self._numbers(np.where(missing, 0, moments))
+            absolute = moments
+            if "timestamp" in self._features():
+                array = _array(series, utc=True)
+                absolute = microseconds("DatetimeFeatures", X, place, array, utc=True)
+            of_column = self._numbers(*(np.where(missing, 0, one) for one in (moments, absolute)))
             for numbers in of_column:
                 numbers[missing] = self.fill_value
             columns += of_column
@@ -244,15 +248,15 @@ class DatetimeFeatures(StreamTransformer):
             raise ValueError(f"features={self.features!r} has {wrong}.")
         return features
 
-    def _numbers(self, moments: Whole) -> list[Floats]:
-        """Features of moments, in microseconds since 1970."""
+    def _numbers(self, moments: Whole, absolute: Whole) -> list[Floats]:
+        """Features of moments, in microseconds since 1970: by the clock, and by that of UTC."""
         since = moments // _DAY
         within = moments - since * _DAY
         days = since.astype("M8[D]")
         numbers: list[Any] = []
         for feature in self._features():
             if feature == "timestamp":
-                numbers.append(moments / _MICROSECONDS)
+                numbers.append(absolute / _MICROSECONDS)
             elif feature == "year":
                 numbers.append(days.astype("M8[Y]").astype(np.int64) + 1970.0)
             elif self.cyclic:
@@ -302,10 +306,13 @@ def _circle(period: int) -> Floats:
     return np.array([np.sin(angles), np.cos(angles)])
 
 
-def microseconds(reader: str, X: Any, place: int, column: NDArray[Any]) -> Whole:
+def microseconds(
+    reader: str, X: Any, place: int, column: NDArray[Any], *, utc: bool = False
+) -> Whole:
     """One column of rows as microseconds since 1970, NaT where they are missing.
 
-    `reader` is who reads them, for the error; `column` is what stands at the place, as an array.
+    By the clock of each value's time zone; with `utc`, by that of UTC. `reader` is the class that
+    reads them, for the error; `column` is what stands at the place, as an array.
     """
     if column.dtype.kind == "M":
         whole: Whole = column.astype("M8[us]").astype(np.int64)
@@ -323,15 +330,18 @@ def microseconds(reader: str, X: Any, place: int, column: NDArray[Any]) -> Whole
     moments = np.empty(len(column), dtype=np.int64)
     for row, value in enumerate(column_lists(column[:, np.newaxis])[0]):
         try:
-            moments[row] = _moment(value)
+            moments[row] = _moment(value, utc)
         except (TypeError, ValueError, OverflowError):
             raise _no_date(reader, X, place, row, value) from None
     return moments
 
 
 def seconds_of(reader: str, X: Any, place: int) -> Floats:
-    """One column of rows as seconds since 1970, NaN where they are missing."""
-    moments = microseconds(reader, X, place, _array(column_at(X, place)))
+    """One column of rows as seconds since 1970 in UTC, NaN where they are missing.
+
+    The clock of a time zone is no measure of elapsed time: it is put forward and back.
+    """
+    moments = microseconds(reader, X, place, _array(column_at(X, place), utc=True), utc=True)
     seconds: Floats = np.where(moments == _NAT, np.nan, moments / _MICROSECONDS)
     return seconds
 
@@ -345,29 +355,35 @@ def _no_date(reader: str, X: Any, place: int, row: int, value: Any) -> ValueErro
     )
 
 
-def _array(series: Any) -> NDArray[Any]:
-    """Datetimes of the clock, or numbers, of a series; else objects. Arrays stay as they are."""
+def _array(series: Any, utc: bool = False) -> NDArray[Any]:
+    """Datetimes, or numbers, of a series; else objects. Arrays stay as they are.
+
+    Datetimes are those of the clock of the time zone, or with `utc` those of UTC.
+    """
     if isinstance(series, np.ndarray):
         return series
     dtype = series.dtype
     if hasattr(series, "iloc"):
         if getattr(dtype, "kind", "O") == "M":
             is_numpy = isinstance(dtype, np.dtype)
-            clock = series if is_numpy else series.dt.tz_localize(None)
-            return np.asarray(clock.to_numpy(), dtype="M8[us]")
+            zone = series.dt.tz_convert if utc and _has_time_zone(series) else series.dt.tz_localize
+            return np.asarray((series if is_numpy else zone(None)).to_numpy(), dtype="M8[us]")
         if holds_numbers(series.to_frame()) and not isinstance(dtype, np.dtype):
             return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
     elif getattr(dtype, "time_zone", None) is not None:
-        return np.asarray(series.dt.replace_time_zone(None).to_numpy(), dtype="M8[us]")
+        clock = series.dt.convert_time_zone("UTC") if utc else series
+        return np.asarray(clock.dt.replace_time_zone(None).to_numpy(), dtype="M8[us]")
     return np.asarray(series.to_numpy())
 
 
-def _moment(value: Any) -> int:
-    """Microseconds since 1970 of one value, by the clock of its time zone."""
+def _moment(value: Any, utc: bool = False) -> int:
+    """Microseconds since 1970 of one value, by the clock of its time zone or by that of UTC."""
     if is_missing(value):
         return _NAT
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
+    if utc and isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC)
     if isinstance(value, date):
         # Of pandas' timestamps, too: what is smaller than a microsecond is left out.
         clock = value.time() if isinstance(value, datetime) else time()

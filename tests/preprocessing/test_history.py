@@ -1,7 +1,9 @@
 """LagFeatures and RollingFeatures against plain loops and pandas, and what they refuse."""
 
 import pickle
+import zoneinfo
 from collections import OrderedDict
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from sklearn.naive_bayes import MultinomialNB
 
 from skstream import DelayedEvaluator, PrequentialEvaluator
 from skstream.pipeline import make_stream_pipeline
-from skstream.preprocessing import LagFeatures, RollingFeatures
+from skstream.preprocessing import DatetimeFeatures, LagFeatures, RollingFeatures
 from skstream.preprocessing._history import History
 from tests._examples import examples
 
@@ -242,3 +244,25 @@ def test_other_errors_say_what_to_do() -> None:
     lags = LagFeatures("x", key="who").fit(frame)
     with pytest.raises(ValueError, match="need the last 5 rows of each key, but it was fitted"):
         lags.set_params(lags=5).transform(frame)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "texts", "objects"])
+def test_elapsed_time_is_not_that_of_a_clock_which_is_put_forward_and_back(library):
+    """Berlin, spring and autumn: an hour and a half, and an hour, of real time."""
+    zone = zoneinfo.ZoneInfo("Europe/Berlin")
+    spring = [datetime(2026, 3, 29, 1, 0, tzinfo=zone), datetime(2026, 3, 29, 3, 30, tzinfo=zone)]
+    autumn = [datetime(2026, 10, 25, 2, 0, tzinfo=zone, fold=fold) for fold in (0, 1)]
+    for times, elapsed in ((spring, 5400.0), (autumn, 3600.0)):
+        values = [time.isoformat() for time in times] if library == "texts" else times
+        library_of = pytest.importorskip("polars" if library == "polars" else "pandas")
+        frame = library_of.DataFrame({"time": values, "amount": [1.0, 2.0]})
+        if library == "pandas":
+            utc = library_of.to_datetime([time.astimezone(UTC) for time in times], utc=True)
+            frame["time"] = utc.tz_convert("Europe/Berlin")
+        elif library == "objects":
+            frame["time"] = frame["time"].astype(object)
+        rolling = RollingFeatures("amount", windows=1, time="time")
+        out = rolling.partial_fit_transform(frame)
+        assert out[1, -1] == elapsed
+        stamps = DatetimeFeatures("timestamp").fit(frame[["time"]]).transform(frame[["time"]])
+        np.testing.assert_array_equal(stamps[:, 0], [time.timestamp() for time in times])
