@@ -1,0 +1,182 @@
+"""How large the library is, and how many functions one row meets on its way to a score.
+
+    python -m benchmarks.size
+
+Code lines hold code: no docstrings, comments or blank lines. The walk counts the functions, files
+and calls inside skstream of one evaluation of a linear model on 1,000 rows; it is the second one, so
+that nothing is imported or compiled in it. Public names are the objects that public modules export.
+Circles of files count imports inside functions, and those for type checkers.
+"""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import SGDClassifier
+
+import skstream
+from skstream import (
+    DelayedEvaluator,
+    HoldoutEvaluator,
+    KFoldEvaluator,
+    PrequentialEvaluator,
+    PrequentialSearch,
+)
+from skstream.evaluation import EvaluationResult
+from skstream.streams import ARFFStream, CSVStream, ParquetStream, SVMLightStream
+
+PACKAGE = Path(skstream.__file__).parent
+ROOT = PACKAGE.parent
+
+
+def code_lines(path: Path) -> int:
+    """Lines of a file that hold code."""
+    source = path.read_text("utf-8")
+    docstrings = {
+        line
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if node.body and isinstance(node.body[0], ast.Expr)
+        if isinstance(node.body[0].value, ast.Constant)
+        for line in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)
+    }
+    return sum(
+        bool(line.strip()) and not line.lstrip().startswith("#") and number not in docstrings
+        for number, line in enumerate(source.splitlines(), start=1)
+    )
+
+
+def walk(run: Callable[[], Any]) -> tuple[int, int, int]:
+    """Functions, files and calls inside the package while something runs."""
+    functions: set[Any] = set()
+    n_calls = 0
+
+    def count(frame: Any, event: str, _: Any) -> None:
+        nonlocal n_calls
+        if event == "call" and frame.f_code.co_filename.startswith(str(PACKAGE)):
+            functions.add(frame.f_code)
+            n_calls += 1
+
+    run()
+    sys.setprofile(count)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return len(functions), len({code.co_filename for code in functions}), n_calls
+
+
+def walks() -> Iterator[tuple[str, tuple[int, int, int]]]:
+    """The walk of each evaluator."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1000, 5)), rng.integers(0, 2, 1000)
+    held_out = rng.normal(size=(100, 5)), rng.integers(0, 2, 100)
+    evaluators = {
+        "prequential": PrequentialEvaluator("accuracy", random_state=0),
+        "k-fold": KFoldEvaluator("accuracy", random_state=0),
+        "holdout": HoldoutEvaluator("accuracy", holdout=held_out, random_state=0),
+        "delayed": DelayedEvaluator("accuracy", delay=10, random_state=0),
+    }
+    for name, evaluator in evaluators.items():
+        yield name, walk(lambda one=evaluator: one.evaluate(SGDClassifier(), X, y))
+
+
+def modules() -> dict[str, Path]:
+    """Files of the package by the names of their modules."""
+    names = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        names[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return names
+
+
+def imports(known: dict[str, Path]) -> dict[str, set[str]]:
+    """Which modules of the package each one imports, also inside functions."""
+    found: dict[str, set[str]] = {name: set() for name in known}
+    for name, path in known.items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for alias in node.names:
+                    inner = f"{node.module}.{alias.name}"
+                    found[name].add(inner if inner in known else node.module)
+            elif isinstance(node, ast.Import):
+                found[name] |= {alias.name for alias in node.names}
+        found[name] &= known.keys() - {name}
+    return found
+
+
+def largest_circle(arrows: dict[str, set[str]]) -> int:
+    """Modules in the largest set of which each reaches each other."""
+
+    def reached(start: str) -> set[str]:
+        seen, waiting = {start}, [start]
+        while waiting:
+            new = arrows[waiting.pop()] - seen
+            seen |= new
+            waiting += new
+        return seen
+
+    reach = {name: reached(name) for name in arrows}
+    return max(sum(name in reach[other] for other in reach[name]) for name in arrows)
+
+
+def with_one_importer(known: dict[str, Path], arrows: dict[str, set[str]]) -> int:
+    """Private modules that one other file imports, which is no ``__init__``."""
+    users = {name: [one for one in arrows if name in arrows[one]] for name in known}
+    return sum(
+        known[name].stem.startswith("_")
+        and known[name].stem != "__init__"
+        and len(found) == 1
+        and known[found[0]].stem != "__init__"
+        for name, found in users.items()
+    )
+
+
+def public_names() -> set[int]:
+    """Objects that some public module exports, each once."""
+    found = set()
+    for info in pkgutil.walk_packages([str(PACKAGE)], "skstream."):
+        if any(part.startswith("_") for part in info.name.split(".")):
+            continue
+        if info.name.startswith(("skstream.engine", "skstream.utils", "skstream.cli")):
+            continue
+        module = importlib.import_module(info.name)
+        found |= {id(getattr(module, name)) for name in getattr(module, "__all__", [])}
+    return found | {id(getattr(skstream, name)) for name in skstream.__all__}
+
+
+def n_parameters(kind: type) -> int:
+    """Parameters of a constructor."""
+    return len(inspect.signature(kind).parameters)
+
+
+def main() -> None:
+    known = modules()
+    arrows = imports(known)
+    evaluators = PrequentialEvaluator, KFoldEvaluator, HoldoutEvaluator, DelayedEvaluator
+    files = CSVStream, ParquetStream, ARFFStream, SVMLightStream
+    public = [name for name in dir(EvaluationResult) if not name.startswith("_")]
+    print("| what | now |\n|---|---:|")
+    for folder in ("skstream", "tests"):
+        lines = sum(map(code_lines, (ROOT / folder).rglob("*.py")))
+        print(f"| code lines of `{folder}/` | {lines:,} |")
+    print(f"| files of `skstream/` | {len(known)} |")
+    for name, counts in walks():
+        print(f"| walk, {name}: functions / files / calls | {' / '.join(map(str, counts))} |")
+    print(f"| distinct public names | {len(public_names())} |")
+    print(f"| parameters of evaluators | {sorted(map(n_parameters, evaluators))} |")
+    print(f"| parameters of PrequentialSearch | {n_parameters(PrequentialSearch)} |")
+    print(f"| parameters of file streams | {sorted(map(n_parameters, files))} |")
+    print(f"| private modules with one importer | {with_one_importer(known, arrows)} |")
+    print(f"| largest circle of files | {largest_circle(arrows)} |")
+    print(f"| public names of EvaluationResult, fields included | {len(public)} |")
+
+
+if __name__ == "__main__":
+    main()
