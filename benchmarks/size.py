@@ -3,7 +3,7 @@
     python -m benchmarks.size
 
 Code lines hold code: no docstrings, comments or blank lines. The walk counts the functions, files
-and calls inside skstream of one evaluation of a linear model on 1,000 rows; it is the second one, so
+and calls inside skstream of one evaluation of a linear model on 1,000 rows; it is the second, so
 that nothing is imported or compiled in it. Public names are the objects that public modules export.
 Circles of files count imports inside functions, and those for type checkers.
 """
