@@ -183,7 +183,7 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"X has {X.shape[1]} features, but the stream of BayesOptimal has {n_features}."
             )
-        moved = moved_columns(self, self.stream)
+        moved = moved_columns(getattr(self, "feature_names_in_", None), self.stream)
         if moved is not None:
             raise ValueError(moved)
         rows: NDArray[np.float64] = X.toarray() if sparse.issparse(X) else X
@@ -195,9 +195,8 @@ class BayesOptimal(ForgetfulFit, ClassifierMixin, BaseEstimator):
         return tags
 
 
-def moved_columns(known: Any, stream: Any) -> str | None:
+def moved_columns(names: Any, stream: Any) -> str | None:
     """What is wrong if columns have the names of the stream's features in another order."""
-    names = getattr(known, "feature_names_in_", None)
     own = list(stream.feature_names)
     if names is None or list(names) == own or not set(names) & set(own):
         return None

@@ -20,6 +20,7 @@ from skstream.evaluation._checkpoint import load_run
 from skstream.evaluation.folder import (
     GroupFolder,
     _differences,
+    _every,
     _fingerprint,
     _group,
     _lock,
@@ -704,3 +705,16 @@ def test_models_of_the_script_are_refused_before_workers_start(tmp_path, monkeyp
 )
 def test_distances_of_checkpoints(given, every):
     assert Every.of(given) == every
+
+
+def test_a_checkpoint_is_due_at_the_very_distance(monkeypatch):
+    assert not Every(rows=10).is_due(9, 0.0)
+    assert Every(rows=10).is_due(10, 0.0)
+    monkeypatch.setattr(_every, "monotonic", lambda: 130.0)
+    assert not Every(seconds=30.0).is_due(10**9, 100.5)
+    assert Every(seconds=30.0).is_due(0, 100.0)
+
+
+@pytest.mark.parametrize("pid", ["4711", None, 1.5])
+def test_the_process_of_a_lock_without_a_number_may_be_alive(pid):
+    assert _lock.is_alive({"system": _lock.system(), "pid": pid})

@@ -256,3 +256,11 @@ def test_chunks_resumed_runs_and_workers_change_nothing(name, options):
             check_prefixes(flat(run.detections), whole)
     run.close()
     assert flat(run.detections) == flat(run.result().detections) == whole
+
+
+def test_the_parameters_of_a_detector_are_checked_before_its_values() -> None:
+    monitor = DriftMonitor(DDM(min_values=-1))
+    with pytest.raises(ValueError, match=r"^The 'min_values' parameter of DDM must be"):
+        skstream.PrequentialEvaluator("accuracy", monitors={"m": monitor}).evaluate(
+            Persistent(), [[0.0], [1.0]], [0, 1]
+        )

@@ -22,7 +22,8 @@ def test_electricity():
     assert [len(y) for _, y, _ in chunks] == [10_000] * 4 + [5_312]
     np.testing.assert_array_equal(np.concatenate([X for X, _, _ in chunks]), expected_X)
     np.testing.assert_array_equal(np.concatenate([y for _, y, _ in chunks]), expected_y)
-    profile = label_profile(stream)
+    with pytest.warns(UserWarning, match="'nswprice'"):
+        profile = label_profile(stream)
     assert profile.persistence == 38_664 / 45_311
     assert round(profile.majority_prior, 4) == 0.5755
     assert profile.succession == profile.persistence

@@ -11,6 +11,7 @@ from skstream.engine.kernels.base import OTHER_COLUMNS, Declined, Kernel, Task
 from skstream.engine.kernels.input import EXACT_OR_SINGLE, read_block
 from skstream.engine.kernels.schema import OTHER_CLASSES, Columns, class_labels, refused_task
 from skstream.engine.kernels.scored import answers_to, best_or_all
+from skstream.optimal import moved_columns
 from skstream.utils._validation import is_fitted
 
 
@@ -48,9 +49,8 @@ class BayesOptimalKernel(Kernel):
         rows = read_block(block, state.columns, dtypes=EXACT_OR_SINGLE)
         if rows.columns.number not in (None, len(self.estimator.stream.feature_names)):
             raise Declined(OTHER_COLUMNS)
-        names = rows.columns.names
-        if names is not None and list(names) != list(self.estimator.stream.feature_names):
-            raise Declined("BayesOptimal has no kernel for columns of other names")
+        if moved_columns(rows.columns.names, self.estimator.stream) is not None:
+            raise Declined("BayesOptimal has no kernel for columns in another order")
         answers: NDArray[Any] = np.empty((0, len(class_labels(self.task))))
         if block.n_asks:
             answers = self.estimator.stream.posterior(rows.ask, state.n_rows + block.stamp)
