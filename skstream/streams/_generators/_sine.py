@@ -43,6 +43,11 @@ class Sine(GeneratedStream):
     chunk_size : int, default=65536
         Rows per chunk.
 
+    Notes
+    -----
+    River (0.26) has the axes the other way round: its label is 1 where its first feature is below
+    the sine of its second one. Its rules are numbered from 0.
+
     References
     ----------
     Gama, J., Medas, P., Castillo, G. and Rodrigues, P. (2004). Learning with drift detection.

@@ -41,6 +41,10 @@ class STAGGER(GeneratedStream):
     chunk_size : int, default=65536
         Rows per chunk.
 
+    Notes
+    -----
+    River (0.26) numbers the colours otherwise (0 red, 1 blue, 2 green) and its rules from 0.
+
     References
     ----------
     Schlimmer, J. C. and Granger, R. H. (1986). Incremental learning from noisy data. Machine
