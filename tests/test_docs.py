@@ -1,11 +1,15 @@
 """Every Python block of the guide runs as it stands, or with fewer rows, without a warning."""
 
+import os
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests._data import data_folder
+from tests._data import data_folder, data_path
 from tests._programs import PROJECT, Run
 
 PAGES = sorted((PROJECT / "docs").glob("*.md"))
@@ -78,3 +82,30 @@ def test_a_page_that_fails_is_caught(text: str, tmp_path: Path, run_program: Run
     program.write_text(text, "utf-8")
     with pytest.raises(pytest.fail.Exception, match=r"exit code 1\n(.|\n)*no\n"):
         run_program(program, tmp_path)
+
+
+def test_the_first_table_of_the_readme_is_what_its_command_prints() -> None:
+    """All columns but the seconds."""
+    pytest.importorskip("pyarrow")
+    folder = data_path("electricity").parent
+    text = (PROJECT / "README.md").read_text("utf-8")
+    found = re.search(r"```\n(skstream evaluate .*?)```\s+```\n(model .*?)```", text, re.DOTALL)
+    assert found is not None
+    command = shlex.split(found[1].replace("\\\n", " "))
+    assert "--plot" not in command
+    printed = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+    ).stdout
+
+    def cells(table: str) -> dict[str, list[str]]:
+        lines = [re.split(r"\s{2,}", line.strip()) for line in table.splitlines()]
+        return {line[0]: line[1:-2] + line[-1:] for line in lines if len(line) == 8}
+
+    shown = cells(found[2])
+    assert len(shown) == 10
+    assert shown.items() <= cells(printed).items()
