@@ -26,7 +26,8 @@ def is_frame(X: Any) -> bool:
 def as_rows(X: Any, *, first_row: int = 0) -> Any:
     """Features as something whose rows can be sliced: frame, CSR matrix or array.
 
-    Frames, arrays, memory maps and CSR matrices are returned as they are. Masked arrays become
+    Frames, arrays, memory maps and CSR matrices are returned as they are, but for 64-bit
+    indices, which many models of scikit-learn refuse: they get 32 bits. Masked arrays become
     plain ones with NaN where they are masked. Arrow tables and record batches become frames. A
     list, series or array of texts is one of single texts, without columns; `first_row` is the
     number of the first one in messages.
@@ -42,7 +43,7 @@ def as_rows(X: Any, *, first_row: int = 0) -> Any:
             check_no_name_twice(list(X.columns), "X")
         return X
     if sparse.issparse(X):
-        X = X if X.format == "csr" else X.tocsr()
+        X = _with_short_indices(X if X.format == "csr" else X.tocsr())
     else:
         X = unmasked(X, numbers=True)
         if not isinstance(X, np.ndarray):
@@ -69,6 +70,15 @@ def as_rows(X: Any, *, first_row: int = 0) -> Any:
             "rows without columns."
         )
     raise ValueError(f"X must have the shape (n_rows, n_features). Got shape {X.shape}.{hint}")
+
+
+def _with_short_indices(X: Any) -> Any:
+    """CSR rows with indices of 32 bits, if these are enough."""
+    most = np.iinfo(np.int32).max
+    if X.indices.dtype == np.int32 or X.nnz > most or X.shape[1] > most:
+        return X
+    parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return type(X)(parts, shape=X.shape)
 
 
 def _frame_of_arrow(X: Any) -> Any:

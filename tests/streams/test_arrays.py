@@ -287,3 +287,15 @@ def test_texts_in_a_column_of_an_array_are_named() -> None:
         make_stream_pipeline(HashingVectorizer(), SGDClassifier()).fit(texts, [0, 1])
     own = HashingVectorizer(analyzer=lambda row: row[0].split())
     make_stream_pipeline(own, SGDClassifier()).fit(texts, [0, 1])
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix])
+def test_sparse_rows_with_long_indices_reach_models(kind):
+    X = kind(np.random.default_rng(0).normal(size=(50, 4)))
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    y = np.tile([0, 1], 25)
+    for engine in ("auto", "loop"):
+        evaluator = PrequentialEvaluator("accuracy", engine=engine, random_state=0)
+        found = evaluator.evaluate(SGDClassifier(), X, y)
+        assert found.scores == evaluator.evaluate(SGDClassifier(), kind(X.toarray()), y).scores
+    assert X.indices.dtype == np.int64  # the user's own matrix is as it was
