@@ -225,3 +225,19 @@ def test_electricity_with_late_labels_is_scored_to_its_end() -> None:
     evaluator = DelayedEvaluator("log_loss", delay=48, n_bins=1, poll_every=None)
     scores = evaluator.evaluate({"m": IncrementalGaussianNB()}, X, y).scores["m"]
     assert np.isfinite(scores["log_loss"])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # as an error, it would send rows to the loop
+@pytest.mark.parametrize("scale", [1e-90, 1e-45, 1e-30, 1e30, 1e55, 1e90])
+def test_very_large_and_small_numbers_are_answered_as_in_the_loop(scale: float) -> None:
+    """Products of variances, of which the kernel takes one logarithm, stay within range."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    X = scale * (rng.normal(size=(300, 2)) + y[:, None])
+    kernel, loop = (
+        PrequentialEvaluator("log_loss", engine=engine, n_warmup=20, random_state=0).evaluate(
+            {"m": IncrementalGaussianNB()}, X, y
+        )
+        for engine in ("auto", "loop")
+    )
+    assert kernel.scores["m"]["log_loss"] == pytest.approx(loop.scores["m"]["log_loss"], rel=1e-9)

@@ -175,7 +175,7 @@ def _learn_row(x, t, w, weights, means, variances, k):  # type: ignore[no-untype
 
 
 # Outside of these, squares over- or underflow, or scikit-learn takes a weight for 0.
-_MIN_VALUE, _MAX_VALUE = 1e-100, 1e100
+_MIN_VALUE, _MAX_VALUE = 1e-40, 1e50
 _MIN_WEIGHT, _MAX_WEIGHT = 1e-6, 1e6
 # Without numba a mean of a class takes a microsecond at every row: so many are twice as fast as
 # the estimator's own loop.
@@ -264,7 +264,7 @@ class GaussianKernel(Kernel):
         if any(X.dtype != count.dtype for X in (learn, ask) if len(X)):
             raise Declined(OTHER_PRECISION)
         if count.dtype == np.float64 and _is_extreme(learn):
-            raise Declined("values beyond 1e100 or within 1e-100 of 0 have no kernel")
+            raise Declined("values beyond 1e50 or within 1e-40 of 0 have no kernel")
         if block.weight is not None and _is_extreme_weight(block.weight):
             raise Declined("weights above 1e6 or below 1e-6 have no kernel")
         assert columns.number is not None
