@@ -20,6 +20,8 @@ _MOST_COLUMNS = 100
 # A column is the label if its rule errs in no more rows than this, and than this share of the
 # errors of the better one of the majority and the label before.
 MOST_ERRORS, SHARE_OF_NAIVE_ERRORS = 0.01, 0.1
+# Where these err in fewer rows, a column of noise may look as good by chance.
+FEWEST_NAIVE_ERRORS = 20
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class LabelColumn:
         Rows before a row whose mean is subtracted; 0: the column as it is.
     accuracy : float
         Share of the second half of the rows in which a rule with one threshold, or one label for
-        each category, learnt from the first half, gives the label.
+        each value, learnt from the first half, gives the label.
     """
 
     name: str
@@ -51,9 +53,13 @@ def label_columns(stream: Stream) -> tuple[LabelColumn, ...]:
     """Find columns from which the label can be read, in the first rows of a stream.
 
     Nearly always right are rules with one threshold on a column, or on its difference to its mean
-    over some rows before; and with one label for each category. They are learnt from the first half
-    of the rows, and judged by the second half, beside the majority and the label before.
+    over some rows before; and with one label for each value. They are learnt from the first half of
+    the rows, and judged by the second half, beside the majority and the label before. Nothing is
+    found in a stream of one pass, whose rows are left for the pass that needs them, nor where the
+    naive guesses hardly err.
     """
+    if not stream.reiterable:
+        return ()
     parts, labels, n_rows = [], [], 0
     for X, y, _ in stream:
         kept = min(len(y), MOST_ROWS - n_rows)
@@ -72,18 +78,20 @@ def label_columns(stream: Stream) -> tuple[LabelColumn, ...]:
         return ()
     half = len(codes) // 2
     naive = max((codes[half:] == np.bincount(codes).argmax()).mean(), _persistence(codes[half:]))
+    if round((1.0 - naive) * (len(codes) - half)) < FEWEST_NAIVE_ERRORS:
+        return ()
     found = []
     for name in parts[0]:
         if not all(name in part for part in parts):
             continue
         column: NDArray[Any] = np.concatenate([part[name] for part in parts])[rows]
-        windows = WINDOWS if len(parts[0]) <= _MOST_COLUMNS and column.dtype.kind == "f" else (0,)
-        best = max(
-            (LabelColumn(name, w, _accuracy(_less_mean(column, w), codes, half)) for w in windows),
-            key=lambda one: (one.accuracy, -one.window),
-        )
-        errors = 1.0 - best.accuracy
-        if errors <= min(MOST_ERRORS, SHARE_OF_NAIVE_ERRORS * (1.0 - naive)):
+        best = LabelColumn(name, 0, _by_value(column, codes, half))
+        if column.dtype.kind == "f":
+            for window in WINDOWS if len(parts[0]) <= _MOST_COLUMNS else (0,):
+                accuracy = _by_threshold(_less_mean(column, window), codes, half)
+                if accuracy > best.accuracy:
+                    best = LabelColumn(name, window, accuracy)
+        if 1.0 - best.accuracy <= min(MOST_ERRORS, SHARE_OF_NAIVE_ERRORS * (1.0 - naive)):
             found.append(best)
     return tuple(found)
 
@@ -114,38 +122,39 @@ def _persistence(codes: NDArray[np.int64]) -> float:
 
 def _less_mean(column: NDArray[Any], window: int) -> NDArray[Any]:
     """The column less its mean over some rows before; the first rows, which have fewer, as 0."""
-    if window == 0:
-        return column
-    sums = np.concatenate([[0.0], np.cumsum(column)])
-    means = (sums[window:-1] - sums[: -window - 1]) / window
-    return np.concatenate([np.zeros(window), column[window:] - means])
+    finite = np.isfinite(column)
+    if window == 0 or not finite.any():
+        # Missing values are below all others: where one is missing may give the label.
+        return np.where(np.isnan(column), -np.inf, column)
+    with np.errstate(over="ignore", invalid="ignore"):
+        column = np.where(finite, column, column[finite].mean())
+        sums = np.concatenate([[0.0], np.cumsum(column)])
+        means = (sums[window:-1] - sums[: -window - 1]) / window
+        return np.concatenate([np.zeros(min(window, len(column))), column[window:] - means])
 
 
-def _accuracy(column: NDArray[Any], codes: NDArray[np.int64], half: int) -> float:
-    """Share of the second half that a rule learnt from the first half answers right."""
-    if column.dtype.kind == "f" and not np.isfinite(column).all():
-        return 0.0
-    learn, ask = slice(0, half), slice(half, None)
-    if column.dtype.kind != "f":
-        return _of_categories(column, codes, half)
-    order = column[learn].argsort(kind="stable")
-    values, sorted_codes = column[learn][order], codes[learn][order]
-    is_class = sorted_codes[:, None] == np.arange(codes.max() + 1)
+def _by_threshold(column: NDArray[Any], codes: NDArray[np.int64], half: int) -> float:
+    """Share of the second half that one threshold, learnt from the first half, answers right."""
+    # The answers are two labels: the two most frequent ones are enough to tell a good rule.
+    top = np.bincount(codes[:half]).argsort(kind="stable")[-2:]
+    order = column[:half].argsort(kind="stable")
+    values, is_class = column[order], codes[order][:, None] == top
     below = np.cumsum(is_class, axis=0)
     above = below[-1] - below
     ends = np.append(values[1:] != values[:-1], True)  # a threshold lies between two values
-    right = np.where(ends, below.max(axis=1) + above.max(axis=1), -1)
-    at = int(right.argmax())
-    threshold = values[at] if at + 1 == len(values) else (values[at] + values[at + 1]) / 2
-    low, high = below[at].argmax(), above[at].argmax()
-    return float((np.where(column[ask] <= threshold, low, high) == codes[ask]).mean())
+    at = int(np.where(ends, below.max(axis=1) + above.max(axis=1), -1).argmax())
+    low, high = top[below[at].argmax()], top[above[at].argmax()]
+    return float((np.where(column[half:] <= values[at], low, high) == codes[half:]).mean())
 
 
-def _of_categories(column: NDArray[Any], codes: NDArray[np.int64], half: int) -> float:
-    texts = [str(value) for value in column.tolist()]
-    label_of: dict[str, NDArray[np.int64]] = {}
-    for text, code in zip(texts[:half], codes[:half].tolist(), strict=True):
-        counts = label_of.setdefault(text, np.zeros(int(codes.max()) + 1, dtype=np.int64))
-        counts[code] += 1
-    answers = [int(label_of[text].argmax()) if text in label_of else -1 for text in texts[half:]]
-    return float((np.array(answers) == codes[half:]).mean())
+def _by_value(column: NDArray[Any], codes: NDArray[np.int64], half: int) -> float:
+    """Share of the second half that one label for each value answers right."""
+    if column.dtype.kind != "f":
+        column = np.array([str(value) for value in column.tolist()], dtype=object)
+    values, places = np.unique(column, return_inverse=True)
+    n_classes = int(codes.max()) + 1
+    pairs, counts = np.unique(places[:half] * n_classes + codes[:half], return_counts=True)
+    pairs = pairs[counts.argsort(kind="stable")]
+    answers = np.full(len(values), -1)
+    answers[pairs // n_classes] = pairs % n_classes  # of several, the last and most frequent stays
+    return float((answers[places[half:]] == codes[half:]).mean())

@@ -256,9 +256,48 @@ def test_honest_columns_are_not_called_the_label(make):
     assert label_profile(as_stream(make(rng, y).astype(float), y)).label_columns == ()
 
 
-def test_of_few_rows_nothing_is_said():
-    y = np.tile([0, 1], 50)
-    assert label_profile(as_stream(y[:, None].astype(float), y)).label_columns == ()
+def rare_at_first(rng):
+    """Rare labels, none of which comes in the second half, and columns of noise."""
+    y = np.zeros(4000, dtype=int)
+    y[rng.choice(1900, 20, replace=False)] = 1
+    return rng.normal(size=(4000, 5)), y
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda rng: (np.arange(100.0)[:, None] % 2, np.tile([0, 1], 50)),  # few rows
+        rare_at_first,
+        lambda rng: (np.arange(4000.0)[:, None], (np.arange(4000) >= 1200).astype(int)),
+        lambda rng: (rng.normal(size=(1000, 600)), (rng.random(1000) < 0.003).astype(int)),
+    ],
+    ids=["few rows", "rare at first", "one change", "three rare labels"],
+)
+def test_where_the_naive_guesses_hardly_err_nothing_is_said(make):
+    assert label_profile(as_stream(*make(np.random.default_rng(0)))).label_columns == ()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_a_label_among_numbers_is_named_whatever_its_classes(n_classes):
+    y = np.random.default_rng(0).integers(0, n_classes, 4000)
+    X = np.column_stack([y, np.where(y == 0, np.nan, 0.0) if n_classes == 2 else y * 1.0])
+    X[7, 0] = np.nan  # a gap hides nothing
+    with pytest.warns(UserWarning, match="'column 0' gives the label.*'column 1' gives"):
+        label_profile(as_stream(X, y))
+
+
+def test_gaps_do_not_hide_a_price_that_is_the_label():
+    price, label = prices(np.random.default_rng(0))
+    price[:3] = np.nan
+    with pytest.warns(UserWarning, match="'column 0', less its mean over the 48 rows before"):
+        label_profile(as_stream(price[:, None], label))
+
+
+def test_the_labels_of_a_stream_of_one_pass_are_profiled_alone():
+    y = np.tile([0, 1, 1], 1000)
+    profile = label_profile(as_stream(iter([(y[:, None].astype(float), y)])))
+    assert profile.n_rows == 3000
+    assert profile.label_columns == ()
 
 
 def test_the_label_of_electricity_is_read_off_a_price():
