@@ -32,6 +32,7 @@ from skstream.evaluation._settings import (
     names_of_baselines,
     prepared_models,
 )
+from skstream.evaluation._which_stream import generator_of
 from skstream.evaluation.folder import RunFolder, fingerprint, opened
 from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics._resolve import resolve_metrics
@@ -341,6 +342,7 @@ class StreamEvaluator(BaseEstimator):
         settings = self._settings(
             named, classes, n_rows=n_rows, source=source, seed=seed, drifts=drifts
         )
+        settings = replace(settings, generator=generator_of(stream))
         check_rows_are_time(
             named,
             stream,

@@ -26,6 +26,8 @@ class ResultHeader:
         The evaluator's parameters, and the seed that was used.
     survives : bool
         Whether the others go on where a model fails.
+    generator : str
+        Which generator made the stream; empty if none did.
     """
 
     protocol: str
@@ -36,6 +38,7 @@ class ResultHeader:
     baselines: tuple[str, ...]
     parameters: dict[str, Any]
     survives: bool
+    generator: str = ""
 
     def plain(self) -> dict[str, Any]:
         """Return everything as data for JSON."""

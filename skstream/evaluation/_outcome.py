@@ -48,8 +48,9 @@ class RunOutcome:
 
     `labels` holds what a tape says of the rows: labels, weights, answers of baselines. `waits` is
     only used under delayed labels: the counts of waiting rows. `drifts` says where the truth
-    changes, in the rows of the curves. `n_unlabelled` counts rows that came without a label, and
-    `unlabelled_held_out` those of held-out rows, and all of these.
+    changes, in the rows of the curves. `labels_read` is a fingerprint of all labels.
+    `n_unlabelled` counts rows that came without a label, and `unlabelled_held_out` those of
+    held-out rows, and all of these.
     `read` holds checksums that show whether two workers read the same; `error` is the exception
     that ended the run in a worker, and `cause` its traceback; `interrupted` says whether Ctrl-C
     ended it. `run` is the run itself, where it shall go on after the workers.
@@ -59,6 +60,7 @@ class RunOutcome:
     labels: dict[str, Any] | None
     waits: Any = None
     drifts: tuple[Drift, ...] = ()
+    labels_read: str = ""
     n_rows: int = 0
     n_unlabelled: int = 0
     unlabelled_held_out: tuple[int, int] | None = None

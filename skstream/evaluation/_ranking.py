@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skstream import stats
-from skstream.engine.tape import Tape
 from skstream.evaluation._compare import Scores, check_at, check_options, higher_is_better
 from skstream.evaluation._protocol_words import OF_A_STREAM, differences, parameters_in_words
+from skstream.evaluation._which_stream import of_each_stream
+from skstream.utils._warnings import warn
 
 if TYPE_CHECKING:
     from skstream.evaluation._result import EvaluationResult
@@ -23,8 +24,12 @@ def rank(
     at: int | None,
     bin: int | None,
     options: dict[str, Any],
+    known: Sequence[int] | None = None,
 ) -> Any:
-    """Rank the models over folds, or over several streams; see `EvaluationResult.rank`."""
+    """Rank the models over folds, or over several streams; see `EvaluationResult.rank`.
+
+    `known` are numbers of the streams of the results, where they are known.
+    """
     check_at(at)
     check_options("rank()", (stats.friedman_nemenyi,), options)
     for one in results[1:]:
@@ -38,7 +43,7 @@ def rank(
     if len(names) < 2:
         raise ValueError(f"Ranking needs at least two models; this result holds {names}.")
     scores = [Scores(one, metric, forgetting, at, bin) for one in results]
-    _check_streams(results)
+    streams = _streams(results, known)
     _check_protocols(results)
     for one, other in zip(results[1:], scores[1:], strict=True):
         if set(one.model_names) != set(names):
@@ -62,10 +67,11 @@ def rank(
         table = np.stack([scores[0].of_folds(name) for name in names], axis=1)
         blocks, extent = "folds", f"over {first.n_folds} folds"
     else:
-        table = np.array([[one.of_folds(name).mean() for name in names] for one in scores])
-        folds = sorted({one.n_folds for one in results})
-        of_folds = "" if folds == [1] else f", means over {' or '.join(map(str, folds))} folds each"
-        blocks, extent = "streams", f"over {len(results)} streams{of_folds}{_differing(results)}"
+        each = np.array([[one.of_folds(name).mean() for name in names] for one in scores])
+        table = np.array([each[group].mean(axis=0) for group in streams])
+        means = _means([len(group) for group in streams], "results")
+        means += _means([one.n_folds for one in results], "folds")
+        blocks, extent = "streams", f"over {len(streams)} streams{means}{_differing(results)}"
     places = list(dict.fromkeys(one.place for one in scores))
     shown = places[0] if len(places) == 1 else f"{places[0]}, ..., {places[-1]}"
     return replace(
@@ -75,29 +81,32 @@ def rank(
     )
 
 
-def _check_streams(results: Sequence["EvaluationResult"]) -> None:
-    """Refuse to count one stream several times, as if it were several."""
+def _streams(results: Sequence["EvaluationResult"], known: Sequence[int] | None) -> list[list[int]]:
+    """Divide the results by their streams: one taken twice is no more evidence than once."""
     for j, other in enumerate(results):
         for i, one in enumerate(results[:j]):
             if one is other:
-                what = "are the same result"
-            elif _same_labels(one.tape, other.tape):
-                what = "are of the same stream: their labels are identical"
-            else:
-                continue
-            raise ValueError(
-                f"Results {i + 1} and {j + 1} of those to rank {what}. A stream counted twice "
-                "looks like more evidence than there is. Pass one result of every stream; of a "
-                "single stream, rank the folds of a KFoldEvaluator."
-            )
-
-
-def _same_labels(one: Tape | None, other: Tape | None) -> bool:
-    if one is None or other is None or len(one.y) != len(other.y) or not len(one.y):
-        return False
-    if one.classes is None or other.classes is None:
-        return one.classes is other.classes and np.array_equal(one.y, other.y, equal_nan=True)
-    return np.array_equal(one.classes, other.classes) and np.array_equal(one.y, other.y)
+                raise ValueError(
+                    f"Results {i + 1} and {j + 1} of those to rank are the same result. Pass each "
+                    "once; of a single stream, rank the folds of a KFoldEvaluator."
+                )
+    groups = of_each_stream(results, known)
+    if len(groups) == 1 and len(results) > 1:
+        raise ValueError(
+            "All results to rank are of the same stream: their labels are identical, or the same "
+            "generator made them with other seeds. Results of one stream are averaged, so that one "
+            "is left and there is nothing to rank over. Add other streams; to rank over the seeds "
+            "of one generator, use evaluate_over_seeds(...).rank(); of a single stream, rank the "
+            "folds of a KFoldEvaluator."
+        )
+    unknown = [k + 1 for k, one in enumerate(results) if not (one.labels_read or one.tape)]
+    if known is None and len(results) > 1 and unknown:
+        warn(
+            f"Result {unknown[0]} of those to rank does not say of which stream it is: it has no "
+            "fingerprint of the labels, and no tape. If it is of the same stream as another one, "
+            "that stream counts twice."
+        )
+    return groups
 
 
 def _check_protocols(results: Sequence["EvaluationResult"]) -> None:
@@ -117,6 +126,15 @@ def _check_protocols(results: Sequence["EvaluationResult"]) -> None:
                 f"{parameters_in_words(other, unlike)}. Evaluate all streams with the same "
                 "evaluator."
             )
+
+
+def _means(numbers: Sequence[int], of: str) -> str:
+    """Say over how many values means were taken, where they were."""
+    found = sorted(set(numbers))
+    if found == [1]:
+        return ""
+    each = "of the same stream, which count once" if of == "results" else "each"
+    return f", means over {' or '.join(map(str, found))} {of} {each}"
 
 
 def _differing(results: Sequence["EvaluationResult"]) -> str:

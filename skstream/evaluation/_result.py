@@ -105,6 +105,11 @@ class EvaluationResult:
         Where the truth of the stream is known to change, in the rows of `checkpoints`: a value at
         a checkpoint up to ``drift.start`` is about the truth before. Empty where it is not known,
         as in live runs.
+    labels_read : str
+        Fingerprint of the labels of all rows, by which `rank` knows results of the same stream;
+        empty in files of earlier versions.
+    generator : str
+        Which generator made the stream, whatever its seed; empty if none did.
     detections : dict of str to dict of str to Detections
         ``detections[monitor][model]``: the rows at which the detectors of the evaluator's
         `monitors` warned and raised alarms; a list of them for several folds.
@@ -133,6 +138,8 @@ class EvaluationResult:
     scored_sets: str = ""
     why_no_tape: str = ""
     drifts: tuple[Drift, ...] = ()
+    labels_read: str = ""
+    generator: str = ""
     detections: FoundByMonitor = field(default_factory=dict)
 
     @property
@@ -574,7 +581,8 @@ class EvaluationResult:
         ----------
         *others : EvaluationResult
             Results of the same models on other streams, evaluated in the same way. None given:
-            rank over the folds.
+            rank over the folds. Results of the same stream (identical labels), or of the same
+            generator with other seeds, are one block: their mean.
         metric, forgetting : str, default=None
             Measure and mechanism; None: the first measure, the first mechanism.
         at : int, default=None
@@ -595,9 +603,9 @@ class EvaluationResult:
             If there is no such measure or mechanism.
         ValueError
             If there is one model alone, or one fold and no other result, if the results hold
-            other models or measures, if two of them are of the same stream (the same result, or
-            identical labels on their tapes) or of protocols with other parameters, or if it is
-            not known which direction of the measure is the better one.
+            other models or measures, if all are of the same stream, one is given twice, or they
+            are of protocols with other parameters, or if it is not known which direction of the
+            measure is the better one.
         """
         return rank(
             [self, *others],
@@ -726,6 +734,8 @@ def assemble(
         n_unlabelled=outcomes[0].n_unlabelled,
         unlabelled_held_out=outcomes[0].unlabelled_held_out,
         drifts=outcomes[0].drifts,
+        labels_read=outcomes[0].labels_read,
+        generator=header.generator,
         detections=by_monitor(lane.detections for lanes in by_model.values() for lane in lanes),
         baselines=header.baselines,
         parameters=header.parameters,

@@ -148,6 +148,7 @@ class EvaluationRun(StreamRun):
             self._unlabelled = np.concatenate([open_ones, unlabelled])
         self._is_weighted |= piece.weight is not None
         self._n_arrived += piece.n_rows
+        self._labels_read = self._labels_read.after(piece.y, piece.labelled)
         self._scoring.arrive(piece.y, piece.weight)
         self._note(answered)
 

@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from skstream.evaluation._ranking import rank
 from skstream.evaluation._recovery import RecoveryResult, recovery
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._select import chosen, pick
 from skstream.evaluation._storage import FORMAT, STUDY, packed, unpacked
-from skstream.stats import BestModelResult, compare_with_best
+from skstream.stats import BestModelResult, FriedmanNemenyiResult, compare_with_best
 from skstream.stats._best import Correction, why_not_told
 from skstream.stats._report import plural
 from skstream.utils._displays import display
@@ -288,6 +289,66 @@ class SeedStudy:
         subject = f"{metric} ({forgetting}) over {plural(self.n_seeds, 'seed')}"
         return replace(best, subject=subject, blocks="seeds")
 
+    def rank(
+        self,
+        *others: "SeedStudy",
+        metric: str | None = None,
+        forgetting: str | None = None,
+        at: int | None = None,
+        models: str | Sequence[str] | None = None,
+        **options: Any,
+    ) -> FriedmanNemenyiResult:
+        """Rank the models over the seeds, or over several streams (Friedman, Nemenyi).
+
+        Parameters
+        ----------
+        *others : SeedStudy
+            Studies of the same models on other streams. Each stream is one block, the mean over
+            its seeds: more seeds make it more exact, and are no more streams. None given: the
+            seeds of this study are the blocks, and the ranks are about streams of this kind.
+        metric, forgetting : str, default=None
+            Measure and mechanism; None: the first.
+        at : int, default=None
+            Use the last checkpoint not after this row, at least 1.
+        models : str or sequence of str, default=None
+            Models to rank; None: all. Leave out a reference such as the Bayes classifier.
+        **options
+            Passed to `skstream.stats.friedman_nemenyi`, such as ``alpha``.
+
+        Returns
+        -------
+        result : FriedmanNemenyiResult
+            Average ranks, the critical difference, and the groups that do not differ.
+
+        Raises
+        ------
+        KeyError
+            If there is no such model, measure or mechanism.
+        ValueError
+            If there are fewer than two models, seeds or streams, two seeds of this study alone
+            gave the same rows, or two studies are of the same stream and no other is there.
+        """
+        names = None if models is None else chosen(models, self.model_names, "model")
+        call = partial(rank, metric=metric, forgetting=forgetting, at=at, bin=None, options=options)
+        if others:
+            studies = [self, *others]
+            results = [one for study in studies for one in study.results]
+            known = [k for k, study in enumerate(studies) for _ in study.results]
+            return call([one.select(models=names) for one in results], known=known)
+        if self.same_streams:
+            raise ValueError(
+                f"Models cannot be ranked over streams that are the same: {self._which_same()}. "
+                "Let make_stream use its seed, or pass the studies of other streams."
+            )
+        if self.n_seeds < 2:
+            raise ValueError(
+                "At least two seeds are needed to rank models over them. Got 1; or pass the "
+                "studies of other streams."
+            )
+        found = call([self.combined.select(models=names)])
+        subject = found.subject.replace(f"{self.n_seeds} folds", f"{self.n_seeds} seeds")
+        return replace(found, subject=subject, blocks="seeds")
+
     def _final(self, names: Sequence[str], metric: str, forgetting: str) -> np.ndarray:
         """Return the final values, of shape (n_seeds, n_models)."""
         return np.array(
@@ -401,7 +462,7 @@ class SeedStudy:
         answers = ", ".join(f"{name}: {metric} {scores[name][metric]:.4f}" for name in scores)
         return (
             f"SeedStudy({plural(self.n_seeds, 'seed')}, {self.results[0].protocol}; {answers}; "
-            "see compare(), table(), to_frame(), plot(), recovery(), save())"
+            "see compare(), rank(), table(), to_frame(), plot(), recovery(), save())"
         )
 
     def __str__(self) -> str:

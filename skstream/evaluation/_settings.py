@@ -69,6 +69,8 @@ class Settings:
         Rows of the stream; 0 where that is not known.
     drifts : tuple of Drift
         Where the truth of the stream is known to change.
+    generator : str
+        Which generator made the stream; empty if none did.
     monitors : tuple of Watched
         Monitors that watch every model and fold.
     scores : dict of str to {"predict_proba", "decision_function"} or None
@@ -97,6 +99,7 @@ class Settings:
     parameters: dict[str, Any]
     expected_rows: int = 0
     drifts: tuple[Drift, ...] = ()
+    generator: str = ""
     monitors: tuple[Watched, ...] = ()
     scores: Mapping[str, str | None] = field(default_factory=dict)
     scores_dtype: str = "float64"
@@ -133,6 +136,7 @@ class Settings:
             baselines=self.baselines,
             parameters=self.parameters,
             survives=self.error_score != "raise",
+            generator=self.generator,
         )
 
     def lanes(

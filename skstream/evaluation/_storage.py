@@ -38,6 +38,8 @@ _PLAIN = (
     "parameters",
     "scored_sets",
     "drifts",
+    "labels_read",
+    "generator",
 )
 _TUPLES = ("unlabelled_held_out", "baselines", "selected_folds")
 

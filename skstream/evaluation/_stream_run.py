@@ -28,6 +28,7 @@ from skstream.evaluation._result import EvaluationResult, assemble
 from skstream.evaluation._scoring import RunScores
 from skstream.evaluation._settings import Settings
 from skstream.evaluation._watch import watch_of
+from skstream.evaluation._which_stream import LabelSum
 from skstream.metrics._checkpoints import Curves
 from skstream.metrics._resolve import resolve_metrics
 from skstream.streams._chunk import Chunk
@@ -56,6 +57,7 @@ class StreamRun(Exclusive):
 
     #: Most rows between two points at which a run can be interrupted.
     _rows_per_piece = 1 << 16
+    _labels_read = LabelSum()
 
     def __init__(
         self,
@@ -74,11 +76,9 @@ class StreamRun(Exclusive):
         self._meters = [CostMeter() for _ in places]
         self._schema: Schema | None = None  # of the first rows
         self._space = LabelSpace(settings.classes)
-        self._n_arrived = 0
-        self._n_unlabelled = 0
+        self._n_arrived = self._n_unlabelled = 0
         names = [name for name, _ in places]
-        watch = watch_of(settings, places, width)
-        self._scores = RunScores(settings, names, width, watch=watch)
+        self._scores = RunScores(settings, names, width, watch=watch_of(settings, places, width))
         self._pace = Pace(self._rows_per_piece)
         self._live = False
         self._is_closed = False
@@ -501,6 +501,7 @@ class StreamRun(Exclusive):
             n_rows=self._n_arrived,
             n_unlabelled=self._n_unlabelled,
             drifts=self._settings.drifts,
+            labels_read=self._labels_read.text,
         )
 
     def kept_outcome(self) -> RunOutcome:
@@ -602,8 +603,7 @@ class StreamRun(Exclusive):
     def _check_schema(self, X: Any) -> None:
         if self._schema is not None:
             self._schema.check(X, self._n_arrived)
-        else:
-            self._learn_schema(X)
+        self._learn_schema(X)
 
     def _learn_schema(self, X: Any) -> None:
         if self._schema is None and X.shape[0]:  # no rows say nothing about the rows to come

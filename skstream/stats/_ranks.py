@@ -57,7 +57,7 @@ class FriedmanNemenyiResult(SignificanceTest):
         Blocks in which at least two models share a rank.
     alpha : float
         Level of the tests.
-    blocks : {"folds", "streams", "folds or streams"}
+    blocks : {"folds", "streams", "seeds", "folds or streams"}
         What the models were ranked on, where that is known.
     """
 
@@ -145,7 +145,9 @@ class FriedmanNemenyiResult(SignificanceTest):
             "Not being told apart is not being equal, and ranks say nothing about the size of a "
             "difference."
         )
-        if self.blocks != "streams":
+        if self.blocks == "seeds":
+            caveat += " Seeds of one generator say nothing about other streams."
+        elif self.blocks != "streams":
             caveat += " Folds of one stream are not independent."
         sentences.append(caveat)
         return sentences

@@ -1,5 +1,6 @@
 """Comparison of models: which is better, by which measure, and what the statement says."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -24,7 +25,7 @@ from skstream.forgetting import FadingFactor
 from skstream.metrics import Measure
 from skstream.metrics._registry import CLASSIFICATION, REGRESSION
 from skstream.stats import anytime_comparison, mcnemar_curve, q_statistic
-from skstream.streams import make_demo_stream
+from skstream.streams import SEA, Sine, make_demo_stream
 
 
 def wrong_share(y_true, y_pred):
@@ -340,21 +341,49 @@ def test_a_stream_is_ranked_once(tmp_path):
     loaded = load_result(first.save(tmp_path / "first.npz"))
     X, y = make_demo_stream(300, random_state=0).X, make_demo_stream(300, random_state=0).y
     renamed = PrequentialEvaluator("accuracy").evaluate(MODELS, X, np.where(y == "UP", "b", "a"))
-    with pytest.raises(ValueError, match=r"Results 2 and 3 .* are the same result\. A stream"):
+    with pytest.raises(ValueError, match=r"Results 2 and 3 .* are the same result\. Pass"):
         first.rank(second, second)
     for same in (again, loaded):
-        with pytest.raises(ValueError, match=r"Results 1 and 3 .* their labels are identical"):
-            first.rank(second, same)
+        with pytest.raises(ValueError, match=r"of the same stream: their labels are identical"):
+            first.rank(same)
+        ranked = first.rank(second, same)
+        assert ranked.n_blocks == 2
+        assert ranked.average_ranks.tolist() == first.rank(second).average_ranks.tolist()
+        assert "over 2 streams, means over 1 or 2 results of the same stream, which count once" in (
+            ranked.subject
+        )
     assert first.rank(second, renamed).n_blocks == 3  # other labels, as far as anyone can tell
     untaped = [
-        one_run(stream=make_demo_stream(300, random_state=k), keep_tape=False) for k in (0, 1)
+        one_run(stream=make_demo_stream(300, random_state=k), keep_tape=False) for k in (0, 1, 0)
     ]
+    untaped[2] = load_result(untaped[2].save(tmp_path / "untaped.npz"))
     with pytest.raises(ValueError, match=r"Results 1 and 3 .* are the same result"):
         untaped[0].rank(untaped[1], untaped[0])
-    assert untaped[0].rank(untaped[1]).n_blocks == 2
+    assert untaped[0].rank(*untaped[1:]).n_blocks == 2
+    unknown = replace(untaped[0], labels_read="")
+    with pytest.warns(UserWarning, match="Result 2 of those to rank does not say of which stream"):
+        assert untaped[1].rank(unknown).n_blocks == 2
+    delayed = DelayedEvaluator("accuracy", delay=3, keep_tape=False)
+    with pytest.raises(ValueError, match="of the same stream"):
+        delayed.evaluate(MODELS, X, y).rank(delayed.evaluate(MODELS, X, y))
     first, second = one_run_of_regressors("mae"), one_run_of_regressors("mae")
     with pytest.raises(ValueError, match="their labels are identical"):
         first.rank(second)
+
+
+def test_seeds_of_one_generator_are_one_stream():
+    made = [(SEA, 200, 0), (SEA, 200, 1), (SEA, 200, 2), (Sine, 200, 0), (Sine, 200, 1)]
+    results = [
+        one_run(stream=kind(n_rows, random_state=seed), keep_tape=False)
+        for kind, n_rows, seed in made
+    ]
+    ranked = results[0].rank(*results[1:])
+    assert ranked.n_blocks == 2
+    assert "means over 2 or 3 results of the same stream" in ranked.subject
+    with pytest.raises(ValueError, match="same generator made them with other seeds"):
+        results[0].rank(*results[1:3])
+    other = one_run(stream=SEA(200, thresholds=(3,)), keep_tape=False)
+    assert results[0].rank(other).n_blocks == 2
 
 
 def test_only_what_was_evaluated_alike_is_ranked_together():

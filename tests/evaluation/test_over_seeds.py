@@ -29,7 +29,7 @@ from skstream.engine.failures import ModelError
 from skstream.evaluation import SeedStudy, _groups, _over_seeds, load_study
 from skstream.stats import compare_with_best, wilcoxon
 from skstream.stats._best import holm
-from skstream.streams import SEA, ArrayStream
+from skstream.streams import SEA, ArrayStream, Sine
 
 MODELS = {"sgd": SGDClassifier(), "random": RandomClass(), "last": Persistent()}
 SEEDS = [3, 0, 11, 5]
@@ -372,6 +372,36 @@ def test_holm() -> None:
     # Worked by hand: .01 * 4, then the larger of this and .02 * 3, and so on.
     np.testing.assert_allclose(holm(np.array([0.02, 0.5, 0.01, 0.04])), [0.06, 0.5, 0.04, 0.08])
     assert holm(np.array([0.6, 0.9])).tolist() == [1.0, 1.0]
+
+
+def test_a_study_ranks_over_its_seeds_or_each_stream_once() -> None:
+    studies = [
+        evaluate_over_seeds(
+            partial(make, 120),
+            MODELS,
+            range(4),
+            evaluator=PrequentialEvaluator("accuracy"),
+        )
+        for make in (sea, sine)
+    ]
+    over_seeds = studies[0].rank()
+    assert (over_seeds.n_blocks, over_seeds.blocks) == (4, "seeds")
+    assert "over 4 seeds" in str(over_seeds)
+    over_streams = studies[0].rank(studies[1])
+    assert (over_streams.n_blocks, over_streams.blocks) == (2, "streams")
+    assert "means over 4 results of the same stream, which count once" in over_streams.subject
+    with pytest.raises(ValueError, match="of the same stream"):
+        studies[0].rank(replace(studies[0], results=studies[0].results[::-1]))
+    with pytest.raises(ValueError, match="At least two seeds"):
+        replace(studies[0], seeds=(0,), results=studies[0].results[:1]).rank()
+
+
+def sea(n_rows: int, seed: int) -> SEA:
+    return SEA(n_rows, random_state=seed)
+
+
+def sine(n_rows: int, seed: int) -> Sine:
+    return Sine(n_rows, random_state=seed)
 
 
 def share_of_tables_in_which_equal_models_are_told_apart(

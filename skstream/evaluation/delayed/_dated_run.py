@@ -293,6 +293,7 @@ class DatedRun(StreamRun):
         weighted = arrivals.weight is not None
         self._scoring.arrive(self._n_arrived, y, clock, weighted=weighted)
         self._n_arrived += len(y)
+        self._labels_read = self._labels_read.after(y, arrivals.labelled)
         self._clock = clock
         self._note(answered)
 
