@@ -99,6 +99,29 @@ def sides(scenario: str, seeds: np.ndarray, **options: Any) -> str:
     return share(rejected, len(seeds))
 
 
+#: Differences without bounds whose mean is 0, of 20,000 rows.
+UNBOUNDED = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "99 % of them 0": lambda rng, n: rng.choice([-1.0, 0.0, 1.0], p=[0.005, 0.99, 0.005], size=n),
+    "log-normal losses": lambda rng, n: rng.lognormal(size=n) - rng.lognormal(size=n),
+    "t with 3 degrees": lambda rng, n: rng.standard_t(3, n),
+    "spread times 15": lambda rng, n: rng.normal(size=n) * np.linspace(0.2, 3.0, n),
+    "2 of 1,000 rows decide": lambda rng, n: (
+        np.where(rng.random(n) < 0.002, 36 * rng.random(n), 0.0) - 0.036
+    ),
+}
+
+
+def asymptotic(rng: np.random.Generator, n_streams: int) -> None:
+    print("\nAnytime comparison without bounds (asymptotic), looked at after each of 20,000 rows")
+    for name, draw in UNBOUNDED.items():
+        rejected = np.zeros(1)
+        for _ in range(n_streams):
+            result = anytime_comparison(draw(rng, 20_000), np.zeros(20_000), boundary="asymptotic")
+            rejected += result.pvalue < LEVEL
+        print(f"  {name:30} " + share(rejected, n_streams))
+
+
 def bounds(rng: np.random.Generator, n_streams: int) -> None:
     print("\nAnytime comparison, equal means with a rare large loss: known bound; largest seen")
     rejected = np.zeros(2)
@@ -122,7 +145,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     print(f"skstream {skstream.__version__}, {arguments.streams:,} streams per figure")
-    for simulate in (kappa, fading, weights, anytime, bounds):
+    for simulate in (kappa, fading, weights, anytime, asymptotic, bounds):
         simulate(np.random.default_rng(arguments.seed), arguments.streams)
 
 

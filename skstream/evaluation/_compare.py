@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skstream import stats
-from skstream.evaluation._compared_rows import OF_PROBABILITIES, ComparedAnswers
+from skstream.evaluation._compared_rows import (
+    ComparedAnswers,
+    Loss,
+    column_of,
+)
 from skstream.evaluation._protocol_words import of_bin, with_own
+from skstream.evaluation._row_loss import clipped, loss_in_words, measure_of, row_loss
 from skstream.evaluation._row_tests import forgets, test_of_rows
 from skstream.evaluation._select import bins_of, number
 from skstream.forgetting import (
@@ -35,14 +40,6 @@ _ROW_FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
 ROW_TESTS = tuple(_ROW_FUNCTIONS)
 #: Parameters of these functions that follow from the result.
 _FROM_RESULT = frozenset({"names", "forgetting", "sample_weight"})
-#: Losses of a row in words, as a measure may name them.
-_LOSSES = {
-    "zero_one": ("the 0/1 loss of each row", "accuracy"),
-    "absolute": ("the absolute error of each row", "mae"),
-    "squared": ("the squared error of each row", "mse"),
-    "log": ("the log loss of each row", "log_loss"),
-    "brier": ("the Brier score of each row", "brier"),
-}
 
 
 def compare(
@@ -51,9 +48,10 @@ def compare(
     b: str,
     *,
     test: str,
-    metric: str | None,
+    metric: str | Measure | None,
     forgetting: str | Forgetting | None,
     at: int | None,
+    since: int | None,
     fold: int | None,
     bin: int | None,
     over_time: bool,
@@ -67,14 +65,15 @@ def compare(
         raise ValueError(f"The test must be one of {known}. Got {test!r} instead.")
     check_at(at)
     _check_options(test, options)
+    _check_since(result, test, since, at)
     if test in ROW_TESTS:
         loss = row_loss(result, test, metric)
         mechanism = row_mechanism(result, test, forgetting)
-        rows = compared_answers(result, a, b, loss, at=at, fold=fold, bin=bin)
+        rows = compared_answers(result, a, b, loss, at=at, since=since, fold=fold, bin=bin)
         tested = test_of_rows(rows, test, loss, mechanism, over_time, options)
-        words = _loss_in_words(result, loss)
-        if loss == "log" and "bounds" in options:
-            words += f", at most {options['bounds'][1]:.4g},"
+        words = loss_in_words(result, loss)
+        if loss == "log" and options.get("bounds") is not None:
+            words += f", {clipped(options['bounds'][1], rows.n_classes)},"
         return replace(tested, subject=f"by {words} under {mechanism.name}, {rows.place}")
     if over_time:
         raise ValueError(
@@ -83,6 +82,8 @@ def compare(
             "are several folds. Pass test=, or compare at= several rows."
         )
     _check_several_folds(result, test, fold=fold, bin=bin)
+    if isinstance(metric, Measure):
+        raise TypeError("The tests over folds compare a measure of the result: pass its name.")
     scores = Scores(result, metric, forgetting, at)
     options["higher_is_better"] = higher_is_better(scores.metric, scores.facts, options)
     values = [scores.of_folds(name) for name in (a, b)]
@@ -92,13 +93,24 @@ def compare(
     )
 
 
-def _loss_in_words(result: "EvaluationResult", loss: str) -> str:
-    """Name a loss by the measure that is its mean, unless the user calls another measure so."""
-    words, measure = _LOSSES[loss]
-    facts = result.measures.get(measure)
-    if facts is not None and facts.row_loss != loss:
-        return f"{words} (not by your measure {measure!r})"
-    return f"{words} ({measure})"
+def _check_since(result: "EvaluationResult", test: str, since: int | None, at: int | None) -> None:
+    """Refuse a first row where rows are not compared one by one, or that is none."""
+    if since is None:
+        return
+    if not is_integer(since) or since < 1:
+        raise ValueError(f"since must be a number of rows, an int from 1 on. Got {since!r}.")
+    if test not in ROW_TESTS:
+        raise ValueError(
+            f"The test {test!r} compares values over folds, which are about all rows, and since= "
+            f"is for the tests over rows ({', '.join(map(repr, ROW_TESTS))}), with fold=."
+        )
+    if result.scored_sets:
+        raise ValueError(
+            f"since= is for rows that are scored one by one; here they are {result.scored_sets}. "
+            "Choose a set with at=."
+        )
+    if at is not None and at < since:
+        raise ValueError(f"There is no row from since={since} to at={at}.")
 
 
 def _check_options(test: str, options: dict[str, Any]) -> None:
@@ -212,9 +224,10 @@ def compared_answers(
     result: "EvaluationResult",
     a: str,
     b: str,
-    loss: str,
+    loss: Loss,
     *,
     at: int | None = None,
+    since: int | None = None,
     fold: int | None = None,
     bin: int | None = None,
 ) -> ComparedAnswers:
@@ -224,21 +237,25 @@ def compared_answers(
         result.curve(name)  # names the models where one is unknown
     place = _place_of_one_fold(result, fold)
     bin = _checked_bin(result, bin)
-    of_scores = loss in OF_PROBABILITIES
+    column = column_of(loss)
+    of_scores = column is not None and column.of_scores
     for name in (a, b):
         if of_scores and tape.methods.get(name) != "predict_proba":
             raise ValueError(
-                f"The tape has no probabilities of '{name}', which {_LOSSES[loss][1]!r} needs. "
+                f"The tape has no probabilities of '{name}', which {measure_of(loss)!r} needs. "
                 "Evaluate it with a measure of probabilities, or compare by another measure, such "
                 "as metric='accuracy'."
             )
     ends = {name: _end_of(result, name, place) for name in (a, b)}
-    start, stop = 0, tape.n_rows
+    start, stop = (0 if since is None else min(since - 1, tape.n_rows)), tape.n_rows
     if tape.sets is None:
         last = stop if at is None else min(at, stop)
         ended = [name for name in (a, b) if ends[name] < last]
         stop = last = int(min(last, *ends.values()))
         looked_at = _first(last, _unit(result))
+        if since is not None:
+            looked_at = f"{_unit(result)}s {since:,} to {last:,}"
+            start = min(start, last)
     else:  # one set, as others may consist of the same rows
         last = int(result.checkpoints[checkpoint(result, at)])
         position = int(np.searchsorted(tape.sets[1], last))
@@ -281,33 +298,6 @@ def compared_answers(
 
 def _first(n: int, unit: str) -> str:
     return f"{unit} 1" if n == 1 else f"the first {n:,} {unit}s"
-
-
-def row_loss(result: "EvaluationResult", test: str, metric: str | None) -> str:
-    """Loss of a row that a test compares: that of the measure, if its mean decides it."""
-    losses: tuple[str, ...] = ("absolute", "squared")
-    if result.classes is not None:
-        losses = ("zero_one",) if test == "mcnemar" else ("zero_one", "log", "brier")
-    if test == "mcnemar" and result.classes is None:
-        raise ValueError("McNemar's test compares classifiers; use 'anytime' or 'q'.")
-    first = result.metric_names[0] if metric is None else metric
-    result.curve(result.model_names[0], first)  # names the measures where it is unknown
-    loss = result.measures.get(first, Measure(name=first)).row_loss
-    if loss in losses:
-        return str(loss)
-    if metric is not None:
-        known = [name for name, facts in result.measures.items() if facts.row_loss in losses]
-        instead = f", or pass one that is: {known}" if known else ""
-        facts = result.measures.get(first, Measure(name=first))
-        folds = ", ".join(map(repr, FOLD_TESTS))
-        over_folds = (
-            "" if facts.higher_is_better is None else f"; or compare it over folds ({folds})"
-        )
-        raise ValueError(
-            f"The test {test!r} compares {_LOSSES[losses[0]][0]}, and measure {metric!r} is not "
-            f"the mean of such losses. Leave out metric={instead}{over_folds}."
-        )
-    return losses[0]
 
 
 def row_mechanism(

@@ -16,8 +16,38 @@ OF_PROBABILITIES: dict[str, Column] = {"log": LogLoss(), "brier": BrierLoss()}
 ROWS_AT_ONCE = 1 << 17
 
 
-def bounds_of(loss: str, n_classes: int) -> tuple[float, float] | None:
+@dataclass(frozen=True)
+class ColumnLoss:
+    """Loss of a row that a measure of the user gives, such as ``cost(matrix)``.
+
+    Attributes
+    ----------
+    name : str
+        Name of the measure.
+    column : Column
+        What makes the loss of each row.
+    bounds : tuple of two float
+        Smallest and largest loss that can occur.
+    """
+
+    name: str
+    column: Column
+    bounds: tuple[float, float]
+
+
+#: Loss of a row: "zero_one", "absolute", "squared", "log", "brier", or one of a measure.
+Loss = str | ColumnLoss
+
+
+def column_of(loss: Loss) -> Column | None:
+    """What makes the losses, where they are not those of answers; None: of answers."""
+    return loss.column if isinstance(loss, ColumnLoss) else OF_PROBABILITIES.get(loss)
+
+
+def bounds_of(loss: Loss, n_classes: int) -> tuple[float, float] | None:
     """Smallest and largest loss of a row that can occur; None for errors of regressors."""
+    if isinstance(loss, ColumnLoss):
+        return loss.bounds
     highest = {
         "zero_one": 1.0,
         "log": HIGHEST_LOG_LOSS,
@@ -51,29 +81,31 @@ class ComparedRows:
     number: np.ndarray
 
     def losses(
-        self, kind: str, bounds: tuple[float, float] | None = None
+        self, kind: Loss, bounds: tuple[float, float] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Losses of both models: "zero_one", "absolute", "squared", "log" or "brier".
+        """Losses of both models.
 
         Log losses above the upper bound are clipped to it.
         """
         if kind == "zero_one":
             return (self.a != self.y).astype(np.float64), (self.b != self.y).astype(np.float64)
-        if kind in OF_PROBABILITIES:
+        column = column_of(kind)
+        if column is not None:
             highest = np.inf if bounds is None or kind != "log" else bounds[1]
             first, second = (
-                self._of_scores(OF_PROBABILITIES[kind], answers, scores)
+                self._of_column(column, answers, scores)
                 for answers, scores in zip((self.a, self.b), self.scores, strict=True)
             )
             return np.minimum(first, highest), np.minimum(second, highest)
         first, second = np.abs(self.a - self.y), np.abs(self.b - self.y)
         return (first * first, second * second) if kind == "squared" else (first, second)
 
-    def _of_scores(
+    def _of_column(
         self, column: Column, answers: np.ndarray, scores: np.ndarray | None
     ) -> np.ndarray:
-        assert scores is not None, "the caller checks that the tape has them"
-        rows = ScoredRows(self.y, answers[np.newaxis], scores=scores[np.newaxis])
+        assert not column.of_scores or scores is not None, "the caller checks that there are some"
+        of_one = None if scores is None else scores[np.newaxis]
+        rows = ScoredRows(self.y, answers[np.newaxis], scores=of_one)
         (losses,), _ = read_scores(column, rows, None, self.n_classes)
         return losses
 

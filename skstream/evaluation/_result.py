@@ -492,9 +492,10 @@ class EvaluationResult:
         b: str,
         *,
         test: str = "auto",
-        metric: str | None = None,
+        metric: str | Measure | None = None,
         forgetting: str | Forgetting | None = None,
         at: int | None = None,
+        since: int | None = None,
         fold: int | None = None,
         bin: int | None = None,
         over_time: bool = False,
@@ -510,12 +511,13 @@ class EvaluationResult:
             "wilcoxon" and "sign" compare the values of `metric` over folds. The others compare the
             losses row by row: "anytime" is valid for any number of looks at the result. "auto" is
             "wilcoxon" for several folds and "anytime" for one (that of `fold`, if given).
-        metric : str, default=None
+        metric : str or Measure, default=None
             Measure; None: the first. The tests over rows take its loss of a row: 0/1 for accuracy
             and error, the log loss for log_loss, the Brier score for brier, absolute or squared
             errors for mae, mse and rmse. A named measure without such a loss is an error. If no
             measure is named and the first one has no such loss, they take the 0/1 loss (for
-            regressors the absolute error), and the statement says so.
+            regressors the absolute error), and the statement says so. Costs are compared by the
+            measure itself, ``metric=cost(matrix)``, because results do not keep the matrix.
         forgetting : str or Forgetting, default=None
             Mechanism of the result; None: the first. For "q" and "mcnemar" it may be any other one
             too, such as ``"window:1000"``; "anytime" compares all rows so far, and other mechanisms
@@ -523,6 +525,10 @@ class EvaluationResult:
         at : int, default=None
             Use only the rows up to this one, at least 1. The tests over folds take the last
             checkpoint not after it; the statement names that row.
+        since : int, default=None
+            Use only the rows from this one on, counted from 1, in the tests over rows. Choose it
+            before you look at the answers, such as the row of a known drift: a row that was
+            chosen because a model is ahead from there on voids the test.
         fold : int, default=None
             Fold for the tests over rows.
         bin : int, default=None
@@ -535,7 +541,8 @@ class EvaluationResult:
         **options
             Passed to the function of `skstream.stats`, such as ``alpha`` or ``zero_method``. Log
             losses are at most 36.04; with ``bounds=(0, 5)`` those above 5 are clipped to it, which
-            makes "anytime" more certain.
+            makes "anytime" more certain. ``boundary="asymptotic"`` takes losses without bounds,
+            and holds as rows become many, if no few large losses decide the mean.
 
         Returns
         -------
@@ -560,6 +567,7 @@ class EvaluationResult:
             metric=metric,
             forgetting=forgetting,
             at=at,
+            since=since,
             fold=fold,
             bin=bin,
             over_time=over_time,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from skstream import stats
-from skstream.evaluation._compared_rows import ComparedAnswers, bounds_of
+from skstream.evaluation._compared_rows import ColumnLoss, ComparedAnswers, Loss, bounds_of
 from skstream.forgetting import Cumulative, FadingFactor, Forgetting
 from skstream.stats._mcnemar import McNemarCounts
 
@@ -14,11 +14,14 @@ BOUNDS_NEEDED = (
     "Only you can know them: taken from the errors of these rows they would void the test"
 )
 
+#: What losses are called that are no errors.
+_NOUNS = {"log": "log loss", "brier": "Brier score"}
+
 
 def test_of_rows(
     rows: ComparedAnswers,
     test: str,
-    loss: str,
+    loss: Loss,
     mechanism: Forgetting,
     over_time: bool,
     options: dict[str, Any],
@@ -29,7 +32,8 @@ def test_of_rows(
             "The rows are compared with the scoring weights of the evaluation; leave out "
             "sample_weight=, or give it to evaluate()."
         )
-    if test == "anytime" and loss != "zero_one":
+    is_asymptotic = options.get("boundary") == "asymptotic"
+    if test == "anytime" and loss != "zero_one" and not is_asymptotic:
         bounds = bounds_of(loss, rows.n_classes)
         if bounds is not None and options.get("bounds") is None:
             options["bounds"] = bounds
@@ -45,7 +49,7 @@ def test_of_rows(
 def _running_test(
     rows: ComparedAnswers,
     test: str,
-    loss: str,
+    loss: Loss,
     mechanism: Forgetting,
     over_time: bool,
     options: dict[str, Any],
@@ -55,10 +59,13 @@ def _running_test(
         return _running_mcnemar(rows, mechanism, over_time, options)
     if test == "q":
         return stats.RunningQStatistic(mechanism, names=rows.names, **options)
-    if loss != "zero_one" and "bounds" not in options:
+    without = ("bounds" not in options) and options.get("boundary") != "asymptotic"
+    if loss != "zero_one" and without:
         raise ValueError(
             f"The anytime comparison of regressors by the {loss} error {BOUNDS_NEEDED}. Without "
-            "such bounds use 'q', which describes and does not test, or compare folds."
+            "such bounds pass boundary='asymptotic', which holds as rows become many if no rare "
+            "error decides the mean; or use 'q', which describes and does not test, or compare "
+            "folds."
         )
     if options.get("largest_weight") is None:
         options["largest_weight"] = rows.largest_weight
@@ -69,7 +76,7 @@ def _check_bounds(
     rows: ComparedAnswers,
     numbers: np.ndarray,
     losses: tuple[np.ndarray, np.ndarray],
-    loss: str,
+    loss: Loss,
     bounds: Any,
 ) -> None:
     """Name the model and the row of a loss outside the bounds that the user gave."""
@@ -80,7 +87,7 @@ def _check_bounds(
         outside = (values < low) | (values > high)
         if outside.any():
             first = int(outside.argmax())
-            noun = {"log": "log loss", "brier": "Brier score"}.get(loss, f"{loss} error")
+            noun = "cost" if isinstance(loss, ColumnLoss) else _NOUNS.get(loss, f"{loss} error")
             raise ValueError(
                 f"The {noun} of '{name}' in {rows.unit} {numbers[first]:,} is "
                 f"{values[first]:g}, outside bounds=({low:g}, {high:g}). Give bounds that hold for "

@@ -334,7 +334,10 @@ class SeedStudy:
             studies = [self, *others]
             results = [one for study in studies for one in study.results]
             known = [k for k, study in enumerate(studies) for _ in study.results]
-            return call([one.select(models=names) for one in results], known=known)
+            ranked: FriedmanNemenyiResult = call(
+                [one.select(models=names) for one in results], known=known
+            )
+            return ranked
         if self.same_streams:
             raise ValueError(
                 f"Models cannot be ranked over streams that are the same: {self._which_same()}. "
@@ -345,7 +348,7 @@ class SeedStudy:
                 "At least two seeds are needed to rank models over them. Got 1; or pass the "
                 "studies of other streams."
             )
-        found = call([self.combined.select(models=names)])
+        found: FriedmanNemenyiResult = call([self.combined.select(models=names)])
         subject = found.subject.replace(f"{self.n_seeds} folds", f"{self.n_seeds} seeds")
         return replace(found, subject=subject, blocks="seeds")
 

@@ -10,13 +10,10 @@ from numpy.typing import ArrayLike
 from scipy.stats import chi2
 
 from skstream.evaluation import EvaluationResult
-from skstream.evaluation._compare import (
-    compared_answers,
-    row_loss,
-    row_mechanism,
-)
+from skstream.evaluation._compare import compared_answers, row_mechanism
 from skstream.evaluation._compared_rows import ComparedAnswers, bounds_of
 from skstream.evaluation._protocol_words import forgetting_words
+from skstream.evaluation._row_loss import row_loss
 from skstream.evaluation._row_tests import BOUNDS_NEEDED
 from skstream.forgetting import Forgetting
 from skstream.plotting._axes import count_rows_along, give_title, plain_look

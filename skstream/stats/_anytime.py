@@ -3,12 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skstream.stats._boundaries import BOUNDARIES
+from skstream.stats._boundaries import ASYMPTOTIC, BOUNDARIES
 from skstream.stats._checks import (
     FloatArray,
     as_pair,
@@ -57,7 +57,7 @@ class AnytimeComparisonResult(CurveReport):
         Smallest and largest possible loss.
     alpha : float
         One minus the probability with which all intervals are right at once.
-    boundary : {"mixture", "stitched"}
+    boundary : {"mixture", "stitched", "asymptotic"}
         The boundary in use.
     names : tuple of str
         The two models.
@@ -146,10 +146,20 @@ class AnytimeComparisonResult(CurveReport):
             f"equal losses count as differences of 0).",
             self._first_certain(),
             *weight_sentences(self.weights),
-            "The interval holds at all rows at once, under drift and dependence. It is about "
+            f"{self._promise()} It is about "
             "the mean over the rows so far, and shows neither which model is better now nor "
             "what another stream or another training run would give.",
         ]
+
+    def _promise(self) -> str:
+        if self.boundary != "asymptotic":
+            return "The interval holds at all rows at once, under drift and dependence."
+        return (
+            "The interval is asymptotic: nothing is certain before "
+            f"{ASYMPTOTIC.least_rows:,} rows, and from there on it holds at all rows at once as "
+            "far as the mean of so many differences is nearly normal. A few very large losses, or "
+            "a spread that grows, make it too narrow; bounds= gives one for any number of rows."
+        )
 
     def _first_certain(self) -> str:
         if self.first_certain_row is None or self.first_certain_difference is None:
@@ -178,10 +188,11 @@ class RunningAnytimeComparison:
         a rare large loss makes most comparisons of equal models wrong.
     alpha : float, default=0.05
         One minus the probability with which all intervals are right at once, in (0, 1).
-    boundary : {"mixture", "stitched"}, default="mixture"
+    boundary : {"mixture", "stitched", "asymptotic"}, default="mixture"
         "mixture" is the gamma-exponential mixture boundary, some 10 to 30 % narrower up to
         100,000 discordant rows; "stitched" has the shape of the iterated logarithm and is
-        narrower only beyond some ten million. Choose before looking at the data.
+        narrower only beyond some ten million. "asymptotic" needs no bounds, and holds as rows
+        become many, not for any number. Choose before looking at the data.
     largest_weight : float, default=1.0
         The largest scoring weight a row can have, if `update` is given weights. It must be known
         beforehand.
@@ -217,14 +228,22 @@ class RunningAnytimeComparison:
         *,
         bounds: tuple[float, float] = (0, 1),
         alpha: float = 0.05,
-        boundary: Literal["mixture", "stitched"] = "mixture",
+        boundary: Literal["mixture", "stitched", "asymptotic"] = "mixture",
         largest_weight: float = 1.0,
         record_every: int | None = None,
         names: Sequence[str] = ("A", "B"),
     ) -> None:
         low, high = check_bounds(bounds)
-        if not (isinstance(boundary, str) and boundary in BOUNDARIES):
-            raise ValueError(f"boundary must be one of {sorted(BOUNDARIES)}. Got {boundary!r}.")
+        known = sorted([*BOUNDARIES, "asymptotic"])
+        if not (isinstance(boundary, str) and boundary in known):
+            raise ValueError(f"boundary must be one of {known}. Got {boundary!r}.")
+        if boundary == "asymptotic":
+            if (low, high) != (0.0, 1.0):
+                raise ValueError(
+                    "The asymptotic boundary is for losses without bounds. Got "
+                    f"bounds=({low:g}, {high:g}); leave out one of the two."
+                )
+            low, high = -math.inf, math.inf
         if not (is_real(largest_weight) and 0 < largest_weight <= LARGEST_WEIGHT):
             raise ValueError(f"largest_weight must be positive. Got {largest_weight!r} instead.")
         self.bounds = (low, high)
@@ -288,12 +307,28 @@ class RunningAnytimeComparison:
         self._tally.update(weight, len(a))
         for start in range(0, len(a), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
-            differences = (a[rows] - b[rows]) / (self.bounds[1] - self.bounds[0])
+            differences = (a[rows] - b[rows]) / self._span
             # Of the largest weight: what enters must lie in [-1, 1].
             parts = np.full(len(differences), 1.0) if weight is None else weight[rows]
             parts = parts / self.largest_weight
             self._update(differences * parts, parts)
         return self
+
+    @property
+    def _span(self) -> float:
+        """What losses are divided by, so that bounded ones differ by at most 1."""
+        span = self.bounds[1] - self.bounds[0]
+        return span if math.isfinite(span) else 1.0
+
+    def _log_pvalue(self, totals: FloatArray, variances: FloatArray, n_rows: FloatArray) -> Any:
+        if self.boundary == "asymptotic":
+            return ASYMPTOTIC.log_pvalue(np.abs(totals), variances, n_rows)
+        return BOUNDARIES[self.boundary].log_pvalue(np.abs(totals), variances)
+
+    def _radius(self, variances: FloatArray, n_rows: FloatArray) -> FloatArray:
+        if self.boundary == "asymptotic":
+            return ASYMPTOTIC.radius(variances, self.alpha, n_rows)
+        return BOUNDARIES[self.boundary].radius(variances, self.alpha)
 
     def _check_largest(self, weight: FloatArray | None) -> None:
         largest = 1.0 if weight is None else max(weight, default=0.0)
@@ -313,7 +348,7 @@ class RunningAnytimeComparison:
             )
 
     def _update(self, differences: FloatArray, parts: FloatArray) -> None:
-        """Take differences in [-1, 1], and each row's part of the largest weight."""
+        """Take differences, in [-1, 1] if bounded, and each row's part of the largest weight."""
         n_before, n_new = self.n_rows, len(differences)
         totals = running_sums(self._total, differences)
         # Each difference is predicted by the mean of those before it, the first one by 0.
@@ -323,7 +358,7 @@ class RunningAnytimeComparison:
         variances = running_sums(self._variance, squares)[1:]
         totals = totals[1:]
         weights = running_sums(self._weight, parts)[1:]
-        log_p = BOUNDARIES[self.boundary].log_pvalue(np.abs(totals), variances)
+        log_p = self._log_pvalue(totals, variances, n_past + 1)
         log_p = np.minimum.accumulate(np.minimum(log_p, self._log_p))
         if self._first_certain is None and log_p[-1] < math.log(self.alpha):
             first = int(np.argmax(log_p < math.log(self.alpha)))
@@ -348,8 +383,8 @@ class RunningAnytimeComparison:
             If there was no row yet.
         """
         checkpoints, (totals, variances, log_p, weights) = self._recorder.curves()
-        span = self.bounds[1] - self.bounds[0]
-        radius = BOUNDARIES[self.boundary].radius(variances, self.alpha)
+        span = self._span
+        radius = self._radius(variances, checkpoints.astype(np.float64))
         row, difference = self._first_certain or (None, None)
         return AnytimeComparisonResult(
             checkpoints=checkpoints,
@@ -373,7 +408,7 @@ def anytime_comparison(
     sample_weight: ArrayLike | None = None,
     bounds: tuple[float, float] = (0, 1),
     alpha: float = 0.05,
-    boundary: Literal["mixture", "stitched"] = "mixture",
+    boundary: Literal["mixture", "stitched", "asymptotic"] = "mixture",
     largest_weight: float | None = None,
     record_every: int | None = None,
     names: Sequence[str] = ("A", "B"),
@@ -383,7 +418,8 @@ def anytime_comparison(
     The result may be looked at after every row, and the comparison may stop when the difference is
     certain, or continue: the probability that the interval ever misses its target is at most
     `alpha`. The only assumption is that losses are bounded: the stream may drift, and rows may
-    depend on the past in any way.
+    depend on the past in any way. (``boundary="asymptotic"`` does without bounds, and promises
+    less; see the notes.)
 
     Parameters
     ----------
@@ -399,10 +435,11 @@ def anytime_comparison(
         a rare large loss makes most comparisons of equal models wrong.
     alpha : float, default=0.05
         One minus the probability with which all intervals are right at once, in (0, 1).
-    boundary : {"mixture", "stitched"}, default="mixture"
+    boundary : {"mixture", "stitched", "asymptotic"}, default="mixture"
         "mixture" is the gamma-exponential mixture boundary, some 10 to 30 % narrower up to
         100,000 discordant rows; "stitched" has the shape of the iterated logarithm and is
-        narrower only beyond some ten million. Choose before looking at the data.
+        narrower only beyond some ten million. "asymptotic" needs no bounds, and holds as rows
+        become many, not for any number. Choose before looking at the data.
     largest_weight : float, default=None
         The largest scoring weight a row can have. None: the largest of `sample_weight`, which is
         valid if all weights were fixed before the first row.
@@ -452,11 +489,21 @@ def anytime_comparison(
     the p-value its exact inverse: at every row it is below alpha if and only if the interval
     leaves out 0. Recorded p-values are running minima.
 
+    Without bounds, ``boundary="asymptotic"`` has the half width
+    ``s sqrt(2 (t r + 1) / (t**2 r) log(sqrt(t r + 1) / alpha))`` with s**2 = V / t and r = .008.
+    Its level is reached as t grows, if the differences have a variance that settles; nothing is
+    certain before t = 1,000. Where a few rare losses decide the mean, as log losses up to 36 in two
+    of 1,000 rows do, equal models were told apart in 29 % of simulated streams of 20,000 rows, and
+    where the spread of the differences grows fifteenfold in 7 % (`benchmarks.null_levels`, 500
+    streams each; at most 3 % elsewhere). Losses that are clipped keep the level.
+
     References
     ----------
     S. R. Howard, A. Ramdas, J. McAuliffe and J. Sekhon. Time-uniform, nonparametric,
     nonasymptotic confidence sequences. Annals of Statistics 49, 2021, Theorem 4, equation (10)
     and Proposition 9.
+    I. Waudby-Smith, D. Arbour, R. Sinha, E. H. Kennedy and A. Ramdas. Time-uniform central limit
+    theory and asymptotic confidence sequences. Annals of Statistics 52, 2024.
     Y. J. Choe and A. Ramdas. Comparing sequential forecasters. Operations Research 72, 2024.
 
     Examples

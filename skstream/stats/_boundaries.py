@@ -140,4 +140,41 @@ class MixtureBoundary:
         return np.minimum(0.0, math.log(2) - self.log_mixture(deviation, variance))
 
 
+@dataclass(frozen=True)
+class AsymptoticBoundary:
+    """Boundary of Waudby-Smith et al. (2024) for differences without bounds, for both signs of S.
+
+    It holds as rows become many, and promises nothing for any number of them: before `least_rows`
+    it lies at infinity.
+
+    Attributes
+    ----------
+    squared_scale : float
+        The boundary is tightest after about eight over this many rows (the square of their rho).
+    least_rows : int
+        Rows before which nothing is outside.
+    """
+
+    squared_scale: float = 0.008
+    least_rows: int = 1000
+
+    def radius(self, variance: FloatArray, alpha: float, n_rows: FloatArray) -> FloatArray:
+        """Largest ``|S|`` inside the boundary at level alpha."""
+        scaled = n_rows * self.squared_scale + 1
+        level = np.log(scaled) / 2 - math.log(alpha)
+        radius = np.sqrt(2 * scaled / self.squared_scale * level * variance / n_rows)
+        return np.where(n_rows < self.least_rows, np.inf, radius)
+
+    def log_pvalue(
+        self, deviation: FloatArray, variance: FloatArray, n_rows: FloatArray
+    ) -> FloatArray:
+        """Logarithm of the level at which ``|S| = deviation`` lies on the boundary."""
+        scaled = n_rows * self.squared_scale + 1
+        # Without any variance all differences were 0.
+        squares = deviation**2 * n_rows / np.where(variance > 0, variance, np.inf)
+        level = np.log(scaled) / 2 - squares * self.squared_scale / (2 * scaled)
+        return np.where(n_rows < self.least_rows, 0.0, np.minimum(0.0, level))
+
+
+ASYMPTOTIC = AsymptoticBoundary()
 BOUNDARIES: dict[str, Boundary] = {"stitched": StitchedBoundary(), "mixture": MixtureBoundary()}

@@ -22,9 +22,10 @@ from skstream.baselines import MeanRegressor, PersistentRegressor
 from skstream.engine.tape import Tape
 from skstream.evaluation import EvaluationResult
 from skstream.forgetting import FadingFactor
-from skstream.metrics import Measure
+from skstream.metrics import Measure, cost
 from skstream.metrics._registry import CLASSIFICATION, REGRESSION
-from skstream.stats import anytime_comparison, mcnemar_curve, q_statistic
+from skstream.naive_bayes import IncrementalGaussianNB
+from skstream.stats import anytime_comparison, mcnemar, mcnemar_curve, q_statistic
 from skstream.streams import SEA, Sine, make_demo_stream
 
 
@@ -533,7 +534,7 @@ def test_rows_are_compared_by_losses_of_probabilities(n_classes):
             clipped = result.compare("bayes", "majority", metric=metric, bounds=(0, 2))
             same = anytime_comparison(*np.minimum(losses, 2.0), bounds=(0, 2))
             assert clipped.difference == pytest.approx(same.difference)
-            assert "(log_loss), at most 2, under" in str(clipped)
+            assert "(log_loss), clipped at 2, under" in str(clipped)
         q = result.compare("bayes", "majority", metric=metric, test="q")
         assert q.values[-1] == pytest.approx(np.log(losses[0].sum() / losses[1].sum()))
     first = result.compare("bayes", "majority")
@@ -550,3 +551,73 @@ def test_a_model_without_probabilities_is_not_compared_by_them():
     result = evaluator.evaluate({"svm": SGDClassifier(), "bayes": MultinomialNB()}, X, y)
     with pytest.raises(ValueError, match=r"no probabilities of 'svm', which 'brier' needs.*accura"):
         result.compare("svm", "bayes")
+
+
+def probabilities_of_two_models(n_rows: int = 3000) -> EvaluationResult:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(n_rows, 2))
+    y = (X[:, 0] + rng.normal(size=n_rows) > 0).astype(int)
+    models = {
+        "sgd": SGDClassifier(loss="log_loss", learning_rate="constant", eta0=0.01),
+        "bayes": IncrementalGaussianNB(),
+    }
+    return PrequentialEvaluator(["log_loss", "auc"]).evaluate(models, X, y)
+
+
+def test_log_losses_without_bounds_and_costs_are_compared_row_by_row():
+    result = probabilities_of_two_models()
+    wide = result.compare("sgd", "bayes", metric="log_loss")
+    assert "at most 36.04, under" in wide.subject
+    clipped = result.compare("sgd", "bayes", metric="log_loss", bounds=(0, 5))
+    assert "clipped at 5" in clipped.subject
+    sharp = result.compare("sgd", "bayes", metric="log_loss", boundary="asymptotic")
+    assert "The interval is asymptotic: nothing is certain before 1,000 rows" in (
+        " ".join(str(sharp).split())
+    )
+    assert sharp.difference == pytest.approx(wide.difference)
+    assert sharp.half_widths[-1] < wide.half_widths[-1] / 3
+    assert np.isinf(sharp.half_widths[sharp.checkpoints < 1000]).all()
+    y, matrix = result.tape.y, np.array([[0.0, 1.0], [5.0, 0.0]])
+    answers = [result.tape.answers[name][0] for name in ("sgd", "bayes")]
+    costs = [matrix[y[1:], p[1:]] for p in answers]
+    compared = result.compare("sgd", "bayes", metric=cost(matrix))
+    expected = anytime_comparison(*costs, bounds=(0, 5))
+    assert (compared.difference, compared.pvalue) == (expected.difference, expected.pvalue)
+    assert "the loss of each row (cost)" in compared.subject
+    p = result.tape.scores["sgd"][0][1:, 0]
+    decided = matrix[y[1:], (p >= 0.2).astype(int)]
+    by = result.compare("sgd", "bayes", test="q", metric=cost(matrix, threshold=0.2))
+    assert by.values.shape == result.compare("sgd", "bayes", test="q").values.shape
+    at_threshold = result.compare("sgd", "bayes", metric=cost(matrix, threshold=0.2))
+    other = matrix[y[1:], (result.tape.scores["bayes"][0][1:, 0] >= 0.2).astype(int)]
+    assert at_threshold.difference == pytest.approx(np.mean(decided - other))
+    for metric, words in (
+        (cost(matrix, threshold="best"), "not the mean of a loss that each row has by itself"),
+        (cost(np.ones((3, 3)) - np.eye(3)), "is for 3 classes, and the result has 2"),
+        ("auc", "it compares rows with each other, and a row alone has no such value"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            result.compare("sgd", "bayes", metric=metric)
+
+
+def test_rows_are_compared_since_a_row():
+    result = one_run("error")
+    losses = [result.tape.answers[name][0] != result.tape.y for name in MODELS]
+    for test in ("anytime", "mcnemar"):
+        found = result.compare(*MODELS, test=test, since=101, at=250)
+        if test == "anytime":
+            assert found.difference == np.mean(losses[0][100:250] * 1.0 - losses[1][100:250])
+        else:
+            first = mcnemar(
+                result.tape.y[100:250], *(result.tape.answers[n][0][100:250] for n in MODELS)
+            )
+            assert found.pvalue == first.pvalue
+        assert "rows 101 to 250" in found.subject
+    with pytest.raises(ValueError, match="no row from since=101 to at=50"):
+        result.compare(*MODELS, since=101, at=50)
+    with pytest.raises(ValueError, match="scored on none of rows 1,000 to 400"):
+        result.compare(*MODELS, since=1000)
+    with pytest.raises(ValueError, match="since must be a number of rows"):
+        result.compare(*MODELS, since=0)
+    with pytest.raises(ValueError, match="compares values over folds"):
+        k_fold("error").compare(*MODELS, since=5)

@@ -266,7 +266,7 @@ def test_bad_input() -> None:
         anytime_comparison([0], [np.nan])
     with pytest.raises(ValueError, match="bounds must be two finite, increasing numbers"):
         anytime_comparison([0], [0], bounds=(0, np.inf))
-    with pytest.raises(ValueError, match=r"one of \['mixture', 'stitched'\]. Got 'normal'"):
+    with pytest.raises(ValueError, match=r"'mixture', 'stitched'\]. Got 'normal'"):
         anytime_comparison([0], [0], boundary="normal")
     with pytest.raises(ValueError, match="alpha"):
         anytime_comparison([0], [0], alpha=1.0)
@@ -280,3 +280,30 @@ def test_a_refused_block_leaves_no_trace() -> None:
         running.update([0, 0, 9], [0, 0, 0])
     assert running.n_rows == 2
     assert running.result().difference == 0.5
+
+
+def test_the_asymptotic_boundary_needs_no_bounds_and_inverts_its_pvalue() -> None:
+    losses = np.random.default_rng(3).lognormal(0.0, 0.5, (2, 4000)) * [[100.0], [105.0]]
+    result = anytime_comparison(*losses, boundary="asymptotic", record_every=500)
+    t, d = np.arange(1.0, 4001), losses[0] - losses[1]
+    before = np.concatenate([[0.0], np.cumsum(d)[:-1]]) / np.maximum(t - 1, 1)
+    s = np.sqrt(np.cumsum((d - before) ** 2) / t)
+    half = s * np.sqrt(2 * (t * 0.008 + 1) / (t**2 * 0.008) * np.log(np.sqrt(t * 0.008 + 1) / 0.05))
+    assert np.isinf(result.half_widths[0])  # row 500
+    np.testing.assert_allclose(result.half_widths[1:], half[999::500], rtol=1e-9)
+    assert result.bounds == (-np.inf, np.inf)
+    level = result.pvalue
+    again = anytime_comparison(*losses, boundary="asymptotic", alpha=level, record_every=1)
+    touched = np.abs(again.differences) / again.half_widths
+    assert touched.max() == pytest.approx(1, abs=1e-6)
+    assert anytime_comparison(*losses[:, :999], boundary="asymptotic").pvalue == 1
+    assert anytime_comparison(losses[0], losses[0], boundary="asymptotic").pvalue == 1
+    with pytest.raises(ValueError, match="is for losses without bounds"):
+        anytime_comparison(*losses, boundary="asymptotic", bounds=(0, 5))
+
+
+def test_the_asymptotic_boundary_keeps_its_level_where_means_are_nearly_normal() -> None:
+    rng = np.random.default_rng(0)
+    streams = rng.exponential(size=(150, 2, 3000)) ** 1.5
+    found = [anytime_comparison(*pair, boundary="asymptotic").significant for pair in streams]
+    assert np.mean(found) <= 0.08
