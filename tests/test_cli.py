@@ -12,7 +12,8 @@ import pytest
 
 from skstream import __version__
 from skstream.cli import _commands as cli
-from skstream.cli._models import MODELS
+from skstream.cli._models import MODELS, model_of
+from skstream.cli._output import one_line_warnings
 from skstream.evaluation import (
     EvaluationInterrupted,
     EvaluationResult,
@@ -22,6 +23,7 @@ from skstream.evaluation import (
 )
 from skstream.streams import CSVStream, StreamError, as_stream, make_demo_stream
 from skstream.streams import first as first_rows
+from skstream.utils._model_strings import make_model
 from skstream.utils._option_words import in_options
 from tests._data import data_path
 from tests._examples import newest_alone
@@ -94,7 +96,7 @@ def test_evaluate_is_the_evaluator_on_the_file(
         "--metric", "accuracy", "--metric", "kappa_temporal",
     )  # fmt: skip
     assert (status, errors) == (0, "")
-    models = {name: cli._model(name) for name in ("persistent", "majority", "sgd(alpha=0.01)")}
+    models = {name: model_of(name) for name in ("persistent", "majority", "sgd(alpha=0.01)")}
     expected = PrequentialEvaluator(
         ["accuracy", "kappa_temporal"], forgetting=["cumulative", "window:100"], random_state=0
     ).evaluate(models, *stream)
@@ -342,7 +344,7 @@ def test_warnings_are_one_line(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_repeated_warning_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
-    with cli._one_line_warnings():
+    with one_line_warnings():
         warnings.simplefilter("always")
         for text in ("again", "again", "other", "again"):
             warnings.warn(text, UserWarning, stacklevel=1)
@@ -351,7 +353,7 @@ def test_a_repeated_warning_is_shown_once(capsys: pytest.CaptureFixture[str]) ->
 
 def test_every_short_name_makes_an_estimator() -> None:
     for name in MODELS:
-        model = cli.make_model("pipeline('sgd')" if name == "pipeline" else name, MODELS)
+        model = make_model("pipeline('sgd')" if name == "pipeline" else name, MODELS)
         assert hasattr(model, "partial_fit"), name
 
 
@@ -675,7 +677,7 @@ def test_held_out_rows_are_asked_at_checkpoints(
     )  # fmt: skip
     assert (status, errors) == (0, "")
     found = load_result(here / "result.npz")
-    models = {name: cli._model(name) for name in ("persistent", "majority", "sgd")}
+    models = {name: model_of(name) for name in ("persistent", "majority", "sgd")}
     evaluator = HoldoutEvaluator("kappa", holdout=given, every=200, random_state=0)
     expected = evaluator.evaluate(models, X[:500], y[:500])
     np.testing.assert_array_equal(found.checkpoints, expected.checkpoints)

@@ -120,6 +120,56 @@ def test_what_is_given_twice_is_refused(
     assert f"{option[0]} {option[1]} was given twice" in words
 
 
+def test_the_target_cannot_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = refused(
+        capsys, "evaluate", written(tmp_path), "--target", "class", "--exclude", "class"
+    )
+    assert "--exclude names the column 'class', which is the target" in words
+
+
+def test_whole_numbers_that_no_float_holds_are_labels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = 2**53 + 1
+    file = written(tmp_path, lambda i: first + 2 * (i % 2))
+    assert main(["evaluate", file, "--target", "class"]) == 0
+    assert f"(labels {first}, {first + 2})" in capsys.readouterr().out
+
+
+def test_control_characters_of_names_are_escaped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, names="a\x1b[31mred\x9b,b,class")
+    assert main(["evaluate", file, "--target", "class"]) == 0
+    assert r"numbers a\x1b[31mred\x9b, b" in capsys.readouterr().out
+
+
+def test_models_have_names_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["evaluate", written(tmp_path), "--target", "class", "--save", str(tmp_path / "out")]
+    assert main([*command, "--model", "slow = sgd(alpha=1)", "--model", "sgd"]) == 0
+    scores = load_result(tmp_path / "out" / "result.npz").scores
+    assert list(scores) == ["persistent", "majority", "slow", "sgd"]
+    capsys.readouterr()
+    words = refused(capsys, *command, "--model", "a=sgd", "--model", "a=nb")
+    assert "gives two models the name 'a'" in words
+    assert "a model that is always in the table" in refused(capsys, *command, "--model", "mean=nb")
+
+
+def test_models_of_river_go_by_their_module(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("river")
+    command = ["evaluate", written(tmp_path), "--target", "class"]
+    tree = "river.tree:HoeffdingTreeClassifier"
+    assert (
+        main([*command, "--model", f"{tree}(grace_period=9)", "--model", f"t=pipeline('{tree}')"])
+        == 0
+    )
+    assert "called row by row (adapted by from_river)" in capsys.readouterr().out
+    words = refused(capsys, *command, "--model", "river.preprocessing:StandardScaler")
+    assert "River's StandardScaler is neither a classifier nor a regressor" in words
+
+
 def test_a_picture_makes_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     picture = tmp_path / "not" / "there" / "p.png"

@@ -38,7 +38,10 @@ models:
 {models}
   Parameters stand in parentheses: "sgd(alpha=0.001)". A quoted model is wrapped:
   "augmented('nb', n_lags=2)", "pipeline('scaler', 'sgd')". Any other estimator with
-  partial_fit goes by its module: "sklearn.linear_model:Perceptron(penalty='l2')".
+  partial_fit, or model of River, goes by its module:
+  "sklearn.linear_model:Perceptron(penalty='l2')", river.tree:HoeffdingTreeClassifier.
+  Naming a module imports it, which runs its code. A name before = stands in the table:
+  "slow=sgd(alpha=0.001)".
   Use quotes, since the shell reads parentheses itself.
 
 generators (those of the testbed, NSGT and so on, come with the best possible answers):
@@ -256,7 +259,8 @@ def _add_protocol(group: Any) -> None:
         action="append",
         default=[],
         metavar="MODEL",
-        help="model to evaluate, see below; repeatable. The baselines are always there",
+        help="model to evaluate, see below, after a name of its own if wanted: NAME=MODEL; "
+        "repeatable. The baselines are always there",
     )
     add("--metric", action="append", metavar="NAME", help="measure, see below; repeatable")
     add(

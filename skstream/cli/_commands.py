@@ -1,13 +1,10 @@
 """The command line: ``skstream demo``, ``evaluate``, ``status`` and ``collect``."""
 
 import argparse
-import csv
 import os
 import shlex
 import sys
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,12 +13,17 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import is_regressor
 
-from skstream.base import check_can_learn
 from skstream.cli._arguments import EVERY, make_parser
 from skstream.cli._generators import best_possible
 from skstream.cli._holdout import Opened, check_options, open_apart, open_generated
-from skstream.cli._models import CLASSIFIER_BASELINES, MODELS, REGRESSOR_BASELINES
-from skstream.engine.failures import ModelError
+from skstream.cli._models import (
+    CLASSIFIER_BASELINES,
+    REGRESSOR_BASELINES,
+    model_of,
+    models_given,
+)
+from skstream.cli._output import check_outputs, make_folder, one_line_warnings, say, show, write
+from skstream.engine.failures import ModelError, ends_program
 from skstream.evaluation import (
     EvaluationInterrupted,
     HoldoutEvaluator,
@@ -38,11 +40,8 @@ from skstream.streams._label_columns import label_columns
 from skstream.streams._open import open_files
 from skstream.streams._profile import words_of
 from skstream.streams._table_parameters import shown
-from skstream.utils._files import atomic_write
-from skstream.utils._model_strings import make_model
 from skstream.utils._near import did_you_mean
 from skstream.utils._option_words import in_options
-from skstream.utils._optional import optional_import
 
 #: A target of more values is hardly a label.
 MAX_LABELS = 1000
@@ -52,9 +51,6 @@ DEMO_FORGETTING = ("cumulative", "window:1000")
 #: Inputs of Electricity from which its label is not read off.
 FORECAST_INPUTS = ("day", "period", "nswdemand", "vicdemand", "transfer")
 DEMO_ROWS = 20_000
-
-#: Files of the folder given as --save.
-RESULT_FILE, SCORES_FILE = "result.npz", "scores.csv"
 
 FAILED = 2
 INTERRUPTED = 130
@@ -83,13 +79,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options = make_parser(demo, evaluate, show_status, collect).parse_args(arguments)
         return _run(options)
     except KeyboardInterrupt:  # beyond the evaluation itself, which gives the result so far
-        _say("interrupted; what was not printed or written yet is not there")
+        say("interrupted; what was not printed or written yet is not there")
         return INTERRUPTED
 
 
 def _run(options: argparse.Namespace) -> int:
     """Run the command, and say its errors in one line."""
-    with _one_line_warnings():
+    with one_line_warnings():
         try:
             status = int(options.run(options))
             sys.stdout.flush()
@@ -101,7 +97,12 @@ def _run(options: argparse.Namespace) -> int:
         except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
             if options.traceback:
                 raise
-            _say(f"error: {in_options(str(error))}")
+            say(f"error: {in_options(str(error))}")
+            return FAILED
+        except SystemExit as error:
+            if ends_program(error):  # a signal, such as SIGTERM
+                raise
+            say(f"error: the code of a model ended the program (exit status {error.code!r})")
             return FAILED
 
 
@@ -109,8 +110,8 @@ def evaluate(options: argparse.Namespace) -> int:
     """Evaluate the models on a file or a generator, and write what was asked for."""
     _check_repeated("--model", options.model)
     _check_repeated("--forgetting", options.forgetting or [])
-    given = {text: _model(text) for text in options.model}
-    _check_outputs(options.plot, options.save)
+    given = models_given(options.model)
+    check_outputs(options.plot, options.save)
     if options.plot_metric is not None and options.plot is None:
         raise ValueError("--plot-metric says what to draw, and needs --plot FILE.")
     check_options(options)
@@ -142,9 +143,9 @@ def evaluate(options: argparse.Namespace) -> int:
     evaluator = _evaluator(options, opened.holdout)
     result, status = _evaluated(evaluator, models, stream, traceback=options.traceback)
     if result is not None:
-        print(f"{_about(opened, classes)}\n")
-        print(result)
-        _write(result, options.plot, options.save, metric=drawn)
+        show(f"{_about(opened, classes)}\n")
+        show(result)
+        write(result, options.plot, options.save, metric=drawn)
         if status == 0 and result.why_nothing_scored():
             return FAILED  # a warning has said why
     return _ended(status)
@@ -153,8 +154,8 @@ def evaluate(options: argparse.Namespace) -> int:
 def demo(options: argparse.Namespace) -> int:
     """Compare some models with the baselines; end with a table and a picture."""
     picture = options.out / "demo.png"
-    _make_folder(options.out, "--out")
-    _check_outputs(picture, None)
+    make_folder(options.out, "--out")
+    check_outputs(picture, None)
     stream, description = _demo_stream(options.data)
     if stream.classes is None:
         raise ValueError(
@@ -162,34 +163,34 @@ def demo(options: argparse.Namespace) -> int:
             "and the demo compares classifiers. Evaluate regressors: skstream evaluate "
             f"{shlex.quote(description)} --target class --model sgd-regressor."
         )
-    print(f"Stream: {description}")
-    print(f"Labels: {label_profile(stream).advice}\n")
+    show(f"Stream: {description}")
+    show(f"Labels: {label_profile(stream).advice}\n")
     evaluator = PrequentialEvaluator(
         forgetting=DEMO_FORGETTING,
         random_state=0,
         progress=sys.stderr.isatty() and find_spec("tqdm") is not None,
     )
     names = (*CLASSIFIER_BASELINES, *DEMO_MODELS)
-    models = {name: _model(name) for name in names}
+    models = {name: model_of(name) for name in names}
     result, status = _evaluated(evaluator, models, stream, traceback=options.traceback)
     if result is not None:
-        print(result)
-        _write(result, picture, options.out, metric="accuracy", forgetting=DEMO_FORGETTING[-1])
+        show(result)
+        write(result, picture, options.out, metric="accuracy", forgetting=DEMO_FORGETTING[-1])
     return _ended(status)
 
 
 def show_status(options: argparse.Namespace) -> int:
     """Say how far the evaluation in a folder is."""
-    print(status_of(options.folder))
+    show(status_of(options.folder))
     return 0
 
 
 def collect(options: argparse.Namespace) -> int:
     """Show the models that have finished in the folder of an evaluation."""
     result = collect_result(options.folder)
-    _check_outputs(None, options.save)
-    print(result)
-    _write(result, None, options.save)
+    check_outputs(None, options.save)
+    show(result)
+    write(result, None, options.save)
     return 0
 
 
@@ -225,7 +226,7 @@ def _evaluated(
         return evaluator.evaluate(models, stream), 0
     except EvaluationInterrupted as interrupt:
         goes_on = "" if evaluator.checkpoint is None else "; the same command goes on"
-        _say(f"interrupted{goes_on}; this is the result so far")
+        say(f"interrupted{goes_on}; this is the result so far")
         return interrupt.result, INTERRUPTED
     except (ModelError, StreamError) as error:
         # What fails at its first row has a wrong parameter or the wrong data: nothing is lost.
@@ -237,7 +238,7 @@ def _evaluated(
         words = str(error) if gap is None else f"{str(error).partition(chr(10))[0]} {gap}"
         if result is None:
             raise ValueError(words) from error
-        _say("stopped by an error; this is the result so far")
+        say("stopped by an error; this is the result so far")
         return result, f"error: {in_options(words)}"
 
 
@@ -246,7 +247,7 @@ def _ended(status: int | str) -> int:
     if isinstance(status, int):
         return status
     sys.stdout.flush()
-    _say(status)
+    say(status)
     return FAILED
 
 
@@ -260,12 +261,6 @@ def _metric_to_draw(options: argparse.Namespace, classes: Any) -> str:
             f"for with --metric."
         )
     return options.plot_metric or metrics[0]
-
-
-def _model(text: str) -> Any:
-    model = make_model(text, MODELS)
-    check_can_learn(model)
-    return model
 
 
 def _regression(models: dict[str, Any]) -> bool:
@@ -303,7 +298,7 @@ def _with_baselines(models: dict[str, Any], stream: Stream, target: str) -> dict
         )
     regression = fractional or _regression(models)
     names = REGRESSOR_BASELINES if regression else CLASSIFIER_BASELINES
-    return {name: _model(name) for name in names} | models
+    return {name: model_of(name) for name in names} | models
 
 
 def _target_in_words(target: str | None) -> str:
@@ -409,93 +404,7 @@ def _demo_stream(path: str | None) -> tuple[Stream, str]:
     )
 
 
-def _check_outputs(picture: Path | None, folder: Path | None) -> None:
-    """Fail before the evaluation rather than after it."""
-    if picture is not None:
-        bases = optional_import("matplotlib.backend_bases", "A picture")
-        formats = bases.FigureCanvasBase.get_supported_filetypes()
-        if picture.suffix[1:].lower() not in formats:
-            endings = ", ".join(f".{name}" for name in sorted(formats))
-            raise ValueError(
-                f"--plot {picture} must be a file whose ending says its format: {endings}."
-            )
-        if picture.is_dir():
-            raise IsADirectoryError(f"--plot {picture} is a folder; name a file in it.")
-        if not picture.parent.is_dir():
-            raise FileNotFoundError(
-                f"--plot needs the folder {picture.parent}, which is not there or is no folder."
-            )
-    if folder is not None:
-        _make_folder(folder, "--save")
-
-
 def _check_repeated(option: str, given: list[str]) -> None:
     for value in given:
         if given.count(value) > 1:
             raise ValueError(f"{option} {shlex.quote(value)} was given twice.")
-
-
-def _make_folder(folder: Path, option: str) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise NotADirectoryError(
-            f"{option} needs the folder {folder}, but that, or a part of it, is a file."
-        ) from None
-
-
-def _write(
-    result: Any,
-    picture: Path | None,
-    folder: Path | None,
-    metric: str | None = None,
-    forgetting: str | None = None,
-) -> None:
-    if folder is not None:
-        replaced = [name for name in (RESULT_FILE, SCORES_FILE) if (folder / name).exists()]
-        print(f"Result: {result.save(folder / RESULT_FILE)}")
-        print(f"Scores: {_save_scores(result, folder / SCORES_FILE)}")
-        if replaced:
-            _say(f"replaced an earlier result in {folder}: {', '.join(replaced)}")
-    if picture is not None:
-        display = result.plot(metric, forgetting=forgetting)
-        try:
-            with atomic_write(picture) as temporary:
-                display.figure_.savefig(temporary, dpi=150, bbox_inches="tight")
-        finally:
-            optional_import("matplotlib.pyplot", "A picture").close(display.figure_)
-        print(f"Picture: {picture}")
-
-
-def _save_scores(result: Any, path: Path) -> Path:
-    with (
-        atomic_write(path) as temporary,
-        temporary.open("w", newline="", encoding="utf-8") as file,
-    ):
-        writer = csv.writer(file)
-        writer.writerow(["forgetting", "model", "metric", "value"])
-        for forgetting in result.forgetting_names:
-            for model, scores in result.select(forgetting=forgetting).scores.items():
-                for metric, value in scores.items():
-                    writer.writerow([forgetting, model, metric, repr(value)])
-    return path
-
-
-@contextmanager
-def _one_line_warnings() -> Iterator[None]:
-    """Show warnings as the program's own words, each text once and without a source line."""
-    shown: set[str] = set()
-
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        text = str(message)
-        if text not in shown:
-            shown.add(text)
-            _say(f"warning: {in_options(text)}")
-
-    with warnings.catch_warnings():
-        warnings.showwarning = show
-        yield
-
-
-def _say(message: str) -> None:
-    print(f"skstream: {message}", file=sys.stderr)

@@ -1,9 +1,14 @@
 """What the models of the command line are called."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
+from skstream.base import check_can_learn
+from skstream.compat._adapted import adapted
 from skstream.pipeline import make_stream_pipeline
+from skstream.utils._model_strings import MODEL, make_model
 
 #: Short names of models; the parameters a user gives come on top of these.
 MODELS: dict[str, str | Callable[..., Any]] = {
@@ -26,3 +31,41 @@ MODELS: dict[str, str | Callable[..., Any]] = {
 }
 CLASSIFIER_BASELINES = ("persistent", "majority")
 REGRESSOR_BASELINES = ("persistent-regressor", "mean")
+#: Names that every table may have beside those of the models given.
+_TAKEN = (*CLASSIFIER_BASELINES, *REGRESSOR_BASELINES, "bayes-optimal")
+#: Models named by their module may be those of libraries that evaluators adapt.
+_ANY_LIBRARY = replace(MODEL, adapted=adapted)
+_NAMED = re.compile(r"\s*(?P<name>[^=()'\"]+?)\s*=\s*(?P<model>.+)", re.DOTALL)
+
+
+def model_of(text: str) -> Any:
+    """Return the model that a text describes, which must be able to learn from a stream."""
+    model = make_model(text, MODELS, _ANY_LIBRARY)
+    check_can_learn(model)
+    return model
+
+
+def models_given(texts: Sequence[str]) -> dict[str, Any]:
+    """Return the models of ``--model``, by the names that are given before a ``=``, or the texts.
+
+    Raises
+    ------
+    ValueError
+        If two have the same name, or one has the name of a baseline, which is another model.
+    """
+    models: dict[str, Any] = {}
+    for text in texts:
+        named = _NAMED.fullmatch(text)
+        name, model = (text, text) if named is None else (named["name"], named["model"])
+        if named is not None and name in _TAKEN:
+            raise ValueError(
+                f"--model {text!r} has the name {name!r}, which is that of a model that is always "
+                "in the table. Give it another name."
+            )
+        if name in models:
+            raise ValueError(
+                f"--model gives two models the name {name!r}. Give each a name of its own: "
+                "--model a=sgd --model b=sgd(alpha=0.1)."
+            )
+        models[name] = model_of(model)
+    return models

@@ -252,10 +252,12 @@ class WrittenLabels:
 
     def add(self, texts: Any, values: Any) -> None:
         """Note the texts of a piece of the column, and the numbers that they were read as."""
+        pa = optional_import("pyarrow", "CSVStream")
         compute = optional_import("pyarrow.compute", "CSVStream")
-        finite = values.filter(compute.is_finite(values))
-        if not finite.equals(compute.floor(finite).cast(finite.type)):
-            self._are_whole = False  # these are no labels
+        if pa.types.is_floating(values.type):
+            finite = values.filter(compute.is_finite(values))
+            if not finite.equals(compute.floor(finite)):
+                self._are_whole = False  # these are no labels
         if self._are_whole and len(self._texts) <= _MOST_LABELS:
             texts = compute.utf8_trim_whitespace(texts.unique().drop_null())
             digits = texts.filter(compute.match_substring_regex(texts, "^[0-9]+$"))

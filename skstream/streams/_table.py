@@ -454,6 +454,11 @@ class TableStream(FileStream):
                 if name not in names:
                     raise ValueError(self._not_there(parameter, name, names))
         reserved = {self.target, *self._meta.values()}
+        if self.target in (exclude or []):
+            raise ValueError(
+                f"exclude= names the column {self.target!r}, which is the target, and so never a "
+                "feature. Take it out of exclude=, or name another column as the target."
+            )
         if self.text and not self.as_frame:
             return self.text
         dropped = self._not_features() if exclude is None else set(exclude)

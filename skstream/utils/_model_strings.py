@@ -10,6 +10,11 @@ from typing import Any
 
 from skstream.utils._near import did_you_mean
 
+#: Methods of which an estimator has one; the last is that of River.
+_LEARNS = ("fit", "partial_fit", "learn_one")
+#: Most characters of a text that an error repeats.
+_SHOWN = 200
+
 #: What a short name stands for: another model string, or a function that makes the estimator.
 Known = Mapping[str, "str | Callable[..., Any]"]
 
@@ -32,12 +37,15 @@ class Kind:
         Sentence that says how it is written.
     by_module : str
         What else can be named, as ``module:Class``; empty: nothing.
+    adapted : callable, default=None
+        Makes an estimator of an object of another library, and returns others as they are.
     """
 
     noun: str
     example: str
     expected: str
     by_module: str
+    adapted: Callable[[Any], Any] | None = None
 
 
 MODEL = Kind(
@@ -110,7 +118,7 @@ def parse_model_string(text: str, kind: Kind = MODEL, known: Known | None = None
     """
     match = _SYNTAX.fullmatch(text)
     if match is None:
-        raise ModelStringError(f"The {kind.noun} {text!r} cannot be read. {kind.expected}")
+        raise ModelStringError(f"The {kind.noun} {_quoted(text)} cannot be read. {kind.expected}")
     call = _parsed_call(match["call"] or "()", text, kind)
     return ModelString(
         target=match["target"],
@@ -127,19 +135,21 @@ def parse_model_string(text: str, kind: Kind = MODEL, known: Known | None = None
 def _parsed_call(arguments: str, text: str, kind: Kind) -> ast.Call:
     try:
         call = ast.parse(f"target{arguments}", mode="eval").body
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        why = str(error) or "they are nested too deeply"  # the parser's stack has an end
         raise ModelStringError(
-            f"The parameters of the {kind.noun} {text!r} cannot be read ({error}). {kind.expected}"
+            f"The parameters of the {kind.noun} {_quoted(text)} cannot be read ({why}). "
+            f"{kind.expected}"
         ) from error
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
-        raise ModelStringError(f"The {kind.noun} {text!r} cannot be read. {kind.expected}")
+        raise ModelStringError(f"The {kind.noun} {_quoted(text)} cannot be read. {kind.expected}")
     names = [word.arg for word in call.keywords]
     if None in names:
         raise ModelStringError(
-            f"The {kind.noun} {text!r} unpacks (**) its parameters; name each one."
+            f"The {kind.noun} {_quoted(text)} unpacks (**) its parameters; name each one."
         )
     if len(set(names)) < len(names):
-        raise ModelStringError(f"The {kind.noun} {text!r} gives a parameter twice.")
+        raise ModelStringError(f"The {kind.noun} {_quoted(text)} gives a parameter twice.")
     return call
 
 
@@ -148,7 +158,7 @@ def _wrapped_model(argument: ast.expr, text: str, kind: Kind, written: str) -> s
         return argument.value
     shown = ast.unparse(argument)
     raise ModelStringError(
-        f"The {kind.noun} {text!r} has the positional argument {shown}. Only a quoted "
+        f"The {kind.noun} {_quoted(text)} has the positional argument {shown}. Only a quoted "
         f"{kind.noun} can stand without a name ('{kind.example}'); parameters are given as "
         f"{written}."
     )
@@ -167,9 +177,9 @@ def _literal(word: ast.keyword, text: str, kind: Kind) -> Any:
         return ast.literal_eval(word.value)
     except (ValueError, TypeError, MemoryError, RecursionError) as error:
         raise ModelStringError(
-            f"The parameter {word.arg} of the {kind.noun} {text!r} is {ast.unparse(word.value)}, "
-            "which is no literal. Parameters may be numbers, strings, True, False, None, and "
-            "lists, tuples and dicts of them; nothing is evaluated as code."
+            f"The parameter {word.arg} of the {kind.noun} {_quoted(text)} is no literal. "
+            "Parameters may be numbers, strings, True, False, None, and lists, tuples and dicts of "
+            "them; nothing is evaluated as code."
         ) from error
 
 
@@ -219,10 +229,11 @@ def make_model(text: str, known: Known, kind: Kind = MODEL) -> Any:
         inspect.signature(make).bind(*wrapped, **parts.parameters)
     except TypeError as error:
         raise ModelStringError(
-            f"The {kind.noun} {text!r} has wrong parameters: {error}. "
+            f"The {kind.noun} {_quoted(text)} has wrong parameters: {error}. "
             f"{_name_of(make)} takes {_parameters_of(make)}."
         ) from error
-    return make(*wrapped, **parts.parameters)
+    made = make(*wrapped, **parts.parameters)
+    return made if kind.adapted is None else kind.adapted(made)
 
 
 def _with_defaults(parts: ModelString, default: ModelString) -> ModelString:
@@ -239,7 +250,7 @@ def _unknown(target: str, text: str, known: Known, kind: Kind) -> str:
     hint = f" Did you mean '{module}:{name}'?" if is_path else did_you_mean(target, known)
     others = f"; {kind.by_module}" if kind.by_module else ""
     return (
-        f"The {kind.noun} {text!r} is not known.{hint} The short names are "
+        f"The {kind.noun} {_quoted(text)} is not known.{hint} The short names are "
         f"{', '.join(sorted(known))}{others}."
     )
 
@@ -250,8 +261,16 @@ def _estimator_class(target: str, text: str, kind: Kind) -> type:
         module = importlib.import_module(module_name)
     except ImportError as error:
         raise ModelStringError(
-            f"The module of the {kind.noun} {text!r} cannot be imported: {error}. It must be "
-            "installed, or its folder named in PYTHONPATH."
+            f"The module of the {kind.noun} {_quoted(text)} cannot be imported: {error}. It must "
+            "be installed, or its folder named in PYTHONPATH."
+        ) from error
+    except (Exception, SystemExit) as error:
+        why = f"{type(error).__name__}: {error}"
+        if isinstance(error, SystemExit):
+            why = f"its code ended the program, with the exit status {error.code!r}"
+        raise ModelStringError(
+            f"The module {module_name} of the {kind.noun} {_quoted(text)} cannot be imported: "
+            f"{why}. Naming a module imports it, which runs its code."
         ) from error
     found = getattr(module, class_name, None)
     if found is None:
@@ -260,12 +279,17 @@ def _estimator_class(target: str, text: str, kind: Kind) -> type:
             f"The module {module_name} has no {class_name}.{did_you_mean(class_name, names)}"
         )
     # Checked before it is called: a model string must not run any function it names.
-    if not (inspect.isclass(found) and any(hasattr(found, m) for m in ("fit", "partial_fit"))):
+    if not (inspect.isclass(found) and any(hasattr(found, m) for m in _LEARNS)):
         raise ModelStringError(
-            f"{target} of the {kind.noun} {text!r} is not an estimator class: it has neither fit "
-            "nor partial_fit."
+            f"{target} of the {kind.noun} {_quoted(text)} is not an estimator class: it has "
+            "neither fit nor partial_fit."
         )
     return found
+
+
+def _quoted(text: str) -> str:
+    """Return a text in quotes, or its beginning where it is long."""
+    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}..."
 
 
 def _name_of(make: Callable[..., Any]) -> str:

@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -80,6 +81,9 @@ def test_every_call_makes_a_new_estimator() -> None:
         ("sgd(**{'alpha': 1})", "unpacks"),
         ("sgd(*'a')", "positional argument"),
         ("sgd(0.1)", r"positional argument 0\.1"),
+        # CPython's parser reports the depth of its stack in several ways.
+        (f"sgd(alpha={'-' * 20_000}1)", "cannot be read .they are nested too deeply"),
+        (f"sgd({'(' * 20_000}{')' * 20_000})", r"'sgd\(\(+'\.\.\. cannot be read"),
         ("sgd(alpha=1 + 1j * x)", "no literal"),
         ("sgd(alpha=open('x'))", "no literal"),
         ("sgd(alpha=[x for x in (1,)])", "no literal"),
@@ -99,6 +103,22 @@ def test_every_call_makes_a_new_estimator() -> None:
 def test_what_is_wrong_is_said(text: str, message: str) -> None:
     with pytest.raises(ModelStringError, match=f"(?s){message}"):
         make_model(text, KNOWN)
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("import sys; sys.exit(0)", "ended the program, with the exit status 0. Naming a module"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_module_that_fails_is_named(
+    code: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "failing_module.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModelStringError, match=f"The module failing_module of .* {why}"):
+        make_model("failing_module:Model", KNOWN)
 
 
 @pytest.mark.parametrize("target", ["os:remove", "subprocess:Popen", "builtins:print"])

@@ -1,0 +1,119 @@
+"""What the command line prints and writes."""
+
+import csv
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from skstream.utils._files import atomic_write
+from skstream.utils._option_words import in_options
+from skstream.utils._optional import optional_import
+
+#: Files of the folder given as --save.
+RESULT_FILE, SCORES_FILE = "result.npz", "scores.csv"
+
+#: All control characters but the tab and the line feed.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def check_outputs(picture: Path | None, folder: Path | None) -> None:
+    """Fail before the evaluation rather than after it."""
+    if picture is not None:
+        bases = optional_import("matplotlib.backend_bases", "A picture")
+        formats = bases.FigureCanvasBase.get_supported_filetypes()
+        if picture.suffix[1:].lower() not in formats:
+            endings = ", ".join(f".{name}" for name in sorted(formats))
+            raise ValueError(
+                f"--plot {picture} must be a file whose ending says its format: {endings}."
+            )
+        if picture.is_dir():
+            raise IsADirectoryError(f"--plot {picture} is a folder; name a file in it.")
+        if not picture.parent.is_dir():
+            raise FileNotFoundError(
+                f"--plot needs the folder {picture.parent}, which is not there or is no folder."
+            )
+    if folder is not None:
+        make_folder(folder, "--save")
+
+
+def make_folder(folder: Path, option: str) -> None:
+    """Make the folder that an option names, if it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise NotADirectoryError(
+            f"{option} needs the folder {folder}, but that, or a part of it, is a file."
+        ) from None
+
+
+def write(
+    result: Any,
+    picture: Path | None,
+    folder: Path | None,
+    metric: str | None = None,
+    forgetting: str | None = None,
+) -> None:
+    """Write the result and its scores into a folder, and a picture, where they are asked for."""
+    if folder is not None:
+        replaced = [name for name in (RESULT_FILE, SCORES_FILE) if (folder / name).exists()]
+        print(f"Result: {result.save(folder / RESULT_FILE)}")
+        print(f"Scores: {_save_scores(result, folder / SCORES_FILE)}")
+        if replaced:
+            say(f"replaced an earlier result in {folder}: {', '.join(replaced)}")
+    if picture is not None:
+        display = result.plot(metric, forgetting=forgetting)
+        try:
+            with atomic_write(picture) as temporary:
+                display.figure_.savefig(temporary, dpi=150, bbox_inches="tight")
+        finally:
+            optional_import("matplotlib.pyplot", "A picture").close(display.figure_)
+        print(f"Picture: {picture}")
+
+
+def _save_scores(result: Any, path: Path) -> Path:
+    with (
+        atomic_write(path) as temporary,
+        temporary.open("w", newline="", encoding="utf-8") as file,
+    ):
+        writer = csv.writer(file)
+        writer.writerow(["forgetting", "model", "metric", "value"])
+        for forgetting in result.forgetting_names:
+            for model, scores in result.select(forgetting=forgetting).scores.items():
+                for metric, value in scores.items():
+                    writer.writerow([forgetting, model, metric, repr(value)])
+    return path
+
+
+@contextmanager
+def one_line_warnings() -> Iterator[None]:
+    """Show warnings as the program's own words, each text once and without a source line."""
+    shown: set[str] = set()
+
+    def one_line(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = str(message)
+        if text not in shown:
+            shown.add(text)
+            say(f"warning: {in_options(text)}")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = one_line
+        yield
+
+
+def show(text: Any) -> None:
+    """Print something."""
+    print(_without_controls(str(text)))
+
+
+def say(message: str) -> None:
+    """Print a sentence of the program itself."""
+    print(_without_controls(f"skstream: {message}"), file=sys.stderr)
+
+
+def _without_controls(text: str) -> str:
+    """Escape control characters, with which a name in a file could move a terminal's cursor."""
+    return _CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
