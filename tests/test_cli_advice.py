@@ -144,6 +144,27 @@ def test_control_characters_of_names_are_escaped(
     assert r"numbers a\x1b[31mred\x9b, b" in capsys.readouterr().out
 
 
+@pytest.mark.filterwarnings("always:2 lines have")
+def test_lines_of_another_width_are_left_out_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = Path(written(tmp_path))
+    command = ["evaluate", str(file), "--target", "class"]
+    assert main(command) == 0
+    table = capsys.readouterr().out.partition("accuracy")[2].split()
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([*lines[:4], "1,2,3,up", "", *lines[4:9], "1", *lines[9:], "1,2,"]))
+    assert "or are left out by --on-bad-line 'skip'" in refused(capsys, *command)
+    command += ["--on-bad-line", "skip"]
+    # The file as it was, but for a last row without a label, whose line is named.
+    assert f"Row 60 is line {len(lines) + 4} of {file}" in refused(capsys, *command)
+    assert main([*command, "--missing-labels", "skip"]) == 0
+    output = capsys.readouterr()
+    assert "2 lines have more or fewer values" in output.err
+    assert "The first is line 5 with 4 values for 3 columns, '1,2,3,up'" in output.err
+    assert output.out.partition("accuracy")[2].split()[:13] == table[:13]
+
+
 def test_models_have_names_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["evaluate", written(tmp_path), "--target", "class", "--save", str(tmp_path / "out")]
     assert main([*command, "--model", "slow = sgd(alpha=1)", "--model", "sgd"]) == 0

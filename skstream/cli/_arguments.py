@@ -249,6 +249,12 @@ def _add_files(group: Any) -> None:
         help="CSV: text that is a value of its own, though it usually stands for a missing one "
         "(NA, null); repeatable",
     )
+    add(
+        "--on-bad-line",
+        choices=("error", "skip"),
+        help="CSV: what becomes of a line with more or fewer values than there are columns: an "
+        "error (default), or it is left out and counted",
+    )
     add("--encoding", metavar="NAME", help="CSV, ARFF: encoding (default: utf-8)")
 
 

@@ -321,6 +321,7 @@ def _reading(options: argparse.Namespace) -> dict[str, Any]:
         "decimal": options.decimal,
         "header": False if options.no_header else None,
         "encoding": options.encoding,
+        "on_bad_lines": options.on_bad_line,
         "null_values": None if null_values is None and kept is None else texts,
     }
 

@@ -20,6 +20,7 @@ NEXT = "next"
 _OF_FILES = (
     *("file", "target", "exclude", "column", "nominal", "numeric", "text", "max_categories"),
     *("delimiter", "decimal", "no_header", "null_value", "not_null", "encoding"),
+    "on_bad_line",
 )
 
 

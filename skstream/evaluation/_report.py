@@ -68,7 +68,7 @@ def table(result: "EvaluationResult") -> str:
     lines.extend(_counts(result))
     lines.extend(_alarms(result))
     lines.extend(_reasons(result))
-    lines.extend(slow_part(result.costs, result.paths))
+    lines.extend(_slow(result))
     lines.extend(f"{name} failed: {message}" for name, message in result.failures.items())
     lines.extend(_ends(result))
     lines.extend(f"{name} is left out: {why}" for name, why in result.left_out.items())
@@ -76,6 +76,11 @@ def table(result: "EvaluationResult") -> str:
     if why:
         lines.append(f"All in one process: {why}")
     return "\n".join(lines)
+
+
+def _slow(result: "EvaluationResult") -> list[str]:
+    """Return the sentence about what took most of the time, where that was executed by calls."""
+    return slow_part(result.costs, result.paths, result.parameters.get("batch_size", 1))
 
 
 def _counts(result: "EvaluationResult") -> list[str]:
@@ -146,8 +151,7 @@ def html(result: "EvaluationResult") -> str:
             f"<p>{html_module.escape(_heading(result, forgetting))}</p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
-    slow = slow_part(result.costs, result.paths)
-    notes = [*_counts(result), *_alarms(result), *_reasons(result), *slow, *_ends(result)]
+    notes = [*_counts(result), *_alarms(result), *_reasons(result), *_slow(result), *_ends(result)]
     parts.extend(f"<p>{html_module.escape(line)}</p>" for line in notes)
     parts.append(f"<p>Next: <code>{NEXT_CALLS}</code></p>")
     return "\n".join(parts)

@@ -1,4 +1,4 @@
-"""The sentence about what took most of the time, where it was executed row by row."""
+"""The sentence about what took most of the time, where it was executed call by call."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ LEAST_SHARE = 0.5
 
 
 class _Part(NamedTuple):
-    """A model or a part of one that was called row by row: its time, and why."""
+    """A model or a part of one that was executed call by call: its time, and why."""
 
     model: str
     name: str
@@ -20,7 +20,9 @@ class _Part(NamedTuple):
     reason: str
 
 
-def slow_part(costs: Mapping[str, Cost], paths: Mapping[str, str]) -> list[str]:
+def slow_part(
+    costs: Mapping[str, Cost], paths: Mapping[str, str], batch_size: int = 1
+) -> list[str]:
     """Return a sentence about the slowest part, if it was looped, and took most of the time."""
     total = sum(cost.seconds for cost in costs.values())
     looped = [
@@ -32,7 +34,8 @@ def slow_part(costs: Mapping[str, Cost], paths: Mapping[str, str]) -> list[str]:
     share = 100 * slowest.seconds / total
     whom = f"{slowest.name} in {slowest.model}" if slowest.name else slowest.model
     advice = faster(slowest.reason)
-    return [f"{whom}, called row by row, took {share:.0f} % of the time{advice and f': {advice}'}"]
+    often = "row by row" if batch_size == 1 else f"once for every batch of {batch_size:,} rows"
+    return [f"{whom}, called {often}, took {share:.0f} % of the time{advice and f': {advice}'}"]
 
 
 def _looped(model: str, cost: Cost, path: str) -> list[_Part]:

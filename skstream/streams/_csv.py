@@ -7,6 +7,7 @@ from typing import Any
 from skstream.streams._chunk import StreamError
 from skstream.streams._columns import BOOLEAN, INTEGER, NOMINAL, NUMBER, TIME, role_of
 from skstream.streams._csv_checks import (
+    BadLines,
     WrittenLabels,
     check_beginning,
     check_end,
@@ -81,6 +82,9 @@ class CSVStream(TableStream):
         "f1", and so on.
     encoding : str, default="utf-8"
         How the file encodes characters.
+    on_bad_lines : {"error", "skip"}, default="error"
+        What becomes of a line with more or fewer values than there are columns: an error, or it is
+        left out, and a warning says how many were.
 
     Attributes
     ----------
@@ -115,6 +119,8 @@ class CSVStream(TableStream):
     -----
     UserWarning
         If a feature has no name, such as the index in a file written by pandas.
+    UserWarning
+        At the end of the first pass, if lines were left out (``on_bad_lines="skip"``).
     UserWarning
         While iterating, if a feature holds whole numbers beyond 2**53, which lose digits as floats,
         and `numeric` does not name it.
@@ -171,11 +177,19 @@ class CSVStream(TableStream):
         decimal: str = ".",
         header: bool = True,
         encoding: str = "utf-8",
+        on_bad_lines: str = "error",
     ) -> None:
         self.delimiter = _one_character(delimiter, "delimiter")
         self.decimal = _one_character(decimal, "decimal")
         self.header = bool(header)
         self.encoding = encoding
+        if on_bad_lines not in ("error", "skip"):
+            raise ValueError(
+                f"on_bad_lines must be 'error' or 'skip'. Got {on_bad_lines!r} instead."
+            )
+        self.on_bad_lines = on_bad_lines
+        self._bad_lines: dict[str, BadLines] = {}  # by file, of the last pass through it
+        self._said_bad_lines = False
         self.null_values = list(null_values)
         super().__init__(
             path,
@@ -333,6 +347,7 @@ class CSVStream(TableStream):
             "decimal": self.decimal,
             "header": self.header,
             "encoding": self.encoding,
+            "on_bad_lines": self.on_bad_lines,
         }
 
     def about_missing_label(self, row: int) -> str:
@@ -358,6 +373,7 @@ class CSVStream(TableStream):
                 self.delimiter,
                 self.encoding,
                 header=self.header,
+                width=len(self._arrow_types) if self.on_bad_lines == "skip" else None,
             )
             if found is not None:
                 line, text = found
@@ -392,6 +408,20 @@ class CSVStream(TableStream):
                 written.add(batch.column(_TEXTS), batch.column(self.target))
             yield batch
         self._check_written(written)
+        self._say_bad_lines()
+
+    def _say_bad_lines(self) -> None:
+        """Warn once of the lines that were left out of a pass through all files."""
+        n_lines = sum(one.n_lines for one in self._bad_lines.values())
+        if n_lines and not self._said_bad_lines:
+            self._said_bad_lines = True
+            file, first = next((name, one) for name, one in self._bad_lines.items() if one.n_lines)
+            lines = "1 line has" if n_lines == 1 else f"{n_lines:,} lines have"
+            warn(
+                f"{lines} more or fewer values than there are columns, and on_bad_lines='skip' "
+                f"leaves {'it' if n_lines == 1 else 'them'} out. The first is {first.about_first} "
+                f"of {file}."
+            )
 
     def _check_written(self, written: WrittenLabels) -> None:
         """Raise an error, or warn, if labels that are different texts became the same number."""
@@ -416,7 +446,8 @@ class CSVStream(TableStream):
         if as_texts:
             types[self.target] = pa.string()
         last = None
-        with self._open(file, types, columns) as reader:
+        bad_lines = BadLines()
+        with self._open(file, types, columns, bad_lines) as reader:
             for batch in reader:
                 last = batch if batch.num_rows else last
                 for start in range(0, batch.num_rows, self.chunk_size):
@@ -426,6 +457,7 @@ class CSVStream(TableStream):
                         labels = read_as(texts, kind, self.decimal)
                         piece = pa.record_batch([labels, texts], names=[self.target, _TEXTS])
                     yield piece
+        self._bad_lines[file] = bad_lines
         if last is not None:
             check_end(last, self.delimiter, len(self._arrow_types))
 
@@ -477,7 +509,13 @@ class CSVStream(TableStream):
                 place += batch.num_rows
         return None
 
-    def _open(self, file: str, types: dict[str, Any], columns: list[str] | None) -> Any:
+    def _open(
+        self,
+        file: str,
+        types: dict[str, Any],
+        columns: list[str] | None,
+        bad_lines: BadLines | None = None,
+    ) -> Any:
         pa = optional_import("pyarrow", "CSVStream")
         csv = optional_import("pyarrow.csv", "CSVStream")
         try:
@@ -486,7 +524,13 @@ class CSVStream(TableStream):
                 read_options=csv.ReadOptions(
                     autogenerate_column_names=not self.header, encoding=self.encoding
                 ),
-                parse_options=csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
+                parse_options=csv.ParseOptions(
+                    delimiter=self.delimiter,
+                    newlines_in_values=True,
+                    invalid_row_handler=(
+                        (bad_lines or BadLines()).left_out if self.on_bad_lines == "skip" else None
+                    ),
+                ),
                 convert_options=csv.ConvertOptions(
                     column_types=types,
                     include_columns=columns,

@@ -31,7 +31,14 @@ def first_records(file: DataFile, delimiter: str, encoding: str) -> list[list[st
 
 
 def place_of_row(
-    file: DataFile, row: int, column: int, delimiter: str, encoding: str, *, header: bool
+    file: DataFile,
+    row: int,
+    column: int,
+    delimiter: str,
+    encoding: str,
+    *,
+    header: bool,
+    width: int | None = None,
 ) -> tuple[int, str] | None:
     """Find where a row stands in its file, and what stands there.
 
@@ -47,6 +54,8 @@ def place_of_row(
         As given by the user.
     header : bool
         Whether the first line holds names.
+    width : int, default=None
+        Number of values of a row, where lines of more or fewer are left out.
 
     Returns
     -------
@@ -59,9 +68,11 @@ def place_of_row(
         reader = csv.reader(lines, delimiter=delimiter)
         begin, at = 1, -int(header)
         for record in reader:
-            if record and at == row:
+            # The reader of streams takes no notice of empty lines.
+            is_row = bool(record) and width in (None, len(record))
+            if is_row and at == row:
                 return begin, record[column] if column < len(record) else ""
-            at += bool(record)  # the reader of streams takes no notice of empty lines
+            at += is_row
             begin = reader.line_num + 1
     return None
 
@@ -138,8 +149,35 @@ def in_words(message: str) -> str:
     return (
         f"line {row} has {got} values, but the lines before it have {expected}: "
         f"{shortened(text)!r}. A value that holds the delimiter needs quotes, and a quote another "
-        f"that closes it; lines before the names, and after the rows, have to be taken out."
+        f"that closes it; lines before the names, and after the rows, have to be taken out, or are "
+        f"left out by on_bad_lines='skip'."
     )
+
+
+class BadLines:
+    """Count of lines of another number of values than there are columns, which are left out.
+
+    Attributes
+    ----------
+    n_lines : int
+        How many there were.
+    about_first : str
+        The first of them, in words.
+    """
+
+    def __init__(self) -> None:
+        self.n_lines = 0
+        self.about_first = ""
+
+    def left_out(self, line: Any) -> str:
+        """Count a line; the answer tells the reader to leave it out."""
+        if not self.n_lines:
+            self.about_first = (
+                f"line {line.number} with {line.actual_columns} values for "
+                f"{line.expected_columns} columns, {shortened(line.text)!r},"
+            )
+        self.n_lines += 1
+        return "skip"
 
 
 def read_as(texts: Any, kind: Any, decimal: str) -> Any:

@@ -26,6 +26,7 @@ OPTIONS = {
     "numeric": "--numeric",
     "random_state": "--random-state",
     "target": "--target",
+    "on_bad_lines": "--on-bad-line",
     "on_missing_proba": "--on-missing-proba",
     "unanswered": "--unanswered",
 }

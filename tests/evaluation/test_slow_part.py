@@ -26,6 +26,8 @@ def test_the_slowest_looped_part_is_named() -> None:
     path = "loop: SGD with average=True has no kernel"
     (line,) = slow_part({"sgd": Cost(seconds_learning=9.0, seconds_asking=1.0)}, {"sgd": path})
     assert line.endswith("took 100 % of the time: SGD without average=True would be fast")
+    (line,) = slow_part({"sgd": Cost(seconds_learning=10.0)}, {"sgd": path}, batch_size=1000)
+    assert line.startswith("sgd, called once for every batch of 1,000 rows, took 100 % of the time")
 
 
 @pytest.mark.parametrize(
