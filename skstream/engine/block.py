@@ -59,6 +59,11 @@ class Block:
         For each call of ``predict``, by the number of asks left when it is made (this number does
         not change if earlier asks are left out): the rows of the call. None: those asked, no
         others.
+    learn_rows, ask_rows : ndarray of int64, or None
+        Numbers of the rows in the stream, for messages and scores; kernels do not read them.
+    checkpoint : ndarray of shape (n_asks,), dtype int64, or None
+        Where `ask_rows` are numbers of held-out rows, which are no rows of the stream: how many of
+        its rows have come when each is asked.
     shared : SharedWork or None
         What other models that are shown the same block have made of it; None: there are none.
     """
@@ -73,6 +78,9 @@ class Block:
     batches: np.ndarray | None = None
     groups: np.ndarray | None = None
     company: Mapping[int, Company] | None = None
+    learn_rows: np.ndarray | None = None
+    ask_rows: np.ndarray | None = None
+    checkpoint: np.ndarray | None = None
     shared: SharedWork | None = None
 
     @property
@@ -178,16 +186,23 @@ def _cut(block: Block, learns: slice, asks: slice) -> Block:
         block,
         learn_index=block.learn_index[learns],
         y=block.y[learns],
-        weight=None if block.weight is None else block.weight[learns],
+        weight=_some(block.weight, learns),
         ask_index=block.ask_index[asks],
         stamp=block.stamp[asks] - learns.start,
-        batches=bounds_within(block.batches, learns),
-        groups=bounds_within(block.groups, asks),
+        batches=_bounds_within(block.batches, learns),
+        groups=_bounds_within(block.groups, asks),
         company=company,
+        learn_rows=_some(block.learn_rows, learns),
+        ask_rows=_some(block.ask_rows, asks),
+        checkpoint=_some(block.checkpoint, asks),
     )
 
 
-def bounds_within(bounds: np.ndarray | None, rows: slice) -> np.ndarray | None:
+def _some(values: np.ndarray | None, rows: slice) -> np.ndarray | None:
+    return None if values is None else values[rows]
+
+
+def _bounds_within(bounds: np.ndarray | None, rows: slice) -> np.ndarray | None:
     """Bounds of the batches or groups within some rows, counted from the first."""
     if bounds is None:
         return None
@@ -196,3 +211,10 @@ def bounds_within(bounds: np.ndarray | None, rows: slice) -> np.ndarray | None:
     inside: np.ndarray = np.concatenate([ends[:1], within, ends[1:]]).astype(np.int64)
     inside -= rows.start
     return inside
+
+
+def joined_weights(*parts: tuple[np.ndarray | None, int]) -> np.ndarray | None:
+    """Weights of parts of some rows each, one after the other; None where no part has any."""
+    if all(weight is None for weight, _ in parts):
+        return None
+    return np.concatenate([np.ones(n) if weight is None else weight for weight, n in parts])

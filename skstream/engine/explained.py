@@ -13,7 +13,6 @@ from skstream.engine.block import Block
 from skstream.engine.failures import BadAnswer
 from skstream.engine.kernels import Task
 from skstream.engine.loop import LoopFailed
-from skstream.engine.timeline import Operations
 from skstream.utils._rows import has_texts, is_frame, not_finite, take_rows
 from skstream.utils._sklearn import is_plain_gaussian_nb
 from skstream.utils._values import column_lists, is_missing
@@ -30,17 +29,15 @@ _SPEAKS_OF_COLUMNS = re.compile("could not convert string|2D array|numeric|tuple
 _SPEAKS_OF_BYTES = re.compile("'bytes' object has no|bytes-like object")
 
 
-def failed_call(
-    failure: LoopFailed, block: Block, operations: Operations
-) -> tuple[np.ndarray, int, str]:
+def failed_call(failure: LoopFailed, block: Block) -> tuple[np.ndarray, int, str]:
     """Return the rows of the call that failed, the one to name, and where that is, in words."""
     begin = failure.index
-    rows, X = _rows_of_call(failure, block, operations)
+    rows, X = _rows_of_call(failure, block)
     end, at = begin + len(rows), begin
     if len(rows) > 1:
         at += int(not_finite(X).argmax())
     row = int(rows[at - begin])
-    checkpoint = None if failure.action == "learning" else operations.checkpoint
+    checkpoint = None if failure.action == "learning" else block.checkpoint
     held_out = "" if checkpoint is None else "holdout "
     where = f"{held_out}row {row}"
     if end > begin + 1:
@@ -52,29 +49,28 @@ def failed_call(
     return rows, row, where
 
 
-def _rows_of_call(
-    failure: LoopFailed, block: Block, operations: Operations
-) -> tuple[np.ndarray, Any]:
+def _rows_of_call(failure: LoopFailed, block: Block) -> tuple[np.ndarray, Any]:
     """Return the numbers of the rows of the call that failed, and the rows."""
     if failure.action == "learning":
-        numbers = operations.learn_rows
+        numbers = block.learn_rows
         bounds, X, index = block.batches, block.learn_X, block.learn_index
     else:
-        numbers = operations.ask_rows if block.n_asks else operations.learn_rows
+        numbers = block.ask_rows if block.n_asks else block.learn_rows
         bounds, X, index = block.groups, block.ask_X, block.ask_index
     begin, end = failure.index, failure.index + 1
     if bounds is not None and not isinstance(failure.__cause__, BadAnswer):
         end = int(bounds[np.searchsorted(bounds, begin, side="right")])
+    assert numbers is not None
     return numbers[begin:end], take_rows(X, index[begin:end])
 
 
-def advice_of_values(failure: LoopFailed, block: Block, operations: Operations) -> str:
+def advice_of_values(failure: LoopFailed, block: Block) -> str:
     """Return column, row and value of what a model cannot compute with, and what to do."""
     message = str(failure.__cause__)
     is_bad, advice = _bad_values(message)
     if is_bad is None or message.startswith("Column "):  # which names it already
         return ""
-    rows, X = _rows_of_call(failure, block, operations)
+    rows, X = _rows_of_call(failure, block)
     if sparse.issparse(X) or has_texts(X):
         return ""
     names = list(X.columns) if is_frame(X) else range(X.shape[1])

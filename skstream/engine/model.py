@@ -32,7 +32,6 @@ from skstream.engine.loop import Loop, LoopFailed, no_answers
 from skstream.engine.parts import LoopedParts
 from skstream.engine.resuming import Left, Resumed
 from skstream.engine.retries import MOST_ROWS, Found, Retries, TooLarge, next_part
-from skstream.engine.timeline import Operations
 from skstream.engine.warmup import WarmUp
 from skstream.utils._plain_objects import is_plain
 from skstream.utils._validation import is_fitted, unfitted_copy
@@ -226,32 +225,30 @@ class ModelRun:
         assert left is not None
         self.failure, self._left = None, None
         if self._gathers:
-            block, operations, n_skipped = *self._begin_again(left, skip), 0
+            block, n_skipped = self._begin_again(left, skip), 0
         else:
-            block, operations, n_skipped = left.rest(skip)
+            block, n_skipped = left.rest(skip)
         if skip and left.action == "learning":
             self._has_learnt = is_fitted(self._estimator)
-        answers = np.concatenate(
-            [left.answers, no_answers(self.task, n_skipped), self.run(block, operations)]
-        )
+        skipped = no_answers(self.task, n_skipped)
+        answers = np.concatenate([left.answers, skipped, self.run(block)])
         return Resumed(answers, left.rows if skip else left.rows[:0], bool(n_skipped))
 
-    def _begin_again(self, left: Left, skip: bool) -> tuple[Block, Operations]:
+    def _begin_again(self, left: Left, skip: bool) -> Block:
         """Return the warm-up that failed as a whole, to be learnt row by row, and what follows."""
         assert self._warmup is not None
         if skip:
             self._warmup.leave_out(left.rows)
-        block, operations, _ = left.rest(skip=False)
-        block, operations, n_held = self._warmup.before(block, operations)
+        block, n_held = self._warmup.before(left.rest(skip=False)[0])
         self._estimator, self._gathers, self._has_learnt = self._warmup.fresh, False, False
         self._begin_loop(n_held)
-        return block, operations
+        return block
 
     def forget_failure(self, n_unanswered: int) -> None:
         """Undo the last block, in which nothing was learnt."""
         self.failure, self._left, self.n_unanswered = None, None, n_unanswered
 
-    def run(self, block: Block, operations: Operations) -> np.ndarray:
+    def run(self, block: Block) -> np.ndarray:
         """Execute a block; -1 or NaN where nothing had been learnt when asked.
 
         Without a warm-up, some models state an answer to such questions: see `first_answers`.
@@ -266,31 +263,30 @@ class ModelRun:
             early = int(np.searchsorted(block.stamp, 1)) if block.n_learns else block.n_asks
             self._has_learnt = block.n_learns > 0
         if early == 0:
-            return self._execute(block, operations)
+            return self._execute(block)
         before = first_answers(self._estimator, self.task, early)
         if block.n_learns == 0:
             return before
         learns, asks = slice(0, block.n_learns), slice(early, block.n_asks)
-        answers = self._execute(part_of(block, learns, asks), operations.part(learns, asks))
+        answers = self._execute(part_of(block, learns, asks))
         return np.concatenate([before, answers])
 
-    def _execute(self, block: Block, operations: Operations) -> np.ndarray:
+    def _execute(self, block: Block) -> np.ndarray:
         if self._kernel is None and self._retries is None:
-            return self._execute_part(block, operations)
+            return self._execute_part(block)
         answers: list[np.ndarray] = []
         learns, asks = slice(0, 0), slice(0, 0)
         while learns.stop < block.n_learns or asks.stop < block.n_asks:
             done = learns, asks
             learns, asks = next_part(block, *done, self._rows_at_once())
-            part, its_operations = part_of(block, learns, asks), operations.part(learns, asks)
             try:
-                answers.append(self._execute_part(part, its_operations))
+                answers.append(self._execute_part(part_of(block, learns, asks)))
             except TooLarge:
                 learns, asks = done
                 continue
             if self.failure is not None:
                 if self._left is not None:
-                    self._left = self._left.within(block, operations, learns, asks, answers[:-1])
+                    self._left = self._left.within(block, learns, asks, answers[:-1])
                 answers.append(no_answers(self.task, block.n_asks - asks.stop))
                 break
         return answers[0] if len(answers) == 1 else np.concatenate(answers)
@@ -302,18 +298,18 @@ class ModelRun:
             return self._retries.n_rows_of_retry
         return self._retries.rows_at_once(self._kernel.row_bytes(self._state))
 
-    def _execute_part(self, block: Block, operations: Operations) -> np.ndarray:
+    def _execute_part(self, block: Block) -> np.ndarray:
         answers = None
         if self._kernel is None and self._retries is not None:
             self._try_kernel()
         if self._kernel is not None:
-            answers = self._run_kernel(block, operations)
+            answers = self._run_kernel(block)
         if answers is None:
-            answers = self._run_loop(block, operations)
+            answers = self._run_loop(block)
         if self.failure is not None:
             return answers
         gap, answers = self._without_gaps(answers)
-        return answers if gap is None else self._stopped(gap, answers, block, operations)
+        return answers if gap is None else self._stopped(gap, answers, block)
 
     def _try_kernel(self) -> None:
         """Try a kernel again after the newest part without one."""
@@ -339,7 +335,7 @@ class ModelRun:
         n = self.task.n_warmup
         self._retries = Retries(n_rows=n, n_rows_of_retry=n)
 
-    def _run_kernel(self, block: Block, operations: Operations) -> np.ndarray | None:
+    def _run_kernel(self, block: Block) -> np.ndarray | None:
         """Answers by the kernel; None if the loop has to execute the block."""
         kernel = self._kernel
         assert kernel is not None and self._retries is not None
@@ -361,7 +357,7 @@ class ModelRun:
         except LoopFailed as failure:
             self._state, self._by_kernel = failure.state, True
             self._leave(kernel)
-            return self._after_failure(failure, block, operations)
+            return self._after_failure(failure, block)
         except BadAnswer as error:
             self.failure = self._error("running its kernel", error)
             self.failure.__cause__ = error
@@ -384,23 +380,21 @@ class ModelRun:
         self._kernel = self._state = None
         self._begin_loop(self.task.n_warmup)
 
-    def _after_failure(
-        self, failure: LoopFailed, block: Block, operations: Operations
-    ) -> np.ndarray:
+    def _after_failure(self, failure: LoopFailed, block: Block) -> np.ndarray:
         """Answers where a looped part has failed; what is wrong with one, the loop says."""
         before: np.ndarray = failure.answers
         if not (failure.stopped and failure.is_bad_answer):
-            return self._stopped(failure, before, block, operations)
+            return self._stopped(failure, before, block)
         learns = slice(failure.n_learnt, block.n_learns)
         asks = slice(failure.index, block.n_asks)
-        answers = self._run_loop(part_of(block, learns, asks), operations.part(learns, asks))
+        answers = self._run_loop(part_of(block, learns, asks))
         if self.failure is not None:
             gap, before = self._without_gaps(before)
             if gap is not None:
                 self._left = None
-                return self._stopped(gap, before, block, operations)
+                return self._stopped(gap, before, block)
         if self._left is not None:
-            self._left = self._left.within(block, operations, learns, asks, [before])
+            self._left = self._left.within(block, learns, asks, [before])
         return np.concatenate([before, answers])
 
     def _begin_loop(self, n_warmup: int) -> None:
@@ -413,11 +407,11 @@ class ModelRun:
         if self._is_new and n_warmup > 1:
             self._warmup = WarmUp(self._estimator, n_warmup)
 
-    def _run_loop(self, block: Block, operations: Operations) -> np.ndarray:
+    def _run_loop(self, block: Block) -> np.ndarray:
         """Answers by the loop; none after a failure."""
         assert self._loop is not None
         if self._gathers:
-            return self._run_gathering(block, operations)
+            return self._run_gathering(block)
         try:
             answers = self._loop.run(block)
         except LoopFailed as failure:
@@ -430,30 +424,30 @@ class ModelRun:
                 self._gathers = True
                 self._estimator = unfitted_copy(self._warmup.fresh)
                 self._loop = Loop(self._estimator, self.task, direct=self._direct)
-                return self._run_gathering(block, operations)
-            return self._stopped(failure, failure.answers, block, operations)
+                return self._run_gathering(block)
+            return self._stopped(failure, failure.answers, block)
         if block.n_learns:
             self._is_new, self._warmup = False, None
         return answers
 
-    def _run_gathering(self, block: Block, operations: Operations) -> np.ndarray:
+    def _run_gathering(self, block: Block) -> np.ndarray:
         """Answers of a model that learns its whole warm-up at once."""
         assert self._loop is not None and self._warmup is not None
-        parts = self._warmup.take(block, operations)
+        parts = self._warmup.take(block)
         if not parts:
             return no_answers(self.task, block.n_asks)
-        (whole, its_operations), rest = parts
+        whole, rest = parts
         try:
             self._loop.run(whole)
         except LoopFailed as failure:
-            self._stopped(failure, failure.answers, whole, its_operations)
+            self._stopped(failure, failure.answers, whole)
             assert self.failure is not None
-            n_taken, row = block.n_learns - rest[0].n_learns, self.failure.row
+            n_taken, row = block.n_learns - rest.n_learns, self.failure.row
             nothing = no_answers(self.task)
-            self._left = Left("learning", n_taken, np.array([row]), nothing, block, operations)
+            self._left = Left("learning", n_taken, np.array([row]), nothing, block)
             return no_answers(self.task, block.n_asks)
         self._is_new, self._gathers, self._warmup = False, False, None
-        return self._run_loop(*rest)
+        return self._run_loop(rest)
 
     def _without_gaps(self, answers: np.ndarray) -> tuple[LoopFailed | None, np.ndarray]:
         """Handle missing answers, and answers that no measure can use."""
@@ -469,31 +463,22 @@ class ModelRun:
         failure.__cause__ = BadAnswer(words_of_gap(answers[first], self.task, self._estimator))
         return failure, answers[:first]
 
-    def _stopped(
-        self, failure: LoopFailed, answers: np.ndarray, block: Block, operations: Operations
-    ) -> np.ndarray:
+    def _stopped(self, failure: LoopFailed, answers: np.ndarray, block: Block) -> np.ndarray:
         """Note the failure; return the earlier answers, and missing ones after them."""
         gap, answers = self._without_gaps(answers)
         failure = failure if gap is None else gap  # an earlier answer was missing
         cause = failure.__cause__
-        assert cause is not None
-        rows, row, where = failed_call(failure, block, operations)
-        error = self._error(
-            f"{failure.action} {where}", cause, row, self._advice(failure, block, operations)
-        )
+        assert cause is not None and block.ask_rows is not None
+        rows, row, where = failed_call(failure, block)
+        error = self._error(f"{failure.action} {where}", cause, row, self._advice(failure, block))
         error.__cause__, error.begin = cause, int(rows.min())
         self.failure = error
         if failure.stopped and self._loop is not None:
-            self._left = Left(failure.action, failure.index, rows, answers, block, operations)
+            self._left = Left(failure.action, failure.index, rows, answers, block)
         n = len(answers)
-        asked = operations.ask_rows[:n]
+        asked = block.ask_rows[:n]
         # Numbers of held-out rows recur in every set, and say nothing of the rows of the stream.
-        while (
-            n
-            and operations.checkpoint is None
-            and asked[n - 1] >= error.row
-            and asked[n - 1] in rows
-        ):
+        while n and block.checkpoint is None and asked[n - 1] >= error.row and asked[n - 1] in rows:
             n -= 1
         return np.concatenate([answers[:n], no_answers(self.task, block.n_asks - n)])
 
@@ -502,11 +487,11 @@ class ModelRun:
     ) -> ModelError:
         return model_error(self.name, self.fold, self.n_folds, action, cause, row, advice)
 
-    def _advice(self, failure: LoopFailed, block: Block, operations: Operations) -> str:
+    def _advice(self, failure: LoopFailed, block: Block) -> str:
         """Return advice for a model that fails at its first rows, or at values in rows."""
         X = block.learn_X if failure.action == "learning" else block.ask_X
         of_texts = advice_of_texts(failure.__cause__, X, self._estimator)
-        of_values = of_texts or advice_of_values(failure, block, operations)
+        of_values = of_texts or advice_of_values(failure, block)
         if of_values:
             return of_values
         is_first = self._is_new and failure.action == "learning" and failure.index == 0

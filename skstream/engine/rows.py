@@ -133,6 +133,9 @@ class RowStore:
             stamp=operations.stamp,
             batches=operations.batches,
             groups=operations.groups,
+            learn_rows=operations.learn_rows,
+            ask_rows=operations.ask_rows,
+            checkpoint=operations.checkpoint,
         )
 
     def _gathered(self, rows: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:

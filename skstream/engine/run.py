@@ -237,14 +237,25 @@ class Engine:
         """Answers of models that are fitted already, to new rows that are not asked otherwise."""
         n = len(rows)
         groups, stamp = np.arange(n + 1), np.zeros(n, dtype=np.int64)
-        block = Block(X, no_rows(), no_rows(), None, X, np.arange(n), stamp, groups=groups)
+        block = Block(
+            X,
+            no_rows(),
+            no_rows(),
+            None,
+            X,
+            np.arange(n),
+            stamp,
+            groups=groups,
+            learn_rows=no_rows(),
+            ask_rows=rows,
+        )
         operations = Operations(no_rows(), None, rows, stamp, groups=groups)
         chained = block
         if any(self._chains):
             calls = calls_about(rows, operations, self._states[0].unlearnt())
             chained = calls.narrowed(self._store.block(calls.operations), operations)
         answers = [
-            lane.model.run(chained if is_chain else block, operations)
+            lane.model.run(chained if is_chain else block)
             for lane, is_chain in zip(self.lanes, self._chains, strict=True)
         ]
         return [
@@ -266,7 +277,7 @@ class Engine:
 
     def _block_with_held_out(self, operations: Operations) -> Block:
         """Make a block that learns rows of the stream, and asks about held-out ones."""
-        learning = replace(operations, ask_rows=no_rows(), stamp=no_rows(), groups=None)
+        learning = replace(operations, ask_rows=no_rows(), stamp=no_rows())
         assert self.held_out is not None
         X, index = self.held_out(operations.ask_rows)
         block = replace(
@@ -274,7 +285,7 @@ class Engine:
             ask_X=X,
             ask_index=index,
             stamp=operations.stamp,
-            groups=operations.groups,
+            ask_rows=operations.ask_rows,
         )
         if block.n_learns:
             return block
@@ -283,7 +294,7 @@ class Engine:
 
 def _run_lane(lane: Lane, block: Block, operations: Operations) -> Answered:
     with _routing_of(operations):
-        return Answered.by(lane.model, operations, lane.model.run(block, operations))
+        return Answered.by(lane.model, operations, lane.model.run(block))
 
 
 def _routing_of(operations: Operations) -> Any:

@@ -52,6 +52,7 @@ class Calls:
             stamp=operations.stamp,
             groups=operations.groups,
             company=company,
+            ask_rows=operations.ask_rows,
         )
 
 

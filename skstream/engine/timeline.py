@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from skstream.engine.block import bounds_within
+from skstream.engine.block import joined_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +92,6 @@ class Operations:
     settled: int = 0
     own_weights: bool = False
     checkpoint: np.ndarray | None = None
-
-    def part(self, learns: slice, asks: slice) -> "Operations":
-        """Some consecutive learns, with asks stamped among them; see `block.part_of`."""
-        if learns == slice(0, len(self.learn_rows)) and asks == slice(0, len(self.ask_rows)):
-            return self
-        return replace(
-            self,
-            learn_rows=self.learn_rows[learns],
-            weight=None if self.weight is None else self.weight[learns],
-            ask_rows=self.ask_rows[asks],
-            stamp=self.stamp[asks] - learns.start,
-            checkpoint=None if self.checkpoint is None else self.checkpoint[asks],
-            batches=bounds_within(self.batches, learns),
-            groups=bounds_within(self.groups, asks),
-        )
 
 
 class Timeline(Protocol):
@@ -252,7 +237,7 @@ class PrequentialTimeline:
         self, state: PrequentialState, arrivals: Arrivals
     ) -> tuple[PrequentialState, Operations]:
         arrived = np.arange(arrivals.first_row, arrivals.first_row + arrivals.n_rows)
-        weight = _joined_weights(state.weight, len(state.rows), arrivals.weight, arrivals.n_rows)
+        weight = joined_weights((state.weight, len(state.rows)), (arrivals.weight, arrivals.n_rows))
         state = replace(
             state,
             rows=np.concatenate([state.rows, arrived]),
@@ -304,15 +289,3 @@ class PrequentialTimeline:
             weight=None if state.weight is None else state.weight[taken:],
         )
         return left, operations
-
-
-def _joined_weights(
-    first: np.ndarray | None, n_first: int, second: np.ndarray | None, n_second: int
-) -> np.ndarray | None:
-    if first is None and second is None:
-        return None
-    parts = [
-        np.ones(n) if weight is None else weight
-        for weight, n in ((first, n_first), (second, n_second))
-    ]
-    return np.concatenate(parts)

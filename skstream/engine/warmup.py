@@ -1,30 +1,13 @@
 """Warm-ups of models that cannot learn their first row alone."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from skstream.engine.block import Block
-from skstream.engine.timeline import Operations
-from skstream.utils._rows import copy_rows, stack_rows, take_rows
+from skstream.engine.block import Block, joined_weights, part_of
+from skstream.utils._rows import copy_rows, stack_rows
 from skstream.utils._validation import unfitted_copy
-
-
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """Copy of the rows to be learnt."""
-
-    X: Any
-    y: np.ndarray
-    weight: np.ndarray | None
-    rows: np.ndarray
-
-    def without(self, rows: np.ndarray) -> "_Held":
-        """Return a copy without some of the rows."""
-        at = np.flatnonzero(~np.isin(self.rows, rows))
-        weight = None if self.weight is None else self.weight[at]
-        return _Held(take_rows(self.X, at), self.y[at], weight, self.rows[at])
 
 
 class WarmUp:
@@ -45,74 +28,57 @@ class WarmUp:
     def __init__(self, estimator: Any, n_rows: int):
         self.fresh = unfitted_copy(estimator)
         self._n_missing = n_rows
-        self._held: list[_Held] = []
+        self._held: list[Block] = []
 
-    def take(self, block: Block, operations: Operations) -> list[tuple[Block, Operations]]:
+    def take(self, block: Block) -> list[Block]:
         """Collect rows of the warm-up; return the blocks to execute, none until all have come.
 
         The first block returned is the warm-up, in one call, and the second the rest of `block`.
         """
         n = min(self._n_missing, block.n_learns)
-        X = copy_rows(block.learn_X, block.learn_index[:n])
-        weight = None if block.weight is None else block.weight[:n]
-        self._held.append(_Held(X, block.y[:n], weight, operations.learn_rows[:n]))
+        first = part_of(block, slice(0, n), slice(0, 0))
+        X = copy_rows(first.learn_X, first.learn_index)
+        self._held.append(replace(first, learn_X=X, learn_index=np.arange(n), ask_X=X, shared=None))
         self._n_missing -= n
         if self._n_missing:
             return []
-        return [self._whole(operations), _without_learns(block, operations, n)]
+        whole = _joined_learns(self._held)
+        rest = part_of(block, slice(n, block.n_learns), slice(0, block.n_asks))
+        return [replace(whole, batches=np.array([0, whole.n_learns])), rest]
 
     def leave_out(self, rows: np.ndarray) -> None:
         """Drop some of the rows collected."""
-        self._held = [part.without(rows) for part in self._held]
+        self._held = [_without(part, rows) for part in self._held]
 
-    def before(self, block: Block, operations: Operations) -> tuple[Block, Operations, int]:
+    def before(self, block: Block) -> tuple[Block, int]:
         """Put the rows collected before a block, to be learnt one by one; return their number."""
-        whole, first = self._whole(operations)
-        n = whole.n_learns
-        weights = [
-            np.ones(part.n_learns) if part.weight is None else part.weight
-            for part in (whole, block)
-        ]
-        weight = None if whole.weight is None and block.weight is None else np.concatenate(weights)
-        X = stack_rows([whole.learn_X, block.learn_X])
-        index = np.concatenate([whole.learn_index, whole.learn_X.shape[0] + block.learn_index])
-        y, stamp = np.concatenate([whole.y, block.y]), block.stamp + n
-        rows = np.concatenate([first.learn_rows, operations.learn_rows])
-        return (
-            replace(block, learn_X=X, learn_index=index, y=y, weight=weight, stamp=stamp),
-            replace(operations, learn_rows=rows, weight=weight, stamp=stamp),
-            n,
-        )
-
-    def _whole(self, operations: Operations) -> tuple[Block, Operations]:
-        held = self._held
-        X, y = stack_rows([part.X for part in held]), np.concatenate([part.y for part in held])
-        n, nothing = len(y), np.empty(0, dtype=np.int64)
-        weight = None
-        if any(part.weight is not None for part in held):
-            weight = np.concatenate(
-                [np.ones(len(part.y)) if part.weight is None else part.weight for part in held]
-            )
-        batches = np.array([0, n])
-        block = Block(X, np.arange(n), y, weight, X, nothing, nothing, batches)
-        rows = np.concatenate([part.rows for part in held])
-        return block, replace(
-            operations,
-            learn_rows=rows,
-            weight=weight,
-            ask_rows=nothing,
-            stamp=nothing,
-            batches=batches,
-            groups=None,
-        )
+        n = sum(part.n_learns for part in self._held)
+        joined = _joined_learns([*self._held, block])
+        return replace(joined, ask_X=block.ask_X, stamp=block.stamp + n), n
 
 
-def _without_learns(block: Block, operations: Operations, n: int) -> tuple[Block, Operations]:
-    """Leave out the first learns; the asks come after them."""
-    weight = None if block.weight is None else block.weight[n:]
-    stamp = block.stamp - n
-    rest = replace(
-        block, learn_index=block.learn_index[n:], y=block.y[n:], weight=weight, stamp=stamp
+def _without(block: Block, rows: np.ndarray) -> Block:
+    """Leave out the learns of some rows."""
+    assert block.learn_rows is not None
+    at = np.flatnonzero(~np.isin(block.learn_rows, rows))
+    return replace(
+        block,
+        learn_index=block.learn_index[at],
+        y=block.y[at],
+        weight=None if block.weight is None else block.weight[at],
+        learn_rows=block.learn_rows[at],
     )
-    learn_rows = operations.learn_rows[n:]
-    return rest, replace(operations, learn_rows=learn_rows, weight=weight, stamp=stamp)
+
+
+def _joined_learns(blocks: list[Block]) -> Block:
+    """Return the last block with the learns of all, in their order."""
+    starts = np.cumsum([0, *(block.learn_X.shape[0] for block in blocks[:-1])])
+    index = [block.learn_index + start for block, start in zip(blocks, starts, strict=True)]
+    return replace(
+        blocks[-1],
+        learn_X=stack_rows([block.learn_X for block in blocks]),
+        learn_index=np.concatenate(index),
+        y=np.concatenate([block.y for block in blocks]),
+        weight=joined_weights(*((block.weight, block.n_learns) for block in blocks)),
+        learn_rows=np.concatenate([block.learn_rows for block in blocks]),
+    )

@@ -82,7 +82,7 @@ def test_an_event_that_fails_before_a_model_learns_can_be_executed_again():
 
 def test_an_interrupt_while_a_model_learns_is_known():
     class Interrupted(ModelRun):
-        def run(self, block, operations):
+        def run(self, block):
             raise Interrupt
 
     task = Task(np.array([0, 1]))

@@ -1,6 +1,7 @@
 """Labels and scores at once: those of two runs that ask for one of them each."""
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from skstream.engine.kernels.linear import kernel as _linear
 from skstream.engine.kernels.scored import ScoredKernel, with_scores
 from skstream.engine.loop import Loop, LoopFailed, no_answers
 from skstream.engine.model import ModelRun
-from skstream.engine.timeline import Operations
 from tests.kernels._reference import cut, make_block, running
 from tests.kernels.test_states import CASES
 from tests.kernels.test_support_table import classes_for, name_of
@@ -170,7 +170,7 @@ def run_model(shares: Any, unanswered: Any = "error") -> tuple[ModelRun, np.ndar
     )
     rows = np.arange(10)
     block = make_block(np.zeros((10, 1)), rows % 2, "prequential", np.random.default_rng(0))
-    return model, model.run(block, Operations(rows, None, rows[1:], block.stamp))
+    return model, model.run(replace(block, learn_rows=rows, ask_rows=rows[1:]))
 
 
 @pytest.mark.parametrize("shares", [[-0.5, 1.5], [0.5, 0.6], [0.1, 0.2, 0.7]])
