@@ -13,7 +13,8 @@ import time
 import numpy as np
 
 import skstream
-from skstream.drift import ADWIN, DDM, ErrorRatio, PageHinkley, RandomAlarm, detector_study
+from skstream.drift import ADWIN, DDM, ErrorRatio, PageHinkley, RandomAlarm
+from skstream.studies import detector_study
 
 DETECTORS = {
     "ADWIN": ADWIN(),

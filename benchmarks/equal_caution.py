@@ -23,15 +23,8 @@ from scipy.signal import lfilter
 from sklearn.base import clone
 
 from benchmarks._kernel_speed import versions
-from skstream.drift import (
-    ADWIN,
-    DDM,
-    DriftDetector,
-    ErrorRatio,
-    PageHinkley,
-    calibrate,
-    detector_study,
-)
+from skstream.drift import ADWIN, DDM, DriftDetector, ErrorRatio, PageHinkley
+from skstream.studies import calibrate, detector_study
 
 CHANGE, AFTER = 10_000, 20_000
 RISES = {0.02: (0.03, 0.05, 0.1), 0.1: (0.12, 0.15, 0.3), 0.3: (0.33, 0.4, 0.6)}

@@ -21,11 +21,9 @@ from skstream.evaluation import (
     ModelError,
     PrequentialEvaluator,
     collect_result,
-    evaluate_over_seeds,
     load_result,
     load_run,
     prequential_predict,
-    recovery,
     status,
 )
 from skstream.forgetting import AdaptiveWindow, Cumulative, FadingFactor, SlidingWindow
@@ -41,6 +39,7 @@ from skstream.model_selection import (
 from skstream.noise import LabelNoise
 from skstream.pipeline import StreamPipeline, make_stream_pipeline
 from skstream.streams import CSVStream, ParquetStream, as_stream, label_profile
+from skstream.studies import evaluate_over_seeds, recovery_after_drift
 from skstream.temporal import TemporalCorrection, TemporallyAugmented
 from skstream.utils._version import __version__ as __version__
 
@@ -88,6 +87,6 @@ __all__ = [
     "make_stream_pipeline",
     "prequential_predict",
     "prequential_scorer",
-    "recovery",
+    "recovery_after_drift",
     "status",
 ]

@@ -25,7 +25,9 @@ LAYERS = (
     {"forgetting", "metrics", "stats", "drift", "streams", "estimators"},
     {"engine"},
     {"evaluation", "compat"},
-    {"model_selection", "plotting", "testing", "cli"},
+    {"model_selection", "testing"},
+    {"studies"},
+    {"plotting", "cli"},
     {"__main__"},
 )
 ESTIMATORS = {

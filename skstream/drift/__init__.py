@@ -2,16 +2,13 @@
 
 from skstream.drift._adwin import ADWIN
 from skstream.drift._base import DetectorState, DriftDetector
-from skstream.drift._calibrate import Calibration, calibrate
 from skstream.drift._ddm import DDM
 from skstream.drift._detections import Detections
-from skstream.drift._detector_study import detector_study
 from skstream.drift._error_ratio import ErrorRatio
 from skstream.drift._levels import DRIFT, NORMAL, WARNING
 from skstream.drift._page_hinkley import PageHinkley
 from skstream.drift._random_alarm import RandomAlarm
 from skstream.drift._score import DetectionResult, DetectionScores, score_detections
-from skstream.drift._study import DetectorStudy, StudiedDetector, load_detector_study
 
 __all__ = [
     "ADWIN",
@@ -19,19 +16,13 @@ __all__ = [
     "DRIFT",
     "NORMAL",
     "WARNING",
-    "Calibration",
     "DetectionResult",
     "DetectionScores",
     "Detections",
     "DetectorState",
-    "DetectorStudy",
     "DriftDetector",
     "ErrorRatio",
     "PageHinkley",
     "RandomAlarm",
-    "StudiedDetector",
-    "calibrate",
-    "detector_study",
-    "load_detector_study",
     "score_detections",
 ]

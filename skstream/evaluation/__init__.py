@@ -7,15 +7,11 @@ from skstream.evaluation._cost import Cost
 from skstream.evaluation._execute import EvaluationInterrupted
 from skstream.evaluation._holdout import HoldoutEvaluator
 from skstream.evaluation._kfold import KFoldEvaluator
-from skstream.evaluation._loss_dependence import LossDependence, ModelLossDependence
 from skstream.evaluation._monitor import DriftMonitor
-from skstream.evaluation._over_seeds import evaluate_over_seeds
 from skstream.evaluation._predict import prequential_predict
 from skstream.evaluation._prequential import PrequentialEvaluator
-from skstream.evaluation._recovery import RecoveryResult, recovery
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._run import EvaluationRun
-from skstream.evaluation._seed_study import SeedStudy, load_study
 from skstream.evaluation._storage import load_result
 from skstream.evaluation.delayed import DelayedEvaluator, DelayedResult, DelayedRun, Waits
 from skstream.evaluation.folder import GroupStatus, RunStatus, collect_result, status
@@ -32,21 +28,14 @@ __all__ = [
     "GroupStatus",
     "HoldoutEvaluator",
     "KFoldEvaluator",
-    "LossDependence",
     "ModelError",
-    "ModelLossDependence",
     "PrequentialEvaluator",
-    "RecoveryResult",
     "RunStatus",
-    "SeedStudy",
     "Tape",
     "Waits",
     "collect_result",
-    "evaluate_over_seeds",
     "load_result",
     "load_run",
-    "load_study",
     "prequential_predict",
-    "recovery",
     "status",
 ]

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.drift import DriftDetector
 from skstream.engine.tape import Tape
 from skstream.evaluation import _compare, _report
 from skstream.evaluation._cost import Cost
@@ -16,7 +15,6 @@ from skstream.evaluation._ended import EndedModel, last_values
 from skstream.evaluation._header import ResultHeader
 from skstream.evaluation._input import why_no_weight
 from skstream.evaluation._kept_tape import all_folds, opened, unanswered_like
-from skstream.evaluation._loss_dependence import LossDependence, loss_dependence
 from skstream.evaluation._monitor import DriftMonitor
 from skstream.evaluation._outcome import LaneOutcome, RunOutcome
 from skstream.evaluation._protocol_words import in_words
@@ -370,72 +368,6 @@ class EvaluationResult:
         array([4275, 7452, 7567, 7608, 7689])
         """
         return detected(self, monitor)
-
-    def loss_dependence(
-        self,
-        detector: DriftDetector | None = None,
-        *,
-        bin: int | None = None,
-        n_permutations: int = 20,
-        random_state: Any = 0,
-        loss_bound: float | None = None,
-    ) -> LossDependence:
-        """Say how much each model's losses depend on one another, and what a detector makes of it.
-
-        Drift detectors take losses for independent. Where labels come in runs, a model's errors do,
-        too, and a detector raises alarms without any change (Žliobaitė et al., 2015). Therefore the
-        alarms on the losses are beside those on the same losses in random order.
-
-        Parameters
-        ----------
-        detector : DriftDetector, default=None
-            The detector; it is cloned. None: ``ADWIN()``.
-        bin : int, default=None
-            Bin under delayed labels; None: the last.
-        n_permutations : int, default=20
-            Number of random orders, at least 1.
-        random_state : int, RandomState instance or None, default=0
-            Seed of the orders.
-        loss_bound : float, default=None
-            For regressors, as of `DriftMonitor`: absolute errors are divided by it, and are at most
-            1. None: they are read as they are.
-
-        Returns
-        -------
-        dependence : LossDependence
-            For each model and fold the autocorrelation of its losses (0 or 1; of regressors the
-            absolute errors) at lag 1, and both numbers of alarms.
-
-        Raises
-        ------
-        TypeError
-            If `detector` is no detector.
-        ValueError
-            If no tape was kept, rows were scored in sets, there is no such bin, or the detector
-            does not take the losses.
-
-        References
-        ----------
-        Žliobaitė, I., Bifet, A., Read, J., Pfahringer, B., & Holmes, G. (2015). Evaluation methods
-        and decision theory for classification of streaming data with temporal dependence. Machine
-        Learning, 98, 455-482. Proposition 8.
-
-        Examples
-        --------
-        >>> from skstream import MajorityClass, PrequentialEvaluator
-        >>> from skstream.streams import make_demo_stream
-        >>> result = PrequentialEvaluator("accuracy").evaluate(MajorityClass(), make_demo_stream())
-        >>> result.loss_dependence()
-        LossDependence(autocorrelation of MajorityClass: 0.714; print() it, see to_frame(), plot())
-        """
-        return loss_dependence(
-            self,
-            detector,
-            bin=bin,
-            n_permutations=n_permutations,
-            random_state=random_state,
-            loss_bound=loss_bound,
-        )
 
     def why_nothing_scored(self) -> str:
         """Return why no row was scored; an empty text if a row was, or may still be, scored."""

@@ -6,11 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.evaluation import LossDependence, ModelLossDependence
 from skstream.plotting._axes import give_title, plain_look
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import BASELINE_COLOR, COLORS
 from skstream.plotting._words import wrap_name
+from skstream.studies import LossDependence
+from skstream.studies._loss_dependence import ModelLossDependence
 
 ALARMS, RANDOM = "alarms", "in random order"
 WIDTH_INCHES, ROW_INCHES, EDGE_INCHES = 8.0, 0.5, 1.2
@@ -49,7 +50,7 @@ class LossDependenceDisplay(BaseDisplay):
 
     See Also
     --------
-    skstream.evaluation.EvaluationResult.loss_dependence : Makes what is shown.
+    skstream.studies.loss_dependence : Makes what is shown.
 
     Examples
     --------
@@ -57,7 +58,7 @@ class LossDependenceDisplay(BaseDisplay):
     >>> from skstream.plotting import LossDependenceDisplay
     >>> from skstream.streams import make_demo_stream
     >>> result = PrequentialEvaluator("accuracy").evaluate(Persistent(), make_demo_stream(500))
-    >>> found = result.loss_dependence()
+    >>> found = loss_dependence(result)
     >>> display = LossDependenceDisplay.from_result(found)  # doctest: +SKIP
     """
 

@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from skstream.drift import DetectorStudy
-from skstream.drift._study import mean_of
 from skstream.evaluation._select import chosen
 from skstream.plotting._axes import give_title, plain_look
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
 from skstream.plotting._lines import BASELINE_COLOR, dashes, model_styles
+from skstream.studies import DetectorStudy
+from skstream.studies._detector_result import mean_of
 
 RANDOM = "alarms at random"
 PANEL_INCHES = (8.0, 2.9)
@@ -65,12 +65,13 @@ class OperatingCharacteristicDisplay(BaseDisplay):
 
     See Also
     --------
-    skstream.drift.detector_study : Makes what is shown.
+    skstream.studies.detector_study : Makes what is shown.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from skstream.drift import PageHinkley, detector_study
+    >>> from skstream.drift import PageHinkley
+    >>> from skstream.studies import detector_study
     >>> from skstream.plotting import OperatingCharacteristicDisplay
     >>> def make_losses(seed):
     ...     rates = np.repeat([0.1, 0.5, 0.1, 0.5], 500)

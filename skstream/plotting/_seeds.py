@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skstream.evaluation import SeedStudy
 from skstream.plotting._drifts import Drifts
 from skstream.plotting._folds import FoldDisplay, Spread
 from skstream.plotting._prequential import contents_of
+from skstream.studies import SeedStudy
 
 
 @dataclass(kw_only=True, repr=False, eq=False)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from skstream.evaluation import EvaluationResult, SeedStudy
+from skstream.evaluation import EvaluationResult
 from skstream.forgetting import AdaptiveWindow, parse_forgetting
 from skstream.plotting._axes import count_rows_along, give_title, plain_look, was_used, widen_limits
 from skstream.plotting._base import BaseDisplay, Canvas, Layout
@@ -18,6 +18,7 @@ from skstream.plotting._words import axis_words, last_values, title_words
 from skstream.stats._forgetting import make_running_sum
 from skstream.streams import GaussianMixtureStream
 from skstream.streams._drifts import as_drifts
+from skstream.studies import SeedStudy
 from skstream.utils._optional import optional_import
 
 #: Standard deviations at which ellipses are drawn: they hold 39 % and 86 % of the rows.

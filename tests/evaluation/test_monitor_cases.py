@@ -182,7 +182,7 @@ def test_monitors_go_through_a_study_over_seeds(tmp_path):
         X, y, _ = laws.stream(60, seed=seed)
         alone = evaluator.set_params(random_state=seed).evaluate(laws.MODELS, X, y)
         assert_equal_data(result.detections, alone.detections)
-    loaded = sk.evaluation.load_study(study.save(tmp_path / "study.npz"))
+    loaded = sk.studies.load_study(study.save(tmp_path / "study.npz"))
     assert_equal_data(loaded.results[1].detections, study.results[1].detections)
 
 

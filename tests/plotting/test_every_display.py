@@ -19,10 +19,11 @@ from skstream import (
     PrequentialSearch,
     evaluate_over_seeds,
 )
-from skstream.drift import DDM, PageHinkley, detector_study
+from skstream.drift import DDM, PageHinkley
 from skstream.plotting import BinnedPerformanceDisplay, CriticalDifferenceDisplay, Display
 from skstream.stats import anytime_comparison
 from skstream.streams import SEA, load_testbed, make_demo_stream
+from skstream.studies import detector_study, loss_dependence
 
 matplotlib = pytest.importorskip("matplotlib")
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -55,7 +56,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
         KFoldEvaluator("accuracy", n_folds=3, random_state=0)
     ).rank(),
     "DriftDisplay": lambda: evaluated(PrequentialEvaluator("error")),
-    "LossDependenceDisplay": lambda: evaluated(PrequentialEvaluator("error")).loss_dependence(),
+    "LossDependenceDisplay": lambda: loss_dependence(evaluated(PrequentialEvaluator("error"))),
     "OperatingCharacteristicDisplay": lambda: detector_study(
         lambda seed: np.random.default_rng(seed).random(900) < np.repeat([0.1, 0.6], [500, 400]),
         {"ddm": DDM(), "ph": (PageHinkley(), "threshold", [5, 20])},

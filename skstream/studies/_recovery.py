@@ -144,7 +144,7 @@ class RecoveryResult:
         return "\n".join([title, *aligned(header, rows)])
 
 
-def recovery(
+def recovery_after_drift(
     result: EvaluationResult,
     metric: str | None = None,
     *,
@@ -158,7 +158,7 @@ def recovery(
     Parameters
     ----------
     result : EvaluationResult
-        Result of an evaluation; of a study over seeds call ``study.recovery()``.
+        Result of an evaluation; of a study over seeds call ``study.recovery_after_drift()``.
     metric, forgetting : str, default=None
         Measure and mechanism; None: the first. Choose a forgetting that shows recent rows, such as
         ``"window:500"``: a mean over all rows hides what happens.
@@ -210,12 +210,12 @@ def recovery(
 
     Examples
     --------
-    >>> from skstream import PrequentialEvaluator, recovery
+    >>> from skstream import PrequentialEvaluator, recovery_after_drift
     >>> from skstream.naive_bayes import IncrementalGaussianNB
     >>> from skstream.streams import make_demo_stream
     >>> evaluator = PrequentialEvaluator("accuracy", forgetting="window:200", record_every=100)
     >>> result = evaluator.evaluate(IncrementalGaussianNB(), make_demo_stream(4000))
-    >>> print(recovery(result, drifts=[2000]))
+    >>> print(recovery_after_drift(result, drifts=[2000]))
     Recovery of accuracy (window:200) after each drift, to 95% of its level before
     drift  before   worst  largest fall  recovered after rows  model
     -----  ------  ------  ------------  --------------------  ---------------------

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from skstream.evaluation._ranking import rank
-from skstream.evaluation._recovery import RecoveryResult, recovery
 from skstream.evaluation._result import EvaluationResult
 from skstream.evaluation._select import chosen, pick
 from skstream.evaluation._storage import FORMAT, STUDY, packed, unpacked
 from skstream.stats import BestModelResult, FriedmanNemenyiResult, compare_with_best
 from skstream.stats._best import Correction, why_not_told
 from skstream.stats._report import plural
+from skstream.studies._recovery import RecoveryResult, recovery_after_drift
 from skstream.utils._displays import display
 from skstream.utils._npz import npz_path, read_npz, write_npz
 from skstream.utils._optional import optional_import
@@ -361,7 +361,7 @@ class SeedStudy:
             ]
         )
 
-    def recovery(
+    def recovery_after_drift(
         self,
         metric: str | None = None,
         *,
@@ -387,11 +387,11 @@ class SeedStudy:
 
         See Also
         --------
-        recovery : What is computed, with its source.
+        recovery_after_drift : What is computed, with its source.
         """
         return RecoveryResult.joined(
             [
-                recovery(one, metric, forgetting=forgetting, drifts=drifts, share=share)
+                recovery_after_drift(one, metric, forgetting=forgetting, drifts=drifts, share=share)
                 for one in self.results
             ],
             self.seeds,
@@ -465,7 +465,7 @@ class SeedStudy:
         answers = ", ".join(f"{name}: {metric} {scores[name][metric]:.4f}" for name in scores)
         return (
             f"SeedStudy({plural(self.n_seeds, 'seed')}, {self.results[0].protocol}; {answers}; "
-            "see compare(), rank(), table(), to_frame(), plot(), recovery(), save())"
+            "see compare(), rank(), table(), to_frame(), plot(), recovery_after_drift(), save())"
         )
 
     def __str__(self) -> str:
@@ -611,7 +611,7 @@ def load_study(path: str | Path, *, max_bytes: int | None = None) -> SeedStudy:
     >>> import tempfile
     >>> from pathlib import Path
     >>> from skstream import Persistent, evaluate_over_seeds
-    >>> from skstream.evaluation import load_study
+    >>> from skstream.studies import load_study
     >>> from skstream.streams import SEA
     >>> study = evaluate_over_seeds(lambda s: SEA(100, random_state=s), Persistent(), range(2))
     >>> with tempfile.TemporaryDirectory() as folder:

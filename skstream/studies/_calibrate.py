@@ -116,7 +116,8 @@ def calibrate(
 
     Examples
     --------
-    >>> from skstream.drift import PageHinkley, calibrate
+    >>> from skstream.drift import PageHinkley
+    >>> from skstream.studies import calibrate
     >>> found = calibrate(PageHinkley(), "threshold", 2000, bounds=(1.0, 500.0))
     >>> 1900 < found.run_length < 2100
     True

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -10,6 +10,7 @@ from sklearn.base import clone
 from skstream.drift import ADWIN, DriftDetector
 from skstream.drift._checks import refuse_where
 from skstream.drift._given import check_detector
+from skstream.evaluation import EvaluationResult
 from skstream.evaluation._rescore import lanes_of, rows_of, width_of
 from skstream.evaluation._select import bin_meant
 from skstream.evaluation._watch import bounded_losses, scored_rows
@@ -18,9 +19,6 @@ from skstream.utils._displays import display
 from skstream.utils._optional import optional_import
 from skstream.utils._seeds import drawn_seed, seed_estimator, uniform
 from skstream.utils._tables import aligned
-
-if TYPE_CHECKING:
-    from skstream.evaluation._result import EvaluationResult
 
 #: Normal quantile of the range in which the autocorrelation of independent losses stays.
 _QUANTILE = 1.96
@@ -170,15 +168,65 @@ _CAVEAT = (
 
 
 def loss_dependence(
-    result: "EvaluationResult",
-    detector: Any,
+    result: EvaluationResult,
+    detector: DriftDetector | None = None,
     *,
-    bin: int | None,
-    n_permutations: int,
-    random_state: Any,
-    loss_bound: Any,
+    bin: int | None = None,
+    n_permutations: int = 20,
+    random_state: Any = 0,
+    loss_bound: float | None = None,
 ) -> LossDependence:
-    """Measure the dependence of losses; see `EvaluationResult.loss_dependence`."""
+    """Say how much each model's losses depend on one another, and what a detector makes of it.
+
+    Drift detectors take losses for independent. Where labels come in runs, a model's errors do,
+    too, and a detector raises alarms without any change (Žliobaitė et al., 2015). Therefore the
+    alarms on the losses are beside those on the same losses in random order.
+
+    Parameters
+    ----------
+    result : EvaluationResult
+        With its tape.
+    detector : DriftDetector, default=None
+        The detector; it is cloned. None: ``ADWIN()``.
+    bin : int, default=None
+        Bin under delayed labels; None: the last.
+    n_permutations : int, default=20
+        Number of random orders, at least 1.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the orders.
+    loss_bound : float, default=None
+        For regressors, as of `DriftMonitor`: absolute errors are divided by it, and are at most
+        1. None: they are read as they are.
+
+    Returns
+    -------
+    dependence : LossDependence
+        For each model and fold the autocorrelation of its losses (0 or 1; of regressors the
+        absolute errors) at lag 1, and both numbers of alarms.
+
+    Raises
+    ------
+    TypeError
+        If `detector` is no detector.
+    ValueError
+        If no tape was kept, rows were scored in sets, there is no such bin, or the detector
+        does not take the losses.
+
+    References
+    ----------
+    Žliobaitė, I., Bifet, A., Read, J., Pfahringer, B., & Holmes, G. (2015). Evaluation methods
+    and decision theory for classification of streaming data with temporal dependence. Machine
+    Learning, 98, 455-482. Proposition 8.
+
+    Examples
+    --------
+    >>> from skstream import MajorityClass, PrequentialEvaluator
+    >>> from skstream.streams import make_demo_stream
+    >>> from skstream.studies import loss_dependence
+    >>> result = PrequentialEvaluator("accuracy").evaluate(MajorityClass(), make_demo_stream())
+    >>> loss_dependence(result)
+    LossDependence(autocorrelation of MajorityClass: 0.714; print() it, see to_frame(), plot())
+    """
     detector = ADWIN() if detector is None else detector
     check_detector(detector)
     if not is_integer(n_permutations) or n_permutations < 1:
@@ -216,7 +264,7 @@ def loss_dependence(
     return LossDependence(detector=clone(detector), models=tuple(found), losses=words)
 
 
-def _check_bound(result: "EvaluationResult", bound: Any) -> None:
+def _check_bound(result: EvaluationResult, bound: Any) -> None:
     if bound is None:
         return
     if not (is_real(bound) and 0.0 < bound < np.inf):
@@ -251,7 +299,7 @@ def _check_takes(
 
 
 def _series(
-    result: "EvaluationResult", bin: int | None, bound: float | None
+    result: EvaluationResult, bin: int | None, bound: float | None
 ) -> Iterator[tuple[str, int, np.ndarray]]:
     """Yield model, fold and losses of each lane, in the order of the rows that were scored."""
     if result.scored_sets:

@@ -14,6 +14,7 @@ from skstream import (
 )
 from skstream.baselines import PersistentRegressor
 from skstream.drift import ADWIN, DDM, RandomAlarm
+from skstream.studies import loss_dependence
 
 N = 6000
 
@@ -35,7 +36,7 @@ def test_losses_that_come_in_runs_raise_alarms_and_in_random_order_none():
     for stay, dependent in ((0.5, False), (0.97, True)):
         y = np.concatenate([np.zeros(N), labels_in_runs(stay)])
         result = evaluated(y)
-        (found,) = result.loss_dependence(n_permutations=20).models
+        (found,) = loss_dependence(result, n_permutations=20).models
         losses = result.tape.answers["always 0"][0, 1:] != result.tape.y[1:]
         assert found.n_rows == len(losses) == 2 * N - 1
         assert found.mean_loss == losses.mean()
@@ -43,7 +44,7 @@ def test_losses_that_come_in_runs_raise_alarms_and_in_random_order_none():
         assert found.autocorrelation == pytest.approx(expected, abs=1e-3)
         assert found.alarms == len(ADWIN().update_many(losses))
         assert len(found.permuted_alarms) == 20
-        half = evaluated(labels_in_runs(stay)).loss_dependence(DDM()).models[0]
+        half = loss_dependence(evaluated(labels_in_runs(stay)), DDM()).models[0]
         assert half.bound == 1.96 / np.sqrt(N - 1)
         assert (half.autocorrelation > 10 * half.bound) is dependent
         if dependent:
@@ -56,13 +57,13 @@ def test_losses_that_come_in_runs_raise_alarms_and_in_random_order_none():
 def test_alarms_in_random_order_are_those_of_the_permuted_losses():
     result = evaluated(labels_in_runs(0.9, 400))
     detector = RandomAlarm(0.02, random_state=3)  # its alarms do not hang on the values
-    (found,) = result.loss_dependence(detector).models
+    (found,) = loss_dependence(result, detector).models
     assert (
         set(found.permuted_alarms) == {found.alarms} == {len(detector.update_many(np.zeros(399)))}
     )
-    again = result.loss_dependence(DDM(), random_state=0).models
-    assert again == result.loss_dependence(DDM(), random_state=0).models
-    constant = evaluated(np.zeros(50, dtype=int)).loss_dependence().models[0]
+    again = loss_dependence(result, DDM(), random_state=0).models
+    assert again == loss_dependence(result, DDM(), random_state=0).models
+    constant = loss_dependence(evaluated(np.zeros(50, dtype=int))).models[0]
     assert np.isnan(constant.autocorrelation)
 
 
@@ -74,45 +75,45 @@ def test_every_lane_reads_what_a_monitor_reads():
     detector = ADWIN(delta=0.5)
     for result, bins in ((folds, (None,)), (late, (None, 0))):
         for bin in bins:
-            found = result.loss_dependence(detector, bin=bin, n_permutations=1).models
+            found = loss_dependence(result, detector, bin=bin, n_permutations=1).models
             detected = result.detect(DriftMonitor(detector, bin=bin))
             for one in found:
                 listed = detected[one.model]
                 listed = listed if isinstance(listed, list) else [listed]
                 assert one.alarms == len(listed[result.folds.index(one.fold)].alarms)
     for bin in late.bins:  # the bins of a part of the result have the same numbers
-        selected = late.select(bins=bin).loss_dependence(detector, n_permutations=1)
-        assert selected.models == late.loss_dependence(detector, bin=bin, n_permutations=1).models
+        selected = loss_dependence(late.select(bins=bin), detector, n_permutations=1)
+        assert selected.models == loss_dependence(late, detector, bin=bin, n_permutations=1).models
         assert f"of bin {bin}" in str(selected)
-    assert [(one.model, one.fold) for one in folds.loss_dependence().models] == [
+    assert [(one.model, one.fold) for one in loss_dependence(folds).models] == [
         ("a", 0),
         ("a", 1),
         ("b", 0),
         ("b", 1),
     ]
-    assert "fold" in str(folds.loss_dependence()).splitlines()[1]
+    assert "fold" in str(loss_dependence(folds)).splitlines()[1]
 
 
 def test_regressors_lose_their_absolute_error():
     y = np.cumsum(np.random.default_rng(0).normal(size=300))
     result = evaluated(y, PrequentialEvaluator("mae"), {"last": PersistentRegressor()})
-    (found,) = result.loss_dependence().models
+    (found,) = loss_dependence(result).models
     assert found.mean_loss == pytest.approx(np.abs(np.diff(y)).mean())
-    bounded = result.loss_dependence(ADWIN(bound="theorem"), loss_bound=2.0)
+    bounded = loss_dependence(result, ADWIN(bound="theorem"), loss_bound=2.0)
     expected = np.minimum(np.abs(np.diff(y)) / 2, 1)
     assert bounded.models[0].mean_loss == pytest.approx(expected.mean())
     assert str(bounded).startswith("Losses (absolute errors / 2, at most 1) in their order")
     with pytest.raises(ValueError, match=r"the losses of model 'last' .*errors: pass loss_bound="):
-        result.loss_dependence(ADWIN(bound="theorem"))
+        loss_dependence(result, ADWIN(bound="theorem"))
     with pytest.raises(ValueError, match=r"DDM does not take .* another detector, such as ADWIN"):
-        result.loss_dependence(DDM(), loss_bound=1.0)
+        loss_dependence(result, DDM(), loss_bound=1.0)
     with pytest.raises(ValueError, match=r"loss_bound must be a positive number, or None. Got 0"):
-        result.loss_dependence(loss_bound=0)
+        loss_dependence(result, loss_bound=0)
 
 
 def test_the_table_and_the_frame_hold_both_numbers_of_alarms():
     pytest.importorskip("pandas")
-    found = evaluated(labels_in_runs(0.9, 500)).loss_dependence(DDM())
+    found = loss_dependence(evaluated(labels_in_runs(0.9, 500)), DDM())
     frame = found.to_frame()
     assert list(frame.columns) == [
         "model",
@@ -145,21 +146,21 @@ def test_the_table_and_the_frame_hold_both_numbers_of_alarms():
 def test_bad_input_is_named(options, error, message):
     result = evaluated(labels_in_runs(0.9, 50))
     with pytest.raises(error, match=message):
-        result.loss_dependence(**options)
+        loss_dependence(result, **options)
 
 
 def test_results_without_a_series_of_losses_are_refused():
     y = labels_in_runs(0.9, 400)
     with pytest.raises(ValueError, match="keep_tape=True"):
-        evaluated(y, keep_tape=False).loss_dependence()
+        loss_dependence(evaluated(y, keep_tape=False))
     held = HoldoutEvaluator("accuracy", holdout="next", every=100, random_state=0)
     with pytest.raises(ValueError, match="asked in sets"):
-        evaluated(y, held).loss_dependence()
+        loss_dependence(evaluated(y, held))
 
 
 def test_the_plot_holds_both_numbers_of_alarms():
     pytest.importorskip("matplotlib")
-    found = evaluated(labels_in_runs(0.9, 500)).loss_dependence(DDM(), n_permutations=3)
+    found = loss_dependence(evaluated(labels_in_runs(0.9, 500)), DDM(), n_permutations=3)
     drawn = found.plot()
     (one,) = found.models
     assert drawn.lines_["alarms"].get_xdata().tolist() == [one.alarms]

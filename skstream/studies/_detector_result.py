@@ -476,7 +476,8 @@ def load_detector_study(path: str | Path, *, max_bytes: int | None = None) -> De
     >>> import tempfile
     >>> from pathlib import Path
     >>> import numpy as np
-    >>> from skstream.drift import PageHinkley, detector_study, load_detector_study
+    >>> from skstream.drift import PageHinkley
+    >>> from skstream.studies import detector_study, load_detector_study
     >>> def make_losses(seed):
     ...     rates = np.repeat([0.1, 0.6], 500)
     ...     return (np.random.default_rng(seed).random(1000) < rates), 500

@@ -26,10 +26,11 @@ from skstream import (
     load_result,
 )
 from skstream.engine.failures import ModelError
-from skstream.evaluation import SeedStudy, _groups, _over_seeds, load_study
+from skstream.evaluation import _groups
 from skstream.stats import compare_with_best, wilcoxon
 from skstream.stats._best import holm
 from skstream.streams import SEA, ArrayStream, Sine
+from skstream.studies import SeedStudy, _over_seeds, load_study
 
 MODELS = {"sgd": SGDClassifier(), "random": RandomClass(), "last": Persistent()}
 SEEDS = [3, 0, 11, 5]

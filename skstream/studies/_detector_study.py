@@ -13,9 +13,9 @@ from sklearn.utils.parallel import delayed
 from skstream.drift._base import DriftDetector
 from skstream.drift._checks import as_values
 from skstream.drift._given import check_detector, check_parameter
-from skstream.drift._study import DetectorStudy, StudiedDetector
 from skstream.drift._zones import checked_drifts, checked_number
 from skstream.streams._drifts import Drift
+from skstream.studies._detector_result import DetectorStudy, StudiedDetector
 from skstream.utils._choices import names_as_text
 from skstream.utils._seeds import checked_seeds, seed_estimator
 from skstream.utils._sklearn import QuietParallel
@@ -111,7 +111,8 @@ def detector_study(
     Examples
     --------
     >>> import numpy as np
-    >>> from skstream.drift import PageHinkley, RandomAlarm, detector_study
+    >>> from skstream.drift import PageHinkley, RandomAlarm
+    >>> from skstream.studies import detector_study
     >>> def make_losses(seed):
     ...     rates = np.repeat([0.1, 0.5, 0.1, 0.5], 1000)
     ...     return np.random.default_rng(seed).random(4000) < rates

@@ -3,8 +3,8 @@ import pytest
 
 from skstream import PrequentialEvaluator
 from skstream.forgetting import Cumulative, FadingFactor, SlidingWindow, equivalent_window
-from skstream.model_selection import select_forgetting
-from skstream.model_selection._select_forgetting import _FACTORS, _SIZES
+from skstream.studies import select_forgetting
+from skstream.studies._select_forgetting import _FACTORS, _SIZES
 
 rng = np.random.default_rng(0)
 N = 4000

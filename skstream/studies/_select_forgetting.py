@@ -174,7 +174,7 @@ def select_forgetting(
     The error of a model is 20 %, and after a change 40 %:
 
     >>> import numpy as np
-    >>> from skstream.model_selection import select_forgetting
+    >>> from skstream.studies import select_forgetting
     >>> true_error = np.repeat([0.2, 0.4], 5000)
     >>> y_true = np.zeros(10_000, dtype=int)
     >>> y_pred = np.random.default_rng(0).random(10_000) < true_error

@@ -20,11 +20,11 @@ from skstream.evaluation._outcome import Place, RunOutcome
 from skstream.evaluation._prequential import PrequentialEvaluator
 from skstream.evaluation._progress import bar_of_workers
 from skstream.evaluation._result import EvaluationResult, assemble
-from skstream.evaluation._seed_study import SeedStudy
 from skstream.evaluation._stopping import StopFile, interrupted_once, stop_file
 from skstream.evaluation._workers import Job, portable, run_job
 from skstream.evaluation.folder import Reporter
 from skstream.streams import Stream, as_stream
+from skstream.studies._seed_study import SeedStudy
 from skstream.utils._seeds import checked_seeds
 from skstream.utils._sklearn import QuietParallel
 from skstream.utils._warnings import warn

@@ -5,7 +5,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from skstream.drift import DDM, ErrorRatio, PageHinkley, RandomAlarm, calibrate
+from skstream.drift import DDM, ErrorRatio, PageHinkley, RandomAlarm
+from skstream.studies import calibrate
 
 
 @pytest.mark.parametrize(

@@ -7,20 +7,11 @@ import pytest
 from joblib import parallel_config
 
 from skstream import load_result
-from skstream.drift import (
-    ADWIN,
-    DDM,
-    DetectorStudy,
-    DriftDetector,
-    PageHinkley,
-    RandomAlarm,
-    StudiedDetector,
-    detector_study,
-    load_detector_study,
-    score_detections,
-)
+from skstream.drift import ADWIN, DDM, DriftDetector, PageHinkley, RandomAlarm, score_detections
 from skstream.drift._zones import share_of_rearrangements, share_of_shifts, zones_of
 from skstream.streams import Drift
+from skstream.studies import DetectorStudy, detector_study, load_detector_study
+from skstream.studies._detector_result import StudiedDetector
 
 DRIFTS = (1000, (2500, 2600), 3600)
 
