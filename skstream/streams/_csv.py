@@ -13,6 +13,7 @@ from skstream.streams._csv_checks import (
     check_end,
     first_long_number,
     first_misfit,
+    first_of_other_width,
     first_records,
     in_words,
     is_value,
@@ -416,11 +417,13 @@ class CSVStream(TableStream):
         if n_lines and not self._said_bad_lines:
             self._said_bad_lines = True
             file, first = next((name, one) for name, one in self._bad_lines.items() if one.n_lines)
+            width = len(self._arrow_types)
+            line = first_of_other_width(self._file(file), width, self.delimiter, self.encoding)
             lines = "1 line has" if n_lines == 1 else f"{n_lines:,} lines have"
             warn(
                 f"{lines} more or fewer values than there are columns, and on_bad_lines='skip' "
-                f"leaves {'it' if n_lines == 1 else 'them'} out. The first is {first.about_first} "
-                f"of {file}."
+                f"leaves {'it' if n_lines == 1 else 'them'} out. The first is line {line} "
+                f"{first.about_first} of {file}."
             )
 
     def _check_written(self, written: WrittenLabels) -> None:
@@ -471,7 +474,7 @@ class CSVStream(TableStream):
         except (ValueError, OSError):  # the file is damaged, not a single value
             misfit = None
         if misfit is None:
-            return super()._broken(file, first, row, columns, ValueError(in_words(str(error))))
+            return super()._broken(file, first, row, columns, ValueError(self._said(error, file)))
         place, name, text = misfit
         where = f"row {place}" if first == 0 else f"its row {place} (row {first + place} in all)"
         if name in self.numeric:
@@ -543,8 +546,11 @@ class CSVStream(TableStream):
             raise
         except (pa.ArrowInvalid, OSError) as error:
             raise ValueError(
-                f"{file} cannot be read as a CSV file: {in_words(str(error))}"
+                f"{file} cannot be read as a CSV file: {self._said(error, file)}"
             ) from error
+
+    def _said(self, error: Exception, file: str) -> str:
+        return in_words(str(error), self._file(file), self.delimiter, self.encoding)
 
 
 #: Name of the texts of the target, in batches of a pass over the labels alone.

@@ -19,7 +19,7 @@ _LINES = 20
 # A target of more different whole numbers than this holds no labels.
 _MOST_LABELS = 1 << 16
 _DELIMITERS = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
-_OTHER_WIDTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
+_OTHER_WIDTH = re.compile(r"Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
 _NUMBER = re.compile(r"\s*[-+]?(\d+[.,]?\d*|[.,]\d+)([eE][-+]?\d+)?\s*")
 _COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 
@@ -138,20 +138,34 @@ def is_value(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
-def in_words(message: str) -> str:
+def in_words(message: str, file: DataFile, delimiter: str, encoding: str) -> str:
     """Errors of the reader about rows of another width, in words."""
     found = _OTHER_WIDTH.search(message)
     if "straddling object" in message:
         return "a value there is longer than a megabyte; perhaps a quote is not closed."
     if found is None:
         return message
-    row, expected, got, text = found.groups()
+    expected, got, text = found.groups()
+    # The reader counts neither empty lines nor those within quotes, nor any with several threads.
+    line = first_of_other_width(file, int(expected), delimiter, encoding)
     return (
-        f"line {row} has {got} values, but the lines before it have {expected}: "
+        f"line {line} has {got} values, but the lines before it have {expected}: "
         f"{shortened(text)!r}. A value that holds the delimiter needs quotes, and a quote another "
         f"that closes it; lines before the names, and after the rows, have to be taken out, or are "
         f"left out by on_bad_lines='skip'."
     )
+
+
+def first_of_other_width(file: DataFile, width: int, delimiter: str, encoding: str) -> int:
+    """Line on which the first record of more or fewer values than `width` begins, from 1."""
+    with file.text() as stream:
+        lines = io.TextIOWrapper(stream, encoding=encoding, newline="")
+        reader, begin = csv.reader(lines, delimiter=delimiter), 1
+        for record in reader:
+            if record and len(record) != width:
+                break
+            begin = reader.line_num + 1
+    return begin
 
 
 class BadLines:
@@ -173,8 +187,8 @@ class BadLines:
         """Count a line; the answer tells the reader to leave it out."""
         if not self.n_lines:
             self.about_first = (
-                f"line {line.number} with {line.actual_columns} values for "
-                f"{line.expected_columns} columns, {shortened(line.text)!r},"
+                f"with {line.actual_columns} values for {line.expected_columns} columns, "
+                f"{shortened(line.text)!r},"
             )
         self.n_lines += 1
         return "skip"

@@ -424,3 +424,20 @@ def test_spaces_after_the_delimiter_are_said(tmp_path):
         CSVStream(path, target="class")
     with pytest.raises(ValueError, match="columns names the column ' class', which is the target"):
         CSVStream(path, target=" class", columns=[" class"])
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_line_of_another_width_is_named_however_many_threads_read(tmp_path, n_threads):
+    pa = pytest.importorskip("pyarrow")
+    file = tmp_path / "rows.csv"
+    file.write_text('a,class\n1,"x\ny"\n\n1,y\n1,2,y\n1,x\n')
+    before = pa.cpu_count()
+    pa.set_cpu_count(n_threads)
+    try:
+        with pytest.raises(ValueError, match=r"line 6 has 3 values, .* 2: '1,2,y'"):
+            list(CSVStream(file, target="class"))
+        with pytest.warns(UserWarning, match=r"line 6 with 3 values for 2 columns"):
+            (chunk,) = CSVStream(file, target="class", on_bad_lines="skip")
+    finally:
+        pa.set_cpu_count(before)
+    assert list(chunk.y) == ["x\ny", "y", "x"]
