@@ -212,3 +212,36 @@ def test_a_foreign_file_of_arrays_is_refused_in_words(arrays: Any, tmp_path: Pat
         load_result(path)
     assert "KeyError" not in str(caught.value)
     assert ": 'header'" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("always:Model .* learns with GaussianNB")
+def test_a_model_that_fails_ends_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bayes = "sklearn.naive_bayes:GaussianNB"
+    command = ["evaluate", written(tmp_path), "--target", "class", "--metric", "log_loss"]
+    command += ["--model", bayes, "--model", "sgd", "--checkpoint", str(tmp_path / "run")]
+    assert main([*command, "--error-score", "raise"]) == 2
+    assert "row 1" in capsys.readouterr().err
+    assert main(["status", str(tmp_path / "run")]) == 0
+    assert f"Failed: {bayes}: Model '{bayes}' failed while answering row 1" in _out(capsys)
+    assert main(command) == 2  # the same folder, where the others go on
+    output = capsys.readouterr()
+    table = {line.split()[0]: line.split()[1] for line in output.out.splitlines()[::-1] if line}
+    assert table[bayes] == "nan" and float(table["sgd"]) > 0
+    assert f"error: Model '{bayes}' failed while answering row 1" in output.err
+    assert "--warmup 30 is mostly enough" in output.err
+    assert main([*command[:-2], "--warmup", "30"]) == 0
+
+
+def test_wrong_parameters_are_refused_before_the_first_row(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["evaluate", written(tmp_path), "--target", "class", "--model"]
+    assert "'alpha' parameter of SGDClassifier" in refused(
+        capsys, *command, "augmented('sgd(alpha=-1)')"
+    )
+
+
+def _out(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().out

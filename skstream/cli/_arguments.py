@@ -1,6 +1,7 @@
 """The options of the command line, and what its help says."""
 
 import argparse
+import math
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -88,6 +89,15 @@ def _missing(text: str) -> str | float:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not 'error', 'nan' or a number") from None
+
+
+def _error_score(text: str) -> str | float:
+    if text == "raise":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not 'raise', 'nan' or a number") from None
 
 
 def make_parser(
@@ -310,6 +320,14 @@ def _add_protocol(group: Any) -> None:
         default="error",
         help="what becomes of a model without the probabilities that a --metric needs: an error "
         "(default), or nan in its place",
+    )
+    add(
+        "--error-score",
+        type=_error_score,
+        default=math.nan,
+        metavar="RULE",
+        help="what becomes of a model that fails: nan (default) or another number in place of its "
+        "scores, while the others go on; or raise, and the whole evaluation ends",
     )
     add("--random-state", type=_whole, default=0, metavar="SEED", help="seed (default: 0)")
     add("--n-jobs", type=_whole, metavar="N", help="models evaluated at once; -1: one per core")

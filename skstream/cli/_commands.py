@@ -146,6 +146,8 @@ def evaluate(options: argparse.Namespace) -> int:
         show(f"{_about(opened, classes)}\n")
         show(result)
         write(result, options.plot, options.save, metric=drawn)
+        if status == 0 and result.failures:
+            status = f"error: {'; '.join(_words(why, stream) for why in result.failures.values())}"
         if status == 0 and result.why_nothing_scored():
             return FAILED  # a warning has said why
     return _ended(status)
@@ -201,6 +203,7 @@ def _evaluator(options: argparse.Namespace, holdout: Any) -> StreamEvaluator:
         "missing_labels": options.missing_labels,
         "unanswered": options.unanswered,
         "on_missing_proba": options.on_missing_proba,
+        "error_score": options.error_score,
         "n_jobs": options.n_jobs,
         "random_state": options.random_state,
         "progress": options.progress,
@@ -233,13 +236,18 @@ def _evaluated(
         result = error.result if error.row else None
         if traceback:
             raise
-        gap = _first_gap(stream) if "NaN" in str(error) else None
-        # Of scikit-learn's long advice about NaN the first line is enough.
-        words = str(error) if gap is None else f"{str(error).partition(chr(10))[0]} {gap}"
+        words = _words(str(error), stream)
         if result is None:
             raise ValueError(words) from error
         say("stopped by an error; this is the result so far")
-        return result, f"error: {in_options(words)}"
+        return result, f"error: {words}"
+
+
+def _words(failure: str, stream: Stream) -> str:
+    """Say why a model has failed, with the first missing value if that is the reason."""
+    gap = _first_gap(stream) if "NaN" in failure else None
+    # Of scikit-learn's long advice about NaN the first line is enough.
+    return in_options(failure if gap is None else f"{failure.partition(chr(10))[0]} {gap}")
 
 
 def _ended(status: int | str) -> int:

@@ -42,6 +42,10 @@ def model_of(text: str) -> Any:
     """Return the model that a text describes, which must be able to learn from a stream."""
     model = make_model(text, MODELS, _ANY_LIBRARY)
     check_can_learn(model)
+    for part in [model, *model.get_params().values()]:
+        # Else it would say so at its first row, and the table at the end.
+        if callable(getattr(part, "_validate_params", None)):
+            part._validate_params()
     return model
 
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sklearn.exceptions import FitFailedWarning
+
 from skstream.utils._files import atomic_write
 from skstream.utils._option_words import in_options
 from skstream.utils._optional import optional_import
@@ -100,6 +102,7 @@ def one_line_warnings() -> Iterator[None]:
             say(f"warning: {in_options(text)}")
 
     with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitFailedWarning)  # the table says it
         warnings.showwarning = one_line
         yield
 

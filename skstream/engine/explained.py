@@ -137,7 +137,8 @@ def words_of_gap(answer: Any, task: Task, estimator: Any) -> str:
         advice = (
             " GaussianNB takes its variance floor from the rows of one call, and from a single row "
             "that is 0. Use skstream.naive_bayes.IncrementalGaussianNB, whose floor follows all "
-            f"rows learnt.{advice}"
+            "rows learnt. To keep scikit-learn's, let it learn several rows of each class before "
+            f"it is asked: n_warmup=30 is mostly enough.{advice}"
         )
     if task.n_scores and answer[0] >= 0:
         shown = ", ".join(map(str, answer[1:].tolist()))

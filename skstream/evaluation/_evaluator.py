@@ -267,7 +267,7 @@ class StreamEvaluator(BaseEstimator):
             groups = self._groups(execution, settings)
             folder.begin(groups, places, settings.header, of_this, stream.n_rows)
         else:
-            folder.check_same(of_this)
+            folder.check_same(of_this, settings.header)
         result = execution.in_folder(folder)
         return result if known else self._with_drifts(result, stream)
 

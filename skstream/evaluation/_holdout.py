@@ -312,6 +312,7 @@ class HoldoutRun(EvaluationRun):
         ValueError
             If they are others.
         """
+        super().go_on_as(new)
         if self._held_out is not None and self._held_out.is_fresh:
             assert new._held_out is not None
             self._held_out.go_on_as(new._held_out)

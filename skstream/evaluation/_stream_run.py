@@ -121,6 +121,13 @@ class StreamRun(Exclusive):
         return dict(zip(self._places, now, strict=True))
 
     @property
+    def failure_of(self) -> dict[Place, str]:
+        """Why models have failed, those that go on and those that have ended."""
+        ended = {place: lane.failure for place, lane in self._ended.items() if lane.failure}
+        now = self._shown_failures().items()
+        return ended | {self._places[k]: str(failure) for k, failure in now}
+
+    @property
     def n_rows(self) -> int:
         """Number of rows that have arrived."""
         return self._n_arrived
@@ -154,6 +161,12 @@ class StreamRun(Exclusive):
         ValueError
             If what is read beside the stream is not what this run has read.
         """
+        # What becomes of a failure may be another in this call.
+        self._settings = replace(
+            self._settings,
+            error_score=new._settings.error_score,
+            parameters=new._settings.parameters,
+        )
 
     @property
     def n_skipped(self) -> dict[str, int]:

@@ -55,7 +55,7 @@ def begin_in(folder: RunFolder, search: Any, plan: Plan, stream: Stream) -> None
     candidates = plan.candidates.models(search.estimator)
     of_this = fingerprint(search, candidates, plan.settings, stream, ignored=_RESOLVED)
     if folder.manifest is not None:
-        folder.check_same(of_this)
+        folder.check_same(of_this, plan.settings.header)
         why = folder.manifest.header.parameters.get("in_one_process")
         if why:
             plan.settings.parameters["in_one_process"] = why

@@ -11,6 +11,7 @@ OPTIONS = {
     "decimal": "--decimal",
     "delimiter": "--delimiter",
     "encoding": "--encoding",
+    "error_score": "--error-score",
     "every": "--every",
     "exclude": "--exclude",
     "forgetting": "--forgetting",

@@ -194,6 +194,7 @@ def test_a_failing_run_says_that_it_stopped(tmp_path):
 def test_reports_are_seldom_and_only_under_the_own_lock(tmp_path):
     class Run:
         seconds_of, path_of, n_rows = {("a", 0): 0.0}, {("a", 0): "loop"}, 0
+        failure_of = {}  # noqa: RUF012
 
     run, file = Run(), tmp_path / "status.json"
     reporter = Reporter(file, tmp_path / "lock", "mine")

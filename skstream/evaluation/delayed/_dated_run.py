@@ -166,6 +166,7 @@ class DatedRun(StreamRun):
         ValueError
             If it gives other ones.
         """
+        super().go_on_as(new)
         if new.n_rows and new._label_times_read != self._label_times_read:
             raise ValueError(
                 f"delay(X, arrival) gives the first {self.n_rows:,} rows other label times than "

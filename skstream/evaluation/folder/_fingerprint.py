@@ -71,10 +71,12 @@ def fingerprint(
     TypeError
         If something cannot be compared; names it.
     """
-    found = {"the evaluator": type(evaluator).__name__}
+    found, is_search = {"the evaluator": type(evaluator).__name__}, hasattr(evaluator, "metric")
     for name, value in evaluator.get_params(deep=False).items():
         if name in _IGNORED or name in ignored or (name == "holdout" and held_out is not None):
             continue
+        if name == "error_score" and not is_search:
+            continue  # no score before a failure depends on it
         if name == "monitors" and value is not None:
             _put_monitors(found, value)
             continue
@@ -83,7 +85,7 @@ def fingerprint(
             _put(found, f"the parameter {name}[{k}]", one)
         if not parts:
             _put(found, f"the parameter {name}", value)
-    if hasattr(evaluator, "metric"):  # a search; other measures are none of its parameters
+    if is_search:  # other measures are none of its parameters
         found["the parameter metric"] = next(iter(settings.metrics))
     else:
         found["the parameter metrics"] = ", ".join(settings.metrics)

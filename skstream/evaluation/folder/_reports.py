@@ -46,6 +46,8 @@ class Report:
         When this was written, in seconds of Unix time.
     paths : list of str
         How each of them is executed so far, in short; empty where that is not known.
+    failures : list of str
+        Why each of them has failed; empty of those that have not, or where that is not known.
     """
 
     state: str
@@ -59,6 +61,7 @@ class Report:
     token: str
     time: float
     paths: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
 
     @property
     def rows_per_second(self) -> float | None:
@@ -76,6 +79,12 @@ class Report:
     def path_of(self) -> dict[Place, str]:
         """How each model is executed, where that is known."""
         return dict(zip(self.places, self.paths, strict=False))
+
+    @property
+    def failure_of(self) -> dict[Place, str]:
+        """Why models have failed."""
+        found = zip(self.places, self.failures, strict=False)
+        return {place: str(why) for place, why in found if why}
 
     def save(self, path: Path) -> None:
         """Write the report, completely or not at all; a power failure may lose it."""
@@ -164,6 +173,7 @@ class Reporter:
             seconds_of = [lane.cost.seconds for lane in outcome.lanes]
             n_rows = outcome.n_rows if n_rows is None else n_rows
             report = self._report(FINISHED, places, seconds_of, n_rows)
+            report = replace(report, failures=[lane.failure or "" for lane in outcome.lanes])
             if last is not None and last.places == places:
                 report = replace(report, paths=last.paths)
             if last is not None and not self._begun:
@@ -174,7 +184,9 @@ class Reporter:
         if self.path is not None:
             seconds, path_of = run.seconds_of, run.path_of
             report = self._report(state, list(seconds), list(seconds.values()), run.n_rows)
-            self._save(replace(report, paths=[path_of.get(place, "ended") for place in seconds]))
+            failures, paths = run.failure_of, [path_of.get(place, "ended") for place in seconds]
+            reasons = [failures.get(place, "") for place in seconds]
+            self._save(replace(report, paths=paths, failures=reasons))
 
     def _report(
         self,

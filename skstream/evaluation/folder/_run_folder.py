@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +123,11 @@ class RunFolder:
                 shutil.rmtree(group, ignore_errors=True)
             (self.path / "manifest.json").unlink(missing_ok=True)  # last: groups need one
 
-    def check_same(self, fingerprint: Fingerprint) -> None:
-        """Raise an error if the run in the folder is another one, or cannot go on here."""
+    def check_same(self, fingerprint: Fingerprint, header: ResultHeader) -> None:
+        """Raise an error if the run in the folder is another one, or cannot go on here.
+
+        `header` is that of this call, whose ``error_score`` may be another one.
+        """
         assert self.manifest is not None
         found = differences(fingerprint, self.manifest.fingerprint)
         if found:
@@ -133,6 +137,11 @@ class RunFolder:
             )
         if not self.manifest.keeps_runs and all(group.is_finished for group in self.groups):
             return
+        scores = (one.parameters.get("error_score") for one in (header, self.manifest.header))
+        if len({repr(score) for score in scores}) > 1:
+            self.manifest = replace(self.manifest, header=header)
+            with _writing(self.path):
+                self.manifest.save(self.path / "manifest.json")
         here = versions()
         found = [
             f"{name} {here[name]} instead of {self.manifest.versions.get(name)}"

@@ -2,7 +2,7 @@
 
 import os
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,8 @@ class GroupStatus:
         Time that every model has taken.
     host, pid : str, int or None
         Where it runs, or has run.
+    failures : dict of (str, int) to str
+        Why models of it have failed.
     """
 
     state: str
@@ -66,6 +68,7 @@ class GroupStatus:
     seconds: dict[Place, float]
     host: str | None
     pid: int | None
+    failures: dict[Place, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -162,6 +165,7 @@ class RunStatus:
                     "seconds_left": group.seconds_left,
                     "host": group.host,
                     "pid": group.pid,
+                    "failure": group.failures.get((name, fold), ""),
                 }
                 for number, group in enumerate(self.groups)
                 for name, fold in group.models
@@ -177,6 +181,9 @@ class RunStatus:
         if self.slowest is not None:
             name, fold, share = self.slowest
             lines.append(f"Slowest: {of_place((name, fold), n_folds)}, {share:.0%} of the time")
+        for group in self.groups:
+            for place, why in group.failures.items():
+                lines.append(f"Failed: {of_place(place, n_folds)}: {why}")
         header = ["group", "state", "rows", "per second", "left", "where", "models"]
         cells = [
             [
@@ -341,6 +348,7 @@ def _group(
         rows_per_second=rate,
         seconds_left=left,
         seconds={} if report is None else dict(zip(report.places, report.seconds_of, strict=True)),
+        failures={} if report is None else report.failure_of,
         host=None if report is None else report.host,
         pid=None if report is None else report.pid,
     )
