@@ -329,6 +329,14 @@ def _add_protocol(group: Any) -> None:
         help="what becomes of a model that fails: nan (default) or another number in place of its "
         "scores, while the others go on; or raise, and the whole evaluation ends",
     )
+    add(
+        "--keep-tape",
+        choices=("auto", "yes", "disk", "no"),
+        default="auto",
+        help="where labels and predictions are kept, with which a saved result can be scored "
+        "again and compared: auto (default; in memory up to a gigabyte, beyond it in files of "
+        "--checkpoint, or not at all), yes (in memory), disk (in files of --checkpoint) or no",
+    )
     add("--random-state", type=_whole, default=0, metavar="SEED", help="seed (default: 0)")
     add("--n-jobs", type=_whole, metavar="N", help="models evaluated at once; -1: one per core")
     add("--progress", action="store_true", help="show a progress bar (needs tqdm)")

@@ -204,6 +204,7 @@ def _evaluator(options: argparse.Namespace, holdout: Any) -> StreamEvaluator:
         "unanswered": options.unanswered,
         "on_missing_proba": options.on_missing_proba,
         "error_score": options.error_score,
+        "keep_tape": {"yes": True, "no": False}.get(options.keep_tape, options.keep_tape),
         "n_jobs": options.n_jobs,
         "random_state": options.random_state,
         "progress": options.progress,

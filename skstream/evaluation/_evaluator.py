@@ -17,7 +17,7 @@ from skstream.engine.timeline import Timeline
 from skstream.evaluation._asked_scores import scores_asked
 from skstream.evaluation._execute import Execution
 from skstream.evaluation._groups import grouped
-from skstream.evaluation._kept_tape import warn_of_tape
+from skstream.evaluation._kept_tape import automatic_tape
 from skstream.evaluation._known_truth import check_rows_are_time
 from skstream.evaluation._monitor import measures_in, watched
 from skstream.evaluation._outcome import Place
@@ -452,7 +452,7 @@ class StreamEvaluator(BaseEstimator):
             timelines=timelines,
             record_every=self.record_every,
             missing_labels=self.missing_labels,
-            keep_tape=n_rows is not None if self.keep_tape == "auto" else self.keep_tape,
+            keep_tape=False if self.keep_tape == "auto" else self.keep_tape,
             engine=self.engine,
             batch_size=self.batch_size,
             n_warmup=self.n_warmup,
@@ -470,7 +470,11 @@ class StreamEvaluator(BaseEstimator):
         if self.keep_tape == "auto" and n_rows is not None:
             n_answers = len(timelines) * self._n_answers(n_rows)
             n_scores = [settings.task_of(name).n_scores for name in named]
-            warn_of_tape(n_answers, labels, n_scores, self.scores_dtype)
+            has_folder = self.checkpoint is not None
+            keep = automatic_tape(
+                n_answers, labels, n_scores, self.scores_dtype, has_folder=has_folder
+            )
+            settings = replace(settings, keep_tape=keep)
         return settings
 
 

@@ -21,7 +21,7 @@ _ONES = 1 << 16
 #: Types of the columns that hold neither labels nor targets.
 _TYPES = {"weight": np.dtype(np.float64), "row": np.dtype(np.int64)}
 
-#: Bytes of answers in memory from which on "auto" says how many they are.
+#: Most bytes of labels and answers that "auto" keeps in memory.
 BYTES_OF_LARGE_TAPE = 10**9
 
 KeepTape = bool | Literal["disk"]
@@ -243,10 +243,15 @@ def unanswered_like(answers: np.ndarray | StoredArray) -> np.ndarray:
     return np.broadcast_to(np.array(nothing, like.dtype), like.shape)
 
 
-def warn_of_tape(
-    n_answers: int, classes: np.ndarray | None, n_scores: Sequence[int], dtype: str
-) -> None:
-    """Say how large the tape will be before more than a gigabyte is kept in memory.
+def automatic_tape(
+    n_answers: int,
+    classes: np.ndarray | None,
+    n_scores: Sequence[int],
+    dtype: str,
+    *,
+    has_folder: bool,
+) -> KeepTape:
+    """Where labels and answers are kept: in memory up to a gigabyte, else on disk or not at all.
 
     Parameters
     ----------
@@ -258,13 +263,26 @@ def warn_of_tape(
         Columns of scores beside each answer, by model.
     dtype : str
         Type of the scores.
+    has_folder : bool
+        Whether there is a folder for files.
+
+    Returns
+    -------
+    keep_tape : bool or "disk"
+        The decision; a warning says it where it is not memory.
     """
     bytes_of_scores = sum(n_scores) * np.dtype(dtype).itemsize
-    bytes_of_row = len(n_scores) * LabelSpace(classes).dtype.itemsize + bytes_of_scores
+    bytes_of_row = (len(n_scores) + 1) * LabelSpace(classes).dtype.itemsize + bytes_of_scores
     n_bytes = n_answers * bytes_of_row
-    if n_bytes > BYTES_OF_LARGE_TAPE:
-        warn(
-            f"The answers of all models will take {n_bytes / 1e9:.1f} GB of memory "
-            '(keep_tape="auto"): pass keep_tape="disk" and checkpoint=FOLDER to keep them in files '
-            "of a folder, or keep_tape=False to keep none."
-        )
+    if n_bytes <= BYTES_OF_LARGE_TAPE:
+        return True
+    size = f"The labels and answers of all models take {n_bytes / 1e9:.1f} GB"
+    if has_folder:
+        warn(f"{size}: they are kept in files of the run folder (keep_tape='auto').")
+        return "disk"
+    warn(
+        f"{size}, and are not kept (keep_tape='auto'): the result cannot be scored again, nor "
+        "compared row by row. To keep them in files, pass checkpoint=FOLDER; in memory, "
+        "keep_tape=True."
+    )
+    return False

@@ -41,8 +41,9 @@ class PrequentialEvaluator(StreamEvaluator):
         Rows without a label are an error, or are asked, and neither learnt nor scored.
     keep_tape : bool, "auto" or "disk", default="auto"
         Keep labels and answers, so that the result can be scored again and compared.
-        "auto": where the length of the stream is known. "disk": in files of the folder
-        `checkpoint`, which the result reads where it needs them.
+        "auto": where the length of the stream is known; in memory up to a gigabyte, beyond it on
+        disk if there is a `checkpoint`, else not. "disk": in files of the folder `checkpoint`,
+        which the result reads where it needs them.
     engine : {"auto", "loop"}, default="auto"
         "auto" uses an exact kernel where there is one; "loop" calls every model row by row.
     warm_start : bool, default=False

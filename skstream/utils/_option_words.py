@@ -16,6 +16,7 @@ OPTIONS = {
     "exclude": "--exclude",
     "forgetting": "--forgetting",
     "holdout": "--holdout",
+    "keep_tape": "--keep-tape",
     "max_categories": "--max-categories",
     "metrics": "--metric",
     "missing": "--missing",

@@ -16,6 +16,7 @@ from itertools import product
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import BernoulliNB
 
@@ -390,15 +391,19 @@ def test_a_folder_is_needed():
 
 
 @pytest.mark.parametrize("name", EVALUATORS)
-def test_auto_says_how_much_memory_a_large_tape_will_take(name, monkeypatch):
+def test_auto_keeps_no_large_tape_in_memory(name, monkeypatch, tmp_path):
     kept = evaluate(name)
     n_bytes = sum(np.asarray(one).nbytes for one in kept.tape.answers.values())
-    evaluator = EVALUATORS[name].set_params(keep_tape="auto")
-    monkeypatch.setattr(_kept_tape, "BYTES_OF_LARGE_TAPE", n_bytes + 20)
-    evaluator.evaluate(MODELS, X, y)
-    monkeypatch.setattr(_kept_tape, "BYTES_OF_LARGE_TAPE", n_bytes - 20)
-    with pytest.warns(UserWarning, match=r'GB of memory.*keep_tape="disk".*keep_tape=False'):
-        evaluator.evaluate(MODELS, X, y)
+    evaluator = clone(EVALUATORS[name]).set_params(keep_tape="auto", random_state=1)
+    monkeypatch.setattr(_kept_tape, "BYTES_OF_LARGE_TAPE", 2 * n_bytes)
+    assert evaluator.evaluate(MODELS, X, y).tape is not None
+    monkeypatch.setattr(_kept_tape, "BYTES_OF_LARGE_TAPE", n_bytes)
+    with pytest.warns(UserWarning, match=r"GB, and are not kept.*checkpoint=FOLDER.*keep_tape=Tr"):
+        assert evaluator.evaluate(MODELS, X, y).tape is None
+    with pytest.warns(UserWarning, match="GB: they are kept in files of the run folder"):
+        on_disk = evaluator.set_params(checkpoint=tmp_path).evaluate(MODELS, X, y)
+    assert list(tmp_path.glob("group-0/tape/y.npy"))
+    assert on_disk.scores == kept.scores
 
 
 def test_comparing_and_rescoring_do_not_load_the_tape(tmp_path, monkeypatch):
