@@ -33,6 +33,7 @@ from skstream.engine.parts import LoopedParts
 from skstream.engine.resuming import Left, Resumed
 from skstream.engine.retries import MOST_ROWS, Found, Retries, TooLarge, next_part
 from skstream.engine.warmup import WarmUp
+from skstream.utils._numba import seconds_of_loading
 from skstream.utils._plain_objects import is_plain
 from skstream.utils._validation import is_fitted, unfitted_copy
 
@@ -68,6 +69,8 @@ class ModelRun:
         Why the model has stopped; it then gives no more answers.
     n_unanswered : int
         Questions that it left without an answer.
+    seconds_loading : float
+        Time to load or make compiled code, which is no time of the model.
 
     Raises
     ------
@@ -92,6 +95,7 @@ class ModelRun:
         self.task = task
         self.failure: ModelError | None = None
         self.n_unanswered = 0
+        self.seconds_loading = 0.0
         self._unanswered = unanswered
         self._direct = engine == "auto"
         self._estimator = estimator
@@ -339,7 +343,7 @@ class ModelRun:
         """Answers by the kernel; None if the loop has to execute the block."""
         kernel = self._kernel
         assert kernel is not None and self._retries is not None
-        started = perf_counter()
+        started, loading = perf_counter(), seconds_of_loading()
         try:
             self._state, answers = checked_step(kernel, self._state, block)
             self._retries.succeed()
@@ -369,7 +373,9 @@ class ModelRun:
             self._reason = f"its kernel failed with a {in_short(error)}"
             self._retries = None
         finally:
-            self._seconds_in_kernel += perf_counter() - started
+            loading = seconds_of_loading() - loading
+            self.seconds_loading += loading
+            self._seconds_in_kernel += perf_counter() - started - loading
         self._leave(kernel)
         return None
 

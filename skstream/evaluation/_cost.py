@@ -19,6 +19,8 @@ class Cost:
     seconds_in_kernel : float
         Time in a kernel, which asks and learns at once. What models evaluated together share counts
         for the first of them.
+    seconds_loading : float
+        Time to load compiled code where this model was the first to need it; not in `seconds`.
     seconds_of_parts : dict of str to float
         Of the seconds of asking and learning, those of each part that was called row by row while
         the other parts of the model had kernels, by the name of its type.
@@ -33,6 +35,7 @@ class Cost:
     seconds_asking: float = 0.0
     seconds_learning: float = 0.0
     seconds_in_kernel: float = 0.0
+    seconds_loading: float = 0.0
     seconds_of_parts: dict[str, float] = field(default_factory=dict)
     size: float = 0.0
     ram_hours: float = 0.0
@@ -81,6 +84,7 @@ class CostMeter:
             seconds_asking=model.seconds["asking"],
             seconds_learning=model.seconds["learning"],
             seconds_in_kernel=model.seconds["kernel"],
+            seconds_loading=model.seconds_loading,
             seconds_of_parts=model.seconds_of_parts,
             size=self._size,
             ram_hours=self._ram_hours,

@@ -16,7 +16,7 @@ from skstream.base import learning_parts
 from skstream.engine.timeline import Timeline
 from skstream.evaluation._asked_scores import scores_asked
 from skstream.evaluation._execute import Execution
-from skstream.evaluation._groups import grouped
+from skstream.evaluation._groups import grouped, slow_loops
 from skstream.evaluation._kept_tape import automatic_tape
 from skstream.evaluation._known_truth import check_rows_are_time
 from skstream.evaluation._monitor import measures_in, watched
@@ -32,12 +32,14 @@ from skstream.evaluation._settings import (
     names_of_baselines,
     prepared_models,
 )
+from skstream.evaluation._slow_part import warn_of_slow_models
 from skstream.evaluation._which_stream import generator_of
 from skstream.evaluation.folder import RunFolder, fingerprint, opened
 from skstream.forgetting import Forgetting, as_forgetting
 from skstream.metrics._resolve import resolve_metrics
 from skstream.metrics._user import warn_of_calls
 from skstream.streams import Drift, Stream, as_stream
+from skstream.streams._arrays import begins_again
 from skstream.streams._composition import knows_drifts
 from skstream.streams._drifts import as_drifts
 from skstream.streams._stream import refuse_endless
@@ -52,6 +54,8 @@ from skstream.utils._warnings import warn
 
 #: Distance of the checkpoints, unless the user says another one.
 EVERY_CHECKPOINT = "10min"
+#: Fewest rows of a stream of which some are tried beforehand with models that may be slow.
+FEWEST_ROWS_TIMED = 2000
 # Arrays up to this size are shown by their values in the heading of a result.
 _FEW_VALUES = 8
 
@@ -258,6 +262,8 @@ class StreamEvaluator(BaseEstimator):
             title=type(self).__name__,
             progress=self.progress,
         )
+        if folder is None or folder.manifest is None:
+            self._warn_of_slow_models(execution)
         known = knows_drifts(stream)
         if folder is None:
             result = execution.of_groups(self._groups(execution, settings))
@@ -270,6 +276,13 @@ class StreamEvaluator(BaseEstimator):
             folder.check_same(of_this, settings.header)
         result = execution.in_folder(folder)
         return result if known else self._with_drifts(result, stream)
+
+    def _warn_of_slow_models(self, execution: Execution) -> None:
+        n_rows = execution.stream.n_rows
+        if n_rows is None or n_rows < FEWEST_ROWS_TIMED or not begins_again(execution.stream):
+            return
+        slow = slow_loops(execution.new_run, execution.models, execution.stream)
+        warn_of_slow_models(slow, n_rows, len({fold for _, fold in execution.models}))
 
     def _with_drifts(self, result: EvaluationResult, stream: Stream) -> EvaluationResult:
         """Add drifts that are known only now that the rows were counted; warn if they are not."""

@@ -144,6 +144,26 @@ def seconds_per_row(
     }
 
 
+def slow_loops(
+    new_run: NewRun, models: Mapping[Place, Any], stream: Iterable[Chunk]
+) -> dict[Place, tuple[float, str]]:
+    """Seconds per row of the models that are called row by row, on copies, and why they are.
+
+    One fold of each. Empty where the first rows cannot be read, or a model fails in them.
+    """
+    first = {one: models[one] for one in _first_of(models, [name for name, _ in models]).values()}
+    try:
+        run = _started(new_run, first)
+        reasons = {one: why for one, why in run.reasons_of_loops.items() if why is not None}
+        if not reasons:
+            return {}
+        loops = {one: models[one] for one in reasons}
+        seconds = _seconds_of_loops(new_run, loops, next(iter(stream)))
+    except Exception:  # the run raises it, with more details
+        return {}
+    return {one: (seconds[one], reasons[one]) for one in reasons}
+
+
 def _first_of(places: Iterable[Place], keys: Iterable[Hashable]) -> dict[Place, Place]:
     """Return the first place with the same key, of each place."""
     first: dict[Hashable, Place] = {}

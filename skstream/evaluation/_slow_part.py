@@ -5,10 +5,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from skstream.evaluation._cost import Cost
+from skstream.utils._durations import duration_in_words
+from skstream.utils._warnings import warn
 
 #: Seconds that a part must have taken, and its share of all, to be worth a sentence.
 LEAST_SECONDS = 5.0
 LEAST_SHARE = 0.5
+#: Seconds that a model must be expected to take for a warning before the first row.
+SECONDS_WORTH_A_WARNING = 60.0
 
 
 class _Part(NamedTuple):
@@ -36,6 +40,24 @@ def slow_part(
     advice = faster(slowest.reason)
     often = "row by row" if batch_size == 1 else f"once for every batch of {batch_size:,} rows"
     return [f"{whom}, called {often}, took {share:.0f} % of the time{advice and f': {advice}'}"]
+
+
+def warn_of_slow_models(
+    seconds: Mapping[tuple[str, int], tuple[float, str]], n_rows: int, n_folds: int
+) -> None:
+    """Say before the first row which models will take long because they are called row by row.
+
+    `seconds` holds, of each model, seconds per row in one fold and the reason.
+    """
+    for (name, _), (per_row, reason) in seconds.items():
+        total = per_row * n_rows * n_folds
+        if total >= SECONDS_WORTH_A_WARNING:
+            advice = faster(reason)
+            why = f", since {reason}" if reason else ""
+            warn(
+                f"Model '{name}' is called row by row{why}: {n_rows:,} rows will take about "
+                f"{duration_in_words(total)}{advice and f' ({advice})'}."
+            )
 
 
 def _looped(model: str, cost: Cost, path: str) -> list[_Part]:

@@ -121,6 +121,15 @@ class StreamRun(Exclusive):
         return dict(zip(self._places, now, strict=True))
 
     @property
+    def reasons_of_loops(self) -> dict[Place, str | None]:
+        """Why models that go on are executed call by call; None of those that have a kernel."""
+        lanes = zip(self._places, self._engine.lanes, strict=True)
+        return {
+            place: lane.model.path.partition(": ")[2] if lane.model.loops else None
+            for place, lane in lanes
+        }
+
+    @property
     def failure_of(self) -> dict[Place, str]:
         """Why models have failed, those that go on and those that have ended."""
         ended = {place: lane.failure for place, lane in self._ended.items() if lane.failure}

@@ -4,6 +4,8 @@ import functools
 import os
 from collections.abc import Callable
 from importlib.util import find_spec
+from threading import local
+from time import perf_counter
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
@@ -34,6 +36,15 @@ def numba_enabled() -> bool:
     return _is_installed()
 
 
+_LOADING = local()
+
+
+def seconds_of_loading() -> float:
+    """Seconds in which this thread has imported numba, compiled functions, or loaded their code."""
+    seconds: float = getattr(_LOADING, "seconds", 0.0)
+    return seconds
+
+
 class Jitted(Generic[P, R]):
     """A function that runs compiled or as plain Python; made by `jit`.
 
@@ -52,9 +63,18 @@ class Jitted(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function, compiled or plain."""
         if numba_enabled():
-            return self.compiled(*args, **kwargs)
+            started, n_known = perf_counter(), self._n_compiled
+            answer = self.compiled(*args, **kwargs)
+            if self._n_compiled > n_known:  # the call is as short as the first rows of a run
+                _LOADING.seconds = seconds_of_loading() + perf_counter() - started
+            return answer
         with np.errstate(all="ignore"):  # compiled code warns of nothing
             return self.uncompiled(*args, **kwargs)
+
+    @property
+    def _n_compiled(self) -> int:
+        """Number of types of arguments for which there is machine code; -1: numba was not asked."""
+        return len(self.compiled.overloads) if self.is_compiled else -1  # type: ignore[attr-defined]
 
     @property
     def is_compiled(self) -> bool:

@@ -1,7 +1,11 @@
 """The sentence that names the slowest part, its share of the time, and what would be faster."""
 
+import numpy as np
 import pytest
+from sklearn.linear_model import SGDClassifier
 
+from skstream import PrequentialEvaluator
+from skstream.evaluation import _slow_part
 from skstream.evaluation._cost import Cost
 from skstream.evaluation._slow_part import faster, slow_part
 
@@ -57,3 +61,21 @@ def test_costs_of_parts_are_added() -> None:
 )
 def test_advice(reason: str, advice: str) -> None:
     assert faster(reason).startswith(advice)
+
+
+def test_what_will_be_slow_is_said_before_the_first_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = np.zeros((3000, 1)), np.arange(3000) % 2
+    models = {"slow": SGDClassifier(average=True), "fast": SGDClassifier()}
+    # Only the forecast is of interest: the evaluation ends with the warning.
+    monkeypatch.setattr(_slow_part, "SECONDS_WORTH_A_WARNING", 0.0)
+    with pytest.raises(
+        UserWarning,
+        match=r"'slow' is called row by row, since SGDClassifier with "
+        r"average=True has no kernel: 3,000 rows .* \(SGDClassifier without average",
+    ):
+        PrequentialEvaluator("accuracy").evaluate(models, X, y)
+    monkeypatch.undo()
+    seconds = {("a", 0): (0.02, "reason")}
+    with pytest.warns(UserWarning, match="30,000 rows will take about 20 min"):
+        _slow_part.warn_of_slow_models(seconds, 30_000, n_folds=2)
+    _slow_part.warn_of_slow_models(seconds, 1000, n_folds=2)  # 40 seconds are no news

@@ -16,7 +16,8 @@ from skstream.evaluation import _groups
 from skstream.evaluation._progress import _in_words, _repeated
 from skstream.evaluation._workers import Workers
 from skstream.evaluation.folder._reports import Report, Reporter, slowest
-from skstream.evaluation.folder._status import GroupStatus, RunStatus, duration
+from skstream.evaluation.folder._status import GroupStatus, RunStatus
+from skstream.utils._durations import duration_in_words
 from skstream.utils._files import system
 from tests.evaluation._models import Breaks, numbered_rows
 
@@ -269,7 +270,7 @@ def test_a_finished_group_keeps_its_rate_if_its_last_report_is_missing(folder):
     ],
 )
 def test_durations(seconds, text):
-    assert duration(seconds) == text
+    assert duration_in_words(seconds) == text
 
 
 @pytest.mark.parametrize("kept", [False, True])

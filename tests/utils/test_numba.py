@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skstream.utils import _numba
-from skstream.utils._numba import Jitted, jit, numba_enabled
+from skstream.utils._numba import Jitted, jit, numba_enabled, seconds_of_loading
 
 
 @jit
@@ -108,3 +108,19 @@ def test_helpers_of_other_files_are_refused() -> None:
     exec(compile("def twice(x):\n    return doubled(x)", "elsewhere.py", "exec"), namespace)
     with pytest.raises(AssertionError, match="twice would not notice changes of doubled"):
         _ = jit(namespace["twice"]).compiled  # type: ignore[arg-type]
+
+
+@jit
+def tripled(x: float) -> float:
+    return 3 * x
+
+
+def test_the_time_to_load_code_is_counted_once_for_each_type() -> None:
+    pytest.importorskip("numba")
+    begin = seconds_of_loading()
+    assert tripled(1.0) == 3.0
+    floats = seconds_of_loading()
+    assert tripled(2.0) == 6.0
+    assert seconds_of_loading() == floats > begin
+    assert tripled(2) == 6
+    assert seconds_of_loading() > floats

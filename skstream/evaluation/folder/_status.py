@@ -19,6 +19,7 @@ from skstream.evaluation.folder._reports import (
     slowest,
 )
 from skstream.evaluation.folder._run_folder import existing
+from skstream.utils._durations import duration_in_words
 from skstream.utils._optional import optional_import
 from skstream.utils._tables import aligned
 
@@ -191,7 +192,7 @@ class RunStatus:
                 group.state,
                 _of(group.n_rows, group.n_rows_total),
                 "" if group.rows_per_second is None else f"{group.rows_per_second:,.0f}",
-                "" if group.seconds_left is None else duration(group.seconds_left),
+                "" if group.seconds_left is None else duration_in_words(group.seconds_left),
                 "" if group.host is None else f"{group.host}:{group.pid}",
                 _names(group.models, n_folds),
             ]
@@ -223,7 +224,7 @@ class RunStatus:
         if self.rows_per_second is not None:
             line += f", {self.rows_per_second:,.0f} per second"
         if self.seconds_left is not None:
-            line += f", about {duration(self.seconds_left)} left"
+            line += f", about {duration_in_words(self.seconds_left)} left"
         return line
 
 
@@ -393,17 +394,6 @@ def _state_of_group(folder: GroupFolder, report: Report | None, run: str, token:
         return STOPPED
     # The clocks of two machines differ: a report from the future is new.
     return STALE if time.time() - report.time > SECONDS_UNTIL_STALE else RUNNING
-
-
-def duration(seconds: float) -> str:
-    """Write a time in its two largest units, as ``3 h 20 min``."""
-    if seconds < 60:
-        return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / 60)
-    days, hours, minutes = minutes // 1440, minutes // 60 % 24, minutes % 60
-    parts = [(days, "d"), (hours, "h"), (minutes, "min")]
-    first = next(k for k, (number, _) in enumerate(parts) if number)
-    return " ".join(f"{number} {unit}" for number, unit in parts[first : first + 2] if number)
 
 
 def _of(n_rows: int, total: int | None) -> str:
